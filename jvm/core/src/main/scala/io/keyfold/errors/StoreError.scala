@@ -1,0 +1,58 @@
+package io.keyfold.errors
+
+/** What can go wrong in a store, by what the caller can do about it.
+  *
+  * Every message says what happened, where, and what to do next; `condition` is the stable name that
+  * Python uses as well.
+  */
+sealed abstract class StoreError(val condition: String, message: String, cause: Throwable)
+    extends RuntimeException(s"[$condition] $message", cause)
+
+/** A file is Keyfold's but its bytes are not what was written. */
+final class CorruptFile(val path: String, val detail: String, cause: Throwable = null)
+    extends StoreError(
+      "KEYFOLD_FILE_CORRUPT",
+      s"Cannot read $path: $detail. The file was damaged after it was written; restore it from a " +
+        "copy, or restart from an earlier batch.",
+      cause
+    )
+
+/** A file that a version needs is not there. */
+final class MissingFile(val path: String, detail: String, cause: Throwable = null)
+    extends StoreError("KEYFOLD_FILE_MISSING", s"Cannot find $path: $detail", cause)
+
+/** A file of a format version that this release does not know. */
+final class UnknownFormat(val path: String, found: Int, known: Int)
+    extends StoreError(
+      "KEYFOLD_FORMAT_VERSION",
+      s"Cannot read $path: it has format version $found, this release reads version $known. " +
+        "Use the Keyfold release that wrote it, or a newer one.",
+      null
+    )
+
+/** A file where Keyfold's should be, written by something else. */
+final class ForeignFile(val path: String, detail: String)
+    extends StoreError(
+      "KEYFOLD_NOT_A_KEYFOLD_FILE",
+      s"$path was not written by Keyfold: $detail. The state store provider of a checkpoint cannot " +
+        "be changed by configuration: run the query with the provider that wrote the checkpoint, or " +
+        "start it with Keyfold on a new checkpoint location.",
+      null
+    )
+
+/** Files and query do not agree on how rows are placed. */
+final class LayoutMismatch(condition: String, message: String)
+    extends StoreError(condition, message, null)
+
+/** A row was handed to a partition that does not own it. */
+final class MisplacedRow(message: String) extends StoreError("KEYFOLD_ROW_MISPLACED", message, null)
+
+/** A committed version cannot be rebuilt from the files that are left. */
+final class UnreadableVersion(message: String, cause: Throwable)
+    extends StoreError("KEYFOLD_VERSION_UNREADABLE", message, cause)
+
+/** An argument or setting outside its range, or an operation this release does not have. */
+final class Invalid(condition: String, message: String) extends StoreError(condition, message, null)
+
+/** The caller used a store out of order, such as writing after a commit. */
+final class OutOfOrder(message: String) extends StoreError("KEYFOLD_OUT_OF_ORDER", message, null)

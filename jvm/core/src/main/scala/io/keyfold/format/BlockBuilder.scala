@@ -1,0 +1,87 @@
+package io.keyfold.format
+
+import java.util.zip.CRC32C
+
+import io.keyfold.format.Layout.EntryType
+import io.keyfold.mem.Slice
+
+/** Raw bytes of the block being filled: docs/FORMAT.md, section 3.3. One column of the block a buffer.
+  *
+  * @param rowChecksums
+  *   whether entries carry a checksum
+  */
+private[format] final class BlockBuilder(rowChecksums: Boolean) {
+  private val hashes = new ByteSink
+  private val keyLengths = new ByteSink
+  private val valueCounts = new ByteSink
+  private val valueLengths = new ByteSink
+  private val checksums = new ByteSink
+  private val types = new ByteSink
+  private val keys = new ByteSink(4096)
+  private val values = new ByteSink(4096)
+  private val columns =
+    Seq(hashes, keyLengths, valueCounts, valueLengths, checksums, types, keys, values)
+  private val raw = new ByteSink(Layout.BlockTarget + Layout.BlockTarget / 4)
+  private val crc = new CRC32C
+  private val entryOverhead = 13 + (if (rowChecksums) 4 else 0)
+  private var valueTotal = 0
+
+  /** Entries added since the last [[clear]]. */
+  var entries: Int = 0
+
+  /** Raw bytes of the block as it stands. */
+  var rawLength: Int = BlockBuilder.CountsLength
+
+  /** Adds an entry with no value (REMOVE) or one.
+    *
+    * @return
+    *   bytes of key and value
+    */
+  def add(entryType: Int, hash: Int, key: Slice, value: Slice): Int = {
+    val keyStart = keys.length
+    val valueStart = values.length
+    hashes.i32(hash)
+    types.u8(entryType)
+    keyLengths.i32(key.length)
+    keys.bytes(key)
+    if (entryType == EntryType.Remove) valueCounts.i32(0)
+    else {
+      valueCounts.i32(1)
+      valueLengths.i32(value.length)
+      values.bytes(value)
+      valueTotal += 1
+    }
+    if (rowChecksums) {
+      crc.reset()
+      crc.update(keys.array, keyStart, keys.length - keyStart)
+      crc.update(values.array, valueStart, values.length - valueStart)
+      checksums.i32(crc.getValue.toInt)
+    }
+    val bytes = keys.length - keyStart + values.length - valueStart
+    entries += 1
+    rawLength += bytes + entryOverhead + (if (entryType == EntryType.Remove) 0 else 4)
+    bytes
+  }
+
+  /** The block's raw bytes; valid until the next call. */
+  def build(): ByteSink = {
+    raw.clear()
+    raw.i32(entries)
+    raw.i32(valueTotal)
+    columns.foreach(raw.append)
+    raw
+  }
+
+  def clear(): Unit = {
+    columns.foreach(_.clear())
+    entries = 0
+    valueTotal = 0
+    rawLength = BlockBuilder.CountsLength
+  }
+}
+
+private[format] object BlockBuilder {
+
+  /** Entry count and value count. */
+  val CountsLength = 8
+}

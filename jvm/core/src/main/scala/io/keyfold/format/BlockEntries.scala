@@ -1,0 +1,106 @@
+package io.keyfold.format
+
+import java.util.zip.CRC32C
+
+import io.keyfold.format.Layout.EntryType
+import io.keyfold.mem.Slice
+
+/** The entries of a block, decoded and checked: docs/FORMAT.md, section 3.3.
+  *
+  * Keys and values point into the block's bytes and stay as long as this object does.
+  *
+  * @throws io.keyfold.errors.CorruptFile
+  *   from the constructor, if counts and lengths do not add up
+  */
+final class BlockEntries private[format] (
+    raw: Array[Byte],
+    expected: Int,
+    multiValue: Boolean,
+    rowChecksums: Boolean,
+    path: String,
+    name: String
+) {
+  private val in = new ByteSource(raw, 0, raw.length, path, name)
+
+  /** Number of entries. */
+  val size: Int = in.count(13)
+  if (size != expected) in.fail(s"$size entries, the footer says $expected")
+  private val valueTotal = in.count(4)
+  private val hashes = in.ints(size)
+  private val keyLengths = in.ints(size)
+  private val valueCounts = in.ints(size)
+  private val valueLengths = in.ints(valueTotal)
+  private val checksums = if (rowChecksums) in.ints(size) else Array.emptyIntArray
+  private val typesAt = in.skip(size)
+  private val keyStarts = starts(keyLengths)
+  private val valueStarts = starts(valueLengths)
+  private val firstValue = starts(valueCounts, 0L)
+  if (firstValue(size) != valueTotal) in.fail(s"${firstValue(size)} values counted, not $valueTotal")
+  in.end()
+  checkTypes()
+  if (rowChecksums) checkRows()
+
+  def entryType(i: Int): Int = raw(typesAt + i).toInt
+  def hash(i: Int): Int = hashes(i)
+  def key(i: Int, into: Slice): Slice = into.set(raw, keyStarts(i), keyLengths(i))
+
+  /** Number of values of entry `i`. */
+  def values(i: Int): Int = valueCounts(i)
+
+  /** Value `j` of entry `i`. */
+  def value(i: Int, j: Int, into: Slice): Slice = {
+    val v = firstValue(i) + j
+    into.set(raw, valueStarts(v), valueLengths(v))
+  }
+
+  /** Running sums of lengths, as positions in `raw`; takes the bytes they cover. */
+  private def starts(lengths: Array[Int]): Array[Int] = {
+    val from = in.skip(0)
+    val sums = starts(lengths, from.toLong)
+    in.skip(sums(lengths.length) - from)
+    sums
+  }
+
+  private def starts(lengths: Array[Int], from: Long): Array[Int] = {
+    val sums = new Array[Int](lengths.length + 1)
+    var sum = from
+    var i = 0
+    while (i < lengths.length) {
+      sums(i) = sum.toInt
+      if (lengths(i) < 0) in.fail(s"entry $i has length ${lengths(i)}")
+      sum += lengths(i)
+      if (sum > raw.length) in.fail(s"entry $i ends past the block")
+      i += 1
+    }
+    sums(lengths.length) = sum.toInt
+    sums
+  }
+
+  private def checkTypes(): Unit = {
+    var i = 0
+    while (i < size) {
+      val values = valueCounts(i)
+      val right = entryType(i) match {
+        case EntryType.Put    => values == 1 || (multiValue && values > 1)
+        case EntryType.Append => multiValue && values >= 1
+        case EntryType.Remove => values == 0
+        case _                => false
+      }
+      if (!right) in.fail(s"entry $i has type ${entryType(i)} and $values values")
+      i += 1
+    }
+  }
+
+  private def checkRows(): Unit = {
+    val crc = new CRC32C
+    var i = 0
+    while (i < size) {
+      crc.reset()
+      crc.update(raw, keyStarts(i), keyLengths(i))
+      val from = valueStarts(firstValue(i))
+      crc.update(raw, from, valueStarts(firstValue(i + 1)) - from)
+      if (crc.getValue.toInt != checksums(i)) in.fail(s"entry $i has a wrong row checksum")
+      i += 1
+    }
+  }
+}

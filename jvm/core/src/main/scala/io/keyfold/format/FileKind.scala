@@ -1,0 +1,29 @@
+package io.keyfold.format
+
+/** Kind of a file: its code in header, trailer and lineage, and the ending of its name. */
+sealed abstract class FileKind(val code: Int, val ending: String) {
+
+  /** File name of this kind for a version. */
+  def nameOf(version: VersionId): String = s"$version.$ending"
+}
+
+object FileKind {
+  case object Delta extends FileKind(1, "delta")
+  case object Snapshot extends FileKind(2, "snapshot")
+  case object Reference extends FileKind(3, "ref")
+
+  private val all = Seq(Delta, Snapshot, Reference)
+  private val Name = """(0|[1-9][0-9]{0,18})(?:_([^/._][^/.]*))?\.([a-z]+)""".r
+
+  def ofCode(code: Int): Option[FileKind] = all.find(_.code == code)
+
+  /** Version and kind that a file name stands for; nothing if the name is not one of ours. */
+  def parse(name: String): Option[(VersionId, FileKind)] = name match {
+    case Name(version, id, ending) =>
+      for {
+        number <- version.toLongOption
+        kind <- all.find(_.ending == ending)
+      } yield (VersionId(number, Option(id).getOrElse("")), kind)
+    case _ => None
+  }
+}

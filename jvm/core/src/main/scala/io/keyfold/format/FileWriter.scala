@@ -1,0 +1,129 @@
+package io.keyfold.format
+
+import java.io.OutputStream
+
+import io.keyfold.mem.Slice
+
+/** Writes one file: groups of entries, then the footer. The caller owns and closes the stream.
+  *
+  * Order of calls: for each family, for each group in [[io.keyfold.group.GroupOrder]]: `startGroup`,
+  * then its entries; at the end `finish`, once.
+  *
+  * @param blockTarget
+  *   raw bytes at which a block is closed
+  */
+final class FileWriter(
+    out: OutputStream,
+    kind: FileKind,
+    codec: Codec,
+    rowChecksums: Boolean,
+    blockTarget: Int = Layout.BlockTarget
+) {
+  private val flags = if (rowChecksums) Layout.RowChecksumsFlag else 0
+  private val block = new BlockBuilder(rowChecksums)
+  private val blocks = IndexedSeq.newBuilder[Block]
+  private val groups = IndexedSeq.newBuilder[GroupRun]
+  private var blockCount = 0
+  private var position = 0L
+  private var family = 0
+  private var group = 0
+  private var groupBlock = 0
+  private var groupEntry = 0
+  private var groupEntries = 0
+  private var groupBytes = 0L
+  private var groupStart = 0
+
+  writeHeader()
+
+  /** The entries that follow belong to `newGroup` of family `newFamily`, an index into the footer's. */
+  def startGroup(newFamily: Int, newGroup: Int): Unit = {
+    endGroup()
+    if (newFamily != family || block.rawLength >= blockTarget) endBlock()
+    family = newFamily
+    group = newGroup
+    groupBlock = blockCount
+    groupEntry = block.entries
+    groupStart = block.rawLength
+  }
+
+  /** Adds an entry; `value` is ignored for a REMOVE. */
+  def add(entryType: Int, hash: Int, key: Slice, value: Slice): Unit = {
+    if (block.rawLength - groupStart >= blockTarget) {
+      endBlock()
+      groupStart = block.rawLength
+    }
+    groupBytes += block.add(entryType, hash, key, value)
+    groupEntries += 1
+  }
+
+  /** Writes footer and trailer.
+    *
+    * @return
+    *   the footer, and the file's length in bytes
+    */
+  def finish(
+      identity: Identity,
+      lineage: Seq[Ancestor],
+      families: Seq[Family],
+      dropped: Seq[String] = Nil,
+      references: Option[References] = None
+  ): (Footer, Long) = {
+    endGroup()
+    endBlock()
+    val footer =
+      Footer(identity, lineage, families, dropped, blocks.result(), groups.result(), references)
+    val bytes = FooterCodec.encode(footer)
+    val footerLength = bytes.length
+    bytes.i64(position + footerLength + Layout.TrailerLength)
+    bytes.i32(footerLength)
+    bytes.u16(Layout.FormatVersion)
+    bytes.u8(kind.code)
+    bytes.u8(flags)
+    bytes.i32(Checksum.of(bytes.array, 0, bytes.length))
+    bytes.bytes(Layout.TrailerMagic, Layout.TrailerMagic.length)
+    emit(bytes)
+    (footer, position)
+  }
+
+  private def writeHeader(): Unit = {
+    val header = new ByteSink(Layout.HeaderLength)
+    header.bytes(Layout.HeaderMagic, Layout.HeaderMagic.length)
+    header.u16(Layout.FormatVersion)
+    header.u8(kind.code)
+    header.u8(flags)
+    header.i32(0)
+    header.i32(Checksum.of(header.array, 0, header.length))
+    emit(header)
+  }
+
+  private def endGroup(): Unit = {
+    if (groupEntries > 0) {
+      groups += GroupRun(family, group, groupBlock, groupEntry, groupEntries, groupBytes)
+    }
+    groupEntries = 0
+    groupBytes = 0L
+  }
+
+  private def endBlock(): Unit = if (block.entries > 0) {
+    val raw = block.build()
+    val stored = codec.compress(raw.array, raw.length)
+    blocks += Block(
+      family,
+      codec,
+      position,
+      stored.length,
+      raw.length,
+      block.entries,
+      Checksum.of(stored)
+    )
+    out.write(stored)
+    position += stored.length
+    blockCount += 1
+    block.clear()
+  }
+
+  private def emit(bytes: ByteSink): Unit = {
+    out.write(bytes.array, 0, bytes.length)
+    position += bytes.length
+  }
+}

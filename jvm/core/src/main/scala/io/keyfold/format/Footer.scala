@@ -1,0 +1,103 @@
+package io.keyfold.format
+
+/** What a file says of itself: docs/FORMAT.md, section 4. */
+final case class Footer(
+    identity: Identity,
+    lineage: Seq[Ancestor],
+    families: Seq[Family],
+    dropped: Seq[String],
+    blocks: IndexedSeq[Block],
+    groups: IndexedSeq[GroupRun],
+    references: Option[References]
+)
+
+/** Whose file this is.
+  *
+  * @param partitions
+  *   N, 0 when the writer did not know it
+  * @param keyGroups
+  *   G
+  * @param createdMs
+  *   the writer's wall clock, milliseconds since 1970; for people only
+  */
+final case class Identity(
+    version: VersionId,
+    operator: Long,
+    partition: Int,
+    store: String,
+    partitions: Int,
+    keyGroups: Int,
+    createdMs: Long,
+    writer: String
+)
+
+/** One element of a lineage: a version this one builds on, and the kind of file to start from. */
+final case class Ancestor(version: VersionId, kind: FileKind)
+
+/** What stays the same of a column family over the versions.
+  *
+  * @param keyEncoding
+  *   what the bytes of a key are, docs/FORMAT.md section 5
+  * @param partitionKey
+  *   which key columns the hash covers
+  */
+final case class FamilySpec(
+    name: String,
+    internal: Boolean,
+    multiValue: Boolean,
+    ordered: Boolean,
+    keyEncoding: String,
+    rowEncoding: String,
+    partitionKey: String,
+    keySchemaId: Int,
+    valueSchemaId: Int
+)
+
+/** A column family of a version, with how much it holds in that version.
+  *
+  * @param keys
+  *   rows
+  * @param values
+  *   values, the same as keys unless multi-value
+  * @param bytes
+  *   bytes of all keys and values
+  */
+final case class Family(spec: FamilySpec, keys: Long, values: Long, bytes: Long)
+
+/** A block and where it is. `family` is an index into the footer's families. */
+final case class Block(
+    family: Int,
+    codec: Codec,
+    offset: Long,
+    storedLength: Int,
+    rawLength: Int,
+    entries: Int,
+    checksum: Int
+)
+
+/** A key group's entries: `entries` of them from entry `entry` of block `block` on. */
+final case class GroupRun(
+    family: Int,
+    group: Int,
+    block: Int,
+    entry: Int,
+    entries: Int,
+    bytes: Long
+)
+
+/** The files that a version was put together from by a rescale. */
+final case class References(planId: String, files: Seq[FileReference])
+
+/** Take from a file the groups with `group mod groupModulus == groupResidue`, and of them, unless
+  * `rowModulus` is 0, the rows with `pmod(hash, rowModulus) == rowResidue`.
+  */
+final case class FileReference(
+    path: String,
+    kind: FileKind,
+    version: VersionId,
+    length: Long,
+    groupModulus: Int,
+    groupResidue: Int,
+    rowModulus: Int,
+    rowResidue: Int
+)

@@ -1,0 +1,42 @@
+package io.keyfold.format
+
+/** Every constant of docs/FORMAT.md. */
+object Layout {
+  val FormatVersion = 1
+
+  val HeaderMagic: Array[Byte] = "KFLD".getBytes("US-ASCII")
+  val TrailerMagic: Array[Byte] = "DLFK".getBytes("US-ASCII")
+  val HeaderLength = 16
+  val TrailerLength = 24
+
+  /** Header flag: every entry carries a checksum of key and values. */
+  val RowChecksumsFlag = 1
+
+  object Section {
+    val Identity = 1
+    val Lineage = 2
+    val Families = 3
+    val Dropped = 4
+    val Blocks = 5
+    val Groups = 6
+    val References = 7
+
+    /** Section flag: a reader that does not know this section must refuse the file. */
+    val Required = 1
+  }
+
+  object FamilyFlag {
+    val Internal = 1
+    val MultiValue = 2
+    val Ordered = 4
+  }
+
+  object EntryType {
+    val Put = 1
+    val Append = 2
+    val Remove = 3
+  }
+
+  /** Raw bytes at which a block is closed, between groups. */
+  val BlockTarget: Int = 256 * 1024
+}

@@ -1,0 +1,44 @@
+package io.keyfold.group
+
+/** The order of key groups inside a file (docs/FORMAT.md, section 6): digit-reversed, so that the
+  * groups which a later split by a common factor takes lie together.
+  */
+final class GroupOrder(partitions: Int, groups: Int) {
+  private val step = if (partitions > 0 && groups % partitions == 0) partitions else 1
+  private val radices = GroupOrder.primeFactors(groups / step)
+
+  /** Sorting key of a group among those of its own partition. */
+  def rank(group: Int): Int = {
+    var rest = group / step
+    var result = 0
+    var i = 0
+    while (i < radices.length) {
+      result = result * radices(i) + rest % radices(i)
+      rest /= radices(i)
+      i += 1
+    }
+    result
+  }
+
+  /** The groups given, sorted by rank. */
+  def sorted(unordered: Array[Int]): Array[Int] = unordered.sortBy(rank)
+}
+
+object GroupOrder {
+
+  /** Prime factors in ascending order; none for 1. */
+  def primeFactors(n: Int): Array[Int] = {
+    val found = Array.newBuilder[Int]
+    var rest = n
+    var p = 2
+    while (p.toLong * p <= rest) {
+      while (rest % p == 0) {
+        found += p
+        rest /= p
+      }
+      p += 1
+    }
+    if (rest > 1) found += rest
+    found.result()
+  }
+}

@@ -1,0 +1,38 @@
+package io.keyfold.group
+
+/** Who a row belongs to: `hash` -> key group (of G) -> partition (of N).
+  *
+  * A partition owns whole groups whenever N divides G: `pmod(pmod(h, G), N) == pmod(h, N)` holds then
+  * and only then, which is why a change of N needs no row rewritten.
+  */
+object KeyGroups {
+
+  /** Highly composite factors: a group count made of them has many divisors to rescale to. */
+  private val Factors = Array(1, 2, 6, 12, 24, 60, 120, 360, 720, 2520, 5040)
+
+  private val AimedAt = 4096
+  private val Cap = 32768
+
+  /** Key group of a hash, 0 until `groups`. */
+  def groupOf(hash: Int, groups: Int): Int = Math.floorMod(hash, groups)
+
+  /** Partition of a hash, 0 until `partitions`. */
+  def partitionOf(hash: Int, partitions: Int): Int = Math.floorMod(hash, partitions)
+
+  /** Number of key groups for a new checkpoint: a multiple of `partitions`, about 4096 or more.
+    *
+    * @param partitions
+    *   N; 0 when not known, taken as 1
+    */
+  def defaultCount(partitions: Int): Int = {
+    val n = math.max(partitions, 1)
+    val factor = Factors.find(_.toLong * n >= AimedAt).getOrElse(Factors.last)
+    math.min(factor.toLong * n, math.max(n, Cap).toLong).toInt
+  }
+
+  /** Whether `group` can hold rows of `partition`. With N = 0 (unknown) every group can. */
+  def mayHold(group: Int, groups: Int, partition: Int, partitions: Int): Boolean =
+    partitions == 0 || (group - partition) % gcd(groups, partitions) == 0
+
+  private def gcd(a: Int, b: Int): Int = if (b == 0) a else gcd(b, a % b)
+}

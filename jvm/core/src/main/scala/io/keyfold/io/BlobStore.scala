@@ -1,0 +1,60 @@
+package io.keyfold.io
+
+import java.io.OutputStream
+
+/** Files below one root (a checkpoint's `state` folder), named by relative path with `/`.
+  *
+  * What Keyfold relies on; `BlobStoreSuiteBase` checks each for every implementation:
+  *
+  *   - G1 **Atomic create.** A file becomes visible whole, under its name, or not at all; when `write`
+  *     throws, nothing new is visible.
+  *   - G2 **Durable on return.** What `write` returned for survives a crash of this process, and of
+  *     the machine as far as the file system promises it.
+  *   - G3 **Read after write by name.** Once `write` has returned, `open` and `exists` of that name
+  *     find it, from any process.
+  *   - G4 **Replace is atomic.** Writing a name that exists gives readers the old bytes or the new.
+  *   - G5 **Delete is idempotent.** Deleting what is not there is no error.
+  *   - G6 **List may lag.** Nothing that decides what a version holds asks for a listing.
+  */
+trait BlobStore extends AutoCloseable {
+
+  /** Creates or replaces the file with what `body` writes.
+    *
+    * @return
+    *   its length in bytes
+    * @throws java.io.IOException
+    *   if it could not be written; nothing is visible then (G1)
+    */
+  def write(path: String)(body: OutputStream => Unit): Long
+
+  /** Opens a file for reading by range.
+    *
+    * @throws java.io.FileNotFoundException
+    *   if it is not there
+    */
+  def open(path: String): BlobReader
+
+  def exists(path: String): Boolean
+
+  /** Names, not paths, of the files in a folder; empty if there is no such folder. May lag (G6). */
+  def list(folder: String): Seq[String]
+
+  def delete(path: String): Unit
+
+  /** The name by which a person finds the file. */
+  def describe(path: String): String
+}
+
+/** An open file. */
+trait BlobReader extends AutoCloseable {
+
+  /** Bytes in the file. */
+  def length: Long
+
+  /** Reads `count` bytes from `position` of the file into a new array.
+    *
+    * @throws java.io.EOFException
+    *   if the file ends before
+    */
+  def read(position: Long, count: Int): Array[Byte]
+}

@@ -1,0 +1,93 @@
+package io.keyfold.io
+
+import java.io.{BufferedOutputStream, EOFException, FileNotFoundException, OutputStream}
+import java.nio.ByteBuffer
+import java.nio.channels.{Channels, FileChannel}
+import java.nio.file.{Files, NoSuchFileException, Path, StandardCopyOption}
+import java.nio.file.StandardOpenOption.{CREATE_NEW, READ, WRITE}
+import java.util.UUID
+
+import scala.util.control.NonFatal
+
+/** Files of a local file system: written beside their place, forced to disk, then renamed. */
+final class LocalBlobStore(root: Path) extends BlobStore {
+
+  override def write(path: String)(body: OutputStream => Unit): Long = {
+    val target = root.resolve(path)
+    Files.createDirectories(target.getParent)
+    val temporary = target.resolveSibling(s".${target.getFileName}.${UUID.randomUUID}.tmp")
+    try {
+      val length = fill(temporary, body)
+      Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE)
+      force(target.getParent)
+      length
+    } catch {
+      case NonFatal(e) =>
+        Files.deleteIfExists(temporary)
+        throw e
+    }
+  }
+
+  private def fill(file: Path, body: OutputStream => Unit): Long = {
+    val channel = FileChannel.open(file, CREATE_NEW, WRITE)
+    try {
+      val out = new BufferedOutputStream(Channels.newOutputStream(channel))
+      body(out)
+      out.flush()
+      channel.force(true)
+      channel.size
+    } finally channel.close()
+  }
+
+  /** A rename is durable only once the folder is. */
+  private def force(folder: Path): Unit = {
+    val channel = FileChannel.open(folder, READ)
+    try channel.force(true)
+    finally channel.close()
+  }
+
+  override def open(path: String): BlobReader =
+    try new LocalBlobReader(FileChannel.open(root.resolve(path), READ), path)
+    catch {
+      case e: NoSuchFileException =>
+        throw new FileNotFoundException(path).initCause(e)
+    }
+
+  override def exists(path: String): Boolean = Files.exists(root.resolve(path))
+
+  override def list(folder: String): Seq[String] = {
+    val directory = root.resolve(folder)
+    if (!Files.isDirectory(directory)) Nil
+    else {
+      val names = Seq.newBuilder[String]
+      val files = Files.newDirectoryStream(directory)
+      try files.forEach(f => if (Files.isRegularFile(f)) names += f.getFileName.toString)
+      finally files.close()
+      names.result()
+    }
+  }
+
+  override def delete(path: String): Unit = {
+    Files.deleteIfExists(root.resolve(path))
+    ()
+  }
+
+  override def describe(path: String): String = root.resolve(path).toString
+
+  override def close(): Unit = ()
+}
+
+private final class LocalBlobReader(channel: FileChannel, path: String) extends BlobReader {
+  override val length: Long = channel.size
+
+  override def read(position: Long, count: Int): Array[Byte] = {
+    val bytes = new Array[Byte](count)
+    val buffer = ByteBuffer.wrap(bytes)
+    while (buffer.hasRemaining) {
+      if (channel.read(buffer, position + buffer.position()) < 0) throw new EOFException(path)
+    }
+    bytes
+  }
+
+  override def close(): Unit = channel.close()
+}

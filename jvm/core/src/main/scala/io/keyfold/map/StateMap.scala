@@ -1,0 +1,113 @@
+package io.keyfold.map
+
+import io.keyfold.format.{Family, FamilySpec, VersionId}
+import io.keyfold.mem.Slice
+
+/** The rows of one store in memory, in one or more committed versions.
+  *
+  * Contract, checked by `StateMapSuiteBase` for every implementation:
+  *
+  *   - M1 A version, once committed, never changes; it is held until [[retain]] lets it go.
+  *   - M2 A pinned view stays readable and unchanged until it is released, whatever is written,
+  *     committed, aborted or let go meanwhile.
+  *   - M3 At most one transaction is open at a time. It sees its own writes; nobody else does before
+  *     it is committed.
+  *   - M4 An aborted transaction leaves no trace.
+  *   - M5 Cursors stay valid while their own transaction puts and removes rows; they may or may not
+  *     show what was written after they were opened.
+  *   - M6 Bytes handed in are copied before the call returns; slices handed out are borrowed and stay
+  *     until the view they came from is released.
+  *
+  * Threads: methods of the map itself may be called by any thread; a view or transaction belongs to
+  * one thread at a time, and handing it over is the caller's synchronisation.
+  */
+trait StateMap extends AutoCloseable {
+
+  /** Whether a version can be pinned, or a transaction be begun on it. */
+  def holds(version: VersionId): Boolean
+
+  /** A view of a held version. The caller must release it once. */
+  def pin(version: VersionId): MapView
+
+  /** Begins a transaction on a held version; [[VersionId.Empty]] is always held. */
+  def begin(base: VersionId): MapTxn
+
+  /** Lets go of the versions newer than `newest`, and of all but the `count` newest others. */
+  def retain(newest: VersionId, count: Int): Unit
+
+  /** Estimated memory of all held versions in bytes. */
+  def memoryBytes: Long
+}
+
+/** A consistent view of a version. Families are addressed by index into [[families]]. */
+trait MapView {
+
+  /** The families and how much they hold. Indices stay the same within a view. */
+  def families: IndexedSeq[Family]
+
+  /** Index of a family, or -1. */
+  def familyIndex(name: String): Int
+
+  /** Looks a key up.
+    *
+    * @return
+    *   whether it is there; `value` points to its value then
+    */
+  def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean
+
+  /** All rows of a family, in no particular order (key order if the family is ordered). */
+  def scan(family: Int): RowCursor
+
+  /** The rows of an ordered family whose key starts with `prefix`, in key order. */
+  def scanPrefix(family: Int, prefix: Slice): RowCursor
+
+  /** The key groups of a family that have rows, in no particular order. */
+  def groups(family: Int): Array[Int]
+
+  /** All rows of one key group. */
+  def scanGroup(family: Int, group: Int): RowCursor
+
+  /** Lets go of the view. Harmless when repeated. */
+  def release(): Unit
+}
+
+/** A version being written. */
+trait MapTxn extends MapView {
+
+  /** Adds a family; its index is the next one.
+    *
+    * @return
+    *   its index
+    */
+  def createFamily(spec: FamilySpec): Int
+
+  def put(family: Int, hash: Int, key: Slice, value: Slice): Unit
+
+  /** @return whether the key was there */
+  def remove(family: Int, hash: Int, key: Slice): Boolean
+
+  /** The key groups of a family in which something was written, in no particular order. */
+  def changedGroups(family: Int): Array[Int]
+
+  /** The net changes of one key group against the base, one per key. */
+  def changes(family: Int, group: Int): ChangeCursor
+
+  /** Makes the rows version `version`, which is held from now on. The transaction stays readable. */
+  def commit(version: VersionId): Unit
+
+  /** Gives everything up. Harmless when repeated, or after [[commit]]. */
+  def abort(): Unit
+}
+
+/** Steps through rows: `while (cursor.next()) use(cursor.key, cursor.value)`. Slices are reused. */
+trait RowCursor {
+  def next(): Boolean
+  def hash: Int
+  def key: Slice
+  def value: Slice
+}
+
+/** Steps through changes: a row that is now there, or (`removed`) only the key of one that is gone. */
+trait ChangeCursor extends RowCursor {
+  def removed: Boolean
+}

@@ -1,0 +1,33 @@
+package io.keyfold.store
+
+import io.keyfold.format.FileWriter
+import io.keyfold.format.Layout.EntryType
+import io.keyfold.group.GroupOrder
+import io.keyfold.map.{MapTxn, MapView}
+
+/** Puts rows or changes into a file, family by family, key groups in file order. */
+private[store] final class EntryWriter(file: FileWriter, order: GroupOrder) {
+
+  def changesOf(txn: MapTxn): Unit =
+    for {
+      family <- txn.families.indices
+      group <- order.sorted(txn.changedGroups(family))
+    } {
+      file.startGroup(family, group)
+      val change = txn.changes(family, group)
+      while (change.next()) {
+        val entryType = if (change.removed) EntryType.Remove else EntryType.Put
+        file.add(entryType, change.hash, change.key, change.value)
+      }
+    }
+
+  def rowsOf(view: MapView): Unit =
+    for {
+      family <- view.families.indices
+      group <- order.sorted(view.groups(family))
+    } {
+      file.startGroup(family, group)
+      val row = view.scanGroup(family, group)
+      while (row.next()) file.add(EntryType.Put, row.hash, row.key, row.value)
+    }
+}

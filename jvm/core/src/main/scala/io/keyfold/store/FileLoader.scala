@@ -1,0 +1,280 @@
+package io.keyfold.store
+
+import scala.annotation.tailrec
+import scala.util.control.NonFatal
+
+import io.keyfold.errors._
+import io.keyfold.format._
+import io.keyfold.group.KeyGroups
+import io.keyfold.map.{MapTxn, StateMap}
+import io.keyfold.mem.Slice
+import org.slf4j.LoggerFactory
+
+/** Rebuilds a version from files: the newest usable snapshot of its lineage, then the deltas after it.
+  *
+  * @param newMap
+  *   makes the map to fill, given the files' number of key groups
+  */
+private[store] final class FileLoader(
+    files: StoreFiles,
+    location: StoreLocation,
+    counters: StoreCounters,
+    newMap: Int => StateMap
+) {
+  import FileLoader._
+
+  /** Loads a version into a new map and commits it there.
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if the version cannot be rebuilt
+    */
+  def load(target: VersionId): Resident = {
+    val (head, keyGroups) = readHead(target)
+    if (head.head.kind == FileKind.Reference) {
+      throw new Invalid(
+        "KEYFOLD_UNSUPPORTED",
+        s"Cannot load $location version $target: this release does not read reference files"
+      )
+    }
+    val map = newMap(keyGroups)
+    try {
+      val lineage = new Attempt(target, keyGroups, map).from(head.head, head.ancestors, Nil)
+      new Resident(map, keyGroups, target, lineage)
+    } catch {
+      case NonFatal(e) =>
+        map.close()
+        throw e
+    }
+  }
+
+  private def readHead(version: VersionId): (Lineage, Int) =
+    try {
+      val file = files.head(version)
+      try {
+        val footer = file.footer
+        (Lineage(Ancestor(version, file.kind), footer.lineage.toList), footer.identity.keyGroups)
+      } finally file.close()
+    } catch {
+      case e: CorruptFile =>
+        throw new UnreadableVersion(
+          s"Cannot load $location version $version: ${e.getMessage} The versions before it do not " +
+            "need this file.",
+          e
+        )
+    }
+
+  private final class Attempt(target: VersionId, keyGroups: Int, map: StateMap) {
+
+    /** Tries snapshots from the newest down. Below the last ancestor listed, that version's own head
+      * shows the way to older ones.
+      *
+      * @param newer
+      *   what lies above `here`, oldest first
+      */
+    @tailrec
+    def from(here: Ancestor, older: List[Ancestor], newer: List[Ancestor]): Lineage = {
+      val usable = here.kind == FileKind.Snapshot || files.hasSnapshot(here.version)
+      if (usable && tryBuild(here.version, newer)) {
+        lineage(Ancestor(here.version, FileKind.Snapshot), newer)
+      } else if (here.version.version == 1) {
+        build(None, here :: newer)
+        lineage(Ancestor(here.version, FileKind.Delta), newer)
+      } else {
+        val below = if (older.nonEmpty) older else belowSnapshot(here)
+        if (below.head.version.version != here.version.version - 1) {
+          throw new UnreadableVersion(
+            s"Cannot load $location version $target: the lineage goes from version ${here.version} " +
+              s"to ${below.head.version}.",
+            null
+          )
+        }
+        from(below.head, below.tail, here :: newer)
+      }
+    }
+
+    private def belowSnapshot(last: Ancestor): List[Ancestor] = {
+      val head =
+        try readHead(last.version)._1
+        catch {
+          case e: MissingFile => throw noOtherWay(last.version, e)
+        }
+      if (head.head.kind != FileKind.Delta || head.ancestors.isEmpty) {
+        throw noOtherWay(last.version, null)
+      }
+      head.ancestors
+    }
+
+    private def noOtherWay(snapshot: VersionId, cause: StoreError) =
+      new UnreadableVersion(
+        s"Cannot load $location version $target: the snapshot of version $snapshot cannot be used " +
+          "and there is no older one. Versions after a newer snapshot may still be read.",
+        cause
+      )
+
+    private def lineage(bottom: Ancestor, newer: List[Ancestor]): Lineage = {
+      val newestFirst = newer.map(_.copy(kind = FileKind.Delta)).reverse :+ bottom
+      Lineage(newestFirst.head, newestFirst.tail)
+    }
+
+    /** @return whether the snapshot could be used */
+    private def tryBuild(snapshot: VersionId, deltas: List[Ancestor]): Boolean =
+      try {
+        build(Some(snapshot), deltas)
+        true
+      } catch {
+        case e: BadSnapshot =>
+          counters.snapshotFallbacks.increment()
+          log.warn(
+            "Cannot use the snapshot of version {} of {}, trying an older one: {}",
+            e.version,
+            location,
+            e.getCause.getMessage
+          )
+          false
+      }
+
+    /** @param deltas
+      *   oldest first
+      */
+    private def build(snapshot: Option[VersionId], deltas: List[Ancestor]): Unit = {
+      val txn = map.begin(VersionId.Empty)
+      try {
+        snapshot.foreach { version =>
+          try apply(txn, version, FileKind.Snapshot)
+          catch {
+            case e: StoreError => throw new BadSnapshot(version, e)
+          }
+        }
+        deltas.foldLeft(snapshot.getOrElse(VersionId.Empty)) { (readable, delta) =>
+          applyDelta(txn, delta.version, readable)
+          delta.version
+        }
+        txn.commit(target)
+      } catch {
+        case NonFatal(e) =>
+          txn.abort()
+          throw e
+      }
+    }
+
+    private def applyDelta(txn: MapTxn, version: VersionId, readable: VersionId): Unit =
+      try apply(txn, version, FileKind.Delta)
+      catch {
+        case e @ (_: CorruptFile | _: MissingFile) =>
+          throw new UnreadableVersion(
+            s"Cannot load $location version $target: ${e.getMessage} The newest version before it " +
+              s"that can be read is ${readable.version} (the state after batch " +
+              s"${readable.version - 1}).",
+            e
+          )
+      }
+
+    private def apply(txn: MapTxn, version: VersionId, kind: FileKind): Unit = {
+      val file = files.open(version, kind)
+      try {
+        checkKeyGroups(file)
+        val families = file.footer.families.map(f => familyIn(txn, f.spec, file.path)).toArray
+        new EntryApplier(txn, families, file, location.partition).applyAll()
+      } finally file.close()
+    }
+
+    private def checkKeyGroups(file: FileReader): Unit = {
+      val found = file.footer.identity.keyGroups
+      if (found != keyGroups) {
+        throw new LayoutMismatch(
+          "KEYFOLD_KEY_GROUPS_MISMATCH",
+          s"Cannot load $location version $target: ${file.path} has $found key groups, the head of " +
+            s"the version has $keyGroups. The files do not belong together; restore the checkpoint " +
+            "from one consistent copy."
+        )
+      }
+    }
+
+    private def familyIn(txn: MapTxn, spec: FamilySpec, path: String): Int = {
+      if (spec.multiValue) {
+        throw new Invalid(
+          "KEYFOLD_UNSUPPORTED",
+          s"Cannot read $path: family ${spec.name} has several values per key, which this release " +
+            "does not support"
+        )
+      }
+      val index = txn.familyIndex(spec.name)
+      if (index >= 0) index else txn.createFamily(spec)
+    }
+  }
+}
+
+private object FileLoader {
+  private val log = LoggerFactory.getLogger(classOf[FileLoader])
+
+  private final class BadSnapshot(val version: VersionId, cause: StoreError)
+      extends RuntimeException(cause)
+
+  /** Puts a file's entries into a transaction, block by block. */
+  private final class EntryApplier(
+      txn: MapTxn,
+      families: Array[Int],
+      file: FileReader,
+      partition: Int
+  ) {
+    private val key = new Slice
+    private val value = new Slice
+    private val keyGroups = file.footer.identity.keyGroups
+    private val placements =
+      file.footer.families
+        .map(f => new Placement(f.spec, file.footer.identity.partitions, partition))
+        .toArray
+    private var block: BlockEntries = _
+    private var blockIndex = -1
+
+    def applyAll(): Unit = file.footer.groups.foreach(applyGroup)
+
+    private def applyGroup(run: GroupRun): Unit = {
+      enter(run.block)
+      val placement = placements(run.family)
+      var entry = run.entry
+      var left = run.entries
+      while (left > 0) {
+        if (entry >= block.size) {
+          enter(blockIndex + 1)
+          entry = 0
+        }
+        if (KeyGroups.groupOf(block.hash(entry), keyGroups) != run.group) {
+          throw new CorruptFile(
+            file.path,
+            s"block $blockIndex entry $entry has hash ${block.hash(entry)}, which is not of key " +
+              s"group ${run.group}"
+          )
+        }
+        if (!placement.fits(block.hash(entry))) {
+          throw new CorruptFile(
+            file.path,
+            s"block $blockIndex entry $entry has hash ${block.hash(entry)}, which does not belong to " +
+              s"partition $partition"
+          )
+        }
+        applyEntry(families(run.family), entry)
+        entry += 1
+        left -= 1
+      }
+    }
+
+    private def enter(index: Int): Unit = if (index != blockIndex) {
+      if (index >= file.footer.blocks.length) {
+        throw new CorruptFile(file.path, "a key group runs past the last block")
+      }
+      block = file.block(index)
+      blockIndex = index
+    }
+
+    private def applyEntry(family: Int, i: Int): Unit = {
+      block.key(i, key)
+      block.entryType(i) match {
+        case Layout.EntryType.Put => txn.put(family, block.hash(i), key, block.value(i, 0, value))
+        case _ =>
+          txn.remove(family, block.hash(i), key)
+          ()
+      }
+    }
+  }
+}

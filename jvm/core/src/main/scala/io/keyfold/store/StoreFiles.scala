@@ -1,0 +1,163 @@
+package io.keyfold.store
+
+import java.io.FileNotFoundException
+import java.time.Clock
+
+import io.keyfold.errors.{CorruptFile, ForeignFile, LayoutMismatch, MissingFile}
+import io.keyfold.format._
+import io.keyfold.group.GroupOrder
+import io.keyfold.io.BlobStore
+import io.keyfold.map.{MapTxn, MapView}
+
+/** The files of one store, by version and kind; checks that a file is this store's. */
+private[store] final class StoreFiles(
+    blobs: BlobStore,
+    location: StoreLocation,
+    settings: StoreSettings,
+    clock: Clock
+) {
+  def path(version: VersionId, kind: FileKind): String =
+    s"${location.folder}/${kind.nameOf(version)}"
+
+  def describe(version: VersionId, kind: FileKind): String = blobs.describe(path(version, kind))
+
+  def hasSnapshot(version: VersionId): Boolean =
+    blobs.exists(path(version, FileKind.Snapshot))
+
+  /** @throws io.keyfold.errors.MissingFile if there is no such file */
+  def open(version: VersionId, kind: FileKind): FileReader =
+    openIfThere(version, kind).getOrElse(
+      throw new MissingFile(describe(version, kind), s"$location version $version needs it")
+    )
+
+  /** The head of a version: delta, reference or snapshot, in this order; a damaged one is passed over
+    * if another gives the same version.
+    *
+    * @throws io.keyfold.errors.MissingFile
+    *   if it has none
+    * @throws io.keyfold.errors.CorruptFile
+    *   if all it has are damaged
+    * @throws io.keyfold.errors.ForeignFile
+    *   if another provider's files are there instead
+    */
+  def head(version: VersionId): FileReader = {
+    var damaged: Option[CorruptFile] = None
+    Iterator(FileKind.Delta, FileKind.Reference, FileKind.Snapshot)
+      .flatMap { kind =>
+        try openIfThere(version, kind)
+        catch {
+          case e: CorruptFile =>
+            damaged = damaged.orElse(Some(e))
+            None
+        }
+      }
+      .nextOption()
+      .getOrElse {
+        damaged.foreach(e => throw e)
+        foreign(version)
+        throw new MissingFile(
+          describe(version, FileKind.Delta),
+          s"$location version $version does not exist or was deleted."
+        )
+      }
+  }
+
+  /** Versions and kinds of all files listed. Only for deleting: a listing may lag. */
+  def list(): Seq[(VersionId, FileKind)] = blobs.list(location.folder).flatMap(FileKind.parse)
+
+  def delete(version: VersionId, kind: FileKind): Unit = blobs.delete(path(version, kind))
+
+  /** Writes the net changes of a transaction as the delta of `version`.
+    *
+    * @return
+    *   bytes written
+    */
+  def writeDelta(
+      version: VersionId,
+      keyGroups: Int,
+      ancestors: Seq[Ancestor],
+      rows: MapTxn
+  ): Long = write(version, FileKind.Delta, keyGroups, ancestors, rows)(_.changesOf(rows))
+
+  /** Writes all rows of a view as the snapshot of `version`.
+    *
+    * @return
+    *   bytes written
+    */
+  def writeSnapshot(
+      version: VersionId,
+      keyGroups: Int,
+      ancestors: Seq[Ancestor],
+      rows: MapView
+  ): Long = write(version, FileKind.Snapshot, keyGroups, ancestors, rows)(_.rowsOf(rows))
+
+  private def write(
+      version: VersionId,
+      kind: FileKind,
+      keyGroups: Int,
+      ancestors: Seq[Ancestor],
+      rows: MapView
+  )(entries: EntryWriter => Unit): Long =
+    blobs.write(path(version, kind)) { out =>
+      val file = new FileWriter(out, kind, settings.codec, rowChecksums = false)
+      entries(new EntryWriter(file, new GroupOrder(settings.partitions, keyGroups)))
+      file.finish(identity(version, keyGroups), ancestors, rows.families)
+      ()
+    }
+
+  private def identity(version: VersionId, keyGroups: Int): Identity =
+    Identity(
+      version,
+      location.operator,
+      location.partition,
+      location.store,
+      settings.partitions,
+      keyGroups,
+      clock.millis(),
+      settings.writer
+    )
+
+  private def openIfThere(version: VersionId, kind: FileKind): Option[FileReader] =
+    try {
+      val file = FileReader.open(blobs, path(version, kind), version, kind)
+      try {
+        check(file)
+        Some(file)
+      } catch {
+        case e: Throwable =>
+          file.close()
+          throw e
+      }
+    } catch {
+      case _: FileNotFoundException => None
+    }
+
+  private def check(file: FileReader): Unit = {
+    val found = file.footer.identity
+    if (StoreLocation(found.operator, found.partition, found.store) != location) {
+      throw new CorruptFile(
+        file.path,
+        s"it belongs to operator ${found.operator} partition ${found.partition} " +
+          s"store ${found.store}, not to $location"
+      )
+    }
+    val partitions = settings.partitions
+    if (partitions > 0 && found.partitions > 0 && found.partitions != partitions) {
+      throw new LayoutMismatch(
+        "KEYFOLD_PARTITIONS_MISMATCH",
+        s"Cannot load $location: ${file.path} was written for ${found.partitions} partitions, the " +
+          s"query runs with $partitions. A change of the number of partitions was not finished, or " +
+          "the checkpoint's offset log was edited: finish or undo the rescale, or restore the log."
+      )
+    }
+  }
+
+  /** RocksDB's files have other names than ours; HDFSBacked's deltas fail the check of their magic. */
+  private def foreign(version: VersionId): Unit =
+    for (ending <- Seq("zip", "changelog")) {
+      val other = s"${location.folder}/$version.$ending"
+      if (blobs.exists(other)) {
+        throw new ForeignFile(blobs.describe(other), "RocksDBStateStoreProvider names files so")
+      }
+    }
+}

@@ -1,0 +1,115 @@
+package io.keyfold.store
+
+import java.util.concurrent.atomic.AtomicReference
+
+import io.keyfold.errors.{MisplacedRow, OutOfOrder}
+import io.keyfold.format.{FamilySpec, VersionId}
+import io.keyfold.map.{MapTxn, RowCursor}
+import io.keyfold.mem.Slice
+
+/** The version after `base`, being written. Reads see the transaction's own writes; after `commit` they
+  * still work, after `abort` they do not.
+  */
+final class StoreTxn private[store] (
+    store: VersionedStore,
+    location: StoreLocation,
+    val base: VersionId,
+    private[store] val resident: Resident,
+    override private[store] val rows: MapTxn,
+    families: Seq[FamilySpec],
+    settings: StoreSettings
+) extends StoreView(rows, base, location, families) {
+  import StoreTxn._
+
+  /** The thread that began it. */
+  private[store] val thread: Thread = Thread.currentThread
+  private val state = new AtomicReference[State](Updating)
+  private val placements =
+    families.map(new Placement(_, settings.partitions, location.partition)).toArray
+
+  for (i <- families.indices if indices(i) < 0) indices(i) = rows.createFamily(families(i))
+
+  def isUpdating: Boolean = state.get == Updating
+  def isCommitted: Boolean = state.get == Committed
+
+  /** Copies key and value in.
+    *
+    * @throws io.keyfold.errors.MisplacedRow
+    *   if the row belongs to another partition
+    */
+  def put(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
+    requireUpdating("put")
+    if (!placements(family).fits(hash)) throw misplaced(family, hash)
+    rows.put(indices(family), hash, key, value)
+  }
+
+  /** @return whether the key was there */
+  def remove(family: Int, hash: Int, key: Slice): Boolean = {
+    requireUpdating("remove")
+    rows.remove(indices(family), hash, key)
+  }
+
+  override def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
+    requireReadable("get")
+    super.get(family, hash, key, value)
+  }
+
+  override def scan(family: Int): RowCursor = {
+    requireReadable("scan")
+    super.scan(family)
+  }
+
+  override def scanPrefix(family: Int, prefix: Slice): RowCursor = {
+    requireReadable("scanPrefix")
+    super.scanPrefix(family, prefix)
+  }
+
+  /** Makes the rows a version, durable when this returns. If it throws, the transaction is still open
+    * and must be aborted.
+    *
+    * @param id
+    *   of this attempt; empty under checkpoint format v1
+    * @param forceSnapshot
+    *   write a snapshot as well
+    */
+  def commit(id: String = "", forceSnapshot: Boolean = false): VersionId = {
+    requireUpdating("commit")
+    val version = VersionId(base.version + 1, id)
+    store.commit(this, version, forceSnapshot)
+    if (state.compareAndSet(Updating, Committed)) store.ended()
+    version
+  }
+
+  /** Gives the rows up. Harmless when repeated, or after `commit`. */
+  def abort(): Unit = if (state.compareAndSet(Updating, Aborted)) {
+    rows.abort()
+    store.ended()
+  }
+
+  override def release(): Unit = abort()
+
+  private def requireUpdating(what: String): Unit =
+    if (state.get != Updating) throw outOfOrder(what)
+
+  private def requireReadable(what: String): Unit =
+    if (state.get == Aborted) throw outOfOrder(what)
+
+  private def outOfOrder(what: String) = new OutOfOrder(
+    s"Cannot $what on $location version ${base.version + 1}: it was already ${state.get.name}"
+  )
+
+  private def misplaced(family: Int, hash: Int) = new MisplacedRow(
+    s"Cannot put a row with hash $hash into $location column family ${families(family).name}: with " +
+      s"${settings.partitions} partitions it belongs to partition " +
+      s"${Math.floorMod(hash, settings.partitions)}. The operator does not partition its input by the " +
+      "state key as Keyfold expects (spark.sql.streaming.statefulOperator.useStrictDistribution must " +
+      "be true); please report the query if it is."
+  )
+}
+
+private object StoreTxn {
+  sealed abstract class State(val name: String)
+  case object Updating extends State("open")
+  case object Committed extends State("committed")
+  case object Aborted extends State("aborted")
+}

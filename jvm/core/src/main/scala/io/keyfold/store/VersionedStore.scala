@@ -1,0 +1,222 @@
+package io.keyfold.store
+
+import java.time.Clock
+import java.util.concurrent.{Semaphore, TimeUnit}
+
+import scala.util.control.NonFatal
+
+import io.keyfold.errors.OutOfOrder
+import io.keyfold.format.{FamilySpec, FileKind, VersionId}
+import io.keyfold.io.BlobStore
+import io.keyfold.map.{HeapMap, StateMap}
+import org.slf4j.LoggerFactory
+
+/** The versions of one state store: the facade that the adapter calls.
+  *
+  * One transaction at a time; a second `begin` waits for the first to end, except that a thread which
+  * begins again has given up what it began before. Reads and maintenance run beside it. No method but
+  * `begin`, `read` and those of maintenance touches files; opening a store costs nothing.
+  *
+  * @param families
+  *   the column families that the query uses, made when a store starts empty
+  * @param onSnapshot
+  *   told of each snapshot known to be durable, when written or found at load
+  */
+final class VersionedStore(
+    location: StoreLocation,
+    settings: StoreSettings,
+    families: Seq[FamilySpec],
+    blobs: BlobStore,
+    clock: Clock,
+    onSnapshot: VersionId => Unit = _ => (),
+    newMap: Int => StateMap = new HeapMap(_)
+) extends AutoCloseable {
+  import VersionedStore._
+
+  val counters = new StoreCounters
+  private val files = new StoreFiles(blobs, location, settings, clock)
+  private val loader = new FileLoader(files, location, counters, newMap)
+  private val retention = new Retention(files, settings, counters)
+  private val writer = new Semaphore(1)
+  @volatile private var owner: StoreTxn = _
+
+  // Guarded by this.
+  private var resident: Option[Resident] = None
+  private var confirmed: Option[VersionId] = None
+  private var closed = false
+
+  /** Begins the version after `base`, which counts as committed for good: versions in memory that are
+    * newer are given up.
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if the version cannot be loaded
+    * @throws io.keyfold.errors.OutOfOrder
+    *   if another task does not finish its transaction in time, or after `close`
+    */
+  def begin(base: VersionId): StoreTxn = {
+    acquireWriter(base)
+    try {
+      val in = synchronized {
+        val in = load(base)
+        in.retain(base, settings.versionsInMemory)
+        resident = Some(in)
+        confirmed = Some(base)
+        in
+      }
+      val txn = new StoreTxn(this, location, base, in, in.map.begin(base), families, settings)
+      owner = txn
+      txn
+    } catch {
+      case e: Throwable =>
+        writer.release()
+        throw e
+    }
+  }
+
+  /** A view of a committed version; the caller releases it.
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if the version cannot be loaded
+    */
+  def read(version: VersionId): StoreView = synchronized {
+    val in = load(version)
+    val isOld = resident.flatMap(_.newest).exists(_.version > version.version)
+    if (!isOld) {
+      resident = Some(in)
+      confirmed = Some(version)
+    }
+    new StoreView(in.map.pin(version), version, location, families)
+  }
+
+  /** Writes a snapshot if enough deltas have come since the last one.
+    *
+    * Only of a version that the caller has built on or read, so that an attempt which was never made
+    * good cannot leave one.
+    *
+    * @return
+    *   the version a snapshot was written of
+    */
+  def snapshotIfDue(): Option[VersionId] = {
+    val due = synchronized {
+      for {
+        version <- confirmed
+        in <- resident
+        lineage <- in.lineage(version)
+        if lineage.deltas >= settings.deltasPerSnapshot
+      } yield (version, in)
+    }
+    due.map { case (version, in) =>
+      writeSnapshot(version, in)
+      version
+    }
+  }
+
+  /** Deletes files that no version to be retained needs.
+    *
+    * @return
+    *   how many
+    */
+  def cleanup(): Int = synchronized(confirmed).fold(0)(retention.cleanup)
+
+  /** Estimated bytes of memory that the store's rows take. */
+  def memoryBytes: Long = synchronized(resident).fold(0L)(_.map.memoryBytes)
+
+  /** Lets go of all memory. A transaction still open may be aborted, or committed: its file counts. */
+  override def close(): Unit = synchronized {
+    closed = true
+    resident.foreach(_.map.close())
+    resident = None
+    blobs.close()
+  }
+
+  private def load(version: VersionId): Resident = {
+    if (closed) throw new OutOfOrder(s"Cannot open $location version $version: it was closed")
+    resident.filter(_.holds(version)) match {
+      case Some(in) =>
+        counters.memoryHits.increment()
+        in
+      case None if version == VersionId.Empty =>
+        val keyGroups = settings.keyGroups
+        new Resident(newMap(keyGroups), keyGroups)
+      case None => loadFiles(version)
+    }
+  }
+
+  private def loadFiles(version: VersionId): Resident = {
+    val start = clock.millis()
+    val in = loader.load(version)
+    counters.loads.increment()
+    counters.loadMs.add(clock.millis() - start)
+    if (in.keyGroups != settings.keyGroups) {
+      log.info(
+        "{} has {} key groups, as its files say; the setting would be {}",
+        location,
+        in.keyGroups,
+        settings.keyGroups
+      )
+    }
+    in.ancestorsOn(version)
+      .find(_.kind == FileKind.Snapshot)
+      .foreach(snapshot => onSnapshot(snapshot.version))
+    in
+  }
+
+  /** Makes a transaction's rows a version: the file first, then memory. */
+  private[store] def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit = {
+    val ancestors = synchronized(txn.resident.ancestorsOn(txn.base))
+    val length = files.writeDelta(version, txn.resident.keyGroups, ancestors, txn.rows)
+    counters.deltas.increment()
+    counters.deltaBytes.add(length)
+    synchronized {
+      txn.rows.commit(version)
+      txn.resident.committed(version, ancestors)
+      txn.resident.retain(version, settings.versionsInMemory)
+    }
+    if (forceSnapshot) tryWriteSnapshot(version, txn.resident)
+  }
+
+  /** The version is durable without it, so its failure must not fail the commit. */
+  private def tryWriteSnapshot(version: VersionId, in: Resident): Unit =
+    try writeSnapshot(version, in)
+    catch {
+      case NonFatal(e) => log.warn(s"Cannot write a snapshot of $location version $version", e)
+    }
+
+  private def writeSnapshot(version: VersionId, in: Resident): Unit = {
+    val pinned = synchronized {
+      if (in.holds(version)) Some((in.map.pin(version), in.ancestorsOn(version).drop(1))) else None
+    }
+    pinned.foreach { case (view, ancestors) =>
+      val length =
+        try files.writeSnapshot(version, in.keyGroups, ancestors, view)
+        finally view.release()
+      counters.snapshots.increment()
+      counters.snapshotBytes.add(length)
+      synchronized(in.snapshotIsDurable(version))
+      onSnapshot(version)
+    }
+  }
+
+  private[store] def ended(): Unit = {
+    owner = null
+    writer.release()
+  }
+
+  private def acquireWriter(base: VersionId): Unit = {
+    val before = owner
+    if (before != null && (before.thread eq Thread.currentThread)) before.abort()
+    if (!writer.tryAcquire(WriterWaitSeconds, TimeUnit.SECONDS)) {
+      throw new OutOfOrder(
+        s"Cannot begin on $location version $base: another task still writes after " +
+          s"$WriterWaitSeconds s. If it hangs, kill it; the retry of this task will go on."
+      )
+    }
+  }
+}
+
+object VersionedStore {
+  private val log = LoggerFactory.getLogger(classOf[VersionedStore])
+
+  /** How long `begin` waits for another task's transaction to end. */
+  private val WriterWaitSeconds = 60L
+}
