@@ -1,0 +1,20 @@
+package org.apache.spark.sql.keyfold
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.execution.streaming.{checkpointing, runtime}
+import org.apache.spark.sql.internal.SQLConf
+
+/** What has another name or place in other Spark lines. */
+object SparkShim {
+  type CheckpointFileManager = checkpointing.CheckpointFileManager
+
+  /** Setting that tells executors the number of partitions of a running query's state. */
+  val PartitionsKey: String = SQLConf.STATEFUL_SHUFFLE_PARTITIONS_INTERNAL.key
+
+  /** Setting that tells executors the id of the query's run. */
+  val RunIdKey: String = runtime.StreamExecution.RUN_ID_KEY
+
+  def checkpointFileManager(path: Path, conf: Configuration): CheckpointFileManager =
+    checkpointing.CheckpointFileManager.create(path, conf)
+}

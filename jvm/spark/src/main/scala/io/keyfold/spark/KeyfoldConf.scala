@@ -1,0 +1,93 @@
+package io.keyfold.spark
+
+import io.keyfold.errors.Invalid
+import io.keyfold.format.Codec
+import io.keyfold.group.KeyGroups
+
+/** One setting.
+  *
+  * @param name
+  *   below [[KeyfoldConf.Prefix]]
+  * @param default
+  *   as a person reads it
+  * @param parse
+  *   text to value, or what is wrong with it
+  */
+final case class ConfEntry[T](
+    name: String,
+    default: String,
+    doc: String,
+    parse: String => Either[String, T]
+) {
+  val key: String = KeyfoldConf.Prefix + name
+}
+
+/** The registry of Keyfold's settings; `docs/configuration.md` is generated from it.
+  *
+  * Only keys below `spark.sql.streaming.stateStore.` reach a provider on executors.
+  */
+object KeyfoldConf {
+  val Prefix = "spark.sql.streaming.stateStore.keyfold."
+
+  val KEY_GROUPS: ConfEntry[Int] = ConfEntry(
+    "keyGroups",
+    "the smallest of N x {1, 2, 6, 12, 24, 60, 120, 360, 720, 2520, 5040} that is at least 4096",
+    "Number of key groups of a new checkpoint, a multiple of the number of partitions N. It cannot " +
+      "be changed later: what the files of a checkpoint say wins over this setting. The more " +
+      "divisors it has, the more numbers of partitions can be reached by moving whole groups.",
+    text => text.toIntOption.filter(_ > 0).toRight("must be a whole number above 0")
+  )
+
+  val COMPRESSION_CODEC: ConfEntry[Codec] = ConfEntry(
+    "compression.codec",
+    Codec.Zstandard.name,
+    "Compression of the blocks that are written: zstd, lz4 or none. Files of any codec are read " +
+      "whatever is set here. (Spark's own spark.sql.streaming.stateStore.compression.codec is not " +
+      "used: Spark pins it to lz4 in the checkpoint of every query that did not set it.)",
+    text =>
+      Codec.ofName(text).toRight(s"must be one of ${Codec.all.map(_.name).sorted.mkString(", ")}")
+  )
+
+  val all: Seq[ConfEntry[_]] = Seq(KEY_GROUPS, COMPRESSION_CODEC)
+}
+
+/** The settings of one store.
+  *
+  * @param confs
+  *   those below `spark.sql.streaming.stateStore.`
+  * @throws io.keyfold.errors.Invalid
+  *   if a key below Keyfold's prefix is not known
+  */
+final class KeyfoldConf(confs: Map[String, String]) {
+  import KeyfoldConf._
+
+  confs.keys.filter(_.startsWith(Prefix)).find(key => !all.exists(_.key == key)).foreach { key =>
+    throw new Invalid(
+      "KEYFOLD_UNKNOWN_SETTING",
+      s"There is no setting $key. Keyfold knows ${all.map(_.key).mkString(", ")}."
+    )
+  }
+
+  def codec: Codec = value(COMPRESSION_CODEC).getOrElse(Codec.Zstandard)
+
+  /** Key groups of a new checkpoint.
+    *
+    * @param partitions
+    *   N; 0 if not known
+    */
+  def keyGroups(partitions: Int): Int =
+    value(KEY_GROUPS).fold(KeyGroups.defaultCount(partitions)) { groups =>
+      if (partitions > 0 && groups % partitions != 0) {
+        throw invalid(KEY_GROUPS, groups.toString, s"must be a multiple of the $partitions partitions")
+      }
+      groups
+    }
+
+  private def value[T](entry: ConfEntry[T]): Option[T] =
+    confs.get(entry.key).map { text =>
+      entry.parse(text.trim).fold(why => throw invalid(entry, text, why), identity)
+    }
+
+  private def invalid(entry: ConfEntry[_], text: String, why: String) =
+    new Invalid("KEYFOLD_INVALID_SETTING", s"Invalid ${entry.key}: $why, not $text")
+}

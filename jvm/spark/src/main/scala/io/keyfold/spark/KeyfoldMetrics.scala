@@ -1,0 +1,67 @@
+package io.keyfold.spark
+
+import java.util.concurrent.atomic.{AtomicLong, LongAdder}
+
+import io.keyfold.store.{StoreCounters, StoreTxn, VersionedStore}
+import org.apache.spark.sql.execution.streaming.state._
+
+/** Keyfold's custom metrics. Counts are what happened since the store reported last, maintenance in
+  * between included; sizes are as of now.
+  */
+object KeyfoldMetrics {
+  private final case class Counted(metric: StateStoreCustomMetric, of: StoreCounters => LongAdder)
+
+  private val counted = Seq(
+    Counted(sum("keyfoldLoads", "versions loaded from files"), _.loads),
+    Counted(
+      StateStoreCustomTimingMetric("keyfoldLoadMs", "Keyfold: time to load versions from files"),
+      _.loadMs
+    ),
+    Counted(sum("keyfoldMemoryHits", "versions found in memory"), _.memoryHits),
+    Counted(
+      sum("keyfoldSnapshotFallbacks", "snapshots that could not be used, so that an older one was"),
+      _.snapshotFallbacks
+    ),
+    Counted(sum("keyfoldDeltas", "delta files written"), _.deltas),
+    Counted(size("keyfoldDeltaBytes", "bytes of delta files written"), _.deltaBytes),
+    Counted(sum("keyfoldSnapshots", "snapshot files written"), _.snapshots),
+    Counted(size("keyfoldSnapshotBytes", "bytes of snapshot files written"), _.snapshotBytes),
+    Counted(sum("keyfoldFilesDeleted", "files deleted by retention"), _.filesDeleted)
+  )
+  private val stateBytes = size("keyfoldStateBytes", "bytes of keys and values of the version")
+  private val forced = sum("keyfoldForceSnapshotCount", "stores that had a forced snapshot")
+  private val lastSnapshot = StateStoreSnapshotLastUploadInstanceMetric()
+
+  val custom: Seq[StateStoreCustomMetric] = counted.map(_.metric) ++ Seq(stateBytes, forced)
+  val instance: Seq[StateStoreInstanceMetric] = Seq(lastSnapshot)
+
+  private def sum(name: String, what: String) = StateStoreCustomSumMetric(name, s"Keyfold: $what")
+  private def size(name: String, what: String) = StateStoreCustomSizeMetric(name, s"Keyfold: $what")
+}
+
+/** The metrics of one store. */
+private final class KeyfoldMetrics(id: StateStoreId, store: VersionedStore) {
+  import KeyfoldMetrics._
+
+  /** Newest version known to have a durable snapshot; -1 if none. */
+  val lastSnapshotVersion = new AtomicLong(-1)
+  private var reported = Map.empty[StateStoreCustomMetric, Long]
+
+  def of(txn: StoreTxn, forcedSnapshot: Boolean): StateStoreMetrics = StateStoreMetrics(
+    numKeys = txn.keys(0),
+    memoryUsedBytes = store.memoryBytes,
+    customMetrics = sinceLastReport() ++ Seq(
+      stateBytes -> txn.bytes,
+      forced -> (if (forcedSnapshot) 1L else 0L)
+    ),
+    instanceMetrics =
+      Map(lastSnapshot.withNewId(id.partitionId, id.storeName) -> lastSnapshotVersion.get)
+  )
+
+  private def sinceLastReport(): Map[StateStoreCustomMetric, Long] = synchronized {
+    val now = counted.map(c => c.metric -> c.of(store.counters).sum).toMap
+    val before = reported
+    reported = now
+    now.map { case (metric, total) => metric -> (total - before.getOrElse(metric, 0L)) }
+  }
+}

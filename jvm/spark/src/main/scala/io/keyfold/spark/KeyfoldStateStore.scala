@@ -1,0 +1,114 @@
+package io.keyfold.spark
+
+import io.keyfold.store.StoreTxn
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.keyfold.SparkPrivate
+import org.apache.spark.sql.types.StructType
+
+/** A version being written by one task; given up when the task ends without a commit.
+  *
+  * @param onCommit
+  *   told the new version once it is durable
+  * @param currentMetrics
+  *   metrics of the provider, for this store
+  */
+private final class KeyfoldStateStore(
+    override val id: StateStoreId,
+    txn: StoreTxn,
+    schema: StoreSchema,
+    forceSnapshot: Boolean,
+    onCommit: Long => Unit,
+    currentMetrics: (StoreTxn, Boolean) => StateStoreMetrics
+) extends StateStore
+    with OneFamily {
+  private val rows = new StoreRows(txn, schema)
+
+  Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => abort()))
+
+  override def version: Long = txn.base.version
+
+  override def get(key: UnsafeRow, family: String): UnsafeRow = {
+    requireDefault(family)
+    rows.get(key)
+  }
+
+  override def keyExists(key: UnsafeRow, family: String): Boolean = {
+    requireDefault(family)
+    rows.contains(key)
+  }
+
+  override def multiGet(keys: Array[UnsafeRow], family: String): Iterator[UnsafeRow] = {
+    requireDefault(family)
+    keys.iterator.map(rows.get)
+  }
+
+  override def iterator(family: String): StateStoreIterator[UnsafeRowPair] = {
+    requireDefault(family)
+    rows.iterator()
+  }
+
+  override def prefixScan(
+      prefix: UnsafeRow,
+      family: String
+  ): StateStoreIterator[UnsafeRowPair] = {
+    requireDefault(family)
+    rows.prefixScan(prefix)
+  }
+
+  override def put(key: UnsafeRow, value: UnsafeRow, family: String): Unit = {
+    requireDefault(family)
+    require(value != null, "Cannot put a null value")
+    rows.put(txn, key, value)
+  }
+
+  override def remove(key: UnsafeRow, family: String): Unit = {
+    requireDefault(family)
+    rows.remove(txn, key)
+  }
+
+  override def commit(): Long =
+    try {
+      val committed = txn.commit(forceSnapshot = forceSnapshot).version
+      onCommit(committed)
+      committed
+    } catch {
+      case e: Throwable => throw SparkPrivate.cannotCommit(toString, e)
+    }
+
+  override def abort(): Unit = txn.abort()
+
+  override def hasCommitted: Boolean = txn.isCommitted
+
+  override def metrics: StateStoreMetrics = currentMetrics(txn, forceSnapshot)
+
+  override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo =
+    StateStoreCheckpointInfo(id.partitionId, version + 1, None, None)
+
+  override def createColFamilyIfAbsent(
+      family: String,
+      keySchema: StructType,
+      valueSchema: StructType,
+      spec: KeyStateEncoderSpec,
+      useMultipleValuesPerKey: Boolean,
+      isInternal: Boolean
+  ): Unit = throw StateStoreErrors.multipleColumnFamiliesNotSupported(KeyfoldStateStoreProvider.Name)
+
+  override def removeColFamilyIfExists(family: String): Boolean =
+    throw StateStoreErrors.removingColumnFamiliesNotSupported(KeyfoldStateStoreProvider.Name)
+
+  override def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit =
+    throw unsupported("putList")
+
+  override def merge(key: UnsafeRow, value: UnsafeRow, family: String): Unit =
+    throw unsupported("merge")
+
+  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit =
+    throw unsupported("mergeList")
+
+  override def deleteRange(begin: UnsafeRow, end: UnsafeRow, family: String): Unit =
+    throw unsupported("deleteRange")
+
+  override def toString: String = s"KeyfoldStateStore[$id, version ${version + 1}]"
+}

@@ -1,0 +1,173 @@
+package io.keyfold.spark
+
+import java.time.Clock
+
+import scala.util.control.NonFatal
+
+import io.keyfold.format.VersionId
+import io.keyfold.store._
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
+import org.apache.spark.sql.types.StructType
+import org.slf4j.LoggerFactory
+
+/** Keyfold as Spark's state store provider. One instance serves one store of one partition.
+  *
+  * Spark makes instances freely, also on the driver and without `init`; neither the constructor nor
+  * `init` touches a file.
+  */
+class KeyfoldStateStoreProvider extends StateStoreProvider {
+  import KeyfoldStateStoreProvider._
+
+  private var id: StateStoreId = _
+  private var conf: StateStoreConf = _
+  private var hadoopConf: Configuration = _
+  private var schema: StoreSchema = _
+  private var store: VersionedStore = _
+  private var metrics: KeyfoldMetrics = _
+
+  override def stateStoreId: StateStoreId = id
+
+  /** @throws io.keyfold.errors.Invalid
+    *   for a setting that is not known or out of range, and Spark's own errors for what this release
+    *   does not support
+    */
+  override def init(
+      stateStoreId: StateStoreId,
+      keySchema: StructType,
+      valueSchema: StructType,
+      keyStateEncoderSpec: KeyStateEncoderSpec,
+      useColumnFamilies: Boolean,
+      storeConfs: StateStoreConf,
+      hadoopConf: Configuration,
+      useMultipleValuesPerKey: Boolean,
+      stateSchemaProvider: Option[StateSchemaProvider]
+  ): Unit = {
+    refuseUnsupported(useColumnFamilies, useMultipleValuesPerKey, storeConfs)
+    this.id = stateStoreId
+    this.conf = storeConfs
+    this.hadoopConf = hadoopConf
+    schema = new StoreSchema(id, keySchema, valueSchema, keyStateEncoderSpec, conf)
+    store = new VersionedStore(
+      StoreLocation(id.operatorId, id.partitionId, id.storeName),
+      settings(),
+      Seq(schema.family),
+      new HadoopBlobStore(new Path(id.checkpointRootLocation), hadoopConf),
+      Clock.systemUTC(),
+      snapshotIsDurable
+    )
+    metrics = new KeyfoldMetrics(id, store)
+  }
+
+  override def getStore(
+      version: Long,
+      stateStoreCkptId: Option[String],
+      forceSnapshotOnCommit: Boolean,
+      loadEmpty: Boolean
+  ): StateStore = {
+    if (loadEmpty) throw StateStoreErrors.unsupportedOperationException("loadEmpty", Name)
+    loading(version, stateStoreCkptId) {
+      val txn = store.begin(VersionId(version))
+      new KeyfoldStateStore(id, txn, schema, forceSnapshotOnCommit, committed, metrics.of)
+    }
+  }
+
+  override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =
+    loading(version, uniqueId) {
+      new KeyfoldReadStore(id, store.read(VersionId(version)), schema)
+    }
+
+  /** A failure is logged, not thrown: thrown, it would make Spark unload the store. */
+  override def doMaintenance(): Unit = {
+    maintain("write a snapshot of")(store.snapshotIfDue())
+    maintain("delete old files of")(store.cleanup())
+  }
+
+  override def close(): Unit = if (store != null) store.close()
+
+  override def supportedCustomMetrics: Seq[StateStoreCustomMetric] = KeyfoldMetrics.custom
+  override def supportedInstanceMetrics: Seq[StateStoreInstanceMetric] = KeyfoldMetrics.instance
+
+  private def settings(): StoreSettings = {
+    val keyfold = new KeyfoldConf(conf.sqlConfs)
+    val partitions = hadoopConf.getInt(SparkShim.PartitionsKey, 0)
+    StoreSettings(
+      partitions = partitions,
+      keyGroups = keyfold.keyGroups(partitions),
+      codec = keyfold.codec,
+      deltasPerSnapshot = conf.minDeltasForSnapshot,
+      versionsToRetain = conf.minVersionsToRetain,
+      versionsPerCleanup = math.max(conf.minVersionsToDelete, 1L),
+      versionsInMemory = math.max(conf.maxVersionsToRetainInMemory, MinVersionsInMemory),
+      writer = s"keyfold ${BuildInfo.version} spark ${org.apache.spark.SPARK_VERSION}"
+    )
+  }
+
+  private def loading[T](version: Long, checkpointId: Option[String])(body: => T): T = {
+    if (version < 0) throw SparkPrivate.unexpectedVersion(version)
+    if (checkpointId.isDefined) throw idsNotSupported()
+    try body
+    catch {
+      case NonFatal(e) => throw SparkPrivate.cannotLoad(e)
+    }
+  }
+
+  private def committed(version: Long): Unit =
+    if (conf.commitValidationEnabled) SparkPrivate.reportCommit(id, version, hadoopConf)
+
+  private def snapshotIsDurable(version: VersionId): Unit = {
+    metrics.lastSnapshotVersion.accumulateAndGet(version.version, math.max(_, _))
+    if (conf.reportSnapshotUploadLag) {
+      maintain("report a snapshot of") {
+        val runId = hadoopConf.get(SparkShim.RunIdKey)
+        SparkPrivate.reportSnapshot(id, runId, version.version, System.currentTimeMillis())
+      }
+    }
+  }
+
+  private def maintain(what: String)(body: => Any): Unit =
+    try {
+      body
+      ()
+    } catch {
+      case NonFatal(e) => log.warn(s"Cannot $what $id, trying again later", e)
+    }
+}
+
+object KeyfoldStateStoreProvider {
+  private val log = LoggerFactory.getLogger(classOf[KeyfoldStateStoreProvider])
+
+  /** As Spark's error messages call it. */
+  private[spark] val Name = "KeyfoldStateStoreProvider"
+
+  /** The newest version, and the one before it, which maintenance writes snapshots of. */
+  private val MinVersionsInMemory = 2
+
+  private def refuseUnsupported(
+      useColumnFamilies: Boolean,
+      useMultipleValuesPerKey: Boolean,
+      conf: StateStoreConf
+  ): Unit = {
+    if (useColumnFamilies) throw StateStoreErrors.multipleColumnFamiliesNotSupported(Name)
+    if (useMultipleValuesPerKey) {
+      throw StateStoreErrors.unsupportedOperationException("multipleValuesPerKey", Name)
+    }
+    if (conf.enableStateStoreCheckpointIds) throw idsNotSupported()
+    if (conf.rowChecksumEnabled) {
+      throw StateStoreErrors.unsupportedOperationException("rowChecksum", Name)
+    }
+    if (conf.stateStoreEncodingFormat != StateStoreEncoding.UnsafeRow.toString) {
+      throw StateStoreErrors.unsupportedOperationException(
+        s"encodingFormat ${conf.stateStoreEncodingFormat}",
+        Name
+      )
+    }
+  }
+
+  private def idsNotSupported() = StateStoreErrors.stateStoreCheckpointIdsNotSupported(
+    s"$Name does not support checkpoint format version 2 yet. Set " +
+      "spark.sql.streaming.stateStore.checkpointFormatVersion to 1."
+  )
+}

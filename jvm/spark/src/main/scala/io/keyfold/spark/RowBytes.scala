@@ -1,0 +1,16 @@
+package io.keyfold.spark
+
+import io.keyfold.mem.Slice
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/** `UnsafeRow` and [[Slice]] address bytes alike: going from one to the other copies nothing. */
+private object RowBytes {
+  def slice(row: UnsafeRow, into: Slice): Slice =
+    into.set(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes)
+
+  def row(columns: Int, bytes: Slice): UnsafeRow = {
+    val row = new UnsafeRow(columns)
+    row.pointTo(bytes.base, bytes.offset, bytes.length)
+    row
+  }
+}

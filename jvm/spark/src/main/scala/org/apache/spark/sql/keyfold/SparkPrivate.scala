@@ -1,0 +1,52 @@
+package org.apache.spark.sql.keyfold
+
+import java.util.UUID
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.{SparkEnv, SparkException}
+import org.apache.spark.sql.errors.QueryExecutionErrors
+import org.apache.spark.sql.execution.streaming.state._
+
+/** The only place that uses what Spark keeps to itself. */
+object SparkPrivate {
+
+  /** Tells the driver that a version is committed, which it checks under `foreachBatch`. */
+  def reportCommit(id: StateStoreId, version: Long, conf: Configuration): Unit =
+    StateStore.reportCommitToCoordinator(version, id, conf)
+
+  /** Tells the driver that a snapshot is durable; without it Spark forces one at every batch.
+    *
+    * @param nowMs
+    *   wall clock in milliseconds since 1970
+    */
+  def reportSnapshot(id: StateStoreId, runId: String, version: Long, nowMs: Long): Unit =
+    Option(SparkEnv.get).foreach { env =>
+      val provider = StateStoreProviderId(id, UUID.fromString(runId))
+      StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(provider, version, nowMs)
+    }
+
+  /** Spark's error for a state that cannot be loaded, with the reason in its message: the message of
+    * a cause does not reach the user of a streaming query.
+    */
+  def cannotLoad(cause: Throwable): Throwable = withReason(StateStoreErrors.cannotLoadStore(cause))
+
+  /** Spark's error for a commit that failed, with the reason in its message. */
+  def cannotCommit(store: String, cause: Throwable): Throwable =
+    withReason(QueryExecutionErrors.failedToCommitStateFileError(store, cause))
+
+  private def withReason(error: Throwable): Throwable = error match {
+    case e: SparkException if e.getCause != null =>
+      new SparkException(
+        s"${e.getMessage} ${e.getCause.getMessage}",
+        e.getCause,
+        Option(e.getCondition),
+        e.getMessageParameters.asScala.toMap
+      )
+    case other => other
+  }
+
+  def unexpectedVersion(version: Long): Throwable =
+    QueryExecutionErrors.unexpectedStateStoreVersion(version)
+}
