@@ -63,9 +63,15 @@ final class VersionedStore(
         confirmed = Some(base)
         in
       }
-      val txn = new StoreTxn(this, location, base, in, in.map.begin(base), families, settings)
-      owner = txn
-      txn
+      val rows = in.map.begin(base)
+      try {
+        owner = new StoreTxn(this, location, base, in, rows, families, settings)
+        owner
+      } catch {
+        case e: Throwable =>
+          rows.abort()
+          throw e
+      }
     } catch {
       case e: Throwable =>
         writer.release()
@@ -164,6 +170,9 @@ final class VersionedStore(
   /** Makes a transaction's rows a version: the file first, then memory. */
   private[store] def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit = {
     val ancestors = synchronized(txn.resident.ancestorsOn(txn.base))
+    // Without ids a version may be committed again after a rollback; a snapshot of what it was
+    // before would be taken for it.
+    if (version.id.isEmpty && files.hasSnapshot(version)) files.delete(version, FileKind.Snapshot)
     val length = files.writeDelta(version, txn.resident.keyGroups, ancestors, txn.rows)
     counters.deltas.increment()
     counters.deltaBytes.add(length)

@@ -1,0 +1,57 @@
+# Keyfold's front door: `make` lists what there is. Each target does its own set-up.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PYTEST_ARGS ?=
+# One suite only: make conformance SUITE=StreamingAggregationSuite
+SUITE ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+JAR := python/src/keyfold/jars/keyfold-spark_4.2_2.13.jar
+JVM_SOURCES := VERSION build.sbt $(wildcard project/*.sbt project/*.scala project/*.properties) \
+	$(shell find jvm/core/src/main jvm/spark/src/main -type f)
+CONFORMANCE := java @jvm/conformance/target/java.args io.keyfold.conformance.Main
+
+.PHONY: help setup jar demo test test-jvm test-python conformance golden docs fmt lint clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+setup: $(VENV)/ready $(JAR) ## Python environment and jar; every other target does this itself
+
+$(VENV)/ready: python/pyproject.toml VERSION
+	$(PYTHON) -m venv $(VENV)
+	@echo "Installing PySpark and the tools into $(VENV) (some 500 MB at the first time) ..."
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e 'python[spark,demo,dev]'
+	touch $@
+
+jar: $(JAR) ## the jar for Spark's class path, where the wheel takes it from
+$(JAR): $(JVM_SOURCES)
+	build/sbt spark/bundle
+	touch $@
+
+demo: setup ## 336,776 real flights through Keyfold, killed half way, compared with batch
+	$(BIN)/python -m demo
+
+test: test-jvm test-python ## everything that must pass before a change lands
+
+test-jvm: ## format check, Scala tests, and one of Spark's own suites against Keyfold
+	build/test-jvm
+
+test-python: setup lint ## Python tests, and spark-submit on a local cluster
+	$(BIN)/python -m pytest python/tests integration-tests $(PYTEST_ARGS)
+
+lint: $(VENV)/ready ## ruff and strict mypy
+	$(BIN)/ruff format --check python integration-tests demo
+	$(BIN)/ruff check python integration-tests demo
+	$(BIN)/mypy --strict python/src demo
+
+fmt: $(VENV)/ready ## format Scala and Python
+	build/sbt scalafmtAll scalafmtSbt
+	$(BIN)/ruff format python integration-tests demo
+
+clean: ## remove what the build made, but the Python environment
+	rm -rf jvm/*/target target project/target project/project .cache $(JAR) demo-out

@@ -1,0 +1,115 @@
+package io.keyfold.store
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.time.{Clock, Instant, ZoneOffset}
+
+import scala.collection.mutable
+
+import io.keyfold.format.{Codec, FamilySpec, VersionId}
+import io.keyfold.map.RowCursor
+import io.keyfold.mem.Slice
+import io.keyfold.testkit.{FaultyBlobStore, MemoryBlobStore}
+
+/** A store of text rows in partition 1 of 4 over files in memory, opened as often as a test wants. */
+class StoreFixture(
+    val blobs: MemoryBlobStore = new MemoryBlobStore,
+    val location: StoreLocation = StoreLocation(0, 1, StoreLocation.DefaultStore),
+    val settings: StoreSettings = StoreFixture.settings
+) {
+  import StoreFixture._
+
+  val snapshots: mutable.Buffer[VersionId] = mutable.Buffer.empty
+  val faults = new FaultyBlobStore(blobs)
+
+  def open(settings: StoreSettings = settings, family: FamilySpec = rowFamily): VersionedStore =
+    new VersionedStore(location, settings, Seq(family), faults, clock, snapshots += _)
+
+  /** Commits one version on `base` in `store`. */
+  def commit(store: VersionedStore, base: Long, rows: (String, String)*): VersionId = {
+    val txn = store.begin(VersionId(base))
+    rows.foreach { case (key, value) => put(txn, key, value) }
+    txn.commit()
+  }
+
+  /** Commits versions 1 to `count` in a store of its own: version v puts `k<v> -> v`. */
+  def commitVersions(count: Int, settings: StoreSettings = settings): Unit = {
+    val store = open(settings)
+    for (v <- 1 to count) commit(store, v - 1L, s"k$v" -> v.toString)
+    store.close()
+  }
+
+  /** Rows of a version as a store that has nothing in memory loads them. */
+  def loaded(version: Long): Map[String, String] = {
+    val store = open()
+    try {
+      val view = store.read(VersionId(version))
+      try rows(view)
+      finally view.release()
+    } finally store.close()
+  }
+
+  def path(file: String): String = s"${location.folder}/$file"
+}
+
+object StoreFixture {
+  val Partitions = 4
+  val KeyGroups = 48
+
+  val settings: StoreSettings = StoreSettings(
+    partitions = Partitions,
+    keyGroups = KeyGroups,
+    codec = Codec.Zstandard,
+    deltasPerSnapshot = 3,
+    versionsToRetain = 5,
+    versionsPerCleanup = 1,
+    versionsInMemory = 2,
+    writer = "test"
+  )
+
+  val rowFamily: FamilySpec = FamilySpec(
+    "default",
+    internal = false,
+    multiValue = false,
+    ordered = false,
+    keyEncoding = "row",
+    rowEncoding = "unsaferow",
+    partitionKey = "all",
+    keySchemaId = 0,
+    valueSchemaId = 0
+  )
+
+  val clock: Clock = Clock.fixed(Instant.ofEpochMilli(1700000000000L), ZoneOffset.UTC)
+
+  /** A hash that belongs to partition 1 of 4; negative for some keys. */
+  def hash(key: String): Int = key.hashCode / Partitions * Partitions + 1
+
+  def slice(text: String): Slice = new Slice().set(text.getBytes(UTF_8))
+
+  def put(txn: StoreTxn, key: String, value: String): Unit =
+    txn.put(0, hash(key), slice(key), slice(value))
+
+  def remove(txn: StoreTxn, key: String): Boolean = txn.remove(0, hash(key), slice(key))
+
+  def get(view: StoreView, key: String): Option[String] = {
+    val value = new Slice
+    Option.when(view.get(0, hash(key), slice(key), value))(text(value))
+  }
+
+  def rows(view: StoreView): Map[String, String] = rows(view.scan(0))
+
+  /** All rows of a cursor; a key that comes twice is an error. */
+  def rows(cursor: RowCursor): Map[String, String] = {
+    val found = mutable.Map.empty[String, String]
+    while (cursor.next()) {
+      val before = found.put(text(cursor.key), text(cursor.value))
+      require(before.isEmpty, s"${text(cursor.key)} came twice")
+    }
+    found.toMap
+  }
+
+  /** Rows after versions 1 to `count` of [[StoreFixture.commitVersions]]. */
+  def expected(count: Int): Map[String, String] =
+    (1 to count).map(v => s"k$v" -> v.toString).toMap
+
+  private def text(slice: Slice) = new String(slice.toArray, UTF_8)
+}

@@ -1,0 +1,4 @@
+package io.keyfold
+
+/** Duty: what tests of all packages share; may import any package of core. */
+package object testkit
