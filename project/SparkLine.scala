@@ -1,5 +1,5 @@
-/** One supported Spark line: the versions it builds against and the source folders that hold
-  * what differs between lines (`jvm/spark/src/main/scala-spark-<name>`).
+/** One supported Spark line: the versions it builds against and the source folders that hold what
+  * differs between lines (`jvm/spark/src/main/scala-spark-<name>`).
   *
   * @param name
   *   major.minor, as users write it

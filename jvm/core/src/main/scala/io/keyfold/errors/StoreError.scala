@@ -2,8 +2,8 @@ package io.keyfold.errors
 
 /** What can go wrong in a store, by what the caller can do about it.
   *
-  * Every message says what happened, where, and what to do next; `condition` is the stable name that
-  * Python uses as well.
+  * Every message says what happened, where, and what to do next; `condition` is the stable name
+  * that Python uses as well.
   */
 sealed abstract class StoreError(val condition: String, message: String, cause: Throwable)
     extends RuntimeException(s"[$condition] $message", cause)

@@ -5,7 +5,8 @@ import java.util.zip.CRC32C
 import io.keyfold.format.Layout.EntryType
 import io.keyfold.mem.Slice
 
-/** Raw bytes of the block being filled: docs/FORMAT.md, section 3.3. One column of the block a buffer.
+/** Raw bytes of the block being filled: docs/FORMAT.md, section 3.3. One column of the block a
+  * buffer.
   *
   * @param rowChecksums
   *   whether entries carry a checksum

@@ -153,9 +153,9 @@ object FileReader {
   private def read(blob: BlobReader, path: String, position: Long, count: Int): Array[Byte] =
     try blob.read(position, count)
     catch {
-      case e: EOFException => throw new CorruptFile(path, s"it ends at ${e.getMessage}", e)
+      case e: EOFException          => throw new CorruptFile(path, s"it ends at ${e.getMessage}", e)
       case e: FileNotFoundException => throw e
-      case e: IOException =>
+      case e: IOException           =>
         throw new IOException(s"Cannot read $count bytes at $position of $path", e)
     }
 }

@@ -6,8 +6,8 @@ import io.keyfold.mem.Slice
 
 /** Writes one file: groups of entries, then the footer. The caller owns and closes the stream.
   *
-  * Order of calls: for each family, for each group in [[io.keyfold.group.GroupOrder]]: `startGroup`,
-  * then its entries; at the end `finish`, once.
+  * Order of calls: for each family, for each group in [[io.keyfold.group.GroupOrder]]:
+  * `startGroup`, then its entries; at the end `finish`, once.
   *
   * @param blockTarget
   *   raw bytes at which a block is closed
@@ -35,7 +35,9 @@ final class FileWriter(
 
   writeHeader()
 
-  /** The entries that follow belong to `newGroup` of family `newFamily`, an index into the footer's. */
+  /** The entries that follow belong to `newGroup` of family `newFamily`, an index into the
+    * footer's.
+    */
   def startGroup(newFamily: Int, newGroup: Int): Unit = {
     endGroup()
     if (newFamily != family || block.rawLength >= blockTarget) endBlock()

@@ -213,9 +213,7 @@ object FooterCodec {
     val entry = in.ints(n)
     val entries = in.ints(n)
     val bytes = Array.fill(n)(in.i64())
-    Vector.tabulate(n)(i =>
-      GroupRun(family(i), group(i), block(i), entry(i), entries(i), bytes(i))
-    )
+    Vector.tabulate(n)(i => GroupRun(family(i), group(i), block(i), entry(i), entries(i), bytes(i)))
   }
 
   private def references(out: ByteSink, references: References): Unit = {

@@ -2,8 +2,8 @@ package io.keyfold.group
 
 /** Who a row belongs to: `hash` -> key group (of G) -> partition (of N).
   *
-  * A partition owns whole groups whenever N divides G: `pmod(pmod(h, G), N) == pmod(h, N)` holds then
-  * and only then, which is why a change of N needs no row rewritten.
+  * A partition owns whole groups whenever N divides G: `pmod(pmod(h, G), N) == pmod(h, N)` holds
+  * then and only then, which is why a change of N needs no row rewritten.
   */
 object KeyGroups {
 

@@ -6,8 +6,8 @@ import java.io.OutputStream
   *
   * What Keyfold relies on; `BlobStoreSuiteBase` checks each for every implementation:
   *
-  *   - G1 **Atomic create.** A file becomes visible whole, under its name, or not at all; when `write`
-  *     throws, nothing new is visible.
+  *   - G1 **Atomic create.** A file becomes visible whole, under its name, or not at all; when
+  *     `write` throws, nothing new is visible.
   *   - G2 **Durable on return.** What `write` returned for survives a crash of this process, and of
   *     the machine as far as the file system promises it.
   *   - G3 **Read after write by name.** Once `write` has returned, `open` and `exists` of that name

@@ -1,7 +1,7 @@
 package io.keyfold.io
 
-/** A reader that fetches the end of the file at once, where footers are, and serves from it what lies
-  * there; most deltas are read whole this way by a single request.
+/** A reader that fetches the end of the file at once, where footers are, and serves from it what
+  * lies there; most deltas are read whole this way by a single request.
   *
   * @param tail
   *   bytes to fetch

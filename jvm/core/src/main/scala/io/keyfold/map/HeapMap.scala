@@ -8,8 +8,9 @@ import io.keyfold.format.{Family, FamilySpec, VersionId}
 import io.keyfold.group.KeyGroups
 import io.keyfold.mem.Slice
 
-/** The plain [[StateMap]]: immutable tables on the heap, so that versions, views and abort are values
-  * that are kept or dropped. It allocates for every row; the off-heap engine takes its place.
+/** The plain [[StateMap]]: immutable tables on the heap, so that versions, views and abort are
+  * values that are kept or dropped. It allocates for every row; the off-heap engine takes its
+  * place.
   *
   * @param keyGroups
   *   G
@@ -55,7 +56,8 @@ final class HeapMap(keyGroups: Int) extends StateMap {
 
 object HeapMap {
 
-  /** Bytes on the heap for a row besides its key and value: table node, key object, array headers. */
+  /** Bytes on the heap for a row besides its key and value: table node, key object, array headers.
+    */
   private val RowOverhead = 120L
 }
 
@@ -83,7 +85,7 @@ private[map] class HeapView(start: HeapVersion) extends MapView {
 
   override def scanPrefix(family: Int, prefix: Slice): RowCursor = current.rows(family) match {
     case ordered: OrderedRows => new HeapCursor(ordered.startingWith(prefix.toArray))
-    case _: HashedRows =>
+    case _: HashedRows        =>
       val name = current.families(family).spec.name
       throw new Invalid("KEYFOLD_NOT_ORDERED", s"Cannot prefix-scan $name: it is not ordered")
   }

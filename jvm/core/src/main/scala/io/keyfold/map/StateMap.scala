@@ -10,13 +10,13 @@ import io.keyfold.mem.Slice
   *   - M1 A version, once committed, never changes; it is held until [[retain]] lets it go.
   *   - M2 A pinned view stays readable and unchanged until it is released, whatever is written,
   *     committed, aborted or let go meanwhile.
-  *   - M3 At most one transaction is open at a time. It sees its own writes; nobody else does before
-  *     it is committed.
+  *   - M3 At most one transaction is open at a time. It sees its own writes; nobody else does
+  *     before it is committed.
   *   - M4 An aborted transaction leaves no trace.
   *   - M5 Cursors stay valid while their own transaction puts and removes rows; they may or may not
   *     show what was written after they were opened.
-  *   - M6 Bytes handed in are copied before the call returns; slices handed out are borrowed and stay
-  *     until the view they came from is released.
+  *   - M6 Bytes handed in are copied before the call returns; slices handed out are borrowed and
+  *     stay until the view they came from is released.
   *
   * Threads: methods of the map itself may be called by any thread; a view or transaction belongs to
   * one thread at a time, and handing it over is the caller's synchronisation.
@@ -92,7 +92,8 @@ trait MapTxn extends MapView {
   /** The net changes of one key group against the base, one per key. */
   def changes(family: Int, group: Int): ChangeCursor
 
-  /** Makes the rows version `version`, which is held from now on. The transaction stays readable. */
+  /** Makes the rows version `version`, which is held from now on. The transaction stays readable.
+    */
   def commit(version: VersionId): Unit
 
   /** Gives everything up. Harmless when repeated, or after [[commit]]. */
@@ -107,7 +108,8 @@ trait RowCursor {
   def value: Slice
 }
 
-/** Steps through changes: a row that is now there, or (`removed`) only the key of one that is gone. */
+/** Steps through changes: a row that is now there, or (`removed`) only the key of one that is gone.
+  */
 trait ChangeCursor extends RowCursor {
   def removed: Boolean
 }

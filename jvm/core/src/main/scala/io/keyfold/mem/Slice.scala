@@ -1,8 +1,8 @@
 package io.keyfold.mem
 
 /** Reusable pointer to a run of bytes: `length` bytes from `offset`, relative to the start of the
-  * object `base`, or an absolute address when `base` is null. The same addressing as `UnsafeRow`'s, so
-  * that a row passes through without a copy.
+  * object `base`, or an absolute address when `base` is null. The same addressing as `UnsafeRow`'s,
+  * so that a row passes through without a copy.
   *
   * Borrowed: whoever hands one out says how long the bytes stay.
   */

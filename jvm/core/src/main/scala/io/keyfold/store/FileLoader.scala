@@ -10,7 +10,8 @@ import io.keyfold.map.{MapTxn, StateMap}
 import io.keyfold.mem.Slice
 import org.slf4j.LoggerFactory
 
-/** Rebuilds a version from files: the newest usable snapshot of its lineage, then the deltas after it.
+/** Rebuilds a version from files: the newest usable snapshot of its lineage, then the deltas after
+  * it.
   *
   * @param newMap
   *   makes the map to fill, given the files' number of key groups
@@ -65,8 +66,8 @@ private[store] final class FileLoader(
 
   private final class Attempt(target: VersionId, keyGroups: Int, map: StateMap) {
 
-    /** Tries snapshots from the newest down. Below the last ancestor listed, that version's own head
-      * shows the way to older ones.
+    /** Tries snapshots from the newest down. Below the last ancestor listed, that version's own
+      * head shows the way to older ones.
       *
       * @param newer
       *   what lies above `here`, oldest first
@@ -271,7 +272,7 @@ private object FileLoader {
       block.key(i, key)
       block.entryType(i) match {
         case Layout.EntryType.Put => txn.put(family, block.hash(i), key, block.value(i, 0, value))
-        case _ =>
+        case _                    =>
           txn.remove(family, block.hash(i), key)
           ()
       }

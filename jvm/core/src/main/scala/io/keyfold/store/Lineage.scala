@@ -2,8 +2,8 @@ package io.keyfold.store
 
 import io.keyfold.format.{Ancestor, FileKind, VersionId}
 
-/** A version's head and what it builds on: docs/FORMAT.md, section 4.2. Its last element, which may be
-  * the head itself, is of kind snapshot when one is known to be durable.
+/** A version's head and what it builds on: docs/FORMAT.md, section 4.2. Its last element, which may
+  * be the head itself, is of kind snapshot when one is known to be durable.
   *
   * @param ancestors
   *   newest first, down to the newest snapshot known to be durable, or to version 1

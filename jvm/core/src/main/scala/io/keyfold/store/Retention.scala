@@ -8,9 +8,9 @@ import scala.util.control.NonFatal
 
 /** Decides which files nobody needs any more, and deletes them.
   *
-  * A version to be retained needs nothing older than the newest readable snapshot at or below it. So
-  * the oldest such snapshot is looked for, opened to be sure, and only what is older is deleted. A
-  * listing that lags makes it delete less, never more.
+  * A version to be retained needs nothing older than the newest readable snapshot at or below it.
+  * So the oldest such snapshot is looked for, opened to be sure, and only what is older is deleted.
+  * A listing that lags makes it delete less, never more.
   *
   * Not thread-safe: maintenance calls it.
   */

@@ -30,8 +30,8 @@ private[store] final class StoreFiles(
       throw new MissingFile(describe(version, kind), s"$location version $version needs it")
     )
 
-  /** The head of a version: delta, reference or snapshot, in this order; a damaged one is passed over
-    * if another gives the same version.
+  /** The head of a version: delta, reference or snapshot, in this order; a damaged one is passed
+    * over if another gives the same version.
     *
     * @throws io.keyfold.errors.MissingFile
     *   if it has none
@@ -152,7 +152,8 @@ private[store] final class StoreFiles(
     }
   }
 
-  /** RocksDB's files have other names than ours; HDFSBacked's deltas fail the check of their magic. */
+  /** RocksDB's files have other names than ours; HDFSBacked's deltas fail the check of their magic.
+    */
   private def foreign(version: VersionId): Unit =
     for (ending <- Seq("zip", "changelog")) {
       val other = s"${location.folder}/$version.$ending"

@@ -7,8 +7,8 @@ import io.keyfold.format.{FamilySpec, VersionId}
 import io.keyfold.map.{MapTxn, RowCursor}
 import io.keyfold.mem.Slice
 
-/** The version after `base`, being written. Reads see the transaction's own writes; after `commit` they
-  * still work, after `abort` they do not.
+/** The version after `base`, being written. Reads see the transaction's own writes; after `commit`
+  * they still work, after `abort` they do not.
   */
 final class StoreTxn private[store] (
     store: VersionedStore,
@@ -64,8 +64,8 @@ final class StoreTxn private[store] (
     super.scanPrefix(family, prefix)
   }
 
-  /** Makes the rows a version, durable when this returns. If it throws, the transaction is still open
-    * and must be aborted.
+  /** Makes the rows a version, durable when this returns. If it throws, the transaction is still
+    * open and must be aborted.
     *
     * @param id
     *   of this attempt; empty under checkpoint format v1

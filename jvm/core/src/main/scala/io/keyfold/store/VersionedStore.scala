@@ -13,9 +13,10 @@ import org.slf4j.LoggerFactory
 
 /** The versions of one state store: the facade that the adapter calls.
   *
-  * One transaction at a time; a second `begin` waits for the first to end, except that a thread which
-  * begins again has given up what it began before. Reads and maintenance run beside it. No method but
-  * `begin`, `read` and those of maintenance touches files; opening a store costs nothing.
+  * One transaction at a time; a second `begin` waits for the first to end, except that a thread
+  * which begins again has given up what it began before. Reads and maintenance run beside it. No
+  * method but `begin`, `read` and those of maintenance touches files; opening a store costs
+  * nothing.
   *
   * @param families
   *   the column families that the query uses, made when a store starts empty
@@ -45,8 +46,8 @@ final class VersionedStore(
   private var confirmed: Option[VersionId] = None
   private var closed = false
 
-  /** Begins the version after `base`, which counts as committed for good: versions in memory that are
-    * newer are given up.
+  /** Begins the version after `base`, which counts as committed for good: versions in memory that
+    * are newer are given up.
     *
     * @throws io.keyfold.errors.StoreError
     *   if the version cannot be loaded
@@ -96,8 +97,8 @@ final class VersionedStore(
 
   /** Writes a snapshot if enough deltas have come since the last one.
     *
-    * Only of a version that the caller has built on or read, so that an attempt which was never made
-    * good cannot leave one.
+    * Only of a version that the caller has built on or read, so that an attempt which was never
+    * made good cannot leave one.
     *
     * @return
     *   the version a snapshot was written of
@@ -127,7 +128,8 @@ final class VersionedStore(
   /** Estimated bytes of memory that the store's rows take. */
   def memoryBytes: Long = synchronized(resident).fold(0L)(_.map.memoryBytes)
 
-  /** Lets go of all memory. A transaction still open may be aborted, or committed: its file counts. */
+  /** Lets go of all memory. A transaction still open may be aborted, or committed: its file counts.
+    */
   override def close(): Unit = synchronized {
     closed = true
     resident.foreach(_.map.close())

@@ -10,7 +10,8 @@ import io.keyfold.map.RowCursor
 import io.keyfold.mem.Slice
 import io.keyfold.testkit.{FaultyBlobStore, MemoryBlobStore}
 
-/** A store of text rows in partition 1 of 4 over files in memory, opened as often as a test wants. */
+/** A store of text rows in partition 1 of 4 over files in memory, opened as often as a test wants.
+  */
 class StoreFixture(
     val blobs: MemoryBlobStore = new MemoryBlobStore,
     val location: StoreLocation = StoreLocation(0, 1, StoreLocation.DefaultStore),

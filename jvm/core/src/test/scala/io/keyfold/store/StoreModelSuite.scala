@@ -8,8 +8,8 @@ import org.scalacheck.{Gen, Prop, Test}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.Checkers
 
-/** Random lives of a store against a plain map per version. ScalaCheck prints the shrunk steps and the
-  * seed of a failure.
+/** Random lives of a store against a plain map per version. ScalaCheck prints the shrunk steps and
+  * the seed of a failure.
   */
 class StoreModelSuite extends AnyFunSuite with Checkers {
   import StoreFixture._

@@ -148,7 +148,9 @@ class VersionedStoreSuite extends AnyFunSuite {
     fixture.commitVersions(1)
     val error = intercept[MissingFile](fixture.loaded(2))
     assert(error.condition == "KEYFOLD_FILE_MISSING")
-    assert(error.getMessage.contains("operator 0 partition 1 store default version 2 does not exist"))
+    assert(
+      error.getMessage.contains("operator 0 partition 1 store default version 2 does not exist")
+    )
     assert(error.path.endsWith("2.delta"))
   }
 

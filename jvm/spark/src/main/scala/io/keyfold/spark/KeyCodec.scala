@@ -7,8 +7,8 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.Platform
 
-/** State keys as bytes, docs/FORMAT.md section 5. An instance serves one thread; what it hands out is
-  * borrowed until its next call.
+/** State keys as bytes, docs/FORMAT.md section 5. An instance serves one thread; what it hands out
+  * is borrowed until its next call.
   */
 sealed trait KeyCodec {
   def encode(key: UnsafeRow): Slice

@@ -78,7 +78,11 @@ final class KeyfoldConf(confs: Map[String, String]) {
   def keyGroups(partitions: Int): Int =
     value(KEY_GROUPS).fold(KeyGroups.defaultCount(partitions)) { groups =>
       if (partitions > 0 && groups % partitions != 0) {
-        throw invalid(KEY_GROUPS, groups.toString, s"must be a multiple of the $partitions partitions")
+        throw invalid(
+          KEY_GROUPS,
+          groups.toString,
+          s"must be a multiple of the $partitions partitions"
+        )
       }
       groups
     }

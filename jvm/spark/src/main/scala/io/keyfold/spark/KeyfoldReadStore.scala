@@ -5,8 +5,8 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 
-/** A committed version to read. Released by the caller or, since Spark does not always, when the task
-  * ends.
+/** A committed version to read. Released by the caller or, since Spark does not always, when the
+  * task ends.
   */
 private final class KeyfoldReadStore(
     override val id: StateStoreId,

@@ -93,7 +93,8 @@ private final class KeyfoldStateStore(
       spec: KeyStateEncoderSpec,
       useMultipleValuesPerKey: Boolean,
       isInternal: Boolean
-  ): Unit = throw StateStoreErrors.multipleColumnFamiliesNotSupported(KeyfoldStateStoreProvider.Name)
+  ): Unit =
+    throw StateStoreErrors.multipleColumnFamiliesNotSupported(KeyfoldStateStoreProvider.Name)
 
   override def removeColFamilyIfExists(family: String): Boolean =
     throw StateStoreErrors.removingColumnFamiliesNotSupported(KeyfoldStateStoreProvider.Name)

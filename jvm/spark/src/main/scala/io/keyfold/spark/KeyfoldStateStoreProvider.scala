@@ -31,8 +31,8 @@ class KeyfoldStateStoreProvider extends StateStoreProvider {
   override def stateStoreId: StateStoreId = id
 
   /** @throws io.keyfold.errors.Invalid
-    *   for a setting that is not known or out of range, and Spark's own errors for what this release
-    *   does not support
+    *   for a setting that is not known or out of range, and Spark's own errors for what this
+    *   release does not support
     */
   override def init(
       stateStoreId: StateStoreId,

@@ -3,8 +3,8 @@ package io.keyfold.spark
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 
-/** What this release does not have yet, refused with Spark's own errors; and the check that only the
-  * default column family is asked for.
+/** What this release does not have yet, refused with Spark's own errors; and the check that only
+  * the default column family is asked for.
   */
 private trait OneFamily { this: ReadStateStore =>
 

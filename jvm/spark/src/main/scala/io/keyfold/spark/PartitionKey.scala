@@ -10,8 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.{LongType, NullType, StructType}
 
-/** Which columns of the state key an operator partitions its input by, and so what decides where a row
-  * lives. A provider is told only store name, schemas and encoder; that suffices.
+/** Which columns of the state key an operator partitions its input by, and so what decides where a
+  * row lives. A provider is told only store name, schemas and encoder; that suffices.
   */
 sealed abstract class PartitionKey {
 
@@ -47,11 +47,16 @@ object PartitionKey {
   private val JoinKeyStores = Set("left-keyToNumValues", "right-keyToNumValues")
   private val JoinIndexStores = Set("left-keyWithIndexToValue", "right-keyWithIndexToValue")
 
-  def of(store: String, key: StructType, value: StructType, spec: KeyStateEncoderSpec): PartitionKey =
+  def of(
+      store: String,
+      key: StructType,
+      value: StructType,
+      spec: KeyStateEncoderSpec
+  ): PartitionKey =
     (store, spec) match {
       case (StoreLocation.DefaultStore, _) if key.isEmpty || isGlobalLimit(key, value) => Constant
       case (StoreLocation.DefaultStore, _: NoPrefixKeyStateEncoderSpec)                => all(key)
-      case (StoreLocation.DefaultStore, PrefixKeyScanStateEncoderSpec(_, columns)) =>
+      case (StoreLocation.DefaultStore, PrefixKeyScanStateEncoderSpec(_, columns))     =>
         first(key, columns)
       case (name, _) if JoinKeyStores(name)   => all(key)
       case (name, _) if JoinIndexStores(name) => first(key, key.length - 1)

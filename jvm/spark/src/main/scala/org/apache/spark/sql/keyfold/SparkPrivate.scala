@@ -27,8 +27,8 @@ object SparkPrivate {
       StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(provider, version, nowMs)
     }
 
-  /** Spark's error for a state that cannot be loaded, with the reason in its message: the message of
-    * a cause does not reach the user of a streaming query.
+  /** Spark's error for a state that cannot be loaded, with the reason in its message: the message
+    * of a cause does not reach the user of a streaming query.
     */
   def cannotLoad(cause: Throwable): Throwable = withReason(StateStoreErrors.cannotLoadStore(cause))
 
