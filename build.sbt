@@ -16,7 +16,8 @@ val sparkShipped = Seq(
 
 val testing = Seq(
   "org.scalatest" %% "scalatest" % "3.2.19" % Test,
-  "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
+  "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test,
+  "com.lihaoyi" %% "ujson" % "4.1.0" % Test
 )
 
 // What Spark's own launcher opens to itself on JDK 17.
@@ -41,8 +42,16 @@ lazy val bundle = taskKey[File]("Puts the jar that users take where the Python w
 
 lazy val shared = Seq(
   scalacOptions ++= Seq(
-    "-release", "17", "-deprecation", "-feature", "-unchecked",
-    "-Xlint:_,-byname-implicit", "-Wunused", "-Wdead-code", "-Wvalue-discard", "-Werror"
+    "-release",
+    "17",
+    "-deprecation",
+    "-feature",
+    "-unchecked",
+    "-Xlint:_,-byname-implicit",
+    "-Wunused",
+    "-Wdead-code",
+    "-Wvalue-discard",
+    "-Werror"
   ),
   javacOptions ++= Seq("--release", "17", "-Xlint:all", "-Werror"),
   Test / fork := true,
@@ -50,7 +59,9 @@ lazy val shared = Seq(
   Test / testForkedParallel := false,
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions ++= sparkJavaOptions ++ Seq(
-    "-Xmx2g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"
+    "-Xmx2g",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1"
   )
 )
 

@@ -21,12 +21,11 @@ final class CorruptFile(val path: String, val detail: String, cause: Throwable =
 final class MissingFile(val path: String, detail: String, cause: Throwable = null)
     extends StoreError("KEYFOLD_FILE_MISSING", s"Cannot find $path: $detail", cause)
 
-/** A file of a format version that this release does not know. */
-final class UnknownFormat(val path: String, found: Int, known: Int)
+/** A file of a format version, or with a required section, that this release does not know. */
+final class UnknownFormat(val path: String, detail: String)
     extends StoreError(
       "KEYFOLD_FORMAT_VERSION",
-      s"Cannot read $path: it has format version $found, this release reads version $known. " +
-        "Use the Keyfold release that wrote it, or a newer one.",
+      s"Cannot read $path: $detail. Use the Keyfold release that wrote it, or a newer one.",
       null
     )
 

@@ -15,6 +15,7 @@ import io.keyfold.mem.Slice
 final class BlockEntries private[format] (
     raw: Array[Byte],
     expected: Int,
+    kind: FileKind,
     multiValue: Boolean,
     rowChecksums: Boolean,
     path: String,
@@ -83,11 +84,11 @@ final class BlockEntries private[format] (
       val values = valueCounts(i)
       val right = entryType(i) match {
         case EntryType.Put    => values == 1 || (multiValue && values > 1)
-        case EntryType.Append => multiValue && values >= 1
-        case EntryType.Remove => values == 0
+        case EntryType.Append => multiValue && values >= 1 && kind == FileKind.Delta
+        case EntryType.Remove => values == 0 && kind == FileKind.Delta
         case _                => false
       }
-      if (!right) in.fail(s"entry $i has type ${entryType(i)} and $values values")
+      if (!right) in.fail(s"entry $i of a ${kind.ending} has type ${entryType(i)}, $values values")
       i += 1
     }
   }

@@ -1,5 +1,7 @@
 package io.keyfold.format
 
+import java.nio.ByteBuffer
+import java.nio.charset.CharacterCodingException
 import java.nio.charset.StandardCharsets.UTF_8
 
 import io.keyfold.errors.CorruptFile
@@ -35,9 +37,10 @@ final class ByteSource(bytes: Array[Byte], from: Int, until: Int, path: String, 
   def str(): String = {
     val length = u16()
     need(length, 1)
-    val value = new String(bytes, at, length, UTF_8)
+    val utf8 = ByteBuffer.wrap(bytes, at, length)
     at += length
-    value
+    try UTF_8.newDecoder().decode(utf8).toString
+    catch { case e: CharacterCodingException => fail(s"a text is not UTF-8: ${e.getMessage}") }
   }
 
   /** A u32 that counts elements of at least `width` bytes each that follow. */

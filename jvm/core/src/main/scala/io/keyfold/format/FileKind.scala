@@ -13,7 +13,7 @@ object FileKind {
   case object Reference extends FileKind(3, "ref")
 
   private val all = Seq(Delta, Snapshot, Reference)
-  private val Name = """(0|[1-9][0-9]{0,18})(?:_([^/._][^/.]*))?\.([a-z]+)""".r
+  private val Name = """(0|[1-9][0-9]{0,18})(?:_([^/.]+))?\.([a-z]+)""".r
 
   def ofCode(code: Int): Option[FileKind] = all.find(_.code == code)
 

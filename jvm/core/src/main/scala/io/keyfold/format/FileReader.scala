@@ -1,10 +1,12 @@
 package io.keyfold.format
 
 import java.io.{EOFException, FileNotFoundException, IOException}
+import java.util.Arrays
 
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{CorruptFile, ForeignFile, UnknownFormat}
+import io.keyfold.group.KeyGroups
 import io.keyfold.io.{BlobReader, BlobStore, TailCachedReader}
 
 /** An open file whose footer has been checked; blocks are read and checked when asked for.
@@ -19,6 +21,10 @@ final class FileReader private (
     flags: Int,
     val footer: Footer
 ) extends AutoCloseable {
+
+  /** Number of the first entry of each block and of each group's run, counted over the file. */
+  private lazy val blockStarts = footer.blocks.scanLeft(0)(_ + _.entries)
+  private lazy val runStarts = footer.groups.scanLeft(0)(_ + _.entries).toArray
 
   /** Bytes of the file. */
   def length: Long = blob.length
@@ -38,7 +44,7 @@ final class FileReader private (
     if (found != block.checksum) {
       throw new CorruptFile(
         path,
-        f"$name has checksum $found%08x, the footer says ${block.checksum}%08x"
+        f"$name has checksum $found%08x instead of ${block.checksum}%08x"
       )
     }
     val raw =
@@ -47,9 +53,32 @@ final class FileReader private (
         case NonFatal(e) =>
           throw new CorruptFile(path, s"$name cannot be decompressed: ${e.getMessage}", e)
       }
-    val family = footer.families(block.family).spec
+    val multiValue = footer.families(block.family).spec.multiValue
     val rowChecksums = (flags & Layout.RowChecksumsFlag) != 0
-    new BlockEntries(raw, block.entries, family.multiValue, rowChecksums, path, name)
+    val entries =
+      new BlockEntries(raw, block.entries, kind, multiValue, rowChecksums, path, name)
+    checkGroups(index, entries)
+    entries
+  }
+
+  /** Every entry must be of the key group that it is listed under. */
+  private def checkGroups(index: Int, entries: BlockEntries): Unit = {
+    val start = blockStarts(index)
+    var run = Arrays.binarySearch(runStarts, start)
+    if (run < 0) run = -run - 2
+    var i = 0
+    while (i < entries.size) {
+      if (runStarts(run + 1) == start + i) run += 1
+      val group = KeyGroups.groupOf(entries.hash(i), footer.identity.keyGroups)
+      if (group != footer.groups(run).group) {
+        throw new CorruptFile(
+          path,
+          s"block $index entry $i has hash ${entries.hash(i)} of key group $group, it is listed " +
+            s"under ${footer.groups(run).group}"
+        )
+      }
+      i += 1
+    }
   }
 
   override def close(): Unit = blob.close()
@@ -78,75 +107,115 @@ object FileReader {
   }
 
   private def open(blob: BlobReader, path: String, version: VersionId, kind: FileKind) = {
-    val flags = checkEnds(blob, path, kind)
-    val tail = read(blob, path, blob.length - TrailerLength, TrailerLength)
-    val trailer = new ByteSource(tail, 0, tail.length, path, "trailer")
-    val length = trailer.i64()
+    val header = read(blob, path, 0, math.min(blob.length, HeaderLength.toLong).toInt)
+    val trailerAt = blob.length - TrailerLength
+    val trailer =
+      if (trailerAt < HeaderLength) Array.emptyByteArray
+      else read(blob, path, trailerAt, TrailerLength)
+    checkMagics(header, trailer, path, blob.length)
+    val start = new ByteSource(header, HeaderMagic.length, HeaderLength, path, "header")
+    val copy = new ByteSource(trailer, TrailerCopyAt, TrailerLength, path, "trailer")
+    for (found <- Seq(start.u16(), copy.u16()) if found != FormatVersion) {
+      throw new UnknownFormat(
+        path,
+        s"it has format version $found, this release reads version $FormatVersion"
+      )
+    }
+
+    val in = new ByteSource(trailer, 0, TrailerLength, path, "trailer")
+    val length = in.i64()
     if (length != blob.length) {
       throw new CorruptFile(path, s"the file has ${blob.length} bytes, its trailer says $length")
     }
-    val footerLength = trailer.length()
-    if (footerLength > length - HeaderLength - TrailerLength) {
-      trailer.fail(s"a footer of $footerLength bytes does not fit the file")
+    val stored = in.length()
+    if (stored > trailerAt - HeaderLength) in.fail(s"a footer of $stored bytes does not fit")
+    val end = read(blob, path, trailerAt - stored, stored + TrailerLength)
+    expect(
+      path,
+      "footer",
+      Checksum.of(end, 0, stored + TrailerChecksumAt),
+      trailer,
+      TrailerChecksumAt
+    )
+    expect(path, "header", Checksum.of(header, 0, HeaderChecksumAt), header, HeaderChecksumAt)
+
+    val code = start.u8()
+    val flags = start.u8()
+    if (copy.u8() != code || copy.u8() != flags) in.fail("it does not agree with the header")
+    if (code != kind.code) start.fail(s"kind $code, a ${kind.ending} file has ${kind.code}")
+    val reserved = Seq(flags & ~RowChecksumsFlag, start.i32(), trailer(17).toInt, copy.u16())
+    if (reserved.exists(_ != 0)) in.fail("what is reserved is not 0")
+
+    val footer = decodeFooter(end, stored, in.length(), in.u8(), path)
+    checkFooter(footer, path, version, kind, blocksEnd = trailerAt - stored)
+    new FileReader(blob, path, kind, flags, footer)
+  }
+
+  /** @param trailer
+    *   empty if the file is too short for one
+    */
+  private def checkMagics(
+      header: Array[Byte],
+      trailer: Array[Byte],
+      path: String,
+      length: Long
+  ): Unit = {
+    val headerFits =
+      header.take(HeaderMagic.length).sameElements(HeaderMagic.take(header.length))
+    val trailerFits = trailer.endsWith(TrailerMagic)
+    if (!headerFits && !trailerFits) {
+      throw new ForeignFile(path, "it has neither Keyfold's header nor its trailer")
     }
+    if (!headerFits) throw new CorruptFile(path, "the header is not Keyfold's")
+    if (!trailerFits) throw new CorruptFile(path, s"it is truncated to $length bytes")
+  }
+
+  private def decodeFooter(end: Array[Byte], stored: Int, raw: Int, codec: Int, path: String) = {
     val bytes =
-      read(blob, path, length - TrailerLength - footerLength, footerLength + TrailerLength)
-    val expected = ByteSource.i32(tail, 16)
-    val found = Checksum.of(bytes, 0, footerLength + 16)
-    if (found != expected) {
-      throw new CorruptFile(path, f"footer has checksum $found%08x, the trailer says $expected%08x")
-    }
-    val footer = FooterCodec.decode(bytes, footerLength, path)
+      try {
+        val known = Codec.ofCode(codec).getOrElse(sys.error(s"unknown codec $codec"))
+        known.decompress(Arrays.copyOf(end, stored), raw)
+      } catch {
+        case NonFatal(e) =>
+          throw new CorruptFile(path, s"the footer cannot be decompressed: ${e.getMessage}", e)
+      }
+    FooterCodec.decode(bytes, bytes.length, path)
+  }
+
+  private def checkFooter(
+      footer: Footer,
+      path: String,
+      version: VersionId,
+      kind: FileKind,
+      blocksEnd: Long
+  ): Unit = {
     if (footer.identity.version != version) {
       throw new CorruptFile(path, s"it holds version ${footer.identity.version}, not $version")
     }
     if (footer.references.isDefined != (kind == FileKind.Reference)) {
       throw new CorruptFile(path, s"references do not go with a ${kind.ending} file")
     }
-    val blocksEnd = length - TrailerLength - footerLength
-    footer.blocks.foreach { b =>
-      if (b.offset < HeaderLength || b.offset + b.storedLength > blocksEnd) {
-        throw new CorruptFile(path, s"a block at ${b.offset} does not fit the file")
-      }
+    if (kind == FileKind.Reference && footer.blocks.nonEmpty) {
+      throw new CorruptFile(path, "a reference has no blocks")
     }
-    new FileReader(blob, path, kind, flags, footer)
+    footer.lineage.foldLeft(version.version) { (above, ancestor) =>
+      if (ancestor.version.version != above - 1) {
+        throw new CorruptFile(path, s"its lineage goes from $above to ${ancestor.version}")
+      }
+      above - 1
+    }
+    val end = footer.blocks.foldLeft(HeaderLength.toLong) { (at, block) =>
+      if (block.offset != at) throw new CorruptFile(path, s"no block starts at $at")
+      at + block.storedLength
+    }
+    if (end != blocksEnd) throw new CorruptFile(path, s"blocks end at $end, not at $blocksEnd")
   }
 
-  /** Checks header and what the trailer repeats of it.
-    *
-    * @return
-    *   the header's flags
-    */
-  private def checkEnds(blob: BlobReader, path: String, kind: FileKind): Int = {
-    if (blob.length < HeaderLength + TrailerLength) {
-      throw new CorruptFile(path, s"it is truncated to ${blob.length} bytes")
+  private def expect(path: String, part: String, found: Int, in: Array[Byte], at: Int): Unit = {
+    val expected = ByteSource.i32(in, at)
+    if (found != expected) {
+      throw new CorruptFile(path, f"$part has checksum $found%08x instead of $expected%08x")
     }
-    val header = read(blob, path, 0, HeaderLength)
-    val trailer = read(blob, path, blob.length - TrailerLength, TrailerLength)
-    val headerFits = header.startsWith(HeaderMagic)
-    val trailerFits = trailer.endsWith(TrailerMagic)
-    if (!headerFits && !trailerFits) {
-      throw new ForeignFile(path, "it has neither Keyfold's header nor its trailer")
-    }
-    if (!headerFits) throw new CorruptFile(path, "the header is not Keyfold's")
-    if (!trailerFits) throw new CorruptFile(path, "it is truncated: the trailer is missing")
-    val start = new ByteSource(header, 4, HeaderLength, path, "header")
-    val end = new ByteSource(trailer, 12, TrailerLength, path, "trailer")
-    for (version <- Seq(start.u16(), end.u16()) if version != FormatVersion) {
-      throw new UnknownFormat(path, version, FormatVersion)
-    }
-    if (Checksum.of(header, 0, 12) != ByteSource.i32(header, 12)) {
-      throw new CorruptFile(path, "the header has a wrong checksum")
-    }
-    val code = start.u8()
-    val flags = start.u8()
-    if (end.u8() != code || end.u8() != flags) {
-      throw new CorruptFile(path, "header and trailer do not agree")
-    }
-    if (code != kind.code) {
-      throw new CorruptFile(path, s"it is of kind $code, a ${kind.ending} file has ${kind.code}")
-    }
-    flags
   }
 
   /** A range of the file; a file that got shorter while open counts as damaged. */

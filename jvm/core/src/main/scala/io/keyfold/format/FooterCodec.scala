@@ -1,5 +1,6 @@
 package io.keyfold.format
 
+import io.keyfold.errors.UnknownFormat
 import io.keyfold.format.Layout.{FamilyFlag, Section}
 
 /** A footer to bytes and back: docs/FORMAT.md, section 4. */
@@ -22,6 +23,8 @@ object FooterCodec {
 
   /** @throws io.keyfold.errors.CorruptFile
     *   if a field does not fit, or fields contradict each other
+    * @throws io.keyfold.errors.UnknownFormat
+    *   if it has a required section that is not known
     */
   def decode(bytes: Array[Byte], length: Int, path: String): Footer = {
     val in = new ByteSource(bytes, 0, length, path, "footer")
@@ -32,49 +35,36 @@ object FooterCodec {
       val payload = in.part(in.length(), s"footer section $code")
       val known = code >= Section.Identity && code <= Section.References
       if (!known && (flags & Section.Required) != 0) {
-        in.fail(s"section $code is required and this release does not know it")
+        throw new UnknownFormat(path, s"this release does not know its section $code")
       }
+      if ((flags & ~Section.Required) != 0) in.fail(s"section $code has reserved flags $flags")
       if (sections.contains(code)) in.fail(s"section $code is there twice")
       if (known) sections += code -> payload
     }
 
-    def read[T](code: Int)(body: ByteSource => T): T = {
+    def required[T](code: Int)(body: ByteSource => T): T = {
       val payload = sections.getOrElse(code, in.fail(s"section $code is missing"))
       val value = body(payload)
       payload.end()
       value
     }
-    def readIfThere[T](code: Int)(body: ByteSource => T): Option[T] =
-      if (sections.contains(code)) Some(read(code)(body)) else None
+    def optional[T](code: Int)(body: ByteSource => T): Option[T] =
+      if (sections.contains(code)) Some(required(code)(body)) else None
 
-    val footer = Footer(
-      read(Section.Identity)(identity),
-      read(Section.Lineage)(lineage),
-      read(Section.Families)(families),
-      readIfThere(Section.Dropped)(s => Seq.fill(s.u16())(s.str())).getOrElse(Nil),
-      read(Section.Blocks)(blocks),
-      read(Section.Groups)(groups),
-      readIfThere(Section.References)(references)
+    val id = required(Section.Identity)(identity)
+    if (id.keyGroups < 1) in.fail(s"${id.keyGroups} key groups")
+    if (id.partitions < 0) in.fail(s"${id.partitions} partitions")
+    val families = required(Section.Families)(this.families)
+    val blocks = required(Section.Blocks)(this.blocks(_, families.length))
+    Footer(
+      id,
+      required(Section.Lineage)(lineage),
+      families,
+      optional(Section.Dropped)(s => Seq.fill(s.u16())(s.str())).getOrElse(Nil),
+      blocks,
+      required(Section.Groups)(groups(_, blocks, id.keyGroups)),
+      optional(Section.References)(references)
     )
-    check(footer, in)
-    footer
-  }
-
-  private def check(footer: Footer, in: ByteSource): Unit = {
-    if (footer.identity.keyGroups < 1) in.fail(s"${footer.identity.keyGroups} key groups")
-    if (footer.identity.partitions < 0) in.fail(s"${footer.identity.partitions} partitions")
-    footer.blocks.foreach { b =>
-      if (b.family >= footer.families.length) in.fail(s"block of unknown family ${b.family}")
-    }
-    footer.groups.foreach { g =>
-      if (g.group < 0 || g.group >= footer.identity.keyGroups) in.fail(s"key group ${g.group}")
-      if (g.block < 0 || g.block >= footer.blocks.length) in.fail(s"group in block ${g.block}")
-      if (g.family != footer.blocks(g.block).family) in.fail(s"group in a block of another family")
-      if (g.entries < 1) in.fail(s"group of ${g.entries} entries")
-    }
-    val inBlocks = footer.blocks.iterator.map(_.entries.toLong).sum
-    val inGroups = footer.groups.iterator.map(_.entries.toLong).sum
-    if (inBlocks != inGroups) in.fail(s"$inGroups entries in groups, $inBlocks in blocks")
   }
 
   private def section(out: ByteSink, code: Int)(body: ByteSink => Unit): Unit = {
@@ -153,6 +143,7 @@ object FooterCodec {
       if (id != expected) in.fail(s"family id $id instead of $expected")
       val name = in.str()
       val flags = in.u8()
+      if ((flags & ~FamilyFlag.All) != 0) in.fail(s"family $name has reserved flags $flags")
       val spec = FamilySpec(
         name,
         internal = (flags & FamilyFlag.Internal) != 0,
@@ -178,9 +169,10 @@ object FooterCodec {
     blocks.foreach(b => out.i32(b.checksum))
   }
 
-  private def blocks(in: ByteSource): IndexedSeq[Block] = {
+  private def blocks(in: ByteSource, families: Int): IndexedSeq[Block] = {
     val n = in.count(27)
     val family = Array.fill(n)(in.u16())
+    family.find(_ >= families).foreach(f => in.fail(s"a block of unknown family $f"))
     val codec = Array.fill(n) {
       val code = in.u8()
       Codec.ofCode(code).getOrElse(in.fail(s"unknown codec $code"))
@@ -189,6 +181,7 @@ object FooterCodec {
     val stored = Array.fill(n)(in.length())
     val raw = Array.fill(n)(in.length())
     val entries = Array.fill(n)(in.length())
+    entries.find(_ == 0).foreach(_ => in.fail("a block has no entries"))
     val checksum = in.ints(n)
     Vector.tabulate(n)(i =>
       Block(family(i), codec(i), offset(i), stored(i), raw(i), entries(i), checksum(i))
@@ -199,21 +192,43 @@ object FooterCodec {
     out.i32(groups.length)
     groups.foreach(g => out.u16(g.family))
     groups.foreach(g => out.i32(g.group))
-    groups.foreach(g => out.i32(g.block))
-    groups.foreach(g => out.i32(g.entry))
     groups.foreach(g => out.i32(g.entries))
     groups.foreach(g => out.i64(g.bytes))
   }
 
-  private def groups(in: ByteSource): IndexedSeq[GroupRun] = {
-    val n = in.count(26)
+  /** Where a group starts follows from how many entries come before it. */
+  private def groups(in: ByteSource, blocks: IndexedSeq[Block], keyGroups: Int) = {
+    val n = in.count(18)
     val family = Array.fill(n)(in.u16())
     val group = in.ints(n)
-    val block = in.ints(n)
-    val entry = in.ints(n)
     val entries = in.ints(n)
     val bytes = Array.fill(n)(in.i64())
-    Vector.tabulate(n)(i => GroupRun(family(i), group(i), block(i), entry(i), entries(i), bytes(i)))
+    var block = 0
+    var entry = 0
+    val runs = Vector.tabulate(n) { i =>
+      if (group(i) < 0 || group(i) >= keyGroups) in.fail(s"key group ${group(i)} of $keyGroups")
+      if (entries(i) < 1) in.fail(s"key group ${group(i)} has ${entries(i)} entries")
+      if (block < blocks.length && entry == blocks(block).entries) {
+        block += 1
+        entry = 0
+      }
+      val run = GroupRun(family(i), group(i), block, entry, entries(i), bytes(i))
+      entry += entries(i)
+      while (block < blocks.length && entry > blocks(block).entries) {
+        if (blocks(block).family != family(i)) in.fail(s"key group ${group(i)} leaves its family")
+        entry -= blocks(block).entries
+        block += 1
+      }
+      if (block >= blocks.length || blocks(block).family != family(i)) {
+        in.fail(s"key group ${group(i)} has more entries than its blocks")
+      }
+      run
+    }
+    val last = blocks.length - 1
+    if (last >= 0 && (block != last || entry != blocks(last).entries)) {
+      in.fail("blocks have entries that are in no key group")
+    }
+    runs
   }
 
   private def references(out: ByteSink, references: References): Unit = {

@@ -7,9 +7,14 @@ object Layout {
   val HeaderMagic: Array[Byte] = "KFLD".getBytes("US-ASCII")
   val TrailerMagic: Array[Byte] = "DLFK".getBytes("US-ASCII")
   val HeaderLength = 16
-  val TrailerLength = 24
+  val HeaderChecksumAt = 12
+  val TrailerLength = 32
 
-  /** Header flag: every entry carries a checksum of key and values. */
+  /** Offset of what the trailer repeats of the header, and of its checksum. */
+  val TrailerCopyAt = 18
+  val TrailerChecksumAt = 24
+
+  /** Header flag: every entry carries a checksum of key and values. The other bits are reserved. */
   val RowChecksumsFlag = 1
 
   object Section {
@@ -29,6 +34,7 @@ object Layout {
     val Internal = 1
     val MultiValue = 2
     val Ordered = 4
+    val All: Int = Internal | MultiValue | Ordered
   }
 
   object EntryType {

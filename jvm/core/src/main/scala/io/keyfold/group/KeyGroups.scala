@@ -11,7 +11,6 @@ object KeyGroups {
   private val Factors = Array(1, 2, 6, 12, 24, 60, 120, 360, 720, 2520, 5040)
 
   private val AimedAt = 4096
-  private val Cap = 32768
 
   /** Key group of a hash, 0 until `groups`. */
   def groupOf(hash: Int, groups: Int): Int = Math.floorMod(hash, groups)
@@ -26,8 +25,7 @@ object KeyGroups {
     */
   def defaultCount(partitions: Int): Int = {
     val n = math.max(partitions, 1)
-    val factor = Factors.find(_.toLong * n >= AimedAt).getOrElse(Factors.last)
-    math.min(factor.toLong * n, math.max(n, Cap).toLong).toInt
+    Factors.find(_.toLong * n >= AimedAt).get * n
   }
 
   /** Whether `group` can hold rows of `partition`. With N = 0 (unknown) every group can. */

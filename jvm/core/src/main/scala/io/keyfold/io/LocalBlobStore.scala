@@ -7,8 +7,6 @@ import java.nio.file.{Files, NoSuchFileException, Path, StandardCopyOption}
 import java.nio.file.StandardOpenOption.{CREATE_NEW, READ, WRITE}
 import java.util.UUID
 
-import scala.util.control.NonFatal
-
 /** Files of a local file system: written beside their place, forced to disk, then renamed. */
 final class LocalBlobStore(root: Path) extends BlobStore {
 
@@ -21,10 +19,9 @@ final class LocalBlobStore(root: Path) extends BlobStore {
       Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE)
       force(target.getParent)
       length
-    } catch {
-      case NonFatal(e) =>
-        Files.deleteIfExists(temporary)
-        throw e
+    } finally {
+      Files.deleteIfExists(temporary)
+      ()
     }
   }
 

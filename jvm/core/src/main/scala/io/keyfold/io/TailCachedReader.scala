@@ -9,7 +9,7 @@ package io.keyfold.io
 final class TailCachedReader(inner: BlobReader, tail: Int = 64 * 1024) extends BlobReader {
   override val length: Long = inner.length
   private val cachedFrom = math.max(0L, length - tail)
-  private val cached = inner.read(cachedFrom, (length - cachedFrom).toInt)
+  private lazy val cached = inner.read(cachedFrom, (length - cachedFrom).toInt)
 
   override def read(position: Long, count: Int): Array[Byte] =
     if (position < cachedFrom || position + count > length) inner.read(position, count)

@@ -33,8 +33,8 @@ final class HeapMap(keyGroups: Int) extends StateMap {
   }
 
   override def retain(newest: VersionId, count: Int): Unit = synchronized {
-    val candidates = versions.keys.filter(v => v.version > 0 && v.version <= newest.version)
-    val kept = candidates.toSeq.sortBy(-_.version).take(count).toSet + VersionId.Empty
+    val others = versions.keySet.filter(v => v.version <= newest.version) - newest - VersionId.Empty
+    val kept = others.toSeq.sortBy(-_.version).take(count - 1).toSet + newest + VersionId.Empty
     versions = versions.filter { case (version, _) => kept(version) }
   }
 

@@ -13,8 +13,8 @@ import io.keyfold.mem.Slice
   *   - M3 At most one transaction is open at a time. It sees its own writes; nobody else does
   *     before it is committed.
   *   - M4 An aborted transaction leaves no trace.
-  *   - M5 Cursors stay valid while their own transaction puts and removes rows; they may or may not
-  *     show what was written after they were opened.
+  *   - M5 Cursors stay valid while their own transaction puts and removes rows; they show each key
+  *     at most once, and may or may not show what was written after they were opened.
   *   - M6 Bytes handed in are copied before the call returns; slices handed out are borrowed and
   *     stay until the view they came from is released.
   *
@@ -32,7 +32,9 @@ trait StateMap extends AutoCloseable {
   /** Begins a transaction on a held version; [[VersionId.Empty]] is always held. */
   def begin(base: VersionId): MapTxn
 
-  /** Lets go of the versions newer than `newest`, and of all but the `count` newest others. */
+  /** Lets go of the versions that are newer than `newest`, and of the others but for it and the
+    * `count - 1` newest besides; `count` is at least 1.
+    */
   def retain(newest: VersionId, count: Int): Unit
 
   /** Estimated memory of all held versions in bytes. */

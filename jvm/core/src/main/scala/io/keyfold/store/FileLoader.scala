@@ -5,7 +5,6 @@ import scala.util.control.NonFatal
 
 import io.keyfold.errors._
 import io.keyfold.format._
-import io.keyfold.group.KeyGroups
 import io.keyfold.map.{MapTxn, StateMap}
 import io.keyfold.mem.Slice
 import org.slf4j.LoggerFactory
@@ -82,13 +81,6 @@ private[store] final class FileLoader(
         lineage(Ancestor(here.version, FileKind.Delta), newer)
       } else {
         val below = if (older.nonEmpty) older else belowSnapshot(here)
-        if (below.head.version.version != here.version.version - 1) {
-          throw new UnreadableVersion(
-            s"Cannot load $location version $target: the lineage goes from version ${here.version} " +
-              s"to ${below.head.version}.",
-            null
-          )
-        }
         from(below.head, below.tail, here :: newer)
       }
     }
@@ -220,7 +212,6 @@ private object FileLoader {
   ) {
     private val key = new Slice
     private val value = new Slice
-    private val keyGroups = file.footer.identity.keyGroups
     private val placements =
       file.footer.families
         .map(f => new Placement(f.spec, file.footer.identity.partitions, partition))
@@ -240,13 +231,6 @@ private object FileLoader {
           enter(blockIndex + 1)
           entry = 0
         }
-        if (KeyGroups.groupOf(block.hash(entry), keyGroups) != run.group) {
-          throw new CorruptFile(
-            file.path,
-            s"block $blockIndex entry $entry has hash ${block.hash(entry)}, which is not of key " +
-              s"group ${run.group}"
-          )
-        }
         if (!placement.fits(block.hash(entry))) {
           throw new CorruptFile(
             file.path,
@@ -261,9 +245,6 @@ private object FileLoader {
     }
 
     private def enter(index: Int): Unit = if (index != blockIndex) {
-      if (index >= file.footer.blocks.length) {
-        throw new CorruptFile(file.path, "a key group runs past the last block")
-      }
       block = file.block(index)
       blockIndex = index
     }

@@ -3,7 +3,7 @@ package io.keyfold.store
 import java.nio.charset.StandardCharsets.UTF_8
 
 import io.keyfold.errors._
-import io.keyfold.format.{FileKind, FileReader, Layout, VersionId}
+import io.keyfold.format.{Codec, FileKind, FileReader, Layout, VersionId}
 import io.keyfold.testkit.MemoryBlobStore
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -141,7 +141,7 @@ class BadInputSuite extends AnyFunSuite {
     val fixture = fiveVersions()
     fixture.blobs.update(fixture.path("5.delta")) { bytes =>
       bytes(4) = 9
-      bytes(bytes.length - 12) = 9
+      bytes(bytes.length - Layout.TrailerLength + Layout.TrailerCopyAt) = 9
       bytes
     }
     val error = intercept[UnknownFormat](fixture.loaded(5))
@@ -181,7 +181,7 @@ class BadInputSuite extends AnyFunSuite {
   }
 
   test("a file with a row of another partition is damaged, though its checksums are right") {
-    val unchecked = settings.copy(partitions = 0)
+    val unchecked = settings.copy(partitions = 0, codec = Codec.Plain)
     val fixture = new StoreFixture(settings = unchecked)
     val txn = fixture.open().begin(VersionId.Empty)
     txn.put(0, 2, slice("a"), slice("1"))
@@ -253,7 +253,7 @@ class BadInputSuite extends AnyFunSuite {
 private object MoveRow {
   import java.nio.{ByteBuffer, ByteOrder}
 
-  import io.keyfold.format.Checksum
+  import io.keyfold.format.{Checksum, Codec}
 
   /** Sets N in the identity of a file of store `default` without an id, and mends the checksum. */
   def claimPartitions(blobs: MemoryBlobStore, path: String, partitions: Int): Unit =
@@ -261,9 +261,11 @@ private object MoveRow {
       val buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
       val trailer = bytes.length - Layout.TrailerLength
       val footer = trailer - buffer.getInt(trailer + 8)
+      require(bytes(trailer + 16) == Codec.Plain.code, "only a footer that is not compressed")
       // Section head 8; version 8, id 2, operator 8, partition 4, store 2 + 7.
       buffer.putInt(footer + 8 + 31, partitions)
-      buffer.putInt(trailer + 16, Checksum.of(bytes, footer, trailer + 16 - footer))
+      val checksumAt = trailer + Layout.TrailerChecksumAt
+      buffer.putInt(checksumAt, Checksum.of(bytes, footer, checksumAt - footer))
       bytes
     }
 }

@@ -83,7 +83,7 @@ class StoreModelSuite extends AnyFunSuite with Checkers {
     }
 
     private def damage(file: Int, at: Int): Unit = {
-      val paths = fixture.blobs.paths
+      val paths = fixture.blobs.paths.filter(fixture.blobs.bytes(_).nonEmpty)
       if (paths.nonEmpty) {
         fixture.blobs.update(paths(file % paths.length)) { bytes =>
           if (at % 5 == 0) bytes.take(at % bytes.length)

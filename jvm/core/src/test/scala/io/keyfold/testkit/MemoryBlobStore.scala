@@ -7,8 +7,8 @@ import scala.collection.concurrent.TrieMap
 
 import io.keyfold.io.{BlobReader, BlobStore}
 
-/** Files in a map, which a test may look at, alter and count. A reader keeps the bytes that were there
-  * when it was opened. Threads: any number at once.
+/** Files in a map, which a test may look at, alter and count. A reader keeps the bytes that were
+  * there when it was opened. Threads: any number at once.
   */
 final class MemoryBlobStore extends BlobStore {
   private val files = TrieMap.empty[String, Array[Byte]]

@@ -1,0 +1,391 @@
+"""Every valid golden file, written by hand: what it holds is what a reader must return.
+
+Keys and values are hex. Most are `UnsafeRow`s of one BIGINT column, and the hashes are Spark's own
+of that column, so partition, key group and hash agree as they would in a real checkpoint.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Spec = dict[str, Any]
+
+
+def bigint(value: int) -> str:
+    """Hex of an `UnsafeRow` of one BIGINT."""
+    return (bytes(8) + value.to_bytes(8, "little", signed=True)).hex()
+
+
+def string(value: str) -> str:
+    """Hex of an `UnsafeRow` of one STRING."""
+    data = value.encode()
+    slot = len(data).to_bytes(4, "little") + (16).to_bytes(4, "little")
+    return (bytes(8) + slot + data + bytes(-len(data) % 8)).hex()
+
+
+def put(hashed: int, key: str, *values: str, checksum: int | None = None) -> Spec:
+    """A PUT."""
+    return _entry("PUT", hashed, key, list(values), checksum)
+
+
+def append(hashed: int, key: str, *values: str) -> Spec:
+    """An APPEND."""
+    return _entry("APPEND", hashed, key, list(values), None)
+
+
+def remove(hashed: int, key: str, checksum: int | None = None) -> Spec:
+    """A REMOVE."""
+    return _entry("REMOVE", hashed, key, [], checksum)
+
+
+def _entry(kind: str, hashed: int, key: str, values: list[str], checksum: int | None) -> Spec:
+    entry: Spec = {"type": kind, "hash": hashed, "key": key, "values": values}
+    return entry if checksum is None else entry | {"checksum": checksum}
+
+
+def link(version: int, kind: str, unique: str = "") -> Spec:
+    """An element of a lineage."""
+    return {"version": version, "kind": kind, "id": unique}
+
+
+def group(family: int, number: int, block: int, index: int, entries: int, size: int) -> Spec:
+    """A row of the group table and the place that follows from it; `size` is in bytes."""
+    return {
+        "family": family,
+        "group": number,
+        "block": block,
+        "index": index,
+        "entries": entries,
+        "bytes": size,
+    }
+
+
+def family(number: int, name: str, keys: int, size: int, **other: Any) -> Spec:
+    """A column family of single BIGINT-like rows unless `other` says otherwise."""
+    return {
+        "family": number,
+        "name": name,
+        "internal": False,
+        "multiValue": False,
+        "ordered": False,
+        "keyEncoding": "row",
+        "rowEncoding": "unsaferow",
+        "partitionKey": "all",
+        "keySchemaId": 0,
+        "valueSchemaId": 0,
+        "keys": keys,
+        "values": keys,
+        "bytes": size,
+    } | other
+
+
+def block(entries: list[Spec], codec: str = "none", number: int = 0) -> Spec:
+    """A block of family `number`."""
+    return {"family": number, "codec": codec, "entries": entries}
+
+
+def spec(path: str, kind: str, identity: Spec, **other: Any) -> Spec:
+    """A file; what `identity` leaves out is that of partition 3 of 4, 24 key groups."""
+    base: Spec = {
+        "file": f"valid/{path}",
+        "kind": kind,
+        "rowChecksums": False,
+        "footerCodec": "none",
+        "identity": {
+            "id": "",
+            "operator": 0,
+            "partition": 3,
+            "store": "default",
+            "partitions": 4,
+            "keyGroups": 24,
+            "created": 1700000000000,
+            "writer": "golden 1",
+        }
+        | identity,
+        "lineage": [],
+        "families": [],
+        "dropped": [],
+        "blocks": [],
+        "groups": [],
+        "references": None,
+    }
+    return base | other
+
+
+# Partition 3 of 4 owns groups 3, 7, 11, 15, 19, 23; in file order 3, 11, 19, 7, 15, 23.
+DELTA = spec(
+    "delta/7.delta",
+    "delta",
+    {"version": 7},
+    lineage=[link(6, "delta"), link(5, "delta"), link(4, "snapshot")],
+    families=[family(0, "default", 5, 160)],
+    blocks=[
+        block(
+            [
+                put(519220707, bigint(3), bigint(100)),
+                remove(1293116811, bigint(7)),
+                put(1788430595, bigint(45), bigint(1)),
+                remove(1951874743, bigint(13)),
+                put(-1490791369, bigint(39), bigint(7)),
+                put(1764476063, bigint(41), bigint(-1)),
+            ]
+        )
+    ],
+    groups=[
+        group(0, 3, 0, 0, 2, 48),
+        group(0, 11, 0, 2, 1, 32),
+        group(0, 7, 0, 3, 1, 16),
+        group(0, 23, 0, 4, 2, 64),
+    ],
+)
+
+EMPTY_DELTA = spec(
+    "empty-delta/8.delta",
+    "delta",
+    {"version": 8},
+    lineage=[link(7, "delta"), link(6, "delta"), link(5, "delta"), link(4, "snapshot")],
+    families=[family(0, "default", 5, 160)],
+)
+
+# Nothing before it, one partition, one key group.
+FIRST_DELTA = spec(
+    "first-delta/1.delta",
+    "delta",
+    {"version": 1, "partition": 0, "partitions": 1, "keyGroups": 1},
+    families=[family(0, "default", 1, 32)],
+    blocks=[block([put(-1712319331, bigint(1), bigint(1))])],
+    groups=[group(0, 0, 0, 0, 1, 32)],
+)
+
+# Partition 1 of 2 owns groups 1, 3, 5, 7, 9, 11; in file order 1, 5, 9, 3, 7, 11.
+# Group 9 begins in block 1 and ends in block 2.
+SNAPSHOT_ZSTD = spec(
+    "snapshot-zstd/7.snapshot",
+    "snapshot",
+    {"version": 7, "partition": 1, "partitions": 2, "keyGroups": 12},
+    footerCodec="zstd",
+    lineage=[link(6, "delta"), link(5, "delta"), link(4, "snapshot")],
+    families=[family(0, "default", 8, 8 * (16 + 56))],
+    blocks=[
+        block(
+            [
+                put(-2017638575, bigint(32), string("a" * 40)),
+                put(1192545385, bigint(40), string("b" * 40)),
+                put(-1712319331, bigint(1), string("c" * 40)),
+            ],
+            "zstd",
+        ),
+        block(
+            [
+                put(-1767354555, bigint(6), string("d" * 40)),
+                put(-17979279, bigint(11), string("e" * 40)),
+            ],
+            "zstd",
+        ),
+        block(
+            [
+                put(-1766952291, bigint(37), string("f" * 40)),
+                put(519220707, bigint(3), string("g" * 40)),
+            ],
+            "zstd",
+        ),
+        block([put(-1490791369, bigint(39), string("h" * 40))], "zstd"),
+    ],
+    groups=[
+        group(0, 1, 0, 0, 2, 144),
+        group(0, 5, 0, 2, 1, 72),
+        group(0, 9, 1, 0, 3, 216),
+        group(0, 3, 2, 1, 1, 72),
+        group(0, 11, 3, 0, 1, 72),
+    ],
+)
+
+# Partition 0 of 2; in file order 0, 4, 8, 2, 6, 10. A named store; codecs differ between blocks.
+SNAPSHOT_LZ4 = spec(
+    "snapshot-lz4/9.snapshot",
+    "snapshot",
+    {
+        "version": 9,
+        "operator": 1,
+        "partition": 0,
+        "partitions": 2,
+        "keyGroups": 12,
+        "store": "left-keyToNumValues",
+    },
+    footerCodec="lz4",
+    lineage=[link(8, "delta"), link(7, "snapshot")],
+    families=[family(0, "default", 5, 160)],
+    blocks=[
+        block(
+            [
+                put(-964985136, bigint(28), bigint(2)),
+                put(435522712, bigint(12), bigint(3)),
+                put(-733995596, bigint(19), bigint(2)),
+                put(-797927272, bigint(2), bigint(1)),
+            ],
+            "lz4",
+        ),
+        block([put(1546268258, bigint(17), bigint(9))]),
+    ],
+    groups=[
+        group(0, 0, 0, 0, 1, 32),
+        group(0, 4, 0, 1, 2, 64),
+        group(0, 8, 0, 3, 1, 32),
+        group(0, 2, 1, 0, 1, 32),
+    ],
+)
+
+ROW_CHECKSUMS = spec(
+    "row-checksums/3.delta",
+    "delta",
+    {"version": 3},
+    rowChecksums=True,
+    lineage=[link(2, "delta"), link(1, "delta")],
+    families=[family(0, "default", 1, 32)],
+    blocks=[
+        block(
+            [
+                put(519220707, bigint(3), bigint(100), checksum=0x77B02B0F),
+                remove(1293116811, bigint(7), checksum=0xB8299FEE),
+            ]
+        )
+    ],
+    groups=[group(0, 3, 0, 0, 2, 48)],
+)
+
+# Partition 0 of 2, which alone holds the `constant` family: hash 0, an empty key.
+MULTI_VALUE = spec(
+    "multi-value/5.delta",
+    "delta",
+    {"version": 5, "operator": 2, "partition": 0, "partitions": 2, "keyGroups": 12},
+    lineage=[link(4, "delta"), link(3, "delta"), link(2, "delta"), link(1, "delta")],
+    families=[
+        family(0, "default", 0, 0),
+        family(1, "zähler", 4, 190, multiValue=True, values=9, partitionKey="first:1"),
+        family(
+            2,
+            "$ttl_zähler",
+            3,
+            96,
+            internal=True,
+            ordered=True,
+            keyEncoding="range:0",
+            partitionKey="path:1.0",
+        ),
+        family(3, "total", 1, 16, partitionKey="constant", keySchemaId=1, valueSchemaId=2),
+        family(
+            4, "by user", 7, 700, keyEncoding="prefix:1", rowEncoding="avro", partitionKey="none"
+        ),
+    ],
+    blocks=[
+        block(
+            [
+                put(435522712, bigint(12), bigint(1), "", bigint(3)),
+                append(-733995596, bigint(19), bigint(4), "00ff"),
+                remove(495414772, bigint(23)),
+                append(-797927272, bigint(2), bigint(5)),
+            ],
+            number=1,
+        ),
+        block([put(0, "", bigint(60))], number=3),
+    ],
+    groups=[
+        group(1, 4, 0, 0, 3, 98),
+        group(1, 8, 0, 3, 1, 32),
+        group(3, 0, 1, 0, 1, 16),
+    ],
+)
+
+WITH_IDS = spec(
+    "ids/12_8d1f0c4e-6d0b-4c7e-9a53-0d5c1f2ab712.delta",
+    "delta",
+    {"version": 12, "id": "8d1f0c4e-6d0b-4c7e-9a53-0d5c1f2ab712"},
+    lineage=[
+        link(11, "delta", "0b9c2f1a-3f5e-4b1d-8c55-77a1e90cfe11"),
+        link(10, "snapshot", "f2f1d7a6-90aa-47f2-b1c3-3c1e52d80a10"),
+    ],
+    families=[family(0, "default", 2, 64)],
+    blocks=[block([put(-396892953, bigint(58), bigint(5))])],
+    groups=[group(0, 15, 0, 0, 1, 32)],
+)
+
+# N is not known; `list` goes and comes back as a new, empty-before family.
+DROPPED = spec(
+    "dropped-families/6.delta",
+    "delta",
+    {"version": 6, "partitions": 0},
+    lineage=[link(5, "snapshot")],
+    dropped=["old", "list"],
+    families=[
+        family(0, "default", 5, 160),
+        family(1, "list", 1, 48, multiValue=True, values=2),
+    ],
+    blocks=[block([put(1951874743, bigint(13), bigint(1), bigint(2))], number=1)],
+    groups=[group(1, 7, 0, 0, 1, 48)],
+)
+
+# Partition 5 of 8 after a rescale from 4: group filters, and a row filter on the last file, which
+# is why nobody knows how many rows there are.
+REFERENCE = spec(
+    "reference/31.ref",
+    "reference",
+    {"version": 31, "partition": 5, "partitions": 8, "keyGroups": 48},
+    families=[family(0, "default", -1, -1)],
+    references={
+        "plan": "rescale-31",
+        "files": [
+            {
+                "path": "0/1/28.snapshot",
+                "kind": "snapshot",
+                "version": 28,
+                "id": "",
+                "length": 70000,
+                "groupModulus": 8,
+                "groupResidue": 5,
+                "rowModulus": 0,
+                "rowResidue": 0,
+            },
+            {
+                "path": "0/1/29_f2f1d7a6.delta",
+                "kind": "delta",
+                "version": 29,
+                "id": "f2f1d7a6",
+                "length": 5000000000,
+                "groupModulus": 4,
+                "groupResidue": 1,
+                "rowModulus": 8,
+                "rowResidue": 5,
+            },
+        ],
+    },
+)
+
+AFTER_RESCALE = spec(
+    "after-rescale/33.delta",
+    "delta",
+    {"version": 33, "partition": 5, "partitions": 8, "keyGroups": 48},
+    lineage=[link(32, "delta"), link(31, "reference")],
+    families=[family(0, "default", 900, 28800)],
+    blocks=[block([put(-1712319331, bigint(1), bigint(8))])],
+    groups=[group(0, 29, 0, 0, 1, 32)],
+)
+
+# Same content as DELTA; the encoder's sections are changed in `make_golden.py`.
+UNKNOWN_SECTION = DELTA | {"file": "valid/unknown-section/7.delta"}
+SECTIONS_REVERSED = DELTA | {"file": "valid/sections-reversed/7.delta"}
+
+VALID: list[Spec] = [
+    DELTA,
+    EMPTY_DELTA,
+    FIRST_DELTA,
+    SNAPSHOT_ZSTD,
+    SNAPSHOT_LZ4,
+    ROW_CHECKSUMS,
+    MULTI_VALUE,
+    WITH_IDS,
+    DROPPED,
+    REFERENCE,
+    AFTER_RESCALE,
+    UNKNOWN_SECTION,
+    SECTIONS_REVERSED,
+]

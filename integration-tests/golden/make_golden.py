@@ -1,0 +1,53 @@
+"""Writes `valid/`, `broken/` and `expected.json` beside this script, or into the folder given."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from golden_broken import broken_files
+from golden_encoder import Section, assemble, encode, parts_of
+from golden_valid import SECTIONS_REVERSED, UNKNOWN_SECTION, VALID
+
+HERE = Path(__file__).resolve().parent
+
+
+def contents() -> dict[str, bytes]:
+    """Every golden file: path relative to the golden folder, and bytes."""
+    files = {spec["file"]: encode(spec) for spec in VALID}
+    files |= {broken.file: broken.content for broken in broken_files()}
+
+    extended = parts_of(UNKNOWN_SECTION)
+    extended.sections.insert(1, Section(900, b"from a later release", flags=0))
+    files[UNKNOWN_SECTION["file"]] = assemble(extended)
+
+    backwards = parts_of(SECTIONS_REVERSED)
+    backwards.sections.reverse()
+    files[SECTIONS_REVERSED["file"]] = assemble(backwards)
+    return files
+
+
+def expected() -> str:
+    """What readers must return or refuse, as JSON."""
+    broken = [
+        {"file": it.file, "condition": it.condition, "found": it.found, "why": it.why}
+        for it in broken_files()
+    ]
+    return json.dumps({"valid": VALID, "broken": broken}, indent=1, ensure_ascii=False) + "\n"
+
+
+def write(target: Path) -> None:
+    """Replaces every golden file under `target`."""
+    for folder in ("valid", "broken"):
+        shutil.rmtree(target / folder, ignore_errors=True)
+    for name, content in contents().items():
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    (target / "expected.json").write_text(expected(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)

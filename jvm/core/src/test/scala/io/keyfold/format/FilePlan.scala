@@ -1,0 +1,165 @@
+package io.keyfold.format
+
+import java.io.ByteArrayOutputStream
+
+import io.keyfold.format.Layout.EntryType
+import io.keyfold.group.GroupOrder
+import io.keyfold.mem.Slice
+import io.keyfold.testkit.{Bytes, Entry}
+import org.scalacheck.Gen
+
+/** A file to be written: what goes into the writer, in the order it goes in.
+  *
+  * @param groups
+  *   by family, then in file order; a group may have no entries
+  */
+final case class FilePlan(
+    kind: FileKind,
+    codec: Codec,
+    rowChecksums: Boolean,
+    blockTarget: Int,
+    identity: Identity,
+    lineage: Seq[Ancestor],
+    families: Seq[Family],
+    dropped: Seq[String],
+    groups: Seq[FilePlan.Group]
+) {
+
+  /** The bytes that the writer makes of it. */
+  def write(): Array[Byte] = {
+    val out = new ByteArrayOutputStream
+    val file = new FileWriter(out, kind, codec, rowChecksums, blockTarget)
+    for (group <- groups) {
+      file.startGroup(group.family, group.group)
+      for (e <- group.entries) {
+        val value = e.values.headOption.fold(new Slice)(_.slice)
+        file.add(e.entryType, e.hash, e.key.slice, value)
+      }
+    }
+    file.finish(identity, lineage, families, dropped)
+    out.toByteArray
+  }
+
+  def name: String = kind.nameOf(identity.version)
+
+  def groupsWithEntries: Seq[FilePlan.Group] = groups.filter(_.entries.nonEmpty)
+
+  /** Raw bytes that an entry adds to its block: docs/FORMAT.md, section 3.3. */
+  def rawBytes(e: Entry): Int =
+    13 + 4 * e.values.length + (if (rowChecksums) 4 else 0) + FilePlan.rowBytes(e)
+}
+
+object FilePlan {
+  final case class Group(family: Int, group: Int, entries: Seq[Entry])
+
+  /** Bytes of an entry's key and values. */
+  def rowBytes(e: Entry): Int = e.key.length + e.values.map(_.length).sum
+
+  val genVersion: Gen[VersionId] = for {
+    version <- Gen.choose(1L, Long.MaxValue)
+    id <- Gen.oneOf(Gen.const(""), Gen.uuid.map(_.toString))
+  } yield VersionId(version, id)
+
+  /** Any text, of any script, that fits a `str`. */
+  val genText: Gen[String] = Gen.oneOf(
+    Gen.alphaNumStr,
+    Gen.listOf(Gen.oneOf("a", "ß", "键", "\u0000", "🔑", "_", "/", ".")).map(_.mkString)
+  )
+
+  def genIdentity(version: VersionId, keyGroups: Int): Gen[Identity] = for {
+    operator <- Gen.oneOf(Gen.choose(0L, 5L), Gen.choose(Long.MinValue, Long.MaxValue))
+    partition <- Gen.choose(0, Int.MaxValue)
+    store <- genText
+    partitions <- Gen.choose(0, Int.MaxValue)
+    created <- Gen.choose(Long.MinValue, Long.MaxValue)
+    writer <- genText
+  } yield Identity(version, operator, partition, store, partitions, keyGroups, created, writer)
+
+  val genAncestor: Gen[Ancestor] = for {
+    version <- genVersion
+    kind <- Gen.oneOf(FileKind.Delta, FileKind.Snapshot, FileKind.Reference)
+  } yield Ancestor(version, kind)
+
+  /** The ancestors as a lineage: without a gap, down from a version, none below version 1. */
+  private def below(version: VersionId, ancestors: Seq[Ancestor]): Seq[Ancestor] =
+    ancestors.zipWithIndex.collect {
+      case (Ancestor(VersionId(_, id), kind), i) if version.version - 1 - i >= 1 =>
+        Ancestor(VersionId(version.version - 1 - i, id), kind)
+    }
+
+  def genFamily(multiValue: Gen[Boolean]): Gen[Family] = for {
+    name <- genText
+    internal <- Gen.oneOf(true, false)
+    multi <- multiValue
+    ordered <- Gen.oneOf(true, false)
+    key <- Gen.oneOf("row", "prefix:2", "range:0,3", "timestampPostfix", "timestampPrefix")
+    row <- Gen.oneOf("unsaferow", "avro")
+    partitionKey <- Gen.oneOf("all", "first:1", "path:0.1", "constant", "none")
+    keySchema <- Gen.choose(Int.MinValue, Int.MaxValue)
+    valueSchema <- Gen.choose(Int.MinValue, Int.MaxValue)
+    keys <- Gen.choose(-1L, Long.MaxValue)
+    values <- Gen.choose(-1L, Long.MaxValue)
+    bytes <- Gen.choose(-1L, Long.MaxValue)
+  } yield Family(
+    FamilySpec(name, internal, multi, ordered, key, row, partitionKey, keySchema, valueSchema),
+    keys,
+    values,
+    bytes
+  )
+
+  /** Entries of a key group; no key twice. */
+  private def genEntries(kind: FileKind, group: Int, keyGroups: Int): Gen[Seq[Entry]] = {
+    val entry = for {
+      near <- Gen.choose(-2000000000, 2000000000)
+      key <- Bytes.gen(20)
+      value <- Bytes.gen(40)
+      isRemove <- Gen.frequency(3 -> false, 1 -> (kind == FileKind.Delta))
+    } yield {
+      val hash = near - Math.floorMod(near, keyGroups) + group
+      if (isRemove) Entry(EntryType.Remove, hash, key, Nil)
+      else Entry(EntryType.Put, hash, key, Seq(value))
+    }
+    Gen.choose(0, 8).flatMap(Gen.listOfN(_, entry)).map(_.distinctBy(_.key))
+  }
+
+  private def genGroups(kind: FileKind, families: Int, keyGroups: Int): Gen[Seq[Group]] = {
+    val order = new GroupOrder(1, keyGroups)
+    val places = for {
+      family <- 0 until families
+      group <- order.sorted((0 until keyGroups).toArray)
+    } yield (family, group)
+    for {
+      chosen <- Gen.someOf(places)
+      inOrder = places.filter(chosen.toSet)
+      entries <- Gen.sequence[Seq[Seq[Entry]], Seq[Entry]](
+        inOrder.map { case (_, group) => genEntries(kind, group, keyGroups) }
+      )
+    } yield inOrder.zip(entries).map { case ((family, group), es) => Group(family, group, es) }
+  }
+
+  /** Delta and snapshot files with single values, of a few hundred bytes mostly. */
+  val gen: Gen[FilePlan] = for {
+    kind <- Gen.oneOf(FileKind.Delta, FileKind.Snapshot)
+    codec <- Gen.oneOf(Codec.Plain, Codec.Zstandard, Codec.Lz4)
+    rowChecksums <- Gen.oneOf(true, false)
+    blockTarget <- Gen.oneOf(1, 50, 100, 200, 500, Layout.BlockTarget)
+    keyGroups <- Gen.oneOf(1, 2, 6, 12)
+    version <- genVersion
+    identity <- genIdentity(version, keyGroups)
+    ancestors <- Gen.listOf(genAncestor)
+    count <- Gen.choose(1, 3)
+    families <- Gen.listOfN(count, genFamily(multiValue = false))
+    dropped <- Gen.listOf(genText)
+    groups <- genGroups(kind, count, keyGroups)
+  } yield FilePlan(
+    kind,
+    codec,
+    rowChecksums,
+    blockTarget,
+    identity,
+    below(version, ancestors),
+    families,
+    dropped,
+    groups
+  )
+}

@@ -1,0 +1,531 @@
+package io.keyfold.map
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.Try
+
+import io.keyfold.errors.StoreError
+import io.keyfold.format.{Family, VersionId}
+import io.keyfold.mem.Slice
+import io.keyfold.testkit.SeededChecks
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The contract of [[StateMap]], M1 to M6, for one implementation; [[StateMapModel]] adds random
+  * sequences of operations.
+  */
+abstract class StateMapSuiteBase extends AnyFunSuite with SeededChecks with StateMapTexts {
+
+  /** An empty map of that many key groups. */
+  protected def newMap(keyGroups: Int): StateMap
+
+  private def testMap(name: String)(body: StateMap => Any): Unit = test(name) {
+    val map = newMap(keyGroups)
+    try body(map)
+    finally map.close()
+  }
+
+  testMap("M1: version 0 is held from the start, without families") { map =>
+    assert(map.holds(VersionId.Empty))
+    viewing(map, VersionId.Empty)(view => assert(view.families.isEmpty))
+  }
+
+  testMap("M1: a version is held from its commit on, under its number and id") { map =>
+    val withId = VersionId(1, "a")
+    assert(!map.holds(withId))
+    commit(map, VersionId.Empty, withId)(put(_, "k", "1"))
+    assert(map.holds(withId))
+    assert(!map.holds(v1))
+    assert(!map.holds(VersionId(1, "b")))
+    assert(rowsOf(map, withId) == Map("k" -> "1"))
+  }
+
+  testMap("M1: a version stays as it is when later ones are built on it") { map =>
+    commit(map, VersionId.Empty, v1)(txn => for (k <- Seq("a", "b", "c")) put(txn, k, "1"))
+    commit(map, v1, v2) { txn =>
+      put(txn, "b", "2")
+      put(txn, "d", "2")
+      remove(txn, "c")
+    }
+    commit(map, v2, v3)(txn => for (k <- Seq("a", "b", "c", "d")) remove(txn, k))
+    assert(rowsOf(map, v1) == Map("a" -> "1", "b" -> "1", "c" -> "1"))
+    assert(rowsOf(map, v2) == Map("a" -> "1", "b" -> "2", "d" -> "2"))
+    assert(rowsOf(map, v3) == Map())
+  }
+
+  testMap("M1: two versions may be built on the same one") { map =>
+    commit(map, VersionId.Empty, v1)(put(_, "a", "1"))
+    commit(map, v1, VersionId(2, "x"))(put(_, "a", "x"))
+    commit(map, v1, VersionId(2, "y"))(put(_, "b", "y"))
+    assert(rowsOf(map, v1) == Map("a" -> "1"))
+    assert(rowsOf(map, VersionId(2, "x")) == Map("a" -> "x"))
+    assert(rowsOf(map, VersionId(2, "y")) == Map("a" -> "1", "b" -> "y"))
+  }
+
+  testMap("M1: what a transaction writes after its commit is not in the version") { map =>
+    writing(map, VersionId.Empty) { txn =>
+      put(txn, "k", "1")
+      txn.commit(v1)
+      Try(put(txn, "k", "2")) // may be refused
+      Try(put(txn, "late", "2"))
+      assert(rowsOf(map, v1) == Map("k" -> "1"))
+    }
+    assert(rowsOf(map, v1) == Map("k" -> "1"))
+  }
+
+  testMap("M1: retain lets go of newer versions and of all but the newest others") { map =>
+    var base = VersionId.Empty
+    for (number <- 1L to 6L) {
+      commit(map, base, VersionId(number))(put(_, "k", number.toString))
+      base = VersionId(number)
+    }
+    map.retain(VersionId(5), 2)
+    assert((1L to 6L).filter(v => map.holds(VersionId(v))) == Seq(4, 5))
+    assert(rowsOf(map, VersionId(4)) == Map("k" -> "4"))
+    assert(rowsOf(map, VersionId(5)) == Map("k" -> "5"))
+    map.retain(VersionId(5), 2)
+    assert((1L to 6L).filter(v => map.holds(VersionId(v))) == Seq(4, 5))
+    map.retain(VersionId.Empty, 2)
+    assert(!(1L to 6L).exists(v => map.holds(VersionId(v))))
+    assert(map.holds(VersionId.Empty))
+  }
+
+  testMap("M1: retain keeps the version it is told, of all attempts at its number") { map =>
+    val attempts = for (id <- Seq("a", "b", "c", "d", "e")) yield VersionId(1, id)
+    for (told <- attempts) {
+      for (attempt <- attempts) commit(map, VersionId.Empty, attempt)(put(_, "k", attempt.id))
+      map.retain(told, 1)
+      assert(map.holds(told), told)
+      assert(rowsOf(map, told) == Map("k" -> told.id))
+    }
+  }
+
+  testMap("M1: a version that is not held can neither be pinned nor built on") { map =>
+    commit(map, VersionId.Empty, v1)(put(_, "k", "1"))
+    commit(map, v1, v2)(put(_, "k", "2"))
+    map.retain(v1, 1)
+    for (gone <- Seq(v2, v3, VersionId(1, "a"))) {
+      intercept[StoreError](map.pin(gone))
+      intercept[StoreError](map.begin(gone))
+    }
+    commit(map, v1, v2)(put(_, "k", "other"))
+    assert(rowsOf(map, v2) == Map("k" -> "other"))
+  }
+
+  testMap("M2: a pinned view stays as it is through writes, commit, abort and letting go") { map =>
+    commit(map, VersionId.Empty, v1)(txn => for (k <- Seq("a", "b")) put(txn, k, "1"))
+    val view = map.pin(v1)
+    def assertUnchanged() = {
+      assert(allRows(view) == Map("a" -> "1", "b" -> "1"))
+      assert(valueOf(view, "a").contains("1"))
+      assert(valueOf(view, "c").isEmpty)
+      assert(view.families == Seq(Family(hashed, keys = 2, values = 2, bytes = 4)))
+    }
+    writing(map, v1) { txn =>
+      put(txn, "a", "2")
+      remove(txn, "b")
+      put(txn, "c", "2")
+      assertUnchanged()
+    }
+    assertUnchanged()
+    commit(map, v1, v2) { txn =>
+      put(txn, "a", "2")
+      remove(txn, "b")
+    }
+    assertUnchanged()
+    map.retain(v2, 1)
+    assert(!map.holds(v1))
+    assertUnchanged()
+    map.retain(VersionId.Empty, 1)
+    assertUnchanged()
+    view.release()
+  }
+
+  testMap("M2: releasing a view, even twice, leaves other views of the version alone") { map =>
+    commit(map, VersionId.Empty, v1)(put(_, "a", "1"))
+    val one = map.pin(v1)
+    val two = map.pin(v1)
+    map.retain(VersionId.Empty, 1)
+    one.release()
+    one.release()
+    assert(allRows(two) == Map("a" -> "1"))
+    commit(map, VersionId.Empty, v2)(txn => for (i <- 1 to 100) put(txn, s"k$i", "2"))
+    assert(allRows(two) == Map("a" -> "1"))
+    two.release()
+  }
+
+  testMap("M2: a cursor of a pinned view goes on while versions come and go") { map =>
+    val keys = (1 to 100).map(i => s"k$i")
+    commit(map, VersionId.Empty, v1)(txn => for (k <- keys) put(txn, k, "1"))
+    val view = map.pin(v1)
+    val cursor = view.scan(0)
+    assert(cursor.next())
+    val first = text(cursor.key) -> text(cursor.value)
+    commit(map, v1, v2)(txn => for (k <- keys) remove(txn, k))
+    map.retain(v2, 1)
+    assert(asMap(first +: rows(cursor)) == keys.map(_ -> "1").toMap)
+    view.release()
+  }
+
+  testMap("M3: a second transaction is refused while one is open, and does not disturb it") { map =>
+    commit(map, VersionId.Empty, v1)(put(_, "a", "1"))
+    commit(map, v1, v2) { txn =>
+      put(txn, "b", "2")
+      intercept[StoreError](map.begin(v1))
+      intercept[StoreError](map.begin(VersionId.Empty))
+      put(txn, "c", "2")
+    }
+    assert(rowsOf(map, v2) == Map("a" -> "1", "b" -> "2", "c" -> "2"))
+  }
+
+  testMap("M3: a transaction sees what it wrote, and views do not before it commits") { map =>
+    commit(map, VersionId.Empty, v1)(txn => for (k <- Seq("a", "b")) put(txn, k, "1"))
+    writing(map, v1) { txn =>
+      put(txn, "a", "2")
+      put(txn, "c", "2")
+      assert(remove(txn, "b"))
+      assert(valueOf(txn, "a").contains("2"))
+      assert(valueOf(txn, "b").isEmpty)
+      assert(allRows(txn) == Map("a" -> "2", "c" -> "2"))
+      assert(rowsOf(map, v1) == Map("a" -> "1", "b" -> "1"))
+      txn.commit(v2)
+      assert(rowsOf(map, v2) == Map("a" -> "2", "c" -> "2"))
+      assert(rowsOf(map, v1) == Map("a" -> "1", "b" -> "1"))
+    }
+  }
+
+  testMap("M3: a transaction can be read after its commit") { map =>
+    writing(map, VersionId.Empty) { txn =>
+      put(txn, "a", "1")
+      txn.commit(v1)
+      assert(valueOf(txn, "a").contains("1"))
+      assert(allRows(txn) == Map("a" -> "1"))
+      commit(map, v1, v2)(put(_, "a", "2"))
+      assert(allRows(txn) == Map("a" -> "1"))
+    }
+  }
+
+  testMap("M3: a transaction that has ended cannot be committed") { map =>
+    writing(map, VersionId.Empty) { txn =>
+      txn.abort()
+      intercept[StoreError](txn.commit(v1))
+      assert(!map.holds(v1))
+    }
+    writing(map, VersionId.Empty) { txn =>
+      txn.commit(v1)
+      intercept[StoreError](txn.commit(v2))
+      assert(!map.holds(v2))
+    }
+  }
+
+  testMap("M4: an aborted transaction leaves rows, families and counts as they were") { map =>
+    commit(map, VersionId.Empty, v1)(put(_, "a", "1"))
+    writing(map, v1) { txn =>
+      put(txn, "a", "longer than before")
+      put(txn, "b", "2")
+      put(txn, "x", "2", txn.createFamily(ordered))
+      txn.abort()
+    }
+    assert(rowsOf(map, v1) == Map("a" -> "1"))
+    writing(map, v1) { txn =>
+      assert(txn.families == Seq(Family(hashed, keys = 1, values = 1, bytes = 2)))
+      assert(txn.familyIndex("ordered") == -1)
+      assert(allRows(txn) == Map("a" -> "1"))
+      assert(changes(txn) == Map())
+    }
+  }
+
+  testMap("M4: abort after commit, and abort again, change nothing") { map =>
+    writing(map, VersionId.Empty) { txn =>
+      put(txn, "a", "1")
+      txn.commit(v1)
+      txn.abort()
+      txn.abort()
+    }
+    assert(rowsOf(map, v1) == Map("a" -> "1"))
+  }
+
+  for (spec <- Seq(hashed, ordered)) {
+    val keys = (1 to 200).map(i => f"key$i%03d")
+
+    /** A transaction on 200 rows with value 1. */
+    def scanning(map: StateMap)(body: (MapTxn, Int) => Any): Unit = {
+      commit(map, VersionId.Empty, v1) { txn =>
+        val family = if (spec.ordered) txn.createFamily(spec) else 0
+        for (k <- keys) put(txn, k, "1", family)
+      }
+      writing(map, v1)(txn => body(txn, txn.familyIndex(spec.name)))
+      ()
+    }
+
+    testMap(s"M5: every row of ${spec.name} can be removed as the cursor comes to it") { map =>
+      scanning(map) { (txn, family) =>
+        val cursor = txn.scan(family)
+        val removed = Iterator.continually(cursor.next()).takeWhile(identity).map { _ =>
+          val key = text(cursor.key)
+          assert(remove(txn, key, family))
+          key
+        }
+        assert(removed.toSeq.sorted == keys)
+        assert(allRows(txn, family) == Map())
+      }
+    }
+
+    testMap(s"M5: every row of ${spec.name} can be replaced as the cursor comes to it") { map =>
+      scanning(map) { (txn, family) =>
+        val cursor = txn.scan(family)
+        // A row may come again with its new value; each comes with its old one.
+        val old = Iterator.continually(cursor.next()).takeWhile(identity).flatMap { _ =>
+          val key = text(cursor.key)
+          val value = text(cursor.value)
+          put(txn, key, "2", family)
+          if (value == "1") Some(key) else None
+        }
+        assert(old.toSeq.sorted == keys)
+        assert(allRows(txn, family) == keys.map(_ -> "2").toMap)
+      }
+    }
+
+    testMap(s"M5: no row of ${spec.name} is missed or repeated when others are written") { map =>
+      scanning(map) { (txn, family) =>
+        val (gone, kept) = keys.partition(_.last < '5')
+        val cursor = txn.scan(family)
+        val first = for (_ <- 1 to 50) yield {
+          assert(cursor.next())
+          text(cursor.key)
+        }
+        for (k <- gone) remove(txn, k, family)
+        for (i <- 1 to 2000) put(txn, s"key$i-new", "2", family)
+        val found = first ++ rows(cursor).map(_._1)
+        assert(found.filter(kept.contains).sorted == kept)
+      }
+    }
+
+    testMap(s"M5: a key group of ${spec.name} can be scanned while it is written") { map =>
+      scanning(map) { (txn, family) =>
+        val group = groupOf(keys.head)
+        val cursor = txn.scanGroup(family, group)
+        assert(cursor.next())
+        val first = text(cursor.key)
+        for (i <- 1 to 500) put(txn, f"new$i%03d", "2", family)
+        val found = first +: rows(cursor).map(_._1)
+        assert(found.filter(_.startsWith("key")).sorted == keys)
+      }
+    }
+  }
+
+  testMap("M5: a prefix scan goes on in key order while rows are written") { map =>
+    writing(map, VersionId.Empty) { txn =>
+      val family = txn.createFamily(ordered)
+      val keys = (1 to 100).map(i => f"a$i%03d")
+      for (k <- keys) put(txn, k, "1", family)
+      put(txn, "b", "1", family)
+      val cursor = txn.scanPrefix(family, slice("a"))
+      assert(cursor.next())
+      assert(text(cursor.key) == "a001")
+      for (k <- keys.take(50)) remove(txn, k, family)
+      for (i <- 1 to 100) put(txn, f"a$i%03d+", "2", family)
+      val found = rows(cursor).map(_._1)
+      assert(found == found.sorted)
+      assert(found.filter(keys.drop(50).contains) == keys.drop(50))
+      assert(!found.contains("b"))
+    }
+  }
+
+  testMap("M6: bytes handed in may be overwritten when the call has returned") { map =>
+    commit(map, VersionId.Empty, v1) { txn =>
+      val bytes = "..key.value..".getBytes(UTF_8)
+      val key = new Slice().set(bytes, 2, 3)
+      val value = new Slice().set(bytes, 6, 5)
+      txn.put(0, hashOf("key"), key, value)
+      java.util.Arrays.fill(bytes, '#'.toByte)
+      key.set(Array[Byte](1))
+      assert(allRows(txn) == Map("key" -> "value"))
+    }
+    assert(rowsOf(map, v1) == Map("key" -> "value"))
+  }
+
+  testMap("M6: slices stay while the transaction that gave them goes on writing") { map =>
+    commit(map, VersionId.Empty, v1)(txn => for (k <- Seq("a", "b")) put(txn, k, s"old $k"))
+    writing(map, v1) { txn =>
+      put(txn, "c", "old c")
+      val values = for (k <- Seq("a", "b", "c")) yield {
+        val value = new Slice
+        assert(txn.get(0, hashOf(k), slice(k), value))
+        value
+      }
+      for (k <- Seq("a", "c")) put(txn, k, s"new $k")
+      remove(txn, "b")
+      for (i <- 1 to 1000) put(txn, s"k$i", "other")
+      assert(values.map(text) == Seq("old a", "old b", "old c"))
+      txn.commit(v2)
+      assert(values.map(text) == Seq("old a", "old b", "old c"))
+    }
+  }
+
+  testMap("M6: the bytes of a row stay when its cursor has gone on") { map =>
+    commit(map, VersionId.Empty, v1)(txn => for (i <- 1 to 100) put(txn, s"k$i", s"v$i"))
+    viewing(map, v1) { view =>
+      val cursor = view.scan(0)
+      val borrowed = Iterator.continually(cursor.next()).takeWhile(identity).map { _ =>
+        val (key, value) = (cursor.key, cursor.value)
+        (
+          new Slice(key.base, key.offset, key.length),
+          new Slice(value.base, value.offset, value.length)
+        )
+      }
+      val found = borrowed.toVector
+      commit(map, v1, v2)(txn => for (i <- 1 to 100) put(txn, s"k$i", "new"))
+      map.retain(v2, 1)
+      assert(
+        asMap(found.map { case (k, v) => (text(k), text(v)) }) ==
+          (1 to 100).map(i => s"k$i" -> s"v$i").toMap
+      )
+    }
+  }
+
+  testMap("families have indices in the order they were created, and are found by name") { map =>
+    commit(map, VersionId.Empty, v1) { txn =>
+      assert(txn.familyIndex("default") == 0)
+      assert(txn.familyIndex("ordered") == -1)
+      assert(txn.createFamily(ordered) == 1)
+      assert(txn.createFamily(hashed.copy(name = "third")) == 2)
+      put(txn, "k", "in default", 0)
+      put(txn, "k", "in third", 2)
+    }
+    viewing(map, v1) { view =>
+      assert(view.families.map(_.spec) == Seq(hashed, ordered, hashed.copy(name = "third")))
+      assert(Seq("default", "ordered", "third", "").map(view.familyIndex) == Seq(0, 1, 2, -1))
+      assert(allRows(view, 0) == Map("k" -> "in default"))
+      assert(allRows(view, 1) == Map())
+      assert(allRows(view, 2) == Map("k" -> "in third"))
+    }
+  }
+
+  testMap("families count keys, values and bytes of what they hold") { map =>
+    writing(map, VersionId.Empty) { txn =>
+      def counts = {
+        val family = txn.families(0)
+        (family.keys, family.values, family.bytes)
+      }
+      assert(counts == ((0, 0, 0)))
+      put(txn, "key", "12345")
+      assert(counts == ((1, 1, 8)))
+      put(txn, "key", "1")
+      assert(counts == ((1, 1, 4)))
+      put(txn, "", "")
+      assert(counts == ((2, 2, 4)))
+      remove(txn, "absent")
+      assert(counts == ((2, 2, 4)))
+      remove(txn, "key")
+      assert(counts == ((1, 1, 0)))
+      remove(txn, "")
+      assert(counts == ((0, 0, 0)))
+    }
+  }
+
+  testMap("the key groups of a family are those that have rows") { map =>
+    writing(map, VersionId.Empty) { txn =>
+      for (family <- Seq(0, txn.createFamily(ordered))) {
+        val keys = Seq("", "a", "b", "aa", "aaa", "aaaaaa")
+        for (k <- keys) put(txn, k, "1", family)
+        assert(txn.groups(family).toSeq.sorted == keys.map(groupOf).distinct.sorted)
+        for (group <- 0 until keyGroups) {
+          val expected = keys.filter(groupOf(_) == group).toSet
+          assert(asMap(rows(txn.scanGroup(family, group))).keySet == expected)
+        }
+        for (k <- Seq("a", "b")) remove(txn, k, family)
+        assert(!txn.groups(family).contains(groupOf("a")))
+        assert(rows(txn.scanGroup(family, groupOf("a"))).isEmpty)
+      }
+    }
+  }
+
+  testMap("changes are net: one for each key that is not as the base has it") { map =>
+    commit(map, VersionId.Empty, v1)(txn => for (k <- Seq("a", "b", "c", "d")) put(txn, k, "1"))
+    writing(map, v1) { txn =>
+      put(txn, "a", "2")
+      put(txn, "a", "3")
+      remove(txn, "b")
+      remove(txn, "c")
+      put(txn, "c", "4")
+      put(txn, "new", "5")
+      put(txn, "undone", "6")
+      remove(txn, "undone")
+      remove(txn, "absent")
+      assert(
+        changes(txn) ==
+          Map("a" -> Some("3"), "b" -> None, "c" -> Some("4"), "new" -> Some("5"))
+      )
+    }
+  }
+
+  testMap("changes are told by family and key group, also of a family just created") { map =>
+    writing(map, VersionId.Empty) { txn =>
+      val other = txn.createFamily(ordered)
+      put(txn, "a", "1")
+      put(txn, "aa", "2", other)
+      assert(txn.changedGroups(0).toSeq == Seq(groupOf("a")))
+      assert(txn.changedGroups(other).toSeq == Seq(groupOf("aa")))
+      assert(changes(txn) == Map("a" -> Some("1")))
+      assert(changes(txn, other) == Map("aa" -> Some("2")))
+      assert(!txn.changes(0, groupOf("aa")).next())
+    }
+  }
+
+  testMap("removing tells whether the key was there") { map =>
+    writing(map, VersionId.Empty) { txn =>
+      assert(!remove(txn, "a"))
+      put(txn, "a", "1")
+      assert(remove(txn, "a"))
+      assert(!remove(txn, "a"))
+    }
+  }
+
+  testMap("an ordered family is scanned in the order of unsigned bytes") { map =>
+    writing(map, VersionId.Empty) { txn =>
+      val family = txn.createFamily(ordered)
+      val inOrder = Seq("", "00", "0000", "61", "6100", "7f", "80", "ff", "ff00", "ffff")
+      def bytes(hex: String) = new Slice().set(java.util.HexFormat.of.parseHex(hex))
+      for ((hex, i) <- inOrder.reverse.zipWithIndex) txn.put(family, i, bytes(hex), bytes(hex))
+      def keys(cursor: RowCursor) = Iterator
+        .continually(cursor.next())
+        .takeWhile(identity)
+        .map(_ => java.util.HexFormat.of.formatHex(cursor.key.toArray))
+        .toSeq
+      assert(keys(txn.scan(family)) == inOrder)
+      assert(keys(txn.scanPrefix(family, bytes(""))) == inOrder)
+      assert(keys(txn.scanPrefix(family, bytes("61"))) == Seq("61", "6100"))
+      assert(keys(txn.scanPrefix(family, bytes("ff"))) == Seq("ff", "ff00", "ffff"))
+      assert(keys(txn.scanPrefix(family, bytes("ffff"))) == Seq("ffff"))
+      assert(keys(txn.scanPrefix(family, bytes("62"))) == Seq())
+      assert(keys(txn.scanPrefix(family, bytes("ffffff"))) == Seq())
+    }
+  }
+
+  testMap("many rows, large rows and empty rows are found again") { map =>
+    val large = "x" * 1000000
+    commit(map, VersionId.Empty, v1) { txn =>
+      for (i <- 1 to 20000) put(txn, s"k$i", s"v$i")
+      put(txn, "large", large)
+      put(txn, "", "")
+    }
+    commit(map, v1, v2)(txn => for (i <- 1 to 20000 by 2) assert(remove(txn, s"k$i")))
+    viewing(map, v2) { view =>
+      for (i <- 1 to 20000) {
+        assert(valueOf(view, s"k$i") == (if (i % 2 == 0) Some(s"v$i") else None))
+      }
+      assert(valueOf(view, "large").contains(large))
+      assert(valueOf(view, "").contains(""))
+      assert(view.families(0).keys == 10002)
+    }
+    assert(map.memoryBytes > 1000000)
+  }
+
+  test("4000 random sequences of operations give what a plain map gives") {
+    forEach(StateMapModel.sequences, times = 4000, StateMapModel.fewer) { operations =>
+      val map = newMap(StateMapModel.KeyGroups)
+      try new StateMapModel(map).run(operations)
+      finally map.close()
+    }
+  }
+}
