@@ -23,7 +23,10 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
 
   override def write(path: String)(body: OutputStream => Unit): Long = {
     val file = resolve(path)
-    if (folders.add(file.getParent)) manager.mkdirs(file.getParent)
+    if (!folders.contains(file.getParent)) {
+      manager.mkdirs(file.getParent)
+      folders.add(file.getParent)
+    }
     val out = manager.createAtomic(file, overwriteIfPossible = true)
     try {
       body(out)

@@ -23,39 +23,11 @@ private final class KeyfoldStateStore(
     currentMetrics: (StoreTxn, Boolean) => StateStoreMetrics
 ) extends StateStore
     with OneFamily {
-  private val rows = new StoreRows(txn, schema)
+  override protected val rows = new StoreRows(txn, schema)
 
   Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => abort()))
 
   override def version: Long = txn.base.version
-
-  override def get(key: UnsafeRow, family: String): UnsafeRow = {
-    requireDefault(family)
-    rows.get(key)
-  }
-
-  override def keyExists(key: UnsafeRow, family: String): Boolean = {
-    requireDefault(family)
-    rows.contains(key)
-  }
-
-  override def multiGet(keys: Array[UnsafeRow], family: String): Iterator[UnsafeRow] = {
-    requireDefault(family)
-    keys.iterator.map(rows.get)
-  }
-
-  override def iterator(family: String): StateStoreIterator[UnsafeRowPair] = {
-    requireDefault(family)
-    rows.iterator()
-  }
-
-  override def prefixScan(
-      prefix: UnsafeRow,
-      family: String
-  ): StateStoreIterator[UnsafeRowPair] = {
-    requireDefault(family)
-    rows.prefixScan(prefix)
-  }
 
   override def put(key: UnsafeRow, value: UnsafeRow, family: String): Unit = {
     requireDefault(family)

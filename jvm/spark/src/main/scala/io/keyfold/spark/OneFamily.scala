@@ -3,10 +3,39 @@ package io.keyfold.spark
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 
-/** What this release does not have yet, refused with Spark's own errors; and the check that only
-  * the default column family is asked for.
+/** Reading the default column family, the only one so far. Other families, and what only they need,
+  * are refused with Spark's own errors.
   */
-private trait OneFamily { this: ReadStateStore =>
+private trait OneFamily extends ReadStateStore {
+  protected def rows: StoreRows
+
+  override def get(key: UnsafeRow, family: String): UnsafeRow = {
+    requireDefault(family)
+    rows.get(key)
+  }
+
+  override def keyExists(key: UnsafeRow, family: String): Boolean = {
+    requireDefault(family)
+    rows.contains(key)
+  }
+
+  override def multiGet(keys: Array[UnsafeRow], family: String): Iterator[UnsafeRow] = {
+    requireDefault(family)
+    keys.iterator.map(rows.get)
+  }
+
+  override def iterator(family: String): StateStoreIterator[UnsafeRowPair] = {
+    requireDefault(family)
+    rows.iterator()
+  }
+
+  override def prefixScan(
+      prefix: UnsafeRow,
+      family: String
+  ): StateStoreIterator[UnsafeRowPair] = {
+    requireDefault(family)
+    rows.prefixScan(prefix)
+  }
 
   override def allColumnFamilyNames: Set[String] = Set(StateStore.DEFAULT_COL_FAMILY_NAME)
 
