@@ -1,0 +1,110 @@
+package io.keyfold.conformance
+
+import java.io.File
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Path}
+import java.nio.file.StandardOpenOption.APPEND
+
+/** Runs the suites of `suites.txt` one after the other; see README.md for the options. */
+object Main {
+  private val Home = Path.of("jvm", "conformance")
+
+  def main(arguments: Array[String]): Unit = {
+    val options =
+      try Options.parse(arguments.toList)
+      catch {
+        case error: IllegalArgumentException =>
+          System.err.println(error.getMessage)
+          sys.exit(2)
+      }
+    val listed = SuiteList.read(Home.resolve("suites.txt"))
+    val suites =
+      if (options.suites.isEmpty) listed
+      else options.suites.map(SuiteList.fullName(_, listed))
+    val runner = new Runner(options)
+    val results = suites.map(runner.run)
+    // A run of some suites must not replace the table of all.
+    if (options.suites.isEmpty && options.measuresReach && results.forall(_.isWhole))
+      Reach.write(Home.resolve("reach.tsv"), runner.sparkVersion, results)
+    else if (options.suites.isEmpty && options.testsKeyfold)
+      new Report(
+        runner.sparkVersion,
+        options.provider,
+        runner.skips,
+        Reach.read(Home.resolve("reach.tsv"))
+      ).write(Path.of("docs", "conformance.md"), results)
+    val failed = results.map(_.failed).sum
+    println(
+      s"conformance: ${results.map(_.passed).sum} passed, $failed failed, " +
+        s"${results.map(_.skipped).sum} skipped"
+    )
+    val succeeded = if (options.measuresReach) results.forall(_.isWhole) else failed == 0
+    System.exit(if (succeeded) 0 else 1)
+  }
+
+  /** Runs suites with one provider, or takes the results of an earlier run of the same code. */
+  private final class Runner(options: Options) {
+    val sparkVersion: String = property("keyfold.conformance.spark.version")
+    // Other providers are run for comparison, whole.
+    val skips: Seq[Skip] = if (options.testsKeyfold) Skips.read(Home.resolve("SKIPS.md")) else Nil
+
+    private val javaArguments = property("keyfold.conformance.java.args")
+    private val tested =
+      property("keyfold.conformance.tested").split(File.pathSeparator).toSeq.map(Path.of(_))
+    private val conditions =
+      Seq(sparkVersion, options.provider, Runtime.version.feature.toString) ++
+        SuiteProcess.JvmOptions
+    private val folder = Path.of("target", "conformance", options.provider).toAbsolutePath
+    private val process = new SuiteProcess(
+      javaArguments,
+      options.provider,
+      folder,
+      options.timeoutMinutes,
+      options.verbose
+    )
+
+    def run(suite: String): SuiteResult = {
+      val skipped = skips.filter(_.suite == SuiteList.shortName(suite)).map(_.test)
+      val key = TestedCode.key(tested, conditions ++ (suite +: skipped))
+      val file = folder.resolve(s"$suite.tsv")
+      val earlier =
+        if (options.again) None else SuiteResult.read(suite, file, key).filter(_.isWhole)
+      val result = earlier.getOrElse(runNow(suite, file, key, skipped))
+      print(result, isNew = earlier.isEmpty)
+      result
+    }
+
+    private def runNow(suite: String, file: Path, key: String, skipped: Seq[String]) = {
+      println(s"${SuiteList.shortName(suite)} ...")
+      Files.createDirectories(folder)
+      Files.write(file, SuiteResult.keyLine(key).getBytes(UTF_8))
+      process.run(suite, file, skipped).foreach { failure =>
+        val line = SuiteResult.testLine(TestResult.ofSuite(suite, failure))
+        Files.write(file, line.getBytes(UTF_8), APPEND)
+      }
+      val result = SuiteResult.read(suite, file, key).getOrElse(SuiteResult(suite, Nil, None))
+      val incomplete = result.seconds.isEmpty && result.failed == 0 || result.tests.isEmpty
+      if (incomplete)
+        result.copy(tests = result.tests :+ TestResult.ofSuite(suite, "ended before its tests"))
+      else result
+    }
+
+    private def print(result: SuiteResult, isNew: Boolean): Unit = {
+      val name = SuiteList.shortName(result.suite)
+      println(
+        s"$name: ${result.passed} passed, ${result.failed} failed, ${result.skipped} skipped, " +
+          s"${result.seconds.fold("not finished")(_.toString + " s")}" +
+          (if (isNew) "" else " (earlier run of the same code)")
+      )
+      if (!options.measuresReach && result.failed > 0) {
+        result.tests.filter(_.status == Status.Failed).foreach { test =>
+          println(s"  FAILED ${test.test}: ${test.detail.take(300)}")
+        }
+        println(s"  log: ${folder.resolve(s"${result.suite}.log")}")
+      }
+    }
+  }
+
+  private def property(name: String): String =
+    sys.props.getOrElse(name, sys.error(s"Missing -D$name: use the file of conformance/prepare"))
+}

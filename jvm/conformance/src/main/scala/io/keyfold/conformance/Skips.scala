@@ -1,0 +1,24 @@
+package io.keyfold.conformance
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Path}
+
+import scala.jdk.CollectionConverters._
+
+/** A test that is left out, and why. */
+final case class Skip(suite: String, test: String, reason: String)
+
+/** `SKIPS.md`: the rows of its table `| suite | test | reason |`, suites by their last name part. A
+  * row that cannot be read is an error: else its test would be run unnoticed.
+  */
+object Skips {
+  private val Row = """\|\s*`([^`]+)`\s*\|\s*`([^`]+)`\s*\|\s*(\S.*?)\s*\|\s*""".r
+
+  def read(file: Path): Seq[Skip] = {
+    val lines = Files.readAllLines(file, UTF_8).asScala.toSeq.filter(_.startsWith("|"))
+    lines.drop(2).map { // after the head and the rule below it
+      case Row(suite, test, reason) => Skip(suite, test, reason)
+      case line => throw new IllegalArgumentException(s"Invalid row in $file: $line")
+    }
+  }
+}

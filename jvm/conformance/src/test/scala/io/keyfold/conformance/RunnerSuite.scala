@@ -1,0 +1,92 @@
+package io.keyfold.conformance
+
+import java.nio.file.{Files, Path}
+
+import org.scalatest.{Args, BeforeAndAfterEach}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The runner itself, without Spark. */
+class RunnerSuite extends AnyFunSuite with BeforeAndAfterEach {
+  private var file: Path = _
+
+  override def beforeEach(): Unit = file = Files.createTempFile("conformance", ".txt")
+  override def afterEach(): Unit = Files.delete(file)
+
+  private def written(text: String): Path = Files.writeString(file, text)
+
+  test("options: suites are separated by commas, an empty name means all") {
+    assert(Options.parse(Nil) == Options())
+    assert(Options.parse(List("--suite", "A, B")).suites == Seq("A", "B"))
+    assert(Options.parse(List("--suite", "")).suites.isEmpty)
+    assert(Options.parse(List("--reach")).measuresReach)
+    val error = intercept[IllegalArgumentException](Options.parse(List("--suit", "A")))
+    assert(error.getMessage == "Invalid option: --suit")
+  }
+
+  test("suites.txt: comments are left out, a suite is found by its last name part") {
+    val listed = SuiteList.read(written("# head\na.b.OneSuite # why\n\na.b.c.TwoSuite\n"))
+    assert(listed == Seq("a.b.OneSuite", "a.b.c.TwoSuite"))
+    assert(SuiteList.fullName("TwoSuite", listed) == "a.b.c.TwoSuite")
+    assert(SuiteList.fullName("x.Other", listed) == "x.Other")
+  }
+
+  test("SKIPS.md: rows are read, a row that cannot be read is an error") {
+    val head = "# Title\n\n| suite | test | reason |\n|---|---|---|\n"
+    val skips = Skips.read(written(head + "| `S` | `a (b), c` | see `x` and y |\n"))
+    assert(skips == Seq(Skip("S", "a (b), c", "see `x` and y")))
+    intercept[IllegalArgumentException](Skips.read(written(head + "| S | a | b |\n")))
+    intercept[IllegalArgumentException](Skips.read(written(head + "| `S` | `a` | |\n")))
+  }
+
+  test("result file: what is written is read for the same key only") {
+    val passed = TestResult(Status.Passed, "one", 12L, "")
+    val failed = TestResult(Status.Failed, "two", 0L, "line\n\tline")
+    val lines = SuiteResult.keyLine("k") + Seq(passed, failed).map(SuiteResult.testLine).mkString
+    assert(SuiteResult.read("S", written(lines), "k").exists(_.seconds.isEmpty))
+    val whole = SuiteResult.read("S", written(lines + SuiteResult.endLine(3L)), "k")
+    val expected = Seq(passed, failed.copy(detail = "line line"))
+    assert(whole.contains(SuiteResult("S", expected, Some(3L))))
+    assert(SuiteResult.read("S", file, "other").isEmpty)
+    assert(SuiteResult.read("S", file.resolveSibling("absent"), "k").isEmpty)
+  }
+
+  test("key: depends on the content of the folders and on the other conditions") {
+    val folder = Files.createTempDirectory("conformance")
+    val code = folder.resolve("A.class")
+    try {
+      Files.writeString(code, "1")
+      val key = TestedCode.key(Seq(folder), Seq("4.2.0"))
+      assert(TestedCode.key(Seq(folder, folder.resolve("absent")), Seq("4.2.0")) == key)
+      assert(TestedCode.key(Seq(folder), Seq("4.1.0")) != key)
+      Files.writeString(code, "2")
+      assert(TestedCode.key(Seq(folder), Seq("4.2.0")) != key)
+    } finally {
+      Files.delete(code)
+      Files.delete(folder)
+    }
+  }
+
+  test("reporter: passed, failed, ignored and canceled tests") {
+    Files.writeString(file, SuiteResult.keyLine("k"))
+    Console.withOut(java.io.OutputStream.nullOutputStream) {
+      new FourEnds().run(None, Args(new ResultFileReporter(file)))
+    }
+    val tests = SuiteResult.read("S", file, "k").toSeq.flatMap(_.tests)
+    assert(
+      tests.map(test => (test.status, test.test, test.detail)) == Seq(
+        (Status.Passed, "passes", ""),
+        (Status.Failed, "fails", "as it should"),
+        (Status.Skipped, "is ignored", ""),
+        (Status.Skipped, "is canceled", "not here")
+      )
+    )
+  }
+}
+
+/** Not found by the test runner: it has no public constructor without arguments. */
+private final class FourEnds private[conformance] () extends AnyFunSuite {
+  test("passes")(())
+  test("fails")(fail("as it should"))
+  ignore("is ignored")(())
+  test("is canceled")(cancel("not here"))
+}
