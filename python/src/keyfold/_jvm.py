@@ -1,0 +1,107 @@
+"""The only module that imports PySpark and looks inside it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pyspark
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.sql import SparkSession
+from pyspark.sql.utils import is_remote
+
+JARS = "spark.jars"
+
+_CONNECT = "pyspark.sql.connect."
+
+
+def pyspark_version() -> str:
+    """Version of the installed PySpark."""
+    return pyspark.__version__
+
+
+def is_builder(target: object) -> bool:
+    """Whether `target` is a session builder, classic or Connect."""
+    return isinstance(target, SparkSession.Builder) or _is_connect(target, "Builder")
+
+
+def is_session(target: object) -> bool:
+    """Whether `target` is a session, classic or Connect."""
+    return isinstance(target, SparkSession) or _is_connect(target, "SparkSession")
+
+
+def is_connect_session(target: object) -> bool:
+    """Whether `target` is a session of Spark Connect."""
+    return _is_connect(target, "SparkSession")
+
+
+def connects_to_server(builder: Any) -> bool:  # noqa: ANN401
+    """Whether the session will be one of a Spark Connect server that runs already."""
+    options = builder._options  # noqa: SLF001 - a builder has no public way to read them
+    url = str(options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")))
+    return (bool(url) or is_remote() or _is_connect(builder, "Builder")) and not url.startswith(
+        "local"
+    )
+
+
+def has_jvm() -> bool:
+    """Whether a JVM runs for this process, so that its class path cannot change any more."""
+    from pyspark import SparkContext  # noqa: PLC0415 - not there in Connect-only installations
+
+    return SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ  # noqa: SLF001
+
+
+def loads_class(name: str) -> bool:
+    """Whether the running JVM finds a class the way Spark does for state store providers."""
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    # Under spark-submit the JVM runs before this process has connected to it.
+    SparkContext._ensure_initialized()  # noqa: SLF001
+    jvm = SparkContext._jvm  # noqa: SLF001
+    assert jvm is not None  # noqa: S101 - initialized above
+    try:
+        jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(name)
+    except Py4JJavaError:
+        return False
+    return True
+
+
+def add_jar(builder: Any, jar: str) -> None:  # noqa: ANN401
+    """Appends a jar to those the builder, or else the Spark installation's defaults, name."""
+    options = builder._options  # noqa: SLF001
+    named = options.get(JARS) or _default_jars()
+    jars = [it for it in str(named).split(",") if it.strip()]
+    if jar not in jars:
+        builder.config(JARS, ",".join([*jars, jar]))
+
+
+def submit_jars() -> str | None:
+    """Jars named by --jars in PYSPARK_SUBMIT_ARGS, which Spark prefers to the setting."""
+    words = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
+    for index, word in enumerate(words):
+        if word == "--jars" and index + 1 < len(words):
+            return words[index + 1]
+        if word.startswith("--jars="):
+            return word.removeprefix("--jars=")
+    return None
+
+
+def _default_jars() -> str:
+    """The setting in spark-defaults.conf, which a builder's setting would otherwise replace."""
+    folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(_find_spark_home(), "conf")  # noqa: PTH118
+    file = Path(folder) / "spark-defaults.conf"
+    if not file.is_file():
+        return ""
+    found = re.findall(r"(?m)^\s*spark\.jars[\s=:]+(.*?)\s*$", file.read_text(encoding="utf-8"))
+    return str(found[-1]) if found else ""
+
+
+def _is_connect(target: object, name: str) -> bool:
+    # By name, as importing Spark Connect needs packages that a classic installation lacks.
+    return any(
+        it.__module__.startswith(_CONNECT) and it.__name__ == name for it in type(target).__mro__
+    )

@@ -1,0 +1,103 @@
+"""A checkpoint of a streaming query, opened by path and only ever read."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from keyfold.describe import describe
+from keyfold.description import Description
+from keyfold.errors import (
+    CheckpointDamagedError,
+    FileMissingError,
+    NotACheckpointError,
+    OtherProviderError,
+)
+from keyfold.progress import read_progress
+from keyfold.settings import PROVIDER_CLASS
+from keyfold.spark_log import OperatorMetadata, operators, query_id, read_operator
+from keyfold.storage import Storage
+
+
+class Checkpoint:
+    """A checkpoint that Keyfold keeps the state of. The query may run meanwhile.
+
+    Properties and methods read the folder each time, so that they tell how it is now. Besides what
+    is said there, each may raise StorageError.
+    """
+
+    def __init__(self, storage: Storage, query: str) -> None:
+        self._storage = storage
+        self._query = query
+
+    @property
+    def path(self) -> str:
+        """The path it was opened with."""
+        return self._storage.root
+
+    @property
+    def query_id(self) -> str:
+        """Id of the query, the same over restarts."""
+        return self._query
+
+    @property
+    def last_batch(self) -> int | None:
+        """Number of the last committed batch; None before the first."""
+        return read_progress(self._storage).last_batch
+
+    @property
+    def provider(self) -> str | None:
+        """Class of the state store provider; None before the first batch has started."""
+        return read_progress(self._storage).provider
+
+    @property
+    def operators(self) -> tuple[OperatorMetadata, ...]:
+        """The stateful operators, as Spark describes them.
+
+        Raises:
+            FileMissingError: an operator has a folder and no description.
+            CheckpointDamagedError: a description cannot be understood.
+        """
+        last = self.last_batch
+        return tuple(
+            read_operator(self._storage, number, last) for number in operators(self._storage)
+        )
+
+    def describe(self) -> Description:
+        """Size, versions and files of the state, from one listing and one footer a store.
+
+        What cannot be read is in the description's `problems`.
+        """
+        return describe(self._storage, self._query)
+
+    def __repr__(self) -> str:
+        """The path it was opened with."""
+        return f"Checkpoint({self.path!r})"
+
+
+def open_checkpoint(path: str | PathLike[str]) -> Checkpoint:
+    """Opens the checkpoint folder of a streaming query. Nothing is written, and no JVM is needed.
+
+    Args:
+        path: the query's `checkpointLocation`: a local path, or a URI such as `s3://bucket/folder`.
+
+    Raises:
+        InvalidArgumentError: `path` is neither.
+        NotACheckpointError: no checkpoint is there.
+        OtherProviderError: the state in it is not Keyfold's.
+        StorageError: the storage cannot be reached.
+    """
+    storage = Storage(path)
+    try:
+        query = query_id(storage)
+    except (FileMissingError, CheckpointDamagedError) as error:
+        raise NotACheckpointError(
+            f"{storage.root} is not the checkpoint of a streaming query: {error.args[0]} Use the "
+            "query's checkpointLocation, the folder that holds `metadata`, `offsets` and `commits`."
+        ) from error
+    provider = read_progress(storage).provider
+    if provider not in (None, PROVIDER_CLASS):
+        raise OtherProviderError(
+            f"The state in {storage.root} was written by {provider}. Keyfold reads checkpoints of "
+            "queries that were started with it; a running query's provider cannot be changed."
+        )
+    return Checkpoint(storage, query)

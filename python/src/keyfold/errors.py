@@ -1,0 +1,103 @@
+"""Every error this package raises: one root, one class for each condition a caller can act on."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class KeyfoldError(Exception):
+    """Root of all errors of this package.
+
+    `condition` is the stable name of the kind of error, the same on the JVM side; the message is
+    for people and may change.
+    """
+
+    condition: ClassVar[str] = "KEYFOLD_ERROR"
+
+    def __str__(self) -> str:
+        """Condition and message."""
+        return f"[{self.condition}] {super().__str__()}"
+
+
+class FileCorruptError(KeyfoldError):
+    """A file is Keyfold's but damaged, or not the one that its name says."""
+
+    condition = "KEYFOLD_FILE_CORRUPT"
+
+
+class FormatVersionError(KeyfoldError):
+    """A file needs a reader that knows more than this release does."""
+
+    condition = "KEYFOLD_FORMAT_VERSION"
+
+
+class NotAKeyfoldFileError(KeyfoldError):
+    """A file was not written by Keyfold."""
+
+    condition = "KEYFOLD_NOT_A_KEYFOLD_FILE"
+
+
+class FileMissingError(KeyfoldError):
+    """A file is not there."""
+
+    condition = "KEYFOLD_FILE_MISSING"
+
+
+class KeyGroupsMismatchError(KeyfoldError):
+    """Files of one version differ in their number of key groups."""
+
+    condition = "KEYFOLD_KEY_GROUPS_MISMATCH"
+
+
+class PartitionsMismatchError(KeyfoldError):
+    """Files of one version, or files and query, differ in their number of partitions."""
+
+    condition = "KEYFOLD_PARTITIONS_MISMATCH"
+
+
+class StorageError(KeyfoldError):
+    """The storage could not be reached or refused."""
+
+    condition = "KEYFOLD_STORAGE"
+
+
+class NotACheckpointError(KeyfoldError):
+    """A path is not the checkpoint of a streaming query."""
+
+    condition = "KEYFOLD_NOT_A_CHECKPOINT"
+
+
+class OtherProviderError(KeyfoldError):
+    """A checkpoint was written with another state store provider."""
+
+    condition = "KEYFOLD_OTHER_PROVIDER"
+
+
+class CheckpointDamagedError(KeyfoldError):
+    """A file that Spark itself keeps in the checkpoint cannot be understood."""
+
+    condition = "KEYFOLD_CHECKPOINT_DAMAGED"
+
+
+class InvalidArgumentError(KeyfoldError):
+    """An argument is not of a kind that can be used."""
+
+    condition = "KEYFOLD_INVALID_ARGUMENT"
+
+
+class JarMissingError(KeyfoldError):
+    """The jar that belongs into this package is not there."""
+
+    condition = "KEYFOLD_JAR_MISSING"
+
+
+class JarNotLoadedError(KeyfoldError):
+    """Spark runs, or will start, without Keyfold's jar on its class path."""
+
+    condition = "KEYFOLD_JAR_NOT_LOADED"
+
+
+class SparkVersionError(KeyfoldError):
+    """PySpark is not there, or not of the version the jar is made for."""
+
+    condition = "KEYFOLD_SPARK_VERSION"

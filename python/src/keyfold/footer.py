@@ -1,0 +1,116 @@
+"""What a file says of itself, as values (docs/FORMAT.md, section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keyfold.codec import Codec
+from keyfold.frame import Frame
+from keyfold.names import Kind
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Which state a file belongs to.
+
+    `partitions` is 0 when the writer did not know it; `created` is in ms since 1970.
+    """
+
+    version: int
+    id: str
+    operator: int
+    partition: int
+    store: str
+    partitions: int
+    key_groups: int
+    created: int
+    writer: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """An element of a lineage."""
+
+    version: int
+    kind: Kind
+    id: str
+
+
+@dataclass(frozen=True)
+class Family:
+    """A column family: its flags and encodings, and its rows, values and bytes in the version.
+
+    The last three are None in a reference where they cannot be known without reading rows.
+    """
+
+    number: int
+    name: str
+    internal: bool
+    multi_value: bool
+    ordered: bool
+    key_encoding: str
+    row_encoding: str
+    partition_key: str
+    key_schema_id: int
+    value_schema_id: int
+    keys: int | None
+    values: int | None
+    bytes: int | None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Where a block lies and how to read it. Lengths are in bytes."""
+
+    family: int
+    codec: Codec
+    offset: int
+    stored_length: int
+    raw_length: int
+    entries: int
+    checksum: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """The run of entries of one family and key group; `bytes` counts keys and values.
+
+    It begins in `block` at the entry `index`, and runs on into the blocks that follow.
+    """
+
+    family: int
+    group: int
+    block: int
+    index: int
+    entries: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A file that is part of a version written by a rescale, and which of its rows are."""
+
+    path: str
+    kind: Kind
+    version: int
+    id: str
+    length: int
+    group_modulus: int
+    group_residue: int
+    row_modulus: int
+    row_residue: int
+
+
+@dataclass(frozen=True)
+class Footer:
+    """Everything a file says of itself. `plan` names the rescale that wrote a reference."""
+
+    frame: Frame
+    identity: Identity
+    lineage: tuple[Link, ...]
+    families: tuple[Family, ...]
+    dropped: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    groups: tuple[Group, ...]
+    plan: str
+    references: tuple[Reference, ...]

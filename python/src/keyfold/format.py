@@ -1,0 +1,173 @@
+"""Reader of delta, snapshot and reference files, written from docs/FORMAT.md alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+
+from keyfold.block import Columns, Entry, decode_block
+from keyfold.codec import decompress
+from keyfold.errors import (
+    FileCorruptError,
+    FormatVersionError,
+    NotAKeyfoldFileError,
+)
+from keyfold.footer import Footer
+from keyfold.footer_parser import parse_footer
+from keyfold.footer_tables import check_places
+from keyfold.frame import (
+    HEADER_BYTES,
+    SMALLEST_FILE,
+    TRAILER_BYTES,
+    ForeignError,
+    UnknownVersionError,
+    check_frame,
+    footer_length,
+    has_trailer_magic,
+    refuse_short,
+)
+from keyfold.names import Kind, parse_name, place_of
+from keyfold.source import Source
+from keyfold.wire import MalformedError
+
+# One read of this many bytes gets trailer and footer of nearly every file.
+_TAIL_BYTES = 64 * 1024
+
+
+def read_footer(source: Source) -> Footer:
+    """What a file says of itself, by one or two reads at its end; no block is read.
+
+    Raises:
+        FileCorruptError: it is damaged, or not the file that its name says.
+        FormatVersionError: it needs a newer reader.
+        NotAKeyfoldFileError: it is not Keyfold's.
+    """
+    with _errors_of(source):
+        return _footer(source, whole=False)
+
+
+def read_columns(source: Source) -> tuple[Footer, tuple[Columns, ...]]:
+    """The footer, and every block as columns.
+
+    All of the file is read and checked before anything is returned. Raises as `read_footer` does.
+    """
+    with _errors_of(source):
+        footer = _footer(source, whole=True)
+        blocks = []
+        for index, block in enumerate(footer.blocks):
+            stored = _read(source, block.offset, block.stored_length)
+            with _part(f"block {index}"):
+                columns = decode_block(
+                    stored,
+                    block,
+                    footer.families[block.family],
+                    only_put=footer.frame.kind is Kind.SNAPSHOT,
+                    row_checksums=footer.frame.row_checksums,
+                )
+            blocks.append(columns)
+        _check_groups(footer, blocks)
+        return footer, tuple(blocks)
+
+
+def read_entries(source: Source) -> list[Entry]:
+    """Every entry of a file, in file order. Raises as `read_footer` does."""
+    _, blocks = read_columns(source)
+    return [entry for block in blocks for entry in block.entries()]
+
+
+@contextmanager
+def _errors_of(source: Source) -> Iterator[None]:
+    where = f"{source.path}{place_of(source.path)}"
+    try:
+        yield
+    except MalformedError as error:
+        raise FileCorruptError(
+            f"Cannot read {where}: {error}. The file was damaged or moved after it was written; "
+            "restore it from a copy, or restart the query from an earlier batch."
+        ) from error
+    except UnknownVersionError as error:
+        raise FormatVersionError(
+            f"Cannot read {where}: {error}. Use the Keyfold release that wrote it, or a newer one."
+        ) from error
+    except ForeignError as error:
+        raise NotAKeyfoldFileError(
+            f"{where} was not written by Keyfold. Remove it from the checkpoint if it does not "
+            "belong there, or read the checkpoint with the provider that wrote it."
+        ) from error
+
+
+def _footer(source: Source, *, whole: bool) -> Footer:
+    size = source.size
+    if size < SMALLEST_FILE:
+        refuse_short(_read(source, 0, size))
+    start = max(0, size - _TAIL_BYTES)
+    tail = _read(source, start, size - start)
+    header = None
+    if start == 0:
+        header = tail[:HEADER_BYTES]
+    elif whole or not has_trailer_magic(tail):
+        header = _read(source, 0, HEADER_BYTES)
+    trailer = tail[-TRAILER_BYTES:]
+    length = footer_length(trailer, header, size)
+    offset = size - TRAILER_BYTES - length
+    stored = tail[offset - start :][:length] if offset >= start else _read(source, offset, length)
+    frame = check_frame(stored, trailer, header)
+    with _part("the footer"):
+        raw = decompress(stored, frame.footer_raw_length, frame.footer_codec)
+    footer = parse_footer(raw, frame)
+    _check_name(source.path, footer)
+    check_places(footer.blocks, frame)
+    return footer
+
+
+@contextmanager
+def _part(name: str) -> Iterator[None]:
+    """Names the part of the file that an error is about."""
+    try:
+        yield
+    except MalformedError as error:
+        raise MalformedError(f"{name}: {error}") from error
+
+
+def _read(source: Source, offset: int, length: int) -> bytes:
+    data = source.read(offset, length)
+    if len(data) != length:
+        raise MalformedError(f"it has become shorter than {offset + length} bytes")
+    return data
+
+
+def _check_name(path: str, footer: Footer) -> None:
+    name = parse_name(path.rsplit("/", 1)[-1])
+    identity = footer.identity
+    found = (identity.version, identity.id, footer.frame.kind)
+    if name is None or found != (name.version, name.id, name.kind):
+        raise MalformedError(
+            f"it holds a {footer.frame.kind.name.lower()} of version {identity.version} with id "
+            f"{identity.id!r}, which is not what its name says"
+        )
+
+
+def _check_groups(footer: Footer, blocks: list[Columns]) -> None:
+    """Checks hashes and bytes of the groups; that they cover all entries is known by the footer."""
+    rows = _rows(blocks)
+    for group in footer.groups:
+        size = 0
+        for hashed, row_size in islice(rows, group.entries):
+            if hashed % footer.identity.key_groups != group.group:
+                raise MalformedError(
+                    f"key group {group.group} of {footer.identity.key_groups} has an entry with "
+                    f"hash {hashed}"
+                )
+            size += row_size
+        if size != group.bytes:
+            raise MalformedError(f"key group {group.group} has {size} bytes, not {group.bytes}")
+
+
+def _rows(blocks: list[Columns]) -> Iterator[tuple[int, int]]:
+    """Hash, and bytes of key and values, of every entry."""
+    for block in blocks:
+        lengths = iter(block.value_lengths)
+        columns = zip(block.hashes, block.key_lengths, block.value_counts, strict=True)
+        for hashed, key, count in columns:
+            yield hashed, key + sum(islice(lengths, count))

@@ -1,0 +1,57 @@
+"""Names and places of Keyfold's files (docs/FORMAT.md, section 2)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Kind(IntEnum):
+    """Kind of a file, with its code in the format."""
+
+    DELTA = 1
+    SNAPSHOT = 2
+    REFERENCE = 3
+
+
+_SUFFIXES = {Kind.DELTA: "delta", Kind.SNAPSHOT: "snapshot", Kind.REFERENCE: "ref"}
+_KINDS = {suffix: kind for kind, suffix in _SUFFIXES.items()}
+_NAME = re.compile(r"(0|[1-9][0-9]*)(?:_([^/.]+))?\.(delta|snapshot|ref)")
+_PLACE = re.compile(r"/state/(\d+)/(\d+)/(?:([^/]+)/)?[^/]+$")
+
+# The order in which a reader tries names to find the head of a version.
+HEAD_KINDS = (Kind.DELTA, Kind.REFERENCE, Kind.SNAPSHOT)
+
+
+@dataclass(frozen=True)
+class FileName:
+    """What a name says of its file. `id` is empty under checkpoint format v1."""
+
+    version: int
+    id: str
+    kind: Kind
+
+    def __str__(self) -> str:
+        """The name, without a folder."""
+        unique = f"_{self.id}" if self.id else ""
+        return f"{self.version}{unique}.{_SUFFIXES[self.kind]}"
+
+
+def parse_name(name: str) -> FileName | None:
+    """What `name`, without a folder, says; None if it is not a name of Keyfold's."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    version, unique, suffix = match.groups()
+    return FileName(int(version), unique or "", _KINDS[suffix])
+
+
+def place_of(path: str) -> str:
+    """Operator, partition and store that a path lies under, for messages; empty if it says none."""
+    match = _PLACE.search(path)
+    if match is None:
+        return ""
+    operator, partition, store = match.groups()
+    named = f" store {store}" if store else ""
+    return f" (operator {operator} partition {partition}{named})"

@@ -1,0 +1,137 @@
+"""Switches Keyfold on in a Spark session."""
+
+from __future__ import annotations
+
+import logging
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from keyfold.errors import (
+    InvalidArgumentError,
+    JarMissingError,
+    JarNotLoadedError,
+    SparkVersionError,
+)
+from keyfold.settings import JAR_NAME, PROVIDER_CLASS, PROVIDER_KEY, QUERY_SETTINGS, SPARK_LINE
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+T = TypeVar("T", "SparkSession.Builder", "SparkSession")
+
+_log = logging.getLogger("keyfold")
+
+_ON_SERVER = (
+    "This session talks to a Spark Connect server: only %s was set. The server itself must have "
+    "been started with %s on its class path (spark.jars, or --jars); queries fail otherwise."
+)
+
+
+def configure(target: T) -> T:
+    """Makes queries started from now on keep their state in Keyfold, and returns `target`.
+
+    A builder is the better target: the jar goes to driver and executors, and the Spark UI shows the
+    provider's own metrics, which it looks up in the settings that Spark was started with. A running
+    session takes the provider's setting only, and must have been started with the jar. Queries with
+    an existing checkpoint keep the provider that wrote it.
+
+    Args:
+        target: `SparkSession.builder`, or a running session.
+
+    Raises:
+        InvalidArgumentError: `target` is neither.
+        SparkVersionError: PySpark is not installed, or not of the version the jar is made for.
+        JarMissingError: the package holds no jar.
+        JarNotLoadedError: Spark runs already, without the jar.
+    """
+    jvm = _bridge()
+    if jvm.is_builder(target):
+        _check_version(jvm.pyspark_version())
+        _configure_builder(jvm, target)
+    elif jvm.is_session(target):
+        _configure_session(jvm, target)
+    else:
+        raise InvalidArgumentError(
+            f"Invalid target {type(target).__name__}: pass SparkSession.builder or a session."
+        )
+    return target
+
+
+def jar_path() -> Path:
+    """The jar for Spark's class path, as a file of this package; raises JarMissingError."""
+    jar = Path(str(files("keyfold"))) / "jars" / JAR_NAME
+    if not jar.is_file():
+        raise JarMissingError(
+            f"Cannot find {jar}. In a source checkout run `make jar`; otherwise install the "
+            "package again from a wheel, which carries the jar."
+        )
+    return jar
+
+
+def _bridge() -> Any:  # noqa: ANN401
+    try:
+        return import_module("keyfold._jvm")
+    except ImportError as error:
+        raise SparkVersionError(
+            f"Cannot import PySpark: {error}. Install it with `pip install 'keyfold[spark]'`."
+        ) from error
+
+
+def _check_version(found: str) -> None:
+    if not found.startswith(f"{SPARK_LINE}."):
+        raise SparkVersionError(
+            f"This package's jar is made for Spark {SPARK_LINE} and Spark is {found}. Install "
+            f"pyspark=={SPARK_LINE}.*, or a Keyfold release made for Spark {found}."
+        )
+
+
+def _configure_builder(jvm: Any, builder: Any) -> None:  # noqa: ANN401
+    if jvm.connects_to_server(builder):
+        _log.warning(_ON_SERVER, PROVIDER_KEY, JAR_NAME)
+    elif jvm.has_jvm():
+        _check_loaded(jvm)
+    else:
+        _add_jar(jvm, builder)
+    for key, value in QUERY_SETTINGS.items():
+        builder.config(key, value)
+
+
+def _configure_session(jvm: Any, session: Any) -> None:  # noqa: ANN401
+    _check_version(session.version)
+    if jvm.is_connect_session(session):
+        _log.warning(_ON_SERVER, PROVIDER_KEY, JAR_NAME)
+    else:
+        _check_loaded(jvm)
+    for key, value in QUERY_SETTINGS.items():
+        session.conf.set(key, value)
+
+
+def _add_jar(jvm: Any, builder: Any) -> None:  # noqa: ANN401
+    jar = str(jar_path())
+    named = jvm.submit_jars()
+    if named is not None and JAR_NAME not in named:
+        raise JarNotLoadedError(
+            f"PYSPARK_SUBMIT_ARGS names --jars {named}, which Spark prefers to the setting this "
+            f"function makes. Add {jar} to that list."
+        )
+    if named is None:
+        jvm.add_jar(builder, jar)
+
+
+def _check_loaded(jvm: Any) -> None:  # noqa: ANN401
+    if not jvm.loads_class(PROVIDER_CLASS):
+        raise JarNotLoadedError(
+            "Spark runs already, without Keyfold's jar, and a running JVM takes no more jars. "
+            "Either call keyfold.configure(SparkSession.builder) before this process makes its "
+            f"first session, or set spark.jars to {_jar_or_name()} where Spark is started "
+            "(spark-submit --jars, or a properties file such as conf/keyfold-defaults.conf)."
+        )
+
+
+def _jar_or_name() -> str:
+    try:
+        return str(jar_path())
+    except JarMissingError:
+        return f"the path of {JAR_NAME}"

@@ -1,0 +1,15 @@
+"""What Spark must be told to use Keyfold; `conf/keyfold-defaults.conf` says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+PROVIDER_CLASS: Final = "io.keyfold.spark.KeyfoldStateStoreProvider"
+PROVIDER_KEY: Final = "spark.sql.streaming.stateStore.providerClass"
+
+SPARK_LINE: Final = "4.2"
+JAR_NAME: Final = f"keyfold-spark_{SPARK_LINE}_2.13.jar"
+
+QUERY_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({PROVIDER_KEY: PROVIDER_CLASS})

@@ -1,0 +1,37 @@
+"""Where the bytes of a file come from: anything with a size and ranged reads."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Source(Protocol):
+    """An open file."""
+
+    @property
+    def path(self) -> str:
+        """Where it is, for messages."""
+
+    @property
+    def size(self) -> int:
+        """Length in bytes."""
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The `length` bytes from `offset`; fewer only if the file has become shorter."""
+
+
+class BytesSource:
+    """A file whose bytes are in memory."""
+
+    def __init__(self, path: str, content: bytes) -> None:
+        self.path = path
+        self._content = content
+
+    @property
+    def size(self) -> int:
+        """Length in bytes."""
+        return len(self._content)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The `length` bytes from `offset`."""
+        return self._content[offset : offset + length]

@@ -1,0 +1,153 @@
+"""What Spark itself writes into a checkpoint: offsets, commits and operator metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from keyfold.errors import CheckpointDamagedError
+from keyfold.storage import Storage
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """A started batch: when, in ms since 1970, and the settings it is bound to."""
+
+    batch: int
+    timestamp_ms: int
+    conf: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A finished batch. `ids` maps operator to ids by partition and store; empty in format v1."""
+
+    batch: int
+    ids: dict[int, list[list[str]]]
+
+    def id_of(self, operator: int, partition: int, store: int) -> str:
+        """Id of the version that the batch made; empty if the commit names none."""
+        by_partition = self.ids.get(operator, [])
+        by_store = by_partition[partition] if partition < len(by_partition) else []
+        return by_store[store] if store < len(by_store) else ""
+
+
+@dataclass(frozen=True)
+class StoreMetadata:
+    """A store of an operator, as Spark describes it."""
+
+    name: str
+    partitions: int
+
+
+@dataclass(frozen=True)
+class OperatorMetadata:
+    """A stateful operator, as Spark describes it. Stores are in the order of a commit's ids."""
+
+    id: int
+    name: str
+    stores: tuple[StoreMetadata, ...]
+
+
+def query_id(storage: Storage) -> str:
+    """Id of the query. Raises FileMissingError or CheckpointDamagedError."""
+    found = _object(storage, "metadata", storage.text("metadata")).get("id")
+    if not isinstance(found, str):
+        raise _damaged(storage, "metadata", "it has no query id")
+    return found
+
+
+def batches(storage: Storage, log: str) -> list[int]:
+    """Batches in the log `offsets` or `commits`, ascending."""
+    return sorted(_numbers(entry.name for entry in storage.listing(log) if not entry.is_folder))
+
+
+def read_offsets(storage: Storage, batch: int) -> Offsets:
+    """A batch of the offset log. Raises FileMissingError or CheckpointDamagedError."""
+    path = f"offsets/{batch}"
+    _, lines = _versioned(storage, path, {"v1", "v2"})
+    found = _object(storage, path, lines[0] if lines else "")
+    conf = found.get("conf", {})
+    timestamp = found.get("batchTimestampMs", 0)
+    if not isinstance(conf, dict) or not isinstance(timestamp, int):
+        raise _damaged(storage, path, "its second line is not a batch's metadata")
+    return Offsets(batch, timestamp, {str(key): str(value) for key, value in conf.items()})
+
+
+def read_commit(storage: Storage, batch: int) -> Commit:
+    """A batch of the commit log. Raises FileMissingError or CheckpointDamagedError."""
+    path = f"commits/{batch}"
+    _, lines = _versioned(storage, path, {"v1", "v2", "v3"})
+    found = _object(storage, path, lines[0] if lines else "{}").get("stateUniqueIds") or {}
+    try:
+        ids = {
+            int(operator): [[str(unique) for unique in stores] for stores in partitions]
+            for operator, partitions in found.items()
+        }
+    except (AttributeError, TypeError, ValueError) as error:
+        raise _damaged(storage, path, "its state ids are not a table") from error
+    return Commit(batch, ids)
+
+
+def operators(storage: Storage) -> list[int]:
+    """Operators that have a folder, ascending."""
+    return sorted(_numbers(entry.name for entry in storage.listing("state") if entry.is_folder))
+
+
+def read_operator(storage: Storage, operator: int, last_batch: int | None) -> OperatorMetadata:
+    """What Spark says of an operator: the newest of its files that is not after `last_batch`.
+
+    Raises FileMissingError or CheckpointDamagedError.
+    """
+    folder = f"state/{operator}/_metadata"
+    # The first batch writes its metadata before it commits, so batch 0 is always eligible.
+    newest = max(last_batch or 0, 0)
+    versions = [
+        batch
+        for batch in _numbers(entry.name for entry in storage.listing(f"{folder}/v2"))
+        if batch <= newest
+    ]
+    path = f"{folder}/v2/{max(versions)}" if versions else f"{folder}/metadata"
+    _, lines = _versioned(storage, path, {"v1", "v2"})
+    found = _object(storage, path, lines[0] if lines else "")
+    try:
+        stores = tuple(
+            StoreMetadata(str(store["storeName"]), int(store["numPartitions"]))
+            for store in found["stateStoreInfo"]
+        )
+        info = found["operatorInfo"]
+        return OperatorMetadata(int(info["operatorId"]), str(info["operatorName"]), stores)
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(storage, path, "it does not describe an operator") from error
+
+
+def _numbers(names: Iterable[str]) -> list[int]:
+    return [int(name) for name in names if name.isdecimal() and name.isascii()]
+
+
+def _versioned(storage: Storage, path: str, known: set[str]) -> tuple[str, list[str]]:
+    version, *lines = storage.text(path).splitlines() or [""]
+    if version.strip() not in known:
+        raise _damaged(
+            storage, path, f"it begins with {version[:40]!r}, not with one of {sorted(known)}"
+        )
+    return version.strip(), lines
+
+
+def _object(storage: Storage, path: str, text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise _damaged(storage, path, f"it is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise _damaged(storage, path, "it is not a JSON object")
+    return found
+
+
+def _damaged(storage: Storage, path: str, detail: str) -> CheckpointDamagedError:
+    return CheckpointDamagedError(
+        f"Cannot understand {storage.full_path(path)}: {detail}. It is a file of Spark's own; "
+        "restore it from a copy, or use a Keyfold release made for the Spark that wrote it."
+    )

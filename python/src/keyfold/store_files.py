@@ -1,0 +1,94 @@
+"""The files of one store, and which versions can be made from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keyfold.errors import FileMissingError, KeyfoldError
+from keyfold.footer import Footer
+from keyfold.format import read_footer
+from keyfold.names import HEAD_KINDS, FileName, Kind, parse_name
+from keyfold.storage import Storage
+
+
+@dataclass(frozen=True)
+class StoreFiles:
+    """One listing of a store's folder. `sizes` are in bytes; other programs' files are left out."""
+
+    storage: Storage
+    folder: str
+    sizes: dict[FileName, int]
+
+    def head(self, version: int, unique: str) -> Footer:
+        """What the head of a version says of itself.
+
+        Raises:
+            FileMissingError: the version has no head.
+            KeyfoldError: its head cannot be read.
+        """
+        for kind in HEAD_KINDS:
+            name = FileName(version, unique, kind)
+            if name in self.sizes:
+                return self.footer(name)
+        raise FileMissingError(
+            f"Cannot find version {version} of {self.storage.full_path(self.folder)}: there is no "
+            f"{FileName(version, unique, Kind.DELTA)} and no .ref or .snapshot of that name. "
+            "Restore it from a copy, or restart the query from an earlier batch."
+        )
+
+    def footer(self, name: FileName) -> Footer:
+        """What a file says of itself. Raises KeyfoldError."""
+        with self.storage.open(f"{self.folder}/{name}") as file:
+            return read_footer(file)
+
+    def count(self, kind: Kind) -> int:
+        """Number of files of a kind."""
+        return sum(name.kind is kind for name in self.sizes)
+
+    def loadable(self, version: int, head: Footer | None) -> frozenset[int]:
+        """Versions up to `version` for which every file is there; contents are not checked.
+
+        Ids of older versions come from the lineage of `head`, the head of `version`, and of the
+        snapshots it leads to. `version` itself is left out when its head cannot be read (None).
+        """
+        found: set[int] = set()
+        for candidate, unique in sorted(self._chain(version, head).items()):
+            whole = any(
+                FileName(candidate, unique, kind) in self.sizes
+                for kind in (Kind.SNAPSHOT, Kind.REFERENCE)
+            )
+            delta = FileName(candidate, unique, Kind.DELTA) in self.sizes
+            if whole or (delta and (candidate == 1 or candidate - 1 in found)):
+                found.add(candidate)
+        return frozenset(found)
+
+    def _chain(self, version: int, head: Footer | None) -> dict[int, str]:
+        """Ids of the versions that led to `version`, and its own if it has a head, by version."""
+        if head is None or not head.identity.id:
+            # Without ids a version has one name, so the listing says it all.
+            last = version if head else version - 1
+            return {name.version: "" for name in self.sizes if not name.id and name.version <= last}
+        chain = {version: head.identity.id}
+        footer = head
+        while footer.lineage:
+            chain |= {link.version: link.id for link in footer.lineage}
+            oldest = footer.lineage[-1]
+            name = FileName(oldest.version, oldest.id, Kind.SNAPSHOT)
+            if oldest.kind is not Kind.SNAPSHOT or name not in self.sizes:
+                break
+            try:
+                footer = self.footer(name)
+            except KeyfoldError:
+                # Older versions need this snapshot's lineage, so for now they are not counted.
+                break
+        return chain
+
+
+def list_store(storage: Storage, folder: str, last: int) -> StoreFiles:
+    """Lists a store's folder, leaving out versions after `last`, which are not committed."""
+    sizes = {}
+    for entry in storage.listing(folder):
+        name = None if entry.is_folder else parse_name(entry.name)
+        if name is not None and name.version <= last:
+            sizes[name] = entry.size
+    return StoreFiles(storage, folder, sizes)

@@ -1,0 +1,79 @@
+"""Bounded reading of the format's integers, strings and columns from bytes."""
+
+from __future__ import annotations
+
+import struct
+
+
+class MalformedError(ValueError):
+    """Bytes are not what the format says; the caller knows the file and turns it into its error."""
+
+
+class Cursor:
+    """A position in bytes that never reads past their end.
+
+    Every method raises `MalformedError`, naming `what` is read, when the bytes at hand are fewer
+    than asked; nothing is allocated before that check.
+    """
+
+    def __init__(self, data: bytes, what: str) -> None:
+        self._data = data
+        self._what = what
+        self._at = 0
+
+    def u8(self) -> int:
+        """One unsigned byte."""
+        return self._one("B")
+
+    def u16(self) -> int:
+        """One u16."""
+        return self._one("H")
+
+    def u32(self) -> int:
+        """One u32."""
+        return self._one("I")
+
+    def u64(self) -> int:
+        """One u64."""
+        return self._one("Q")
+
+    def i32(self) -> int:
+        """One i32."""
+        return self._one("i")
+
+    def i64(self) -> int:
+        """One i64."""
+        return self._one("q")
+
+    def text(self) -> str:
+        """One `str`."""
+        data = self.take(self.u16())
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise MalformedError(f"{self._what} has a string that is not UTF-8") from error
+
+    def column(self, code: str, count: int) -> tuple[int, ...]:
+        """`count` integers; `code` is one of B, H, I, Q, i, q as in the `struct` module."""
+        size = struct.calcsize(f"<{code}")
+        return struct.unpack(f"<{count}{code}", self.take(count * size))
+
+    def take(self, size: int) -> bytes:
+        """The next `size` bytes."""
+        if size > self.left:
+            raise MalformedError(f"{self._what} needs {size} bytes more and has {self.left}")
+        start, self._at = self._at, self._at + size
+        return self._data[start : self._at]
+
+    @property
+    def left(self) -> int:
+        """Bytes not read yet."""
+        return len(self._data) - self._at
+
+    def end(self) -> None:
+        """Checks that everything was read."""
+        if self.left:
+            raise MalformedError(f"{self._what} has {self.left} bytes left over")
+
+    def _one(self, code: str) -> int:
+        return self.column(code, 1)[0]

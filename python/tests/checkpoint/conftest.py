@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fake_checkpoint import FakeCheckpoint
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> FakeCheckpoint:
+    return FakeCheckpoint(tmp_path / "cp")

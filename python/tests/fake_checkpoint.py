@@ -1,0 +1,107 @@
+"""Writes checkpoint folders as Spark and Keyfold do, without either."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from golden_encoder import encode
+from golden_valid import family, spec
+from keyfold.settings import PROVIDER_CLASS
+
+QUERY = "3b241101-e2bb-4255-8caf-4136c566a962"
+KINDS = {"delta": "delta", "snapshot": "snapshot", "reference": "ref"}
+
+
+class FakeCheckpoint:
+    """A checkpoint of one query with 2 partitions and 12 key groups."""
+
+    def __init__(self, root: Path, *, provider: str | None = PROVIDER_CLASS) -> None:
+        self.root = root
+        self.provider = provider
+        self.write("metadata", json.dumps({"id": QUERY}))
+
+    def write(self, path: str, content: str | bytes) -> Path:
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+        return target
+
+    def start(self, batch: int, *, version: str = "v1", partitions: int = 2) -> None:
+        """Offsets of a batch that began at `batch` seconds after 2023-11-14 22:13:20 UTC."""
+        conf = {"spark.sql.shuffle.partitions": str(partitions)}
+        if self.provider:
+            conf["spark.sql.streaming.stateStore.providerClass"] = self.provider
+        metadata = {
+            "batchWatermarkMs": 0,
+            "batchTimestampMs": 1700000000000 + batch * 1000,
+            "conf": conf,
+        }
+        source = '{"logOffset":0}' if version == "v1" else '0:{"logOffset":0}'
+        self.write(f"offsets/{batch}", f"{version}\n{json.dumps(metadata)}\n{source}")
+
+    def commit(self, batch: int, ids: dict[int, list[list[str]]] | None = None) -> None:
+        if ids is None:
+            self.write(f"commits/{batch}", 'v1\n{"nextBatchWatermarkMs":0}')
+        else:
+            found = {"nextBatchWatermarkMs": 0, "stateUniqueIds": ids}
+            self.write(f"commits/{batch}", f"v2\n{json.dumps(found)}")
+
+    def run(self, *batches: int) -> None:
+        """Batches started and committed."""
+        for batch in batches:
+            self.start(batch)
+            self.commit(batch)
+
+    def operator(
+        self,
+        number: int = 0,
+        name: str = "stateStoreSave",
+        stores: tuple[str, ...] = ("default",),
+        partitions: int = 2,
+    ) -> None:
+        """Metadata of an operator, in format v1."""
+        self.write(
+            f"state/{number}/_metadata/metadata", _metadata(number, name, stores, partitions)
+        )
+
+    def operator_v2(
+        self, batch: int, number: int = 0, name: str = "transformWithStateExec", partitions: int = 2
+    ) -> None:
+        """Metadata of an operator, in format v2."""
+        content = _metadata(number, name, ("default",), partitions)
+        self.write(f"state/{number}/_metadata/v2/{batch}", "v2" + content.removeprefix("v1"))
+
+    def state(
+        self, version: int, kind: str = "delta", *, partition: int = 0, **other: object
+    ) -> Path:
+        """A file without entries whose footer says 10 rows of 32 bytes, or what `other` says.
+
+        `other` may name `lineage`, `families`, and fields of the identity.
+        """
+        lineage = other.pop("lineage", [])
+        families = other.pop("families", [family(0, "default", 10, 320)])
+        layout = {"partitions": 2, "keyGroups": 12}
+        identity = {"version": version, "partition": partition} | layout | other
+        content = encode(
+            spec(
+                "",
+                kind,
+                identity,
+                lineage=lineage,
+                families=families,
+                references={"plan": "p", "files": []},
+            )
+        )
+        unique = f"_{identity['id']}" if identity.get("id") else ""
+        store = f"{identity['store']}/" if identity.get("store") else ""
+        name = f"{version}{unique}.{KINDS[kind]}"
+        return self.write(f"state/{identity.get('operator', 0)}/{partition}/{store}{name}", content)
+
+
+def _metadata(number: int, name: str, stores: tuple[str, ...], partitions: int) -> str:
+    described = [
+        {"storeName": store, "numColsPrefixKey": 0, "numPartitions": partitions} for store in stores
+    ]
+    info = {"operatorId": number, "operatorName": name}
+    return "v1\n" + json.dumps({"operatorInfo": info, "stateStoreInfo": described})

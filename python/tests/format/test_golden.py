@@ -1,0 +1,138 @@
+"""The reader against files it has no part in writing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import make_golden
+from keyfold.block import Entry
+from keyfold.errors import KeyfoldError
+from keyfold.footer import Family, Footer
+from keyfold.format import read_columns, read_entries, read_footer
+from keyfold.source import BytesSource
+
+GOLDEN = Path(make_golden.__file__).parent
+EXPECTED = json.loads((GOLDEN / "expected.json").read_text(encoding="utf-8"))
+VALID = {it["file"]: it for it in EXPECTED["valid"]}
+BROKEN = {it["file"]: it for it in EXPECTED["broken"]}
+# Bytes of a Zstandard frame depend on the version of its library.
+UNSTABLE = "valid/snapshot-zstd/7.snapshot"
+
+KIND_NAMES = {1: "delta", 2: "snapshot", 3: "reference"}
+
+
+def source(file: str) -> BytesSource:
+    return BytesSource(file, (GOLDEN / file).read_bytes())
+
+
+@pytest.mark.parametrize("file", VALID)
+def test_footer_is_as_expected(file: str) -> None:
+    footer = read_footer(source(file))
+    assert described(footer) == {key: VALID[file][key] for key in described(footer)}
+
+
+@pytest.mark.parametrize("file", VALID)
+def test_entries_are_as_expected(file: str) -> None:
+    footer, blocks = read_columns(source(file))
+    expected = VALID[file]["blocks"]
+    assert [(b.family, b.codec.name.lower()) for b in footer.blocks] == [
+        (b["family"], b["codec"]) for b in expected
+    ]
+    names = [family["name"] for family in VALID[file]["families"]]
+    assert [[entry(it) for it in block.entries()] for block in blocks] == [
+        [
+            {key: value for key, value in it.items() if key != "checksum"}
+            | {"family": names[b["family"]]}
+            for it in b["entries"]
+        ]
+        for b in expected
+    ]
+
+
+@pytest.mark.parametrize("file", BROKEN)
+def test_broken_file_is_refused(file: str) -> None:
+    with pytest.raises(KeyfoldError) as caught:
+        read_entries(source(file))
+    assert caught.value.condition == BROKEN[file]["condition"]
+    assert file in str(caught.value)
+
+
+@pytest.mark.parametrize("file", [it for it in BROKEN if BROKEN[it]["found"] == "footer"])
+def test_broken_file_is_refused_by_its_footer_alone(file: str) -> None:
+    with pytest.raises(KeyfoldError) as caught:
+        read_footer(source(file))
+    assert caught.value.condition == BROKEN[file]["condition"]
+
+
+def test_script_makes_the_committed_files(tmp_path: Path) -> None:
+    make_golden.write(tmp_path)
+    made = {str(it.relative_to(tmp_path)): it for it in tmp_path.rglob("*") if it.is_file()}
+    kept = {
+        str(it.relative_to(GOLDEN))
+        for folder in ("valid", "broken")
+        for it in (GOLDEN / folder).rglob("*")
+        if it.is_file()
+    }
+    assert made.keys() == kept | {"expected.json"}
+    for name, path in made.items():
+        if name == UNSTABLE:
+            footer, blocks = read_columns(BytesSource(name, path.read_bytes()))
+            old_footer, old_blocks = read_columns(source(name))
+            assert (described(footer), blocks) == (described(old_footer), old_blocks)
+        else:
+            assert path.read_bytes() == (GOLDEN / name).read_bytes(), name
+
+
+def described(footer: Footer) -> dict[str, Any]:
+    """A footer in the words of expected.json."""
+    found: dict[str, Any] = {
+        "kind": KIND_NAMES[footer.frame.kind],
+        "rowChecksums": footer.frame.row_checksums,
+        "footerCodec": footer.frame.footer_codec.name.lower(),
+        "identity": camel(asdict(footer.identity)),
+        "lineage": [with_kind(asdict(link)) for link in footer.lineage],
+        "families": [described_family(family) for family in footer.families],
+        "dropped": list(footer.dropped),
+        "groups": [asdict(group) for group in footer.groups],
+        "references": None,
+    }
+    if footer.references:
+        files = [with_kind(camel(asdict(it))) for it in footer.references]
+        found["references"] = {"plan": footer.plan, "files": files}
+    return found
+
+
+def described_family(family: Family) -> dict[str, Any]:
+    fields = {key: -1 if value is None else value for key, value in asdict(family).items()}
+    return renamed(camel(fields), number="family")
+
+
+def entry(it: Entry) -> dict[str, Any]:
+    return {
+        "type": it.type.name,
+        "hash": it.hash,
+        "key": it.key.hex(),
+        "values": [value.hex() for value in it.values],
+        "family": it.family,
+    }
+
+
+def camel(fields: dict[str, Any]) -> dict[str, Any]:
+    words = {key: key.split("_") for key in fields}
+    return {
+        first + "".join(word.title() for word in rest): fields[key]
+        for key, (first, *rest) in words.items()
+    }
+
+
+def renamed(fields: dict[str, Any], **names: str) -> dict[str, Any]:
+    return {names.get(key, key): value for key, value in fields.items()}
+
+
+def with_kind(fields: dict[str, Any]) -> dict[str, Any]:
+    return fields | {"kind": KIND_NAMES[fields["kind"]]}

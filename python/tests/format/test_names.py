@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from keyfold.names import FileName, Kind, parse_name, place_of
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("1.delta", FileName(1, "", Kind.DELTA)),
+        ("120.snapshot", FileName(120, "", Kind.SNAPSHOT)),
+        ("7_a-b_c.ref", FileName(7, "a-b_c", Kind.REFERENCE)),
+    ],
+)
+def test_name_and_its_parts(text: str, name: FileName) -> None:
+    assert parse_name(text) == name
+    assert str(name) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "01.delta",
+        "1_.delta",
+        "1.zip",
+        ".1.delta.crc",
+        "1.delta.crc",
+        "-1.delta",
+        "1_a.b.delta",
+        "\u0661.delta",
+    ],
+)
+def test_other_names_are_not_ours(text: str) -> None:
+    assert parse_name(text) is None
+
+
+def test_place_is_read_from_the_path() -> None:
+    assert place_of("s3://b/cp/state/1/22/left/7.delta") == " (operator 1 partition 22 store left)"
+    assert place_of("7.delta") == ""

@@ -1,0 +1,111 @@
+"""How much of a file the reader touches, and what it checks between files."""
+
+from __future__ import annotations
+
+import pytest
+
+from golden_encoder import encode
+from golden_valid import DELTA, REFERENCE, family, link, spec
+from keyfold.errors import (
+    FileCorruptError,
+    NotAKeyfoldFileError,
+)
+from keyfold.format import read_columns, read_footer
+from keyfold.source import BytesSource
+
+NAME = "cp/state/2/3/7.delta"
+
+
+class CountingSource(BytesSource):
+    def __init__(self, path: str, content: bytes) -> None:
+        super().__init__(path, content)
+        self.reads: list[tuple[int, int]] = []
+
+    def read(self, offset: int, length: int) -> bytes:
+        self.reads.append((offset, length))
+        return super().read(offset, length)
+
+
+def large(entries: int) -> bytes:
+    """A delta with one block of about 40 bytes an entry."""
+    first = DELTA["blocks"][0]["entries"][0]
+    return encode(
+        DELTA
+        | {
+            "blocks": [{"family": 0, "codec": "none", "entries": [first] * entries}],
+            "groups": [DELTA["groups"][0] | {"entries": entries, "bytes": 32 * entries}],
+        }
+    )
+
+
+def test_footer_of_a_large_file_takes_one_read() -> None:
+    source = CountingSource(NAME, large(5000))
+    assert source.size > 200_000
+    assert read_footer(source).blocks[0].entries == 5000
+    assert source.reads == [(source.size - 65536, 65536)]
+
+
+def test_large_footer_takes_a_second_read() -> None:
+    families = [family(number, f"family {number:030}", 1, 1) for number in range(1000)]
+    source = CountingSource("7.delta", encode(spec("", "delta", {"version": 7}, families=families)))
+    footer = read_footer(source)
+    assert len(footer.families) == 1000
+    assert len(source.reads) == 2
+
+
+def test_damage_in_the_header_of_a_large_file_is_seen_by_a_full_read() -> None:
+    content = bytearray(large(5000))
+    content[9] ^= 1
+    source = BytesSource(NAME, bytes(content))
+    read_footer(source)
+    with pytest.raises(FileCorruptError, match="the header has checksum"):
+        read_columns(source)
+
+
+def test_large_file_without_trailer_is_foreign_only_if_its_header_is() -> None:
+    content = large(5000)[:-1] + b"?"
+    with pytest.raises(FileCorruptError, match="trailer's magic"):
+        read_footer(BytesSource(NAME, content))
+    with pytest.raises(NotAKeyfoldFileError):
+        read_footer(BytesSource(NAME, b"?" + content[1:]))
+
+
+def test_longer_file_is_told_by_its_lengths() -> None:
+    content = encode(DELTA)
+    size = len(content)
+    with pytest.raises(FileCorruptError, match=f"has {size + 1} bytes, its trailer says {size}"):
+        read_footer(BytesSource(NAME, content[:16] + b"x" + content[16:]))
+
+
+def test_file_that_shrinks_while_read_is_refused() -> None:
+    class Shrinking(BytesSource):
+        def read(self, offset: int, length: int) -> bytes:
+            return super().read(offset, length)[:-1]
+
+    with pytest.raises(FileCorruptError, match="has become shorter"):
+        read_footer(Shrinking(NAME, encode(DELTA)))
+
+
+def test_message_names_operator_and_partition() -> None:
+    with pytest.raises(FileCorruptError, match=r"cp/state/2/3/7.delta \(operator 2 partition 3\)"):
+        read_footer(BytesSource(NAME, b""))
+
+
+def test_reference_with_blocks_is_refused() -> None:
+    content = encode(
+        REFERENCE
+        | {
+            "identity": REFERENCE["identity"] | {"keyGroups": 24},
+            "blocks": DELTA["blocks"],
+            "groups": DELTA["groups"],
+        }
+    )
+    with pytest.raises(FileCorruptError, match="a reference has blocks"):
+        read_footer(BytesSource("31.ref", content))
+
+
+@pytest.mark.parametrize("versions", [[6, 4], [5, 4], [7, 6], [6, 6]])
+def test_lineage_with_a_gap_is_refused(versions: list[int]) -> None:
+    lineage = [link(version, "delta") for version in versions]
+    with pytest.raises(FileCorruptError, match="does not go down from 6 without a gap"):
+        read_footer(BytesSource(NAME, encode(DELTA | {"lineage": lineage})))

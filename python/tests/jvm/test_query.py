@@ -1,0 +1,149 @@
+"""Real queries on Keyfold, described afterwards from their files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+import keyfold
+from keyfold import _jvm
+from keyfold.errors import KeyfoldError
+from keyfold.format import read_entries
+from keyfold.settings import JAR_NAME, PROVIDER_CLASS, PROVIDER_KEY
+from keyfold.source import BytesSource
+
+JAR = Path(keyfold.__file__).parent / "jars" / JAR_NAME
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(not JAR.is_file(), reason=f"{JAR_NAME} is not built; run `make jar`"),
+]
+
+WORDS = [["a", "b", "a", "c"], ["d", "a"], ["e", "f", "g", "a"]]
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+    )
+    session = keyfold.configure(builder).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+def run(spark: SparkSession, root: Path, query: Any, batches: list[list[str]] = WORDS) -> Path:
+    """Runs one micro-batch for each list of words; returns the checkpoint's path."""
+    source, checkpoint = root / "in", root / "cp"
+    source.mkdir()
+    for words in batches:
+        number = len(list(source.iterdir()))
+        lines = "\n".join(json.dumps({"word": word}) for word in words)
+        (source / f"{number}.json").write_text(lines, encoding="utf-8")
+        stream = query(spark.readStream.schema("word string").json(str(source)))
+        writer = stream.writeStream.outputMode("update").format("noop")
+        writer = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+        writer.start().awaitTermination()
+    return checkpoint
+
+
+def by_word(stream: DataFrame) -> DataFrame:
+    return stream.groupBy("word").count()
+
+
+def test_session_and_spark_conf_name_the_provider(spark: SparkSession) -> None:
+    assert spark.conf.get(PROVIDER_KEY) == PROVIDER_CLASS
+    assert spark.sparkContext.getConf().get(PROVIDER_KEY) == PROVIDER_CLASS
+
+
+def test_classes_are_found_as_spark_finds_them(spark: SparkSession) -> None:
+    assert spark.version.startswith("4.2.")
+    assert _jvm.loads_class(PROVIDER_CLASS)
+    assert not _jvm.loads_class("io.keyfold.NoSuchClass")
+
+
+def test_running_session_and_late_builder_can_be_configured(spark: SparkSession) -> None:
+    other = spark.newSession()
+    other.conf.unset(PROVIDER_KEY)
+    assert keyfold.configure(other) is other
+    assert other.conf.get(PROVIDER_KEY) == PROVIDER_CLASS
+    assert keyfold.configure(SparkSession.builder).getOrCreate() is spark
+
+
+def test_aggregation_is_described(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint = run(spark, tmp_path, by_word)
+    found = keyfold.open_checkpoint(checkpoint).describe()
+    assert found.problems == ()
+    assert (found.last_batch, found.provider) == (2, PROVIDER_CLASS)
+    (operator,) = found.operators
+    assert (operator.name, operator.partitions) == ("stateStoreSave", 2)
+    assert (operator.latest_version, operator.oldest_loadable_version) == (3, 1)
+    (store,) = operator.stores
+    assert store.rows == 7
+    assert store.min_partition_rows + store.max_partition_rows == 7
+    assert (store.deltas, store.references) == (6, 0)
+    # A key of one short string takes 24 bytes as UnsafeRow, a value of one BIGINT 16.
+    assert store.live_bytes == 7 * 40
+    kept = [it for it in (checkpoint / "state/0").rglob("[0-9]*.*") if it.suffix != ".crc"]
+    assert store.disk_bytes == sum(it.stat().st_size for it in kept)
+
+
+def test_every_file_reads_back_as_the_query_wrote_it(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint = run(spark, tmp_path, by_word)
+    counts: dict[bytes, int] = {}
+    for partition in (0, 1):
+        for version in (1, 2, 3):
+            counts |= puts(checkpoint / f"state/0/{partition}/{version}.delta")
+    words = [word for batch in WORDS for word in batch]
+    assert counts == {word.encode(): words.count(word) for word in words}
+
+
+def test_aggregation_without_keys_has_one_partition(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint = run(spark, tmp_path, lambda stream: stream.agg(sf.count("word")), WORDS[:1])
+    found = keyfold.open_checkpoint(checkpoint).describe()
+    assert found.problems == ()
+    assert [(it.partitions, it.rows) for it in found.operators] == [(1, 1)]
+
+
+def test_session_started_without_the_jar_is_told_so(tmp_path: Path) -> None:
+    code = """
+import keyfold
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+spark = builder.getOrCreate()
+for target in (spark, SparkSession.builder):
+    try:
+        keyfold.configure(target)
+    except keyfold.KeyfoldError as error:
+        print(error.condition)
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.split() == ["KEYFOLD_JAR_NOT_LOADED"] * 2
+
+
+def test_other_provider_of_a_real_checkpoint_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    other = spark.newSession()
+    hdfs = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    other.conf.set(PROVIDER_KEY, hdfs)
+    checkpoint = run(other, tmp_path, by_word, WORDS[:1])
+    with pytest.raises(KeyfoldError, match=hdfs):
+        keyfold.open_checkpoint(checkpoint)
+
+
+def puts(path: Path) -> dict[bytes, int]:
+    """Words and counts that a delta puts, taken from the raw bytes of their rows."""
+    entries = read_entries(BytesSource(str(path), path.read_bytes()))
+    return {it.key[16:].rstrip(b"\0"): int.from_bytes(it.values[0][8:], "little") for it in entries}

@@ -1,0 +1,147 @@
+"""configure() against real builders; what the JVM would answer is given."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import keyfold
+from keyfold import _jvm
+from keyfold.errors import (
+    InvalidArgumentError,
+    JarMissingError,
+    JarNotLoadedError,
+    SparkVersionError,
+)
+from keyfold.settings import JAR_NAME, PROVIDER_CLASS, PROVIDER_KEY, QUERY_SETTINGS
+
+JAR = f"/opt/{JAR_NAME}"
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No JVM, a jar at JAR, and an environment that says nothing."""
+    monkeypatch.setattr(_jvm, "has_jvm", lambda: False)
+    monkeypatch.setattr("keyfold.session.jar_path", lambda: Path(JAR))
+    for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_REMOTE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+
+
+def options(builder: Any) -> dict[str, str]:
+    return dict(builder._options)
+
+
+def test_builder_is_returned_with_provider_and_jar() -> None:
+    builder = SparkSession.builder
+    assert keyfold.configure(builder) is builder
+    assert options(builder) == {**QUERY_SETTINGS, "spark.jars": JAR}
+
+
+def test_jar_joins_those_of_the_builder_once() -> None:
+    builder = SparkSession.builder.config("spark.jars", "/a.jar,/b.jar")
+    keyfold.configure(keyfold.configure(builder))
+    assert options(builder)["spark.jars"] == f"/a.jar,/b.jar,{JAR}"
+
+
+@pytest.mark.parametrize(
+    "line", ["spark.jars  /d.jar", "  spark.jars=/d.jar ", "spark.jars: /d.jar"]
+)
+def test_jar_joins_those_of_the_installation(tmp_path: Path, line: str) -> None:
+    defaults = f"# spark.jars /no.jar\nspark.jars.packages x:y:1\n{line}\n"
+    (tmp_path / "spark-defaults.conf").write_text(defaults, encoding="utf-8")
+    assert options(keyfold.configure(SparkSession.builder))["spark.jars"] == f"/d.jar,{JAR}"
+
+
+def test_jars_of_submit_arguments_would_win(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--jars /a.jar pyspark-shell")
+    with pytest.raises(JarNotLoadedError, match=r"--jars /a.jar"):
+        keyfold.configure(SparkSession.builder)
+
+
+@pytest.mark.parametrize("form", ["--jars /a.jar,{}", "--jars={}"])
+def test_jar_in_submit_arguments_is_enough(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", form.format(JAR) + " pyspark-shell")
+    assert options(keyfold.configure(SparkSession.builder)) == dict(QUERY_SETTINGS)
+
+
+def test_running_jvm_with_the_jar_needs_no_jar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_jvm, "has_jvm", lambda: True)
+    monkeypatch.setattr(_jvm, "loads_class", lambda name: name == PROVIDER_CLASS)
+    assert options(keyfold.configure(SparkSession.builder)) == dict(QUERY_SETTINGS)
+
+
+def test_running_jvm_without_the_jar_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_jvm, "has_jvm", lambda: True)
+    monkeypatch.setattr(_jvm, "loads_class", lambda _: False)
+    builder = SparkSession.builder
+    with pytest.raises(JarNotLoadedError) as caught:
+        keyfold.configure(builder)
+    for said in ("keyfold.configure(SparkSession.builder)", "spark.jars", JAR, "spark-submit"):
+        assert said in str(caught.value)
+    assert options(builder) == {}
+
+
+def test_builder_of_a_connect_server_gets_the_provider_and_a_word(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.WARNING, "keyfold"):
+        builder = keyfold.configure(SparkSession.builder.config("spark.remote", "sc://host"))
+    assert options(builder) == {**QUERY_SETTINGS, "spark.remote": "sc://host"}
+    assert JAR_NAME in caplog.text
+
+
+def test_local_connect_server_gets_the_jar() -> None:
+    builder = keyfold.configure(SparkSession.builder.config("spark.remote", "local[2]"))
+    assert options(builder)["spark.jars"] == JAR
+
+
+def test_connect_session_gets_the_provider_and_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    conf: dict[str, str] = {}
+    made = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
+    session = made()
+    session.version = "4.2.0"
+    session.conf = SimpleNamespace(set=conf.__setitem__)
+    with caplog.at_level(logging.WARNING, "keyfold"):
+        assert keyfold.configure(session) is session
+    assert conf == dict(QUERY_SETTINGS)
+    assert JAR_NAME in caplog.text
+
+
+@pytest.mark.parametrize("found", ["4.1.3", "4.20.0", "3.5.1"])
+def test_other_spark_is_refused(monkeypatch: pytest.MonkeyPatch, found: str) -> None:
+    monkeypatch.setattr("pyspark.__version__", found)
+    with pytest.raises(SparkVersionError, match=f"Spark is {found}"):
+        keyfold.configure(SparkSession.builder)
+
+
+@pytest.mark.parametrize("target", [None, "spark", SparkSession, os])
+def test_other_targets_are_refused(target: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"SparkSession\.builder"):
+        keyfold.configure(target)
+
+
+def test_missing_jar_says_how_to_make_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr("keyfold.session.files", lambda _: tmp_path)
+    with pytest.raises(JarMissingError, match="make jar"):
+        keyfold.jar_path()
+    jar = tmp_path / "jars" / JAR_NAME
+    jar.parent.mkdir()
+    jar.touch()
+    assert keyfold.jar_path() == jar
+
+
+def test_provider_key_is_the_one_spark_reads() -> None:
+    assert dict(QUERY_SETTINGS) == {
+        "spark.sql.streaming.stateStore.providerClass": (
+            "io.keyfold.spark.KeyfoldStateStoreProvider"
+        )
+    }
+    assert PROVIDER_KEY in QUERY_SETTINGS

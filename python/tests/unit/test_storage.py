@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keyfold.errors import FileMissingError, StorageError
+from keyfold.storage import Listed, Storage
+
+
+def test_listing_is_sorted_and_knows_folders(tmp_path: Path) -> None:
+    (tmp_path / "b").write_bytes(b"12345")
+    (tmp_path / "a").mkdir()
+    assert Storage(tmp_path).listing("") == [
+        Listed("a", 0, is_folder=True),
+        Listed("b", 5, is_folder=False),
+    ]
+    assert Storage(tmp_path).listing("nowhere") == []
+
+
+def test_ranges(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    with Storage(tmp_path).open("file") as file:
+        assert file.size == 10
+        assert file.read(2, 3) == b"234"
+        assert file.read(8, 5) == b"89"
+        assert file.path == f"{tmp_path}/file"
+
+
+def test_paths_with_spaces_and_relative_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "my data: 100%"
+    folder.mkdir()
+    (folder / "f").write_text("x", encoding="utf-8")
+    assert Storage(folder).text("f") == "x"
+    monkeypatch.chdir(tmp_path)
+    assert Storage("my data: 100%").text("f") == "x"
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileMissingError, match=f"{tmp_path}/gone"):
+        Storage(tmp_path).text("gone")
+    with pytest.raises(FileMissingError, match="gone"), Storage(tmp_path).open("gone"):
+        pass
+
+
+def test_what_is_no_file_is_a_storage_error(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StorageError, match="folder"):
+        Storage(tmp_path).text("folder")
