@@ -1,0 +1,1 @@
+"""The demo: a year of real flights through Spark, killed half way, compared with a batch answer."""

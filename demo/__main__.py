@@ -1,0 +1,52 @@
+"""Entry point: `python -m demo`."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.markdown import Markdown
+
+from demo.errors import DemoError
+from demo.run import Run
+from demo.session import KEYFOLD, PROVIDERS
+from demo.summary import page
+from demo.workspace import Workspace
+from keyfold import KeyfoldError
+
+PIPE_WIDTH = 100
+INTERRUPTED = 130
+
+
+def main() -> int:
+    """Run the demo; 0 when every answer is exact, 1 when one is not, 2 when it could not run."""
+    parser = argparse.ArgumentParser(prog="demo", description=sys.modules["demo"].__doc__)
+    parser.add_argument("--provider", choices=PROVIDERS, default=KEYFOLD, help="the state store")
+    parser.add_argument("--out", type=Path, default=Path("demo-out"), help="folder for all output")
+    parser.add_argument("--no-kill", action="store_true", help="let the driver live")
+    options = parser.parse_args()
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PIPE_WIDTH)
+    workspace = Workspace(options.out.resolve())
+    run = Run(workspace, options.provider, console)
+    try:
+        run.prepare()
+        if not options.no_kill:
+            run.stream_half()
+        run.stream_rest()
+        run.verify()
+    except (DemoError, KeyfoldError) as error:
+        console.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        return 2
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    text = page(run.record)
+    workspace.summary.write_text(text, encoding="utf-8")
+    console.print(Markdown(text))
+    console.print(f"Saved as {workspace.summary}", highlight=False, soft_wrap=True)
+    return 0 if run.record.exact else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

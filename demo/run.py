@@ -1,0 +1,123 @@
+"""The steps of the demo, one after the other."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from math import ceil
+
+from rich.console import Console
+
+import keyfold
+from demo import batch_log
+from demo.batches import Batch
+from demo.compare import Verdict
+from demo.driver import Driver
+from demo.events import Event
+from demo.kill import kill_within_batch
+from demo.pipeline import FILES_PER_BATCH, QUERIES
+from demo.record import Record
+from demo.replay import replay
+from demo.session import KEYFOLD
+from demo.ticker import Ticker
+from demo.workspace import Workspace
+
+
+class Run:
+    """One run: replay, stream, kill, stream on, compare."""
+
+    def __init__(self, workspace: Workspace, provider: str, console: Console) -> None:
+        """Do nothing yet; `record` fills up as the steps are taken."""
+        self.record = Record(provider)
+        self._workspace = workspace
+        self._console = console
+
+    def prepare(self) -> None:
+        """Write the input."""
+        self._say("Replaying the flights of 2013 as one file a day")
+        with self.record.timed("replay the input"):
+            self._workspace.clear()
+            self.record.replayed = replay(self._workspace.input)
+
+    def stream_half(self) -> None:
+        """Stream until half of all batches are done, then kill the driver within a batch."""
+        self._say("Streaming, to be killed half way")
+        with self.record.timed("stream until the kill"):
+            self._stream(kill=True)
+        for query in QUERIES:
+            batch = batch_log.unfinished(self._workspace.checkpoint(query))
+            self.record.killed_in[query] = batch
+        hit = self.record.killed_in.items()
+        within = ", ".join(f"{query} {batch}" for query, batch in hit if batch is not None)
+        self._say(f"Killed the driver and its JVM within these batches: {within or 'none'}")
+        self._describe()
+
+    def stream_rest(self) -> None:
+        """Stream until all input is read, from wherever the checkpoints say."""
+        self._say("Streaming to the end")
+        with self.record.timed("stream to the end"):
+            self._stream(kill=False)
+        for query in QUERIES:
+            checkpoint = self._workspace.checkpoint(query)
+            self.record.finished[query] = batch_log.finished(checkpoint)
+            self.record.state_file_bytes[query] = batch_log.bytes_of_state(checkpoint)
+        if not self.record.killed_in:
+            self._describe()
+
+    def verify(self) -> None:
+        """Compare the results with the answers in batch and by pandas."""
+        self._say("Asking the same questions in batch and comparing row for row")
+        arguments = ["--out", str(self._workspace.root)]
+        with (
+            self.record.timed("compare"),
+            closing(Driver("demo.verify", arguments, self._workspace.driver_log)) as driver,
+        ):
+            for event in self._heard(driver):
+                verdict = Verdict(**event["verdict"])
+                self.record.verdicts.append(verdict)
+                found = "exact" if verdict.exact else "NOT EXACT"
+                self._note(f"{verdict.query} against {verdict.reference}: {found}")
+
+    def _stream(self, *, kill: bool) -> None:
+        """Run the streaming driver and take down what it tells."""
+        planned = ceil(self.record.replayed.files / FILES_PER_BATCH)
+        half = len(QUERIES) * planned // 2
+        ticker = Ticker(self._console, planned)
+        arguments = ["--provider", self.record.provider, "--out", str(self._workspace.root)]
+        with closing(Driver("demo.pipeline", arguments, self._workspace.driver_log)) as driver:
+            for event in self._heard(driver):
+                batch = Batch.from_progress(event["progress"])
+                self.record.batches.append(batch)
+                if self.record.killed_in:
+                    self.record.resumed.setdefault(batch.query, batch.number)
+                ticker.add(batch)
+                if kill and ticker.done() >= half:
+                    kill_within_batch(driver, map(self._workspace.checkpoint, QUERIES))
+                    return
+
+    def _heard(self, driver: Driver) -> Iterator[Event]:
+        """Pass on what a driver tells, and print what it only wants to be seen."""
+        for event in driver.events():
+            if event["kind"] == "note":
+                self._note(event["text"])
+            else:
+                yield event
+
+    def _describe(self) -> None:
+        """Show the state as it lies in its files, while no Spark is running."""
+        if self.record.provider != KEYFOLD:
+            return
+        self._say("The state, read from its files with keyfold.open_checkpoint(path).describe()")
+        texts = []
+        for query in QUERIES:
+            description = keyfold.open_checkpoint(self._workspace.checkpoint(query)).describe()
+            self._console.print(description)
+            texts.append(str(description))
+        self._workspace.state.write_text("\n".join(texts), encoding="utf-8")
+        self.record.described = True
+
+    def _say(self, text: str) -> None:
+        """Announce a step."""
+        self._console.print(text, style="bold", highlight=False)
+
+    def _note(self, text: str) -> None:
+        """Print a line below the step."""
+        self._console.print(f"  {text}", highlight=False)

@@ -1,0 +1,61 @@
+"""Spark sessions of the demo, small enough for two cores."""
+
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+import keyfold
+
+KEYFOLD: Final = "keyfold"
+PROVIDERS: Final = {
+    KEYFOLD: "io.keyfold.spark.KeyfoldStateStoreProvider",
+    "hdfs": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+}
+STATE_STORE = "spark.sql.streaming.stateStore"
+
+Settings = dict[str, bool | float | int | str | None]
+
+BASE: Settings = {
+    "spark.driver.memory": "2g",
+    # A JVM that lives for a minute on two cores loses more by optimising hard than it wins.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+# Spark's defaults suit queries that run for months; with these, snapshots are written and old files
+# deleted within the minutes the demo takes.
+SHORT_LIVED: Settings = {
+    f"{STATE_STORE}.maintenanceInterval": "5s",
+    f"{STATE_STORE}.minDeltasForSnapshot": "5",
+    "spark.sql.streaming.minBatchesToRetain": "10",
+}
+
+
+def _builder(scratch: Path) -> SparkSession.Builder:
+    """Begin a session that keeps its temporary files in `scratch`."""
+    return (
+        SparkSession.builder.master("local[2]")
+        .appName("keyfold-demo")
+        .config(map=BASE)
+        .config("spark.local.dir", str(scratch))
+    )
+
+
+def batch_session(scratch: Path) -> SparkSession:
+    """Start a session that knows nothing of state stores."""
+    return _builder(scratch).getOrCreate()
+
+
+def streaming_session(provider: str, scratch: Path) -> SparkSession:
+    """Start a session whose queries keep their state in the store named by `provider`."""
+    builder = _builder(scratch).config(map=SHORT_LIVED)
+    if provider == KEYFOLD:
+        return keyfold.configure(builder).getOrCreate()
+    return builder.config(f"{STATE_STORE}.providerClass", PROVIDERS[provider]).getOrCreate()

@@ -1,0 +1,61 @@
+"""The page: it says plainly when an answer is not exact, and where the kill hit."""
+
+from demo.batches import Batch, Spread
+from demo.compare import Verdict
+from demo.record import Record
+from demo.replay import Replayed
+from demo.summary import page
+
+PROGRESS = {
+    "name": "flights",
+    "batchId": 3,
+    "numInputRows": 10,
+    "durationMs": {"triggerExecution": 700},
+    "stateOperators": [
+        {
+            "numRowsTotal": rows,
+            "memoryUsedBytes": 2048,
+            "commitTimeMs": 5,
+            "numRowsRemoved": 1,
+            "numRowsDroppedByWatermark": 0,
+        }
+        for rows in (7, 8)
+    ],
+}
+
+
+def record(missing: int) -> Record:
+    return Record(
+        provider="hdfs",
+        replayed=Replayed(files=2, flights=10, repeats=3),
+        batches=[Batch.from_progress(PROGRESS)],
+        finished={"flights": 4, "delays": 4, "totals": 4},
+        killed_in={"flights": 3, "delays": None, "totals": 2},
+        resumed={"flights": 3, "delays": 4},
+        state_file_bytes={"flights": 3 * 1024 * 1024},
+        verdicts=[Verdict("flights", "pandas", rows=10, missing=missing, unexpected=0)],
+    )
+
+
+def test_an_exact_run_says_so_and_tells_of_the_kill() -> None:
+    text = page(record(missing=0))
+    assert "**Every answer is exact.**" in text
+    assert "`flights` was hit within batch 3 and went on with batch 3." in text
+    assert "`delays` was hit between two batches and went on with batch 4." in text
+    assert "`totals` was hit within batch 2 and had no more to do." in text
+    assert "| flights | 15 | 4.0 KiB | 3.0 MiB | 2 | 0 |" in text
+
+
+def test_one_missing_row_is_the_first_thing_said() -> None:
+    text = page(record(missing=1))
+    assert "**NOT every answer is exact.**" in text
+    assert "| flights | pandas | 10 | 1 | 0 | NOT EXACT |" in text
+
+
+def test_no_comparison_is_no_success() -> None:
+    assert not Record("hdfs").exact
+
+
+def test_a_spread_of_one_value_is_that_value() -> None:
+    assert Spread.of([5]) == Spread(5, 5, 5)
+    assert Spread.of(range(1, 12)) == Spread(6, 10, 11)

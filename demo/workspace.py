@@ -1,0 +1,53 @@
+"""The folders one run of the demo reads and writes."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Names every path below the output folder; creates nothing by itself."""
+
+    root: Path
+
+    @property
+    def input(self) -> Path:
+        """The replayed flights, one file a day."""
+        return self.root / "input"
+
+    @property
+    def local(self) -> Path:
+        """Spark's scratch space, kept here because a killed driver leaves its own behind."""
+        return self.root / "local"
+
+    @property
+    def driver_log(self) -> Path:
+        """What Spark and the driver processes log."""
+        return self.root / "driver.log"
+
+    @property
+    def summary(self) -> Path:
+        """The page that says what happened."""
+        return self.root / "summary.md"
+
+    @property
+    def state(self) -> Path:
+        """What Keyfold has read in the checkpoints."""
+        return self.root / "state.txt"
+
+    def checkpoint(self, query: str) -> Path:
+        """Where a query keeps its offsets, commits and state."""
+        return self.root / "checkpoints" / query
+
+    def result(self, query: str) -> Path:
+        """What a query has written."""
+        return self.root / "results" / query
+
+    def clear(self) -> None:
+        """Delete what an earlier run left, and only that: the folder may be the user's own."""
+        for folder in ("input", "local", "checkpoints", "results"):
+            shutil.rmtree(self.root / folder, ignore_errors=True)
+        for file in (self.driver_log, self.state, self.summary):
+            file.unlink(missing_ok=True)
+        self.root.mkdir(parents=True, exist_ok=True)
