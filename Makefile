@@ -14,8 +14,10 @@ JAR := python/src/keyfold/jars/keyfold-spark_4.2_2.13.jar
 JVM_SOURCES := VERSION build.sbt $(wildcard project/*.sbt project/*.scala project/*.properties) \
 	$(shell find jvm/core/src/main jvm/spark/src/main -type f)
 CONFORMANCE := java @jvm/conformance/target/java.args io.keyfold.conformance.Main
+HDFS := org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider
 
-.PHONY: help setup jar demo test test-jvm test-python conformance golden docs fmt lint clean
+.PHONY: help setup jar demo test test-jvm test-python conformance conformance-reach \
+	conformance-baseline golden docs fmt lint clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -42,16 +44,34 @@ test-jvm: ## format check, Scala tests, and one of Spark's own suites against Ke
 	build/test-jvm
 
 test-python: setup lint ## Python tests, and spark-submit on a local cluster
-	$(BIN)/python -m pytest python/tests integration-tests $(PYTEST_ARGS)
+	$(BIN)/python -m pytest python/tests demo/tests integration-tests $(PYTEST_ARGS)
+
+conformance: ## Spark's own suites against Keyfold; one of them: SUITE=StreamingAggregationSuite
+	build/sbt conformance/prepare
+	$(CONFORMANCE) --suite "$(SUITE)"
+
+conformance-reach: ## how many of those tests really reach the store
+	build/sbt conformance/prepare
+	$(CONFORMANCE) --reach --suite "$(SUITE)"
+
+conformance-baseline: ## the same suites against Spark's HDFSBacked
+	build/sbt conformance/prepare
+	$(CONFORMANCE) --provider $(HDFS) --suite "$(SUITE)"
+
+golden: $(VENV)/ready ## write the golden files again; must leave git clean
+	$(BIN)/python integration-tests/golden/make_golden.py
+
+docs: ## write docs/configuration.md from the registry of settings
+	build/sbt "spark/Test/runMain io.keyfold.spark.ConfigurationPage"
 
 lint: $(VENV)/ready ## ruff and strict mypy
-	$(BIN)/ruff format --check python integration-tests demo
-	$(BIN)/ruff check python integration-tests demo
-	$(BIN)/mypy --strict python/src demo
+	$(BIN)/ruff format --check python integration-tests demo build
+	$(BIN)/ruff check python integration-tests demo build
+	$(BIN)/mypy --strict python/src demo build
 
 fmt: $(VENV)/ready ## format Scala and Python
-	build/sbt scalafmtAll scalafmtSbt
-	$(BIN)/ruff format python integration-tests demo
+	build/sbt scalafmtAll conformance/scalafmtAll scalafmtSbt
+	$(BIN)/ruff format python integration-tests demo build
 
 clean: ## remove what the build made, but the Python environment
 	rm -rf jvm/*/target target project/target project/project .cache $(JAR) demo-out
