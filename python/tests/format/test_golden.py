@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -136,3 +137,14 @@ def renamed(fields: dict[str, Any], **names: str) -> dict[str, Any]:
 
 def with_kind(fields: dict[str, Any]) -> dict[str, Any]:
     return fields | {"kind": KIND_NAMES[fields["kind"]]}
+
+
+def test_dump_in_the_format_page_is_the_golden_file() -> None:
+    page = (GOLDEN.parents[1] / "docs" / "FORMAT.md").read_text(encoding="utf-8")
+    dump = page.split("## 9. A whole file")[1]
+    lines = re.findall(r"(?m)^([0-9a-f]{3})  ((?:[0-9a-f]{2,} ?)+) ", dump)
+    content = b""
+    for offset, digits in lines:
+        assert int(offset, 16) == len(content)
+        content += bytes.fromhex(digits.replace(" ", ""))
+    assert content == (GOLDEN / "valid" / "first-delta" / "1.delta").read_bytes()
