@@ -12,4 +12,10 @@ PROVIDER_KEY: Final = "spark.sql.streaming.stateStore.providerClass"
 SPARK_LINE: Final = "4.2"
 JAR_NAME: Final = f"keyfold-spark_{SPARK_LINE}_2.13.jar"
 
-QUERY_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({PROVIDER_KEY: PROVIDER_CLASS})
+# Version 2 gives each attempt at a batch files of its own; the commit log says whose are read.
+FORMAT_KEY: Final = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+FORMAT_VERSION: Final = "2"
+
+QUERY_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {PROVIDER_KEY: PROVIDER_CLASS, FORMAT_KEY: FORMAT_VERSION}
+)

@@ -10,6 +10,9 @@ import io.keyfold.format.{Ancestor, FileKind, VersionId}
   */
 private[store] final case class Lineage(head: Ancestor, ancestors: List[Ancestor]) {
 
+  /** The snapshot that it starts from, or what there is in its place. */
+  def bottom: Ancestor = ancestors.lastOption.getOrElse(head)
+
   /** Files to read on top of the newest snapshot. */
   def deltas: Int = (head :: ancestors).count(_.kind != FileKind.Snapshot)
 

@@ -1,15 +1,18 @@
 package io.keyfold.store
 
-import io.keyfold.errors.StoreError
-import io.keyfold.format.{FileKind, VersionId}
-import org.slf4j.LoggerFactory
-
+import scala.annotation.tailrec
 import scala.util.control.NonFatal
+
+import io.keyfold.errors.StoreError
+import io.keyfold.format.{Ancestor, FileKind, VersionId}
+import org.slf4j.LoggerFactory
 
 /** Decides which files nobody needs any more, and deletes them.
   *
-  * A version to be retained needs nothing older than the newest readable snapshot at or below it.
-  * So the oldest such snapshot is looked for, opened to be sure, and only what is older is deleted.
+  * A version to be retained needs nothing older than the newest snapshot at or below it in its own
+  * lineage. That snapshot, the base, is found by walking the lineage of a committed version down
+  * from snapshot to snapshot, and opened to be sure; what a listing shows, be it the snapshot of an
+  * attempt that was never made good, is never taken for one. Files older than the base are deleted.
   * A listing that lags makes it delete less, never more.
   *
   * Not thread-safe: maintenance calls it.
@@ -28,35 +31,46 @@ private[store] final class Retention(
     * @return
     *   number of files deleted
     */
-  def cleanup(newest: VersionId): Int = {
-    val oldestToRetain = newest.version - settings.versionsToRetain
-    val due = newest.version - lastLooked >= settings.versionsPerCleanup
+  def cleanup(newest: Lineage): Int = {
+    val version = newest.head.version.version
+    val oldestToRetain = version - settings.versionsToRetain
+    val due = version - lastLooked >= settings.versionsPerCleanup
     if (oldestToRetain <= 0 || !due) 0
     else {
-      lastLooked = newest.version
-      val listed = files.list()
-      val snapshots = listed.collect {
-        case (version, FileKind.Snapshot) if version.version <= oldestToRetain => version
-      }
-      snapshots.sortBy(-_.version).find(isReadable).fold(0) { base =>
-        val old = listed.filter { case (version, _) => version.version < base.version }
-        old.sortBy { case (version, _) => version.version }.count { case (version, kind) =>
-          delete(version, kind)
-        }
-      }
+      lastLooked = version
+      base(newest.bottom, oldestToRetain).fold(0)(deleteBefore)
     }
   }
 
-  /** Whether footer and end are as they should be; blocks are not read. */
-  private def isReadable(version: VersionId): Boolean =
+  /** The newest snapshot of the lineage that is not newer than `oldestToRetain`. */
+  @tailrec
+  private def base(bottom: Ancestor, oldestToRetain: Long): Option[VersionId] =
+    if (bottom.kind != FileKind.Snapshot) None
+    else
+      lineageOf(bottom.version) match {
+        case Some(_) if bottom.version.version <= oldestToRetain => Some(bottom.version)
+        case Some(lineage) if lineage.nonEmpty => base(lineage.last, oldestToRetain)
+        case _                                 => None
+      }
+
+  /** Nothing if the snapshot cannot be read; its blocks are not. */
+  private def lineageOf(snapshot: VersionId): Option[Seq[Ancestor]] =
     try {
-      files.open(version, FileKind.Snapshot).close()
-      true
+      val file = files.open(snapshot, FileKind.Snapshot)
+      try Some(file.footer.lineage)
+      finally file.close()
     } catch {
       case e: StoreError =>
-        log.warn("Keeping files older than version {}: {}", version, e.getMessage)
-        false
+        log.warn("Keeping files older than version {}: {}", snapshot, e.getMessage)
+        None
     }
+
+  private def deleteBefore(base: VersionId): Int =
+    files
+      .list()
+      .filter { case (version, _) => version.version < base.version }
+      .sortBy { case (version, _) => version.version }
+      .count { case (version, kind) => delete(version, kind) }
 
   private def delete(version: VersionId, kind: FileKind): Boolean =
     try {

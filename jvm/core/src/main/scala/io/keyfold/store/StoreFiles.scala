@@ -57,7 +57,7 @@ private[store] final class StoreFiles(
         foreign(version)
         throw new MissingFile(
           describe(version, FileKind.Delta),
-          s"$location version $version does not exist or was deleted."
+          s"$location version $version does not exist or was deleted.${attemptsOf(version)}"
         )
       }
   }
@@ -150,6 +150,17 @@ private[store] final class StoreFiles(
           "the checkpoint's offset log was edited: finish or undo the rescale, or restore the log."
       )
     }
+  }
+
+  /** A version asked for without an id may be there with one. */
+  private def attemptsOf(version: VersionId): String = {
+    val ids = list().collect {
+      case (found, _) if found.version == version.version && found.id != version.id => found.id
+    }
+    if (ids.isEmpty || version.id.nonEmpty) ""
+    else
+      s" There are files of it with ids (${ids.distinct.sorted.mkString(", ")}): the query has run " +
+        "with spark.sql.streaming.stateStore.checkpointFormatVersion=2, which must stay set."
   }
 
   /** RocksDB's files have other names than ours; HDFSBacked's deltas fail the check of their magic.

@@ -123,7 +123,12 @@ final class VersionedStore(
     * @return
     *   how many
     */
-  def cleanup(): Int = synchronized(confirmed).fold(0)(retention.cleanup)
+  def cleanup(): Int = {
+    val newest = synchronized {
+      for (version <- confirmed; in <- resident; lineage <- in.lineage(version)) yield lineage
+    }
+    newest.fold(0)(retention.cleanup)
+  }
 
   /** Estimated bytes of memory that the store's rows take. */
   def memoryBytes: Long = synchronized(resident).fold(0L)(_.map.memoryBytes)

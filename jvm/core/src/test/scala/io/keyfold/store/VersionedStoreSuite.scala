@@ -343,6 +343,40 @@ class VersionedStoreSuite extends AnyFunSuite {
     assert(fixture.loaded(3) == expected(2) + ("k3" -> "other"))
   }
 
+  test("retention does not build on the snapshot of an attempt that was never made good") {
+    val fixture = new StoreFixture
+    val store = fixture.open()
+    def commit(base: VersionId, v: Long, id: String, force: Boolean) = {
+      val txn = store.begin(base)
+      put(txn, s"k$v", id)
+      txn.commit(id, forceSnapshot = force)
+    }
+    var base = VersionId.Empty
+    for (v <- 1L to 11L) {
+      if (v == 5) commit(base, v, "orphan", force = true)
+      base = commit(base, v, "good", force = false)
+      store.snapshotIfDue()
+      store.cleanup()
+    }
+    // Version 10 is confirmed, so 5 is the oldest to be retained: its own lineage starts at 3.
+    val left = fixture.blobs.list(fixture.location.folder).toSet
+    assert(left.contains("5_orphan.snapshot") && left.contains("3_good.snapshot"))
+    assert(!left.contains("2_good.delta"))
+    for (v <- 5L to 11L) {
+      val view = fixture.open().read(VersionId(v, "good"))
+      assert(rows(view) == (1L to v).map(i => s"k$i" -> "good").toMap)
+    }
+  }
+
+  test("a version asked for without its id is missing, and the error says how it was written") {
+    val fixture = new StoreFixture
+    val txn = fixture.open().begin(VersionId.Empty)
+    txn.commit("x")
+    val error = intercept[MissingFile](fixture.loaded(1))
+    assert(error.getMessage.contains("with ids (x)"))
+    assert(error.getMessage.contains("checkpointFormatVersion=2, which must stay set"))
+  }
+
   test("versions with ids are told apart") {
     val fixture = new StoreFixture
     val store = fixture.open()

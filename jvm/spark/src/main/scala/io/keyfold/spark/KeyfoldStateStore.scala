@@ -9,6 +9,10 @@ import org.apache.spark.sql.types.StructType
 
 /** A version being written by one task; given up when the task ends without a commit.
   *
+  * @param baseId
+  *   unique id of the version it builds on, as Spark passed it
+  * @param newId
+  *   unique id of this attempt; none under checkpoint format v1
   * @param onCommit
   *   told the new version once it is durable
   * @param currentMetrics
@@ -18,6 +22,8 @@ private final class KeyfoldStateStore(
     override val id: StateStoreId,
     txn: StoreTxn,
     schema: StoreSchema,
+    baseId: Option[String],
+    newId: Option[String],
     forceSnapshot: Boolean,
     onCommit: Long => Unit,
     currentMetrics: (StoreTxn, Boolean) => StateStoreMetrics
@@ -42,7 +48,7 @@ private final class KeyfoldStateStore(
 
   override def commit(): Long =
     try {
-      val committed = txn.commit(forceSnapshot = forceSnapshot).version
+      val committed = txn.commit(newId.getOrElse(""), forceSnapshot).version
       onCommit(committed)
       committed
     } catch {
@@ -56,7 +62,7 @@ private final class KeyfoldStateStore(
   override def metrics: StateStoreMetrics = currentMetrics(txn, forceSnapshot)
 
   override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo =
-    StateStoreCheckpointInfo(id.partitionId, version + 1, None, None)
+    StateStoreCheckpointInfo(id.partitionId, version + 1, newId, baseId)
 
   override def createColFamilyIfAbsent(
       family: String,

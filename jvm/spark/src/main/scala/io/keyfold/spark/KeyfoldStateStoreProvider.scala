@@ -1,6 +1,7 @@
 package io.keyfold.spark
 
 import java.time.Clock
+import java.util.UUID
 
 import scala.util.control.NonFatal
 
@@ -68,15 +69,24 @@ class KeyfoldStateStoreProvider extends StateStoreProvider {
       loadEmpty: Boolean
   ): StateStore = {
     if (loadEmpty) throw StateStoreErrors.unsupportedOperationException("loadEmpty", Name)
-    loading(version, stateStoreCkptId) {
-      val txn = store.begin(VersionId(version))
-      new KeyfoldStateStore(id, txn, schema, forceSnapshotOnCommit, committed, metrics.of)
+    loading(version) {
+      val txn = store.begin(versionId(version, stateStoreCkptId))
+      new KeyfoldStateStore(
+        id,
+        txn,
+        schema,
+        stateStoreCkptId,
+        Option.when(conf.enableStateStoreCheckpointIds)(UUID.randomUUID.toString),
+        forceSnapshotOnCommit,
+        committed,
+        metrics.of
+      )
     }
   }
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =
-    loading(version, uniqueId) {
-      new KeyfoldReadStore(id, store.read(VersionId(version)), schema)
+    loading(version) {
+      new KeyfoldReadStore(id, store.read(versionId(version, uniqueId)), schema)
     }
 
   /** A failure is logged, not thrown: thrown, it would make Spark unload the store. */
@@ -105,9 +115,12 @@ class KeyfoldStateStoreProvider extends StateStoreProvider {
     )
   }
 
-  private def loading[T](version: Long, checkpointId: Option[String])(body: => T): T = {
+  /** Under checkpoint format v1, and for version 0, Spark passes no id. */
+  private def versionId(version: Long, checkpointId: Option[String]) =
+    VersionId(version, checkpointId.getOrElse(""))
+
+  private def loading[T](version: Long)(body: => T): T = {
     if (version < 0) throw SparkPrivate.unexpectedVersion(version)
-    if (checkpointId.isDefined) throw idsNotSupported()
     try body
     catch {
       case NonFatal(e) => throw SparkPrivate.cannotLoad(e)
@@ -154,7 +167,6 @@ object KeyfoldStateStoreProvider {
     if (useMultipleValuesPerKey) {
       throw StateStoreErrors.unsupportedOperationException("multipleValuesPerKey", Name)
     }
-    if (conf.enableStateStoreCheckpointIds) throw idsNotSupported()
     if (conf.rowChecksumEnabled) {
       throw StateStoreErrors.unsupportedOperationException("rowChecksum", Name)
     }
@@ -165,9 +177,4 @@ object KeyfoldStateStoreProvider {
       )
     }
   }
-
-  private def idsNotSupported() = StateStoreErrors.stateStoreCheckpointIdsNotSupported(
-    s"$Name does not support checkpoint format version 2 yet. Set " +
-      "spark.sql.streaming.stateStore.checkpointFormatVersion to 1."
-  )
 }

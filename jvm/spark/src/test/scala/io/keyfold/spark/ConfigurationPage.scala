@@ -23,6 +23,7 @@ object ConfigurationPage {
        || setting | effect |
        ||---|---|
        || `spark.sql.streaming.stateStore.minDeltasForSnapshot` | deltas since the last snapshot at which maintenance writes the next |
+       || `spark.sql.streaming.stateStore.checkpointFormatVersion` | 2 gives each attempt files of its own, of which only those are read that the commit log names; `keyfold.configure` sets it |
        || `spark.sql.streaming.stateStore.maintenanceInterval` | how often maintenance runs |
        || `spark.sql.streaming.minBatchesToRetain` | how many versions before the newest stay loadable |
        || `spark.sql.streaming.ratioExtraSpaceAllowedInCheckpoint` | share of these by which old files may pile up before they are looked for and deleted |
@@ -33,8 +34,9 @@ object ConfigurationPage {
        || `spark.sql.streaming.stateStore.unloadOnCommit` | maintenance and unloading at the end of each task |
        || `spark.sql.streaming.checkpointFileManagerClass` | how files are written |
        |
-       |Not supported yet, and refused when the query starts: `spark.sql.streaming.stateStore.checkpointFormatVersion`
-       |above 1, `...stateStore.rowChecksum.enabled`, `...stateStore.encodingFormat` other than `unsaferow`.
+       |Not supported yet, and refused when the query starts: `spark.sql.streaming.stateStore.rowChecksum.enabled`,
+       |`...stateStore.encodingFormat` other than `unsaferow`. Not used, as Keyfold's files carry their own
+       |checksums: `spark.sql.streaming.checkpoint.fileChecksum.enabled`.
        |""".stripMargin
   }
 
