@@ -17,7 +17,7 @@ import keyfold
 from keyfold import _jvm
 from keyfold.errors import KeyfoldError
 from keyfold.format import read_entries
-from keyfold.settings import JAR_NAME, PROVIDER_CLASS, PROVIDER_KEY
+from keyfold.settings import FORMAT_KEY, JAR_NAME, PROVIDER_CLASS, PROVIDER_KEY
 from keyfold.source import BytesSource
 
 JAR = Path(keyfold.__file__).parent / "jars" / JAR_NAME
@@ -105,7 +105,8 @@ def test_every_file_reads_back_as_the_query_wrote_it(spark: SparkSession, tmp_pa
     counts: dict[bytes, int] = {}
     for partition in (0, 1):
         for version in (1, 2, 3):
-            counts |= puts(checkpoint / f"state/0/{partition}/{version}.delta")
+            [delta] = (checkpoint / f"state/0/{partition}").glob(f"{version}_*.delta")
+            counts |= puts(delta)
     words = [word for batch in WORDS for word in batch]
     assert counts == {word.encode(): words.count(word) for word in words}
 
@@ -138,6 +139,7 @@ def test_other_provider_of_a_real_checkpoint_is_named(spark: SparkSession, tmp_p
     other = spark.newSession()
     hdfs = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
     other.conf.set(PROVIDER_KEY, hdfs)
+    other.conf.set(FORMAT_KEY, "1")
     checkpoint = run(other, tmp_path, by_word, WORDS[:1])
     with pytest.raises(KeyfoldError, match=hdfs):
         keyfold.open_checkpoint(checkpoint)

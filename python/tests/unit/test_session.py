@@ -138,10 +138,11 @@ def test_missing_jar_says_how_to_make_it(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert keyfold.jar_path() == jar
 
 
-def test_provider_key_is_the_one_spark_reads() -> None:
+def test_settings_are_those_that_spark_reads() -> None:
     assert dict(QUERY_SETTINGS) == {
+        "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
         "spark.sql.streaming.stateStore.providerClass": (
             "io.keyfold.spark.KeyfoldStateStoreProvider"
-        )
+        ),
     }
     assert PROVIDER_KEY in QUERY_SETTINGS
