@@ -34,6 +34,8 @@ lazy val conformance = (project in file("jvm/conformance"))
       "org.scalatest" %% "scalatest" % "3.2.19"
     ) ++ sparkTestJars ++ sparkTestLibraries,
     Test / fork := true,
+    // Spark's suites run in a JVM each, by the runner; sbt tests the runner.
+    Test / testOptions += Tests.Filter(_.endsWith(".RunnerSuite")),
     unpackTestResources := {
       val resources = target.value / s"spark-$sparkVersion-test-resources"
       val jars = (Test / update).value

@@ -9,8 +9,8 @@ import org.scalatest.events._
 
 /** Runs one suite in this JVM: `SuiteMain <suite> <result file> <skipped test>...`
   *
-  * ScalaTest's own runner cannot leave out a test by its name; a filter with the tag that
-  * `ignore(...)` sets can.
+  * A skipped test may be given by its beginning and `*`. ScalaTest's own runner cannot leave out a
+  * test by its name; a filter with the tag that `ignore(...)` sets can.
   */
 object SuiteMain {
   private val IgnoreTag = Set("org.scalatest.Ignore")
@@ -33,9 +33,7 @@ object SuiteMain {
     val start = System.nanoTime
     try {
       val suite = Class.forName(suiteName).getConstructor().newInstance().asInstanceOf[Suite]
-      val skips = Map(suite.suiteId -> skipped.map(_ -> IgnoreTag).toMap)
-      val unknown = skipped.toSet -- suite.testNames
-      require(unknown.isEmpty, s"SKIPS.md names tests that $suiteName has not: $unknown")
+      val skips = Map(suite.suiteId -> skippedOf(suite, skipped).map(_ -> IgnoreTag).toMap)
       val filter = Filter(None, IgnoreTag, false, DynaTags(Map.empty, skips))
       suite.run(None, Args(reporter = results, filter = filter)).waitUntilCompleted()
     } catch {
@@ -46,6 +44,17 @@ object SuiteMain {
     // Threads a suite leaves behind must not keep the JVM.
     System.exit(0)
   }
+
+  /** The suite's tests that the names stand for; a name that ends in `*` is a beginning. */
+  private def skippedOf(suite: Suite, names: Seq[String]): Seq[String] =
+    names.flatMap { name =>
+      val isBeginning = name.endsWith("*")
+      val found = suite.testNames.filter { test =>
+        test == name || (isBeginning && test.startsWith(name.dropRight(1)))
+      }
+      require(found.nonEmpty, s"SKIPS.md names a test that ${suite.suiteName} has not: $name")
+      found
+    }
 
   /** Standard input ends when the runner does, however that came about. */
   private def endWithRunner(): Unit = {

@@ -29,7 +29,7 @@ object KeyfoldMetrics {
     Counted(sum("keyfoldFilesDeleted", "files deleted by retention"), _.filesDeleted)
   )
   private val stateBytes = size("keyfoldStateBytes", "bytes of keys and values of the version")
-  private val forced = sum("keyfoldForceSnapshotCount", "stores that had a forced snapshot")
+  private val forced = sum("forceSnapshotCount", "stores that had a forced snapshot")
   private val lastSnapshot = StateStoreSnapshotLastUploadInstanceMetric()
 
   val custom: Seq[StateStoreCustomMetric] = counted.map(_.metric) ++ Seq(stateBytes, forced)

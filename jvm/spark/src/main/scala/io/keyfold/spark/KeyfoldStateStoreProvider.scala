@@ -5,6 +5,7 @@ import java.util.UUID
 
 import scala.util.control.NonFatal
 
+import io.keyfold.errors.MissingFile
 import io.keyfold.format.VersionId
 import io.keyfold.store._
 import org.apache.hadoop.conf.Configuration
@@ -123,7 +124,8 @@ class KeyfoldStateStoreProvider extends StateStoreProvider {
     if (version < 0) throw SparkPrivate.unexpectedVersion(version)
     try body
     catch {
-      case NonFatal(e) => throw SparkPrivate.cannotLoad(e)
+      case e: MissingFile => throw SparkPrivate.cannotRead(e.path, e)
+      case NonFatal(e)    => throw SparkPrivate.cannotLoad(e)
     }
   }
 

@@ -186,7 +186,7 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
       store.commit()
       assert(f.files == Seq("1.delta", "1.snapshot"))
       val counted = store.metrics.customMetrics.map { case (m, n) => m.name -> n }
-      assert(counted("keyfoldForceSnapshotCount") == 1)
+      assert(counted("forceSnapshotCount") == 1)
       assert(counted("keyfoldSnapshots") == 1)
     }
   }

@@ -5,6 +5,7 @@ import java.util.UUID
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
 import org.apache.spark.{SparkEnv, SparkException}
 import org.apache.spark.sql.errors.QueryExecutionErrors
 import org.apache.spark.sql.execution.streaming.state._
@@ -31,6 +32,10 @@ object SparkPrivate {
     * of a cause does not reach the user of a streaming query.
     */
   def cannotLoad(cause: Throwable): Throwable = withReason(StateStoreErrors.cannotLoadStore(cause))
+
+  /** Spark's error for a file of the state that is not there, with the reason in its message. */
+  def cannotRead(path: String, cause: Throwable): Throwable =
+    withReason(QueryExecutionErrors.failedToReadStreamingStateFileError(new Path(path), cause))
 
   /** Spark's error for a commit that failed, with the reason in its message. */
   def cannotCommit(store: String, cause: Throwable): Throwable =

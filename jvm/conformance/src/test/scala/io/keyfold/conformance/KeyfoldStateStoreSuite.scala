@@ -1,0 +1,124 @@
+package io.keyfold.conformance
+
+import java.nio.file.{Files, Path}
+import java.util.UUID
+
+import scala.util.Random
+
+import io.keyfold.format.FileKind
+import io.keyfold.spark.KeyfoldStateStoreProvider
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.keyfold.SparkShim
+import org.apache.spark.sql.types.StructType
+import org.scalatest.BeforeAndAfter
+
+/** Spark's contract suite for providers. Each test comes twice, with and without column families;
+  * as with HDFSBacked, both run on the default family until Keyfold has others.
+  */
+class KeyfoldStateStoreSuite
+    extends StateStoreSuiteBase[KeyfoldStateStoreProvider]
+    with BeforeAndAfter {
+  import StateStoreTestsHelper._
+
+  // Maintenance that an earlier test has started would go on with that test's interval.
+  before(StateStore.stop())
+  after(StateStore.stop())
+
+  override def newStoreProvider(): KeyfoldStateStoreProvider = provider(newId())
+
+  override def newStoreProvider(id: StateStoreId): KeyfoldStateStoreProvider = provider(id)
+
+  override def newStoreProvider(
+      id: StateStoreId,
+      useColumnFamilies: Boolean
+  ): KeyfoldStateStoreProvider = provider(id)
+
+  override def newStoreProvider(
+      id: StateStoreId,
+      conf: Configuration
+  ): KeyfoldStateStoreProvider = provider(id, hadoopConf = conf)
+
+  override def newStoreProvider(
+      minDeltasForSnapshot: Int,
+      versionsInMemory: Int
+  ): KeyfoldStateStoreProvider =
+    provider(newId(), getDefaultSQLConf(minDeltasForSnapshot, versionsInMemory))
+
+  override def newStoreProvider(
+      keySchema: StructType,
+      spec: KeyStateEncoderSpec,
+      useColumnFamilies: Boolean
+  ): KeyfoldStateStoreProvider = provider(newId(), spec = spec)
+
+  override def newStoreProvider(useColumnFamilies: Boolean): KeyfoldStateStoreProvider =
+    provider(newId())
+
+  override def newStoreProviderWithClonedConf(id: StateStoreId): KeyfoldStateStoreProvider =
+    provider(id, cloneSQLConf())
+
+  override def newStoreProviderNoInit(): KeyfoldStateStoreProvider = new KeyfoldStateStoreProvider
+
+  override def getLatestData(
+      provider: KeyfoldStateStoreProvider,
+      useColumnFamilies: Boolean
+  ): Set[((String, Int), Int)] =
+    getData(provider, newestVersion(provider.stateStoreId), useColumnFamilies)
+
+  override def getData(
+      provider: KeyfoldStateStoreProvider,
+      version: Int,
+      useColumnFamilies: Boolean
+  ): Set[((String, Int), Int)] =
+    tryWithProviderResource(newStoreProvider(provider.stateStoreId)) { other =>
+      val store = other.getReadStore(version.toLong)
+      try store.iterator().map(rowPairToDataPair).toSet
+      finally store.release()
+    }
+
+  override def getDefaultSQLConf(minDeltasForSnapshot: Int, versionsInMemory: Int): SQLConf = {
+    val conf = new SQLConf
+    conf.setConf(SQLConf.STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT, minDeltasForSnapshot)
+    conf.setConf(SQLConf.MAX_BATCHES_TO_RETAIN_IN_MEMORY, versionsInMemory)
+    conf.setConf(SQLConf.MIN_BATCHES_TO_RETAIN, 2)
+    conf
+  }
+
+  private def newId() =
+    StateStoreId(Files.createTempDirectory("keyfold").toString, Random.nextInt().toLong, 0)
+
+  private def provider(
+      id: StateStoreId,
+      conf: SQLConf = getDefaultSQLConf(
+        SQLConf.STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT.defaultValue.get,
+        SQLConf.MAX_BATCHES_TO_RETAIN_IN_MEMORY.defaultValue.get
+      ),
+      spec: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(keySchema),
+      hadoopConf: Configuration = new Configuration
+  ): KeyfoldStateStoreProvider = {
+    hadoopConf.set(SparkShim.RunIdKey, UUID.randomUUID.toString)
+    val provider = new KeyfoldStateStoreProvider
+    provider.init(
+      id,
+      keySchema,
+      valueSchema,
+      spec,
+      useColumnFamilies = false,
+      new StateStoreConf(conf),
+      hadoopConf,
+      useMultipleValuesPerKey = false,
+      None
+    )
+    provider
+  }
+
+  private def newestVersion(id: StateStoreId): Int = {
+    val folder = Path.of(id.storeCheckpointLocation().toUri.getPath)
+    if (!Files.isDirectory(folder)) 0
+    else {
+      val names = folder.toFile.list().toSeq
+      names.flatMap(FileKind.parse).map(_._1.version).maxOption.getOrElse(0L).toInt
+    }
+  }
+}
