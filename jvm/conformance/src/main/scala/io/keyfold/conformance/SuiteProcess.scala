@@ -35,8 +35,7 @@ final class SuiteProcess(
     val builder = new ProcessBuilder(command(suite, resultFile, workFolder, skips).asJava)
       .directory(workFolder.toFile)
       .redirectErrorStream(true)
-    // A host name that does not resolve must not decide whether Spark starts.
-    builder.environment.put("SPARK_LOCAL_IP", "127.0.0.1")
+    builder.environment.putAll(Environment.asJava)
     val process = builder.start()
     val logger = new Thread(() => copyLog(process, folder.resolve(s"$suite.log")))
     logger.start()
@@ -103,6 +102,15 @@ object SuiteProcess {
     "-Dderby.system.durability=test",
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-Dspark.hadoop.fs.AbstractFileSystem.file.impl=io.keyfold.conformance.ShelllessLocalFs"
+  )
+
+  private val Environment = Map(
+    // A host name that does not resolve must not decide whether Spark starts.
+    "SPARK_LOCAL_IP" -> "127.0.0.1",
+    // Executors of a local cluster are started as from a Spark build, which is not there.
+    "SPARK_TESTING" -> "1",
+    "SPARK_SCALA_VERSION" -> "2.13",
+    "SPARK_DIST_CLASSPATH" -> System.getProperty("java.class.path")
   )
 
   private def javaBinary(name: String): String =

@@ -47,6 +47,61 @@ private[store] final class FileLoader(
     }
   }
 
+  /** Rebuilds `end` from the snapshot of exactly `start` and the deltas after it, for whoever wants
+    * to see that these very files give it.
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if there is no such snapshot, or a delta cannot be read
+    */
+  def replay(start: VersionId, end: VersionId): Resident = {
+    val versions = chain(start.version, end)
+    if (versions.head != start || !files.hasSnapshot(start)) {
+      throw new UnreadableVersion(
+        s"Cannot replay $location version $end from the snapshot of version $start: there is none.",
+        null
+      )
+    }
+    val (_, keyGroups) = readHead(end)
+    val map = newMap(keyGroups)
+    val deltas = versions.tail.map(Ancestor(_, FileKind.Delta))
+    try new Attempt(end, keyGroups, map).build(Some(start), deltas)
+    catch {
+      case e: BadSnapshot => throw e.getCause
+    }
+    val newestFirst = deltas.reverse :+ Ancestor(start, FileKind.Snapshot)
+    new Resident(map, keyGroups, end, Lineage(newestFirst.head, newestFirst.tail))
+  }
+
+  /** The versions that lead to `end`, oldest first, from number `from` on.
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if they cannot be told, or a rescale lies between
+    */
+  def chain(from: Long, end: VersionId): List[VersionId] = {
+    @tailrec
+    def down(here: VersionId, older: List[Ancestor], newer: List[VersionId]): List[VersionId] =
+      if (here.version == from) here :: newer
+      else if (older.isEmpty) {
+        val ancestors = readHead(here)._1.ancestors
+        if (ancestors.isEmpty) throw endOfChain(here)
+        down(here, ancestors, newer)
+      } else if (older.head.kind == FileKind.Reference) throw endOfChain(older.head.version)
+      else down(older.head.version, older.tail, here :: newer)
+
+    def endOfChain(here: VersionId) = new UnreadableVersion(
+      s"Cannot go back from $location version $end to version $from: version $here does not build " +
+        "on deltas (the query began there anew, or its partitions were rescaled).",
+      null
+    )
+    if (from < 1 || from > end.version) {
+      throw new Invalid(
+        "KEYFOLD_INVALID_VERSION",
+        s"Invalid version $from of $location: it must be between 1 and ${end.version}"
+      )
+    }
+    down(end, Nil, Nil)
+  }
+
   private def readHead(version: VersionId): (Lineage, Int) =
     try {
       val file = files.head(version)
@@ -129,7 +184,7 @@ private[store] final class FileLoader(
     /** @param deltas
       *   oldest first
       */
-    private def build(snapshot: Option[VersionId], deltas: List[Ancestor]): Unit = {
+    def build(snapshot: Option[VersionId], deltas: List[Ancestor]): Unit = {
       val txn = map.begin(VersionId.Empty)
       try {
         snapshot.foreach { version =>

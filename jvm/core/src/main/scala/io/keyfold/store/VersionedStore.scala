@@ -54,13 +54,19 @@ final class VersionedStore(
     * @throws io.keyfold.errors.OutOfOrder
     *   if another task does not finish its transaction in time, or after `close`
     */
-  def begin(base: VersionId): StoreTxn = {
+  def begin(base: VersionId): StoreTxn = begin(base, load(base))
+
+  /** As [[begin]], with a base that was rebuilt from the snapshot of exactly `snapshot`. */
+  def beginReplayed(snapshot: VersionId, base: VersionId): StoreTxn =
+    begin(base, loader.replay(snapshot, base))
+
+  private def begin(base: VersionId, resident: => Resident): StoreTxn = {
     acquireWriter(base)
     try {
       val in = synchronized {
-        val in = load(base)
+        val in = resident
         in.retain(base, settings.versionsInMemory)
-        resident = Some(in)
+        this.resident = Some(in)
         confirmed = Some(base)
         in
       }
@@ -94,6 +100,25 @@ final class VersionedStore(
     }
     new StoreView(in.map.pin(version), version, location, families)
   }
+
+  /** A view of `version` rebuilt from the snapshot of exactly `snapshot` and the deltas after it;
+    * the caller releases it. Memory is left as it is.
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if there is no such snapshot, or a delta cannot be read
+    */
+  def readReplayed(snapshot: VersionId, version: VersionId): StoreView = {
+    val in = loader.replay(snapshot, version)
+    new StoreView(in.map.pin(version), version, location, families)
+  }
+
+  /** What changed in a column family from version `from` to version `end`, both included.
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if the deltas cannot be told or read
+    */
+  def changes(from: Long, end: VersionId, family: String): ChangeFeed =
+    new ChangeFeed(files, loader.chain(from, end), family)
 
   /** Writes a snapshot if enough deltas have come since the last one.
     *

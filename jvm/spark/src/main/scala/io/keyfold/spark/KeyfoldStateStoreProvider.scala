@@ -11,7 +11,7 @@ import io.keyfold.store._
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
+import org.apache.spark.sql.keyfold.{ChangeIterator, SparkPrivate, SparkShim}
 import org.apache.spark.sql.types.StructType
 import org.slf4j.LoggerFactory
 
@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory
   * Spark makes instances freely, also on the driver and without `init`; neither the constructor nor
   * `init` touches a file.
   */
-class KeyfoldStateStoreProvider extends StateStoreProvider {
+class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrainedReplay {
   import KeyfoldStateStoreProvider._
 
   private var id: StateStoreId = _
@@ -72,16 +72,7 @@ class KeyfoldStateStoreProvider extends StateStoreProvider {
     if (loadEmpty) throw StateStoreErrors.unsupportedOperationException("loadEmpty", Name)
     loading(version) {
       val txn = store.begin(versionId(version, stateStoreCkptId))
-      new KeyfoldStateStore(
-        id,
-        txn,
-        schema,
-        stateStoreCkptId,
-        Option.when(conf.enableStateStoreCheckpointIds)(UUID.randomUUID.toString),
-        forceSnapshotOnCommit,
-        committed,
-        metrics.of
-      )
+      writeStore(txn, stateStoreCkptId, forceSnapshotOnCommit)
     }
   }
 
@@ -89,6 +80,43 @@ class KeyfoldStateStoreProvider extends StateStoreProvider {
     loading(version) {
       new KeyfoldReadStore(id, store.read(versionId(version, uniqueId)), schema)
     }
+
+  override def replayStateFromSnapshot(
+      snapshotVersion: Long,
+      endVersion: Long,
+      readOnly: Boolean,
+      snapshotVersionStateStoreCkptId: Option[String],
+      endVersionStateStoreCkptId: Option[String]
+  ): StateStore = loading(snapshotVersion) {
+    val txn = store.beginReplayed(
+      versionId(snapshotVersion, snapshotVersionStateStoreCkptId),
+      versionId(endVersion, endVersionStateStoreCkptId)
+    )
+    writeStore(txn, endVersionStateStoreCkptId, forceSnapshot = false)
+  }
+
+  override def replayReadStateFromSnapshot(
+      snapshotVersion: Long,
+      endVersion: Long,
+      snapshotVersionStateStoreCkptId: Option[String],
+      endVersionStateStoreCkptId: Option[String]
+  ): ReadStateStore = loading(snapshotVersion) {
+    val view = store.readReplayed(
+      versionId(snapshotVersion, snapshotVersionStateStoreCkptId),
+      versionId(endVersion, endVersionStateStoreCkptId)
+    )
+    new KeyfoldReadStore(id, view, schema)
+  }
+
+  override def getStateStoreChangeDataReader(
+      startVersion: Long,
+      endVersion: Long,
+      colFamilyNameOpt: Option[String],
+      endVersionStateStoreCkptId: Option[String]
+  ): ChangeIterator = loading(startVersion) {
+    val end = versionId(endVersion, endVersionStateStoreCkptId)
+    new ChangeRows(store.changes(startVersion, end, schema.family.name), schema)
+  }
 
   /** A failure is logged, not thrown: thrown, it would make Spark unload the store. */
   override def doMaintenance(): Unit = {
@@ -114,6 +142,11 @@ class KeyfoldStateStoreProvider extends StateStoreProvider {
       versionsInMemory = math.max(conf.maxVersionsToRetainInMemory, MinVersionsInMemory),
       writer = s"keyfold ${BuildInfo.version} spark ${org.apache.spark.SPARK_VERSION}"
     )
+  }
+
+  private def writeStore(txn: StoreTxn, baseId: Option[String], forceSnapshot: Boolean) = {
+    val newId = Option.when(conf.enableStateStoreCheckpointIds)(UUID.randomUUID.toString)
+    new KeyfoldStateStore(id, txn, schema, baseId, newId, forceSnapshot, committed, metrics.of)
   }
 
   /** Under checkpoint format v1, and for version 0, Spark passes no id. */

@@ -1,0 +1,71 @@
+package io.keyfold.store
+
+import io.keyfold.format.{BlockEntries, FileKind, FileReader, VersionId}
+import io.keyfold.format.Layout.EntryType
+import io.keyfold.mem.Slice
+
+/** The net changes of one column family, version by version: a row as it is after the version, or
+  * (`removed`) the key of one that is gone. Within a version a key comes once; order is not
+  * promised.
+  *
+  * Slices are borrowed until the next call. Belongs to one thread.
+  *
+  * @param versions
+  *   oldest first
+  */
+final class ChangeFeed private[store] (
+    files: StoreFiles,
+    versions: List[VersionId],
+    family: String
+) extends AutoCloseable {
+  private var left = versions
+  private var file: FileReader = _
+  private var blocks: Iterator[BlockEntries] = Iterator.empty
+  private var block: BlockEntries = _
+  private var entry = -1
+
+  val key = new Slice
+  val value = new Slice
+
+  /** Version of the change. */
+  var version: Long = 0L
+
+  def removed: Boolean = block.entryType(entry) == EntryType.Remove
+
+  /** Steps to the next change; false at the end. */
+  def next(): Boolean = {
+    entry += 1
+    while ((block == null || entry >= block.size) && nextBlock()) entry = 0
+    val found = block != null && entry < block.size
+    if (found) {
+      block.key(entry, key)
+      if (!removed) block.value(entry, 0, value)
+    }
+    found
+  }
+
+  override def close(): Unit = if (file != null) {
+    file.close()
+    file = null
+  }
+
+  private def nextBlock(): Boolean = {
+    while (!blocks.hasNext && left.nonEmpty) openFile()
+    blocks.hasNext && {
+      block = blocks.next()
+      true
+    }
+  }
+
+  private def openFile(): Unit = {
+    close()
+    val opened = files.open(left.head, FileKind.Delta)
+    file = opened
+    version = left.head.version
+    left = left.tail
+    val footer = opened.footer
+    blocks = footer.blocks.indices.iterator
+      .filter(i => footer.families(footer.blocks(i).family).spec.name == family)
+      .map(opened.block)
+  }
+}
