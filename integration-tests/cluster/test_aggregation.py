@@ -19,8 +19,8 @@ KEYS = 41
 TIMEOUT_S = 240
 
 
-def submit(*arguments: Path) -> None:
-    """Runs the job on a local cluster of two executors with one core and 1 GiB each."""
+def submit(*arguments: Path) -> str:
+    """Runs the job on a local cluster of two executors with one core and 1 GiB each; the log."""
     spark_home = Path(pyspark.__file__).parent
     command = [
         str(spark_home / "bin" / "spark-submit"),
@@ -47,6 +47,7 @@ def submit(*arguments: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
+    return done.stderr
 
 
 def write_input(folder: Path, first: int) -> None:
@@ -83,3 +84,18 @@ def test_counts_survive_a_restart_on_two_executors(tmp_path: Path) -> None:
     [operator] = keyfold.open_checkpoint(checkpoint).describe().operators
     assert operator.partitions == PARTITIONS
     assert operator.rows == KEYS
+
+
+def test_counts_survive_an_executor_killed_before_its_commit(tmp_path: Path) -> None:
+    source, checkpoint, output = (tmp_path / name for name in ("in", "checkpoint", "out"))
+    marker = tmp_path / "killed"
+
+    write_input(source, first=0)
+    log = submit(source, checkpoint, output, marker)
+    assert marker.exists()
+    assert "ExecutorLostFailure" in log
+    assert rows_of(output) == expected(FILES)
+
+    description = keyfold.open_checkpoint(checkpoint).describe()
+    assert description.problems == ()
+    assert description.rows == KEYS
