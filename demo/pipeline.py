@@ -1,5 +1,5 @@
 # ruff: noqa: N802 - Spark names the methods of its listener
-"""The streaming driver, a process of its own so that it can be killed: three stateful queries."""
+"""The streaming driver, a process of its own so that it can be killed: four stateful queries."""
 
 import argparse
 import json
@@ -22,6 +22,7 @@ from demo.questions import (
     FLIGHT,
     SCHEMA,
     WATERMARK,
+    chains,
     delays,
     each_once,
     totals,
@@ -31,8 +32,8 @@ from demo.replay import END_CARRIER
 from demo.session import PROVIDERS, streaming_session
 from demo.workspace import Workspace
 
-FILES_PER_BATCH = 10
-QUERIES = ("flights", "delays", "totals")
+FILES_PER_BATCH = 15
+QUERIES = ("flights", "delays", "chains", "totals")
 
 
 class Reporter(StreamingQueryListener):
@@ -87,6 +88,14 @@ def delays_query(source: DataFrame, workspace: Workspace) -> StreamingQuery:
     return start(writer, "delays", workspace)
 
 
+def chains_query(source: DataFrame, workspace: Workspace) -> StreamingQuery:
+    """Chains of flights per aircraft, as session windows of flights taken once."""
+    watermarked = source.withWatermark("event_time", WATERMARK)
+    chained = chains(watermarked.dropDuplicatesWithinWatermark(FLIGHT))
+    writer = chained.writeStream.format("parquet").option("path", str(workspace.result("chains")))
+    return start(writer, "chains", workspace)
+
+
 def totals_query(source: DataFrame, workspace: Workspace) -> StreamingQuery:
     """One running total; a batch that is run again overwrites what it wrote before the kill."""
 
@@ -110,7 +119,8 @@ def main() -> None:
     send("note", text="Spark has started; the first batches are the slowest")
     spark.streams.addListener(Reporter())
     source = deliveries(spark, workspace)
-    queries = [begin(source, workspace) for begin in (flights_query, delays_query, totals_query)]
+    begins = (flights_query, delays_query, chains_query, totals_query)
+    queries = [begin(source, workspace) for begin in begins]
     for query in queries:
         query.awaitTermination()
     spark.stop()

@@ -20,6 +20,10 @@ FLIGHT = ["year", "month", "day", "sched_dep_time", "carrier", "flight", "origin
 WATERMARK = "3 days"
 
 
+# Most aircraft fly again within half a day, or not before the next.
+CHAIN_GAP = "12 hours"
+
+
 def with_event_time(rows: DataFrame) -> DataFrame:
     """Add the scheduled departure as `event_time`; `time_hour` is in UTC, free of clock changes."""
     departure = F.col("time_hour") + F.make_dt_interval(mins=F.col("minute").cast("int"))
@@ -43,6 +47,24 @@ def delays(flights: DataFrame) -> DataFrame:
         )
         .withColumn("hour", F.col("hours.start"))
         .drop("hours")
+    )
+
+
+def chains(flights: DataFrame) -> DataFrame:
+    """Flights of one aircraft in a row, each within `CHAIN_GAP` of the one before; miles flown.
+
+    Flights without a tail number are one aircraft: a filter would be pushed below the watermark and
+    keep the closing row from moving it.
+    """
+    return (
+        flights.groupBy(
+            F.coalesce("tailnum", F.lit("none")).alias("aircraft"),
+            F.session_window("event_time", CHAIN_GAP).alias("chain"),
+        )
+        .agg(F.count("*").alias("flights"), F.sum("distance").alias("miles"))
+        .withColumn("begins", F.col("chain.start"))
+        .withColumn("ends", F.col("chain.end"))
+        .drop("chain")
     )
 
 

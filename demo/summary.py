@@ -10,6 +10,7 @@ from demo.record import Record
 QUESTIONS = {
     "flights": "each flight once (deduplication)",
     "delays": "delays per origin, carrier and hour (deduplication, then windows)",
+    "chains": "chains of flights per aircraft (deduplication, then session windows)",
     "totals": "running total of all rows (aggregation without keys)",
 }
 

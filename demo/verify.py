@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from demo.compare import compare
 from demo.events import send
-from demo.questions import CSV_OPTIONS, SCHEMA, delays, each_once, totals, with_event_time
+from demo.questions import CSV_OPTIONS, SCHEMA, chains, delays, each_once, totals, with_event_time
 from demo.replay import END_CARRIER
 from demo.session import batch_session
 from demo.truth import truth
@@ -20,7 +20,12 @@ def answers(spark: SparkSession, workspace: Workspace) -> dict[str, DataFrame]:
     rows = spark.read.schema(SCHEMA).options(**CSV_OPTIONS).csv(str(workspace.input))
     flights = with_event_time(rows.where(f"carrier <> '{END_CARRIER}'"))
     once = each_once(flights)
-    return {"flights": once, "delays": delays(once), "totals": totals(flights)}
+    return {
+        "flights": once,
+        "delays": delays(once),
+        "chains": chains(once),
+        "totals": totals(flights),
+    }
 
 
 def streamed(spark: SparkSession, workspace: Workspace) -> dict[str, DataFrame]:
@@ -30,11 +35,13 @@ def streamed(spark: SparkSession, workspace: Workspace) -> dict[str, DataFrame]:
         return int(folder.name.removeprefix("batch="))
 
     flights = spark.read.parquet(str(workspace.result("flights")))
+    chained = spark.read.parquet(str(workspace.result("chains")))
     hourly = spark.read.parquet(str(workspace.result("delays")))
     last = max(workspace.result("totals").glob("batch=*"), key=number)
     return {
         "flights": flights.where(f"carrier <> '{END_CARRIER}'"),
         "delays": hourly,
+        "chains": chained,
         "totals": spark.read.parquet(str(last)),
     }
 

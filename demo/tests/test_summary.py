@@ -29,9 +29,9 @@ def record(missing: int) -> Record:
         provider="hdfs",
         replayed=Replayed(files=2, flights=10, repeats=3),
         batches=[Batch.from_progress(PROGRESS)],
-        finished={"flights": 4, "delays": 4, "totals": 4},
-        killed_in={"flights": 3, "delays": None, "totals": 2},
-        resumed={"flights": 3, "delays": 4},
+        finished={"flights": 4, "delays": 4, "chains": 4, "totals": 4},
+        killed_in={"flights": 3, "delays": None, "chains": 3, "totals": 2},
+        resumed={"flights": 3, "delays": 4, "chains": 3},
         state_file_bytes={"flights": 3 * 1024 * 1024},
         verdicts=[Verdict("flights", "pandas", rows=10, missing=missing, unexpected=0)],
     )
