@@ -29,7 +29,6 @@ final class StoreTxn private[store] (
 
   for (i <- families.indices if indices(i) < 0) indices(i) = rows.createFamily(families(i))
 
-  def isUpdating: Boolean = state.get == Updating
   def isCommitted: Boolean = state.get == Committed
 
   /** Copies key and value in.

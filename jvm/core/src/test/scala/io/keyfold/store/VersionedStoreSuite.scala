@@ -96,7 +96,7 @@ class VersionedStoreSuite extends AnyFunSuite {
     fixture.faults.failWrite = _ => true
     intercept[IOException](txn.commit())
     fixture.faults.failWrite = _ => false
-    assert(txn.isUpdating)
+    assert(!txn.isCommitted)
     txn.abort()
     assert(!fixture.blobs.exists(fixture.path("2.delta")))
     fixture.commit(store, 1, "b" -> "3")
