@@ -40,19 +40,8 @@ final class FileReader private (
     val block = footer.blocks(index)
     val name = s"block $index"
     val stored = FileReader.read(blob, path, block.offset, block.storedLength)
-    val found = Checksum.of(stored)
-    if (found != block.checksum) {
-      throw new CorruptFile(
-        path,
-        f"$name has checksum $found%08x instead of ${block.checksum}%08x"
-      )
-    }
-    val raw =
-      try block.codec.decompress(stored, block.rawLength)
-      catch {
-        case NonFatal(e) =>
-          throw new CorruptFile(path, s"$name cannot be decompressed: ${e.getMessage}", e)
-      }
+    FileReader.expect(path, name, Checksum.of(stored), block.checksum)
+    val raw = FileReader.decompress(path, name, block.codec, stored, block.rawLength)
     val multiValue = footer.families(block.family).spec.multiValue
     val rowChecksums = (flags & Layout.RowChecksumsFlag) != 0
     val entries =
@@ -134,10 +123,14 @@ object FileReader {
       path,
       "footer",
       Checksum.of(end, 0, stored + TrailerChecksumAt),
-      trailer,
-      TrailerChecksumAt
+      ByteSource.i32(trailer, TrailerChecksumAt)
     )
-    expect(path, "header", Checksum.of(header, 0, HeaderChecksumAt), header, HeaderChecksumAt)
+    expect(
+      path,
+      "header",
+      Checksum.of(header, 0, HeaderChecksumAt),
+      ByteSource.i32(header, HeaderChecksumAt)
+    )
 
     val code = start.u8()
     val flags = start.u8()
@@ -146,7 +139,11 @@ object FileReader {
     val reserved = Seq(flags & ~RowChecksumsFlag, start.i32(), trailer(17).toInt, copy.u16())
     if (reserved.exists(_ != 0)) in.fail("what is reserved is not 0")
 
-    val footer = decodeFooter(end, stored, in.length(), in.u8(), path)
+    val rawLength = in.length()
+    val codecCode = in.u8()
+    val codec = Codec.ofCode(codecCode).getOrElse(in.fail(s"unknown codec $codecCode"))
+    val raw = decompress(path, "footer", codec, Arrays.copyOf(end, stored), rawLength)
+    val footer = FooterCodec.decode(raw, raw.length, path)
     checkFooter(footer, path, version, kind, blocksEnd = trailerAt - stored)
     new FileReader(blob, path, kind, flags, footer)
   }
@@ -168,18 +165,6 @@ object FileReader {
     }
     if (!headerFits) throw new CorruptFile(path, "the header is not Keyfold's")
     if (!trailerFits) throw new CorruptFile(path, s"it is truncated to $length bytes")
-  }
-
-  private def decodeFooter(end: Array[Byte], stored: Int, raw: Int, codec: Int, path: String) = {
-    val bytes =
-      try {
-        val known = Codec.ofCode(codec).getOrElse(sys.error(s"unknown codec $codec"))
-        known.decompress(Arrays.copyOf(end, stored), raw)
-      } catch {
-        case NonFatal(e) =>
-          throw new CorruptFile(path, s"the footer cannot be decompressed: ${e.getMessage}", e)
-      }
-    FooterCodec.decode(bytes, bytes.length, path)
   }
 
   private def checkFooter(
@@ -211,12 +196,23 @@ object FileReader {
     if (end != blocksEnd) throw new CorruptFile(path, s"blocks end at $end, not at $blocksEnd")
   }
 
-  private def expect(path: String, part: String, found: Int, in: Array[Byte], at: Int): Unit = {
-    val expected = ByteSource.i32(in, at)
+  private def expect(path: String, part: String, found: Int, expected: Int): Unit =
     if (found != expected) {
       throw new CorruptFile(path, f"$part has checksum $found%08x instead of $expected%08x")
     }
-  }
+
+  private def decompress(
+      path: String,
+      part: String,
+      codec: Codec,
+      stored: Array[Byte],
+      rawLength: Int
+  ): Array[Byte] =
+    try codec.decompress(stored, rawLength)
+    catch {
+      case NonFatal(e) =>
+        throw new CorruptFile(path, s"$part cannot be decompressed: ${e.getMessage}", e)
+    }
 
   /** A range of the file; a file that got shorter while open counts as damaged. */
   private def read(blob: BlobReader, path: String, position: Long, count: Int): Array[Byte] =

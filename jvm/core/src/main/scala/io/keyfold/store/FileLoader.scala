@@ -36,15 +36,7 @@ private[store] final class FileLoader(
         s"Cannot load $location version $target: this release does not read reference files"
       )
     }
-    val map = newMap(keyGroups)
-    try {
-      val lineage = new Attempt(target, keyGroups, map).from(head.head, head.ancestors, Nil)
-      new Resident(map, keyGroups, target, lineage)
-    } catch {
-      case NonFatal(e) =>
-        map.close()
-        throw e
-    }
+    fill(target, keyGroups)(_.from(head.head, head.ancestors, Nil))
   }
 
   /** Rebuilds `end` from the snapshot of exactly `start` and the deltas after it, for whoever wants
@@ -54,22 +46,35 @@ private[store] final class FileLoader(
     *   if there is no such snapshot, or a delta cannot be read
     */
   def replay(start: VersionId, end: VersionId): Resident = {
-    val versions = chain(start.version, end)
+    val (head, keyGroups) = readHead(end)
+    val versions = chain(start.version, end, head.ancestors)
     if (versions.head != start || !files.hasSnapshot(start)) {
       throw new UnreadableVersion(
         s"Cannot replay $location version $end from the snapshot of version $start: there is none.",
         null
       )
     }
-    val (_, keyGroups) = readHead(end)
-    val map = newMap(keyGroups)
     val deltas = versions.tail.map(Ancestor(_, FileKind.Delta))
-    try new Attempt(end, keyGroups, map).build(Some(start), deltas)
+    try
+      fill(end, keyGroups) { attempt =>
+        attempt.build(Some(start), deltas)
+        attempt.lineage(Ancestor(start, FileKind.Snapshot), deltas)
+      }
     catch {
       case e: BadSnapshot => throw e.getCause
     }
-    val newestFirst = deltas.reverse :+ Ancestor(start, FileKind.Snapshot)
-    new Resident(map, keyGroups, end, Lineage(newestFirst.head, newestFirst.tail))
+  }
+
+  private def fill(target: VersionId, keyGroups: Int)(build: Attempt => Lineage): Resident = {
+    val map = newMap(keyGroups)
+    try {
+      val lineage = build(new Attempt(target, keyGroups, map))
+      new Resident(map, keyGroups, target, lineage)
+    } catch {
+      case NonFatal(e) =>
+        map.close()
+        throw e
+    }
   }
 
   /** The versions that lead to `end`, oldest first, from number `from` on.
@@ -77,14 +82,19 @@ private[store] final class FileLoader(
     * @throws io.keyfold.errors.StoreError
     *   if they cannot be told, or a rescale lies between
     */
-  def chain(from: Long, end: VersionId): List[VersionId] = {
+  def chain(from: Long, end: VersionId): List[VersionId] = chain(from, end, Nil)
+
+  /** @param ancestors
+    *   of `end`, if its head was read already
+    */
+  private def chain(from: Long, end: VersionId, ancestors: List[Ancestor]): List[VersionId] = {
     @tailrec
     def down(here: VersionId, older: List[Ancestor], newer: List[VersionId]): List[VersionId] =
       if (here.version == from) here :: newer
       else if (older.isEmpty) {
-        val ancestors = readHead(here)._1.ancestors
-        if (ancestors.isEmpty) throw endOfChain(here)
-        down(here, ancestors, newer)
+        val below = readHead(here)._1.ancestors
+        if (below.isEmpty) throw endOfChain(here)
+        down(here, below, newer)
       } else if (older.head.kind == FileKind.Reference) throw endOfChain(older.head.version)
       else down(older.head.version, older.tail, here :: newer)
 
@@ -99,7 +109,7 @@ private[store] final class FileLoader(
         s"Invalid version $from of $location: it must be between 1 and ${end.version}"
       )
     }
-    down(end, Nil, Nil)
+    down(end, ancestors, Nil)
   }
 
   private def readHead(version: VersionId): (Lineage, Int) =
@@ -107,7 +117,7 @@ private[store] final class FileLoader(
       val file = files.head(version)
       try {
         val footer = file.footer
-        (Lineage(Ancestor(version, file.kind), footer.lineage.toList), footer.identity.keyGroups)
+        (Lineage(Ancestor(version, file.kind) :: footer.lineage.toList), footer.identity.keyGroups)
       } finally file.close()
     } catch {
       case e: CorruptFile =>
@@ -159,9 +169,11 @@ private[store] final class FileLoader(
         cause
       )
 
-    private def lineage(bottom: Ancestor, newer: List[Ancestor]): Lineage = {
-      val newestFirst = newer.map(_.copy(kind = FileKind.Delta)).reverse :+ bottom
-      Lineage(newestFirst.head, newestFirst.tail)
+    /** @param newer
+      *   the deltas on top of `bottom`, oldest first
+      */
+    def lineage(bottom: Ancestor, newer: List[Ancestor]): Lineage = {
+      Lineage(newer.map(_.copy(kind = FileKind.Delta)).reverse :+ bottom)
     }
 
     /** @return whether the snapshot could be used */

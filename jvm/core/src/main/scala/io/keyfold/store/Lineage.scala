@@ -2,27 +2,25 @@ package io.keyfold.store
 
 import io.keyfold.format.{Ancestor, FileKind, VersionId}
 
-/** A version's head and what it builds on: docs/FORMAT.md, section 4.2. Its last element, which may
-  * be the head itself, is of kind snapshot when one is known to be durable.
+/** A version's head and what it builds on: docs/FORMAT.md, section 4.2.
   *
-  * @param ancestors
-  *   newest first, down to the newest snapshot known to be durable, or to version 1
+  * @param elements
+  *   newest first, the head included: down to the newest snapshot known to be durable, which is
+  *   then of kind snapshot, or to version 1; at least one
   */
-private[store] final case class Lineage(head: Ancestor, ancestors: List[Ancestor]) {
+private[store] final case class Lineage(elements: List[Ancestor]) {
+  def head: Ancestor = elements.head
+  def ancestors: List[Ancestor] = elements.tail
 
   /** The snapshot that it starts from, or what there is in its place. */
-  def bottom: Ancestor = ancestors.lastOption.getOrElse(head)
+  def bottom: Ancestor = elements.last
 
   /** Files to read on top of the newest snapshot. */
-  def deltas: Int = (head :: ancestors).count(_.kind != FileKind.Snapshot)
+  def deltas: Int = elements.count(_.kind != FileKind.Snapshot)
 
   /** The same, given that a snapshot of `version` is durable. */
   def cutAt(version: VersionId): Lineage = {
-    val (newer, rest) = (head :: ancestors).span(_.version != version)
-    if (rest.isEmpty) this
-    else {
-      val cut = newer :+ Ancestor(version, FileKind.Snapshot)
-      Lineage(cut.head, cut.tail)
-    }
+    val (newer, rest) = elements.span(_.version != version)
+    if (rest.isEmpty) this else Lineage(newer :+ Ancestor(version, FileKind.Snapshot))
   }
 }

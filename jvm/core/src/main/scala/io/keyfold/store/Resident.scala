@@ -19,7 +19,7 @@ private[store] final class Resident(val map: StateMap, val keyGroups: Int) {
 
   /** What a version written on top of `base` builds on; nothing for version 0. */
   def ancestorsOn(base: VersionId): List[Ancestor] =
-    lineages.get(base).fold(List.empty[Ancestor])(l => l.head :: l.ancestors)
+    lineages.get(base).fold(List.empty[Ancestor])(_.elements)
 
   /** @return nothing for version 0, or a version no longer held */
   def lineage(version: VersionId): Option[Lineage] = lineages.get(version)
@@ -28,7 +28,7 @@ private[store] final class Resident(val map: StateMap, val keyGroups: Int) {
   def newest: Option[VersionId] = lineages.keys.maxByOption(_.version)
 
   def committed(version: VersionId, ancestors: List[Ancestor]): Unit =
-    lineages += version -> Lineage(Ancestor(version, FileKind.Delta), ancestors)
+    lineages += version -> Lineage(Ancestor(version, FileKind.Delta) :: ancestors)
 
   /** From now on lineages need not go further down than `version`. */
   def snapshotIsDurable(version: VersionId): Unit =

@@ -14,9 +14,8 @@ import org.slf4j.LoggerFactory
 /** The versions of one state store: the facade that the adapter calls.
   *
   * One transaction at a time; a second `begin` waits for the first to end, except that a thread
-  * which begins again has given up what it began before. Reads and maintenance run beside it. No
-  * method but `begin`, `read` and those of maintenance touches files; opening a store costs
-  * nothing.
+  * which begins again has given up what it began before. Reads and maintenance run beside it.
+  * Opening a store touches no file.
   *
   * @param families
   *   the column families that the query uses, made when a store starts empty
@@ -129,17 +128,12 @@ final class VersionedStore(
     *   the version a snapshot was written of
     */
   def snapshotIfDue(): Option[VersionId] = {
-    val due = synchronized {
-      for {
-        version <- confirmed
-        in <- resident
-        lineage <- in.lineage(version)
-        if lineage.deltas >= settings.deltasPerSnapshot
-      } yield (version, in)
+    val due = newestConfirmed.filter { case (_, lineage) =>
+      lineage.deltas >= settings.deltasPerSnapshot
     }
-    due.map { case (version, in) =>
-      writeSnapshot(version, in)
-      version
+    due.map { case (in, lineage) =>
+      writeSnapshot(lineage.head.version, in)
+      lineage.head.version
     }
   }
 
@@ -148,11 +142,10 @@ final class VersionedStore(
     * @return
     *   how many
     */
-  def cleanup(): Int = {
-    val newest = synchronized {
-      for (version <- confirmed; in <- resident; lineage <- in.lineage(version)) yield lineage
-    }
-    newest.fold(0)(retention.cleanup)
+  def cleanup(): Int = newestConfirmed.fold(0) { case (_, lineage) => retention.cleanup(lineage) }
+
+  private def newestConfirmed: Option[(Resident, Lineage)] = synchronized {
+    for (version <- confirmed; in <- resident; lineage <- in.lineage(version)) yield (in, lineage)
   }
 
   /** Estimated bytes of memory that the store's rows take. */
@@ -225,7 +218,7 @@ final class VersionedStore(
 
   private def writeSnapshot(version: VersionId, in: Resident): Unit = {
     val pinned = synchronized {
-      if (in.holds(version)) Some((in.map.pin(version), in.ancestorsOn(version).drop(1))) else None
+      in.lineage(version).map(lineage => (in.map.pin(version), lineage.ancestors))
     }
     pinned.foreach { case (view, ancestors) =>
       val length =

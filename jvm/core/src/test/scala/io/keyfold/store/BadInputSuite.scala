@@ -25,12 +25,7 @@ class BadInputSuite extends AnyFunSuite {
   /** Versions 1 to 8; snapshots of 3 and 6. */
   private def eightVersions(): StoreFixture = {
     val fixture = new StoreFixture
-    val store = fixture.open()
-    for (v <- 1 to 8) {
-      fixture.commit(store, v - 1L, s"k$v" -> v.toString)
-      store.snapshotIfDue()
-    }
-    store.close()
+    fixture.commitMaintained(8)
     assert(fixture.blobs.exists(fixture.path("3.snapshot")))
     assert(fixture.blobs.exists(fixture.path("6.snapshot")))
     fixture

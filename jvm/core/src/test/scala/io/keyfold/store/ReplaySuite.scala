@@ -13,11 +13,7 @@ class ReplaySuite extends AnyFunSuite {
   /** Versions 1 to 8, each with a row `k<v>` of its own; snapshots of 3 and 6. */
   private def eightVersions(): (StoreFixture, VersionedStore) = {
     val fixture = new StoreFixture
-    val store = fixture.open()
-    for (v <- 1 to 8) {
-      fixture.commit(store, v - 1L, s"k$v" -> v.toString)
-      store.snapshotIfDue()
-    }
+    fixture.commitMaintained(8)
     (fixture, fixture.open())
   }
 

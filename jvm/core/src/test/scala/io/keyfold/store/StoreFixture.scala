@@ -39,6 +39,16 @@ class StoreFixture(
     store.close()
   }
 
+  /** As [[commitVersions]], with a look for a due snapshot after each. */
+  def commitMaintained(count: Int): Unit = {
+    val store = open()
+    for (v <- 1 to count) {
+      commit(store, v - 1L, s"k$v" -> v.toString)
+      store.snapshotIfDue()
+    }
+    store.close()
+  }
+
   /** Rows of a version as a store that has nothing in memory loads them. */
   def loaded(version: Long): Map[String, String] = {
     val store = open()
