@@ -46,6 +46,16 @@ final class LayoutMismatch(condition: String, message: String)
 /** A row was handed to a partition that does not own it. */
 final class MisplacedRow(message: String) extends StoreError("KEYFOLD_ROW_MISPLACED", message, null)
 
+/** A row in memory is not what was put. */
+final class CorruptRow(val store: String, val expected: Int, val computed: Int)
+    extends StoreError(
+      "KEYFOLD_ROW_CORRUPT",
+      f"A row of $store has checksum $computed%08x instead of $expected%08x: it was damaged in the " +
+        "executor's memory. Files are not touched; the task's retry loads the row anew. If it comes " +
+        "again on one machine, test that machine's memory.",
+      null
+    )
+
 /** A committed version cannot be rebuilt from the files that are left. */
 final class UnreadableVersion(message: String, cause: Throwable)
     extends StoreError("KEYFOLD_VERSION_UNREADABLE", message, cause)

@@ -16,4 +16,8 @@ object Mem {
   /** Copies `length` bytes; the ranges must not overlap. */
   def copy(from: AnyRef, fromOffset: Long, to: AnyRef, toOffset: Long, length: Int): Unit =
     unsafe.copyMemory(from, fromOffset, to, toOffset, length.toLong)
+
+  /** Four bytes in the machine's order. */
+  def getInt(base: AnyRef, offset: Long): Int = unsafe.getInt(base, offset)
+  def putInt(base: AnyRef, offset: Long, value: Int): Unit = unsafe.putInt(base, offset, value)
 }

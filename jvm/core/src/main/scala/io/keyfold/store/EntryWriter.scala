@@ -3,10 +3,10 @@ package io.keyfold.store
 import io.keyfold.format.FileWriter
 import io.keyfold.format.Layout.EntryType
 import io.keyfold.group.GroupOrder
-import io.keyfold.map.{MapTxn, MapView}
+import io.keyfold.map.{MapTxn, MapView, RowCursor}
 
 /** Puts rows or changes into a file, family by family, key groups in file order. */
-private[store] final class EntryWriter(file: FileWriter, order: GroupOrder) {
+private[store] final class EntryWriter(file: FileWriter, order: GroupOrder, seal: RowSeal) {
 
   def changesOf(txn: MapTxn): Unit =
     for {
@@ -16,8 +16,8 @@ private[store] final class EntryWriter(file: FileWriter, order: GroupOrder) {
       file.startGroup(family, group)
       val change = txn.changes(family, group)
       while (change.next()) {
-        val entryType = if (change.removed) EntryType.Remove else EntryType.Put
-        file.add(entryType, change.hash, change.key, change.value)
+        if (change.removed) file.add(EntryType.Remove, change.hash, change.key, change.value)
+        else addRow(change)
       }
     }
 
@@ -28,6 +28,12 @@ private[store] final class EntryWriter(file: FileWriter, order: GroupOrder) {
     } {
       file.startGroup(family, group)
       val row = view.scanGroup(family, group)
-      while (row.next()) file.add(EntryType.Put, row.hash, row.key, row.value)
+      while (row.next()) addRow(row)
     }
+
+  private def addRow(row: RowCursor): Unit = {
+    seal.verify(row.key, row.value)
+    seal.open(row.value)
+    file.add(EntryType.Put, row.hash, row.key, row.value)
+  }
 }

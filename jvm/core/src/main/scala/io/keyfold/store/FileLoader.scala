@@ -1,6 +1,7 @@
 package io.keyfold.store
 
 import scala.annotation.tailrec
+import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import io.keyfold.errors._
@@ -18,7 +19,9 @@ import org.slf4j.LoggerFactory
 private[store] final class FileLoader(
     files: StoreFiles,
     location: StoreLocation,
+    settings: StoreSettings,
     counters: StoreCounters,
+    newSeal: () => RowSeal,
     newMap: Int => StateMap
 ) {
   import FileLoader._
@@ -112,6 +115,11 @@ private[store] final class FileLoader(
     down(end, ancestors, Nil)
   }
 
+  /** Number of key groups of a version; nothing if it has no files. */
+  def keyGroups(version: VersionId): Option[Int] =
+    try Option.when(version != VersionId.Empty)(readHead(version)._2)
+    catch { case _: MissingFile => None }
+
   private def readHead(version: VersionId): (Lineage, Int) =
     try {
       val file = files.head(version)
@@ -129,6 +137,9 @@ private[store] final class FileLoader(
     }
 
   private final class Attempt(target: VersionId, keyGroups: Int, map: StateMap) {
+    private val seal = newSeal()
+    private val deltaBytes = mutable.Map.empty[VersionId, Long]
+    private var broken: Option[BadSnapshot] = None
 
     /** Tries snapshots from the newest down. Below the last ancestor listed, that version's own
       * head shows the way to older ones.
@@ -142,6 +153,7 @@ private[store] final class FileLoader(
       if (usable && tryBuild(here.version, newer)) {
         lineage(Ancestor(here.version, FileKind.Snapshot), newer)
       } else if (here.version.version == 1) {
+        checkRepair(newer.size + 1)
         build(None, here :: newer)
         lineage(Ancestor(here.version, FileKind.Delta), newer)
       } else {
@@ -173,24 +185,53 @@ private[store] final class FileLoader(
       *   the deltas on top of `bottom`, oldest first
       */
     def lineage(bottom: Ancestor, newer: List[Ancestor]): Lineage = {
-      Lineage(newer.map(_.copy(kind = FileKind.Delta)).reverse :+ bottom)
+      Lineage(newer.map(_.copy(kind = FileKind.Delta)).reverse :+ bottom, deltaBytes.toMap)
     }
 
     /** @return whether the snapshot could be used */
-    private def tryBuild(snapshot: VersionId, deltas: List[Ancestor]): Boolean =
-      try {
-        build(Some(snapshot), deltas)
-        true
-      } catch {
-        case e: BadSnapshot =>
-          counters.snapshotFallbacks.increment()
-          log.warn(
-            "Cannot use the snapshot of version {} of {}, trying an older one: {}",
-            e.version,
-            location,
-            e.getCause.getMessage
-          )
-          false
+    private def tryBuild(snapshot: VersionId, deltas: List[Ancestor]): Boolean = {
+      checkRepair(deltas.size)
+      val tries = if (broken.isEmpty) settings.repair.tries else 1
+      (1 to tries).exists { n =>
+        try {
+          build(Some(snapshot), deltas)
+          true
+        } catch {
+          case e: BadSnapshot =>
+            log.warn(
+              s"Cannot use the snapshot of version $snapshot of $location (try $n of $tries): " +
+                e.getCause.getMessage
+            )
+            if (n == tries) giveUp(e)
+            false
+        }
+      }
+    }
+
+    private def giveUp(snapshot: BadSnapshot): Unit = {
+      if (!settings.repair.enabled) {
+        throw new UnreadableVersion(
+          s"Cannot load $location version $target: ${snapshot.getCause.getMessage} An older snapshot " +
+            "and more deltas may give the same version: set " +
+            "spark.sql.streaming.stateStore.autoSnapshotRepair.enabled=true.",
+          snapshot.getCause
+        )
+      }
+      counters.snapshotFallbacks.increment()
+      broken = broken.orElse(Some(snapshot))
+    }
+
+    /** @param deltas
+      *   how many an older snapshot takes
+      */
+    private def checkRepair(deltas: Int): Unit =
+      broken.filter(_ => deltas > settings.repair.maxDeltas).foreach { snapshot =>
+        throw new UnreadableVersion(
+          s"Cannot load $location version $target: ${snapshot.getCause.getMessage} Without it $deltas " +
+            s"deltas would have to be read, more than the ${settings.repair.maxDeltas} that " +
+            "spark.sql.streaming.stateStore.autoSnapshotRepair.maxChangeFileReplay allows.",
+          snapshot.getCause
+        )
       }
 
     /** @param deltas
@@ -234,7 +275,8 @@ private[store] final class FileLoader(
       try {
         checkKeyGroups(file)
         val families = file.footer.families.map(f => familyIn(txn, f.spec, file.path)).toArray
-        new EntryApplier(txn, families, file, location.partition).applyAll()
+        new EntryApplier(txn, families, file, location.partition, seal).applyAll()
+        if (kind == FileKind.Delta) deltaBytes(version) = file.length
       } finally file.close()
     }
 
@@ -275,7 +317,8 @@ private object FileLoader {
       txn: MapTxn,
       families: Array[Int],
       file: FileReader,
-      partition: Int
+      partition: Int,
+      seal: RowSeal
   ) {
     private val key = new Slice
     private val value = new Slice
@@ -319,8 +362,9 @@ private object FileLoader {
     private def applyEntry(family: Int, i: Int): Unit = {
       block.key(i, key)
       block.entryType(i) match {
-        case Layout.EntryType.Put => txn.put(family, block.hash(i), key, block.value(i, 0, value))
-        case _                    =>
+        case Layout.EntryType.Put =>
+          txn.put(family, block.hash(i), key, seal.close(key, block.value(i, 0, value)))
+        case _ =>
           txn.remove(family, block.hash(i), key)
           ()
       }

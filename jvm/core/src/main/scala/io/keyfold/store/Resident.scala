@@ -1,6 +1,6 @@
 package io.keyfold.store
 
-import io.keyfold.format.{Ancestor, FileKind, VersionId}
+import io.keyfold.format.VersionId
 import io.keyfold.map.StateMap
 
 /** The versions of a store that are in memory, and for each what its files are.
@@ -17,9 +17,8 @@ private[store] final class Resident(val map: StateMap, val keyGroups: Int) {
 
   def holds(version: VersionId): Boolean = map.holds(version)
 
-  /** What a version written on top of `base` builds on; nothing for version 0. */
-  def ancestorsOn(base: VersionId): List[Ancestor] =
-    lineages.get(base).fold(List.empty[Ancestor])(_.elements)
+  /** What a version written on top of `base` builds on. */
+  def under(base: VersionId): Lineage = lineages.getOrElse(base, Lineage.Empty)
 
   /** @return nothing for version 0, or a version no longer held */
   def lineage(version: VersionId): Option[Lineage] = lineages.get(version)
@@ -27,8 +26,7 @@ private[store] final class Resident(val map: StateMap, val keyGroups: Int) {
   /** Newest version held but version 0. */
   def newest: Option[VersionId] = lineages.keys.maxByOption(_.version)
 
-  def committed(version: VersionId, ancestors: List[Ancestor]): Unit =
-    lineages += version -> Lineage(Ancestor(version, FileKind.Delta) :: ancestors)
+  def committed(lineage: Lineage): Unit = lineages += lineage.head.version -> lineage
 
   /** From now on lineages need not go further down than `version`. */
   def snapshotIsDurable(version: VersionId): Unit =

@@ -37,8 +37,10 @@ private[store] final class Retention(
     val due = version - lastLooked >= settings.versionsPerCleanup
     if (oldestToRetain <= 0 || !due) 0
     else {
-      lastLooked = version
-      base(newest.bottom, oldestToRetain).fold(0)(deleteBefore)
+      val stale = base(newest.bottom, oldestToRetain).fold(Seq.empty[StaleVersion])(olderThan)
+      val (now, later) = stale.splitAt(settings.deletesPerCleanup)
+      if (later.isEmpty) lastLooked = version
+      now.iterator.flatten.count { case (version, kind) => delete(version, kind) }
     }
   }
 
@@ -65,12 +67,14 @@ private[store] final class Retention(
         None
     }
 
-  private def deleteBefore(base: VersionId): Int =
+  private def olderThan(base: VersionId): Seq[StaleVersion] =
     files
       .list()
       .filter { case (version, _) => version.version < base.version }
-      .sortBy { case (version, _) => version.version }
-      .count { case (version, kind) => delete(version, kind) }
+      .groupBy { case (version, _) => version.version }
+      .toSeq
+      .sortBy { case (version, _) => version }
+      .map { case (_, files) => files }
 
   private def delete(version: VersionId, kind: FileKind): Boolean =
     try {
@@ -86,4 +90,7 @@ private[store] final class Retention(
 
 private object Retention {
   private val log = LoggerFactory.getLogger(classOf[Retention])
+
+  /** The files of all attempts at a version. */
+  private type StaleVersion = Seq[(VersionId, FileKind)]
 }

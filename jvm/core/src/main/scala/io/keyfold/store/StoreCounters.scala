@@ -21,6 +21,9 @@ final class StoreCounters {
   val snapshots = new LongAdder
   val snapshotBytes = new LongAdder
 
+  /** File operations tried again after a failure that might pass. */
+  val retries = new LongAdder
+
   /** Files deleted by retention. */
   val filesDeleted = new LongAdder
 }

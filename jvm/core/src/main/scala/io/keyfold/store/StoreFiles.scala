@@ -14,15 +14,18 @@ private[store] final class StoreFiles(
     blobs: BlobStore,
     location: StoreLocation,
     settings: StoreSettings,
-    clock: Clock
+    clock: Clock,
+    newSeal: () => RowSeal
 ) {
   def path(version: VersionId, kind: FileKind): String =
     s"${location.folder}/${kind.nameOf(version)}"
 
   def describe(version: VersionId, kind: FileKind): String = blobs.describe(path(version, kind))
 
-  def hasSnapshot(version: VersionId): Boolean =
-    blobs.exists(path(version, FileKind.Snapshot))
+  def hasSnapshot(version: VersionId): Boolean = exists(version, FileKind.Snapshot)
+
+  def deleteIfThere(version: VersionId, kind: FileKind): Unit =
+    if (exists(version, kind)) delete(version, kind)
 
   /** @throws io.keyfold.errors.MissingFile if there is no such file */
   def open(version: VersionId, kind: FileKind): FileReader =
@@ -62,6 +65,8 @@ private[store] final class StoreFiles(
       }
   }
 
+  private def exists(version: VersionId, kind: FileKind) = blobs.exists(path(version, kind))
+
   /** Versions and kinds of all files listed. Only for deleting: a listing may lag. */
   def list(): Seq[(VersionId, FileKind)] = blobs.list(location.folder).flatMap(FileKind.parse)
 
@@ -99,9 +104,10 @@ private[store] final class StoreFiles(
       rows: MapView
   )(entries: EntryWriter => Unit): Long =
     blobs.write(path(version, kind)) { out =>
-      val file = new FileWriter(out, kind, settings.codec, rowChecksums = false)
-      entries(new EntryWriter(file, new GroupOrder(settings.partitions, keyGroups)))
-      file.finish(identity(version, keyGroups), ancestors, rows.families)
+      val file = new FileWriter(out, kind, settings.codec, settings.rowChecksums.isDefined)
+      val seal = newSeal()
+      entries(new EntryWriter(file, new GroupOrder(settings.partitions, keyGroups), seal))
+      file.finish(identity(version, keyGroups), ancestors, rows.families.map(seal.withoutSeals))
       ()
     }
 

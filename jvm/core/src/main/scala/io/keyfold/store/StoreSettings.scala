@@ -12,10 +12,18 @@ import io.keyfold.format.Codec
   *   compression of blocks that are written
   * @param deltasPerSnapshot
   *   deltas since the last snapshot at which maintenance writes the next
+  * @param deltaBytesPerSnapshot
+  *   the same in bytes of their files; whichever is reached first
+  * @param repair
+  *   what to do when a snapshot cannot be read
+  * @param rowChecksums
+  *   whether each row is kept with a checksum, and how often that is verified; none: it is not
   * @param versionsToRetain
   *   how many versions before the newest must stay loadable
   * @param versionsPerCleanup
   *   new versions between two looks for files to delete, at least 1
+  * @param deletesPerCleanup
+  *   most versions that a cleanup deletes files of, oldest first
   * @param versionsInMemory
   *   newest versions kept in memory, at least 1
   * @param writer
@@ -26,8 +34,29 @@ final case class StoreSettings(
     keyGroups: Int,
     codec: Codec,
     deltasPerSnapshot: Int,
+    deltaBytesPerSnapshot: Long,
+    repair: SnapshotRepair,
+    rowChecksums: Option[RowChecksums],
     versionsToRetain: Int,
     versionsPerCleanup: Long,
+    deletesPerCleanup: Int,
     versionsInMemory: Int,
     writer: String
 )
+
+/** What loading does about a snapshot that cannot be read.
+  *
+  * @param enabled
+  *   whether an older snapshot and more deltas may take its place
+  * @param tries
+  *   how often the snapshot is tried before that, at least 1
+  * @param maxDeltas
+  *   most deltas to read in its place
+  */
+final case class SnapshotRepair(enabled: Boolean, tries: Int, maxDeltas: Int)
+
+/** @param verifyEvery
+  *   rows read from memory between two that are verified; 0: none is. Rows that go to a file are
+  *   always verified.
+  */
+final case class RowChecksums(verifyEvery: Long)

@@ -9,6 +9,9 @@ import io.keyfold.mem.Slice
 
 /** The version after `base`, being written. Reads see the transaction's own writes; after `commit`
   * they still work, after `abort` they do not.
+  *
+  * @param anew
+  *   it began without rows and builds on no file
   */
 final class StoreTxn private[store] (
     store: VersionedStore,
@@ -17,8 +20,10 @@ final class StoreTxn private[store] (
     private[store] val resident: Resident,
     override private[store] val rows: MapTxn,
     families: Seq[FamilySpec],
-    settings: StoreSettings
-) extends StoreView(rows, base, location, families) {
+    settings: StoreSettings,
+    seal: RowSeal,
+    private[store] val anew: Boolean
+) extends StoreView(rows, base, location, families, seal) {
   import StoreTxn._
 
   /** The thread that began it. */
@@ -39,7 +44,7 @@ final class StoreTxn private[store] (
   def put(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
     requireUpdating("put")
     if (!placements(family).fits(hash)) throw misplaced(family, hash)
-    rows.put(indices(family), hash, key, value)
+    rows.put(indices(family), hash, key, seal.close(key, value))
   }
 
   /** @return whether the key was there */

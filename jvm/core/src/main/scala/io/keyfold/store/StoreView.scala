@@ -14,7 +14,8 @@ class StoreView private[store] (
     private[store] val rows: MapView,
     val version: VersionId,
     location: StoreLocation,
-    families: Seq[FamilySpec]
+    families: Seq[FamilySpec],
+    private[store] val seal: RowSeal
 ) {
 
   /** Index in `rows` of each family; -1 if this version has no rows of it. */
@@ -27,21 +28,24 @@ class StoreView private[store] (
   }
 
   /** Bytes of keys and values of all families. */
-  def bytes: Long = rows.families.iterator.map(_.bytes).sum
+  def bytes: Long = rows.families.iterator.map(seal.withoutSeals(_).bytes).sum
 
   def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
     val index = indices(family)
-    index >= 0 && rows.get(index, hash, key, value)
+    index >= 0 && rows.get(index, hash, key, value) && {
+      seal.read(key, value)
+      true
+    }
   }
 
   def scan(family: Int): RowCursor = {
     val index = indices(family)
-    if (index < 0) StoreView.NoRows else rows.scan(index)
+    if (index < 0) StoreView.NoRows else seal.reading(rows.scan(index))
   }
 
   def scanPrefix(family: Int, prefix: Slice): RowCursor = {
     val index = indices(family)
-    if (index < 0) StoreView.NoRows else rows.scanPrefix(index, prefix)
+    if (index < 0) StoreView.NoRows else seal.reading(rows.scanPrefix(index, prefix))
   }
 
   def release(): Unit = rows.release()

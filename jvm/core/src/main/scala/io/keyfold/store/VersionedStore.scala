@@ -6,8 +6,8 @@ import java.util.concurrent.{Semaphore, TimeUnit}
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.OutOfOrder
-import io.keyfold.format.{FamilySpec, FileKind, VersionId}
-import io.keyfold.io.BlobStore
+import io.keyfold.format.{Ancestor, FamilySpec, FileKind, VersionId}
+import io.keyfold.io.{BlobStore, RetryingBlobStore}
 import io.keyfold.map.{HeapMap, StateMap}
 import org.slf4j.LoggerFactory
 
@@ -26,7 +26,7 @@ final class VersionedStore(
     location: StoreLocation,
     settings: StoreSettings,
     families: Seq[FamilySpec],
-    blobs: BlobStore,
+    blobStore: BlobStore,
     clock: Clock,
     onSnapshot: VersionId => Unit = _ => (),
     newMap: Int => StateMap = new HeapMap(_)
@@ -34,8 +34,10 @@ final class VersionedStore(
   import VersionedStore._
 
   val counters = new StoreCounters
-  private val files = new StoreFiles(blobs, location, settings, clock)
-  private val loader = new FileLoader(files, location, counters, newMap)
+  private val blobs = new RetryingBlobStore(blobStore, () => counters.retries.increment())
+  private val files = new StoreFiles(blobs, location, settings, clock, () => newSeal())
+  private val loader =
+    new FileLoader(files, location, settings, counters, () => newSeal(), newMap)
   private val retention = new Retention(files, settings, counters)
   private val writer = new Semaphore(1)
   @volatile private var owner: StoreTxn = _
@@ -53,13 +55,27 @@ final class VersionedStore(
     * @throws io.keyfold.errors.OutOfOrder
     *   if another task does not finish its transaction in time, or after `close`
     */
-  def begin(base: VersionId): StoreTxn = begin(base, load(base))
+  def begin(base: VersionId): StoreTxn = begin(base, load(base), base)
+
+  /** Begins the version after `base` without rows. Its commit writes them as a snapshot and no
+    * delta: it needs none of the files before it.
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if the head of `base` is there and cannot be read: it decides the number of key groups
+    */
+  def beginAnew(base: VersionId): StoreTxn = {
+    val keyGroups = loader.keyGroups(base).getOrElse(settings.keyGroups)
+    begin(base, new Resident(newMap(keyGroups), keyGroups), VersionId.Empty)
+  }
 
   /** As [[begin]], with a base that was rebuilt from the snapshot of exactly `snapshot`. */
   def beginReplayed(snapshot: VersionId, base: VersionId): StoreTxn =
-    begin(base, loader.replay(snapshot, base))
+    begin(base, loader.replay(snapshot, base), base)
 
-  private def begin(base: VersionId, resident: => Resident): StoreTxn = {
+  /** @param rowsOf
+    *   the version in memory whose rows it begins with
+    */
+  private def begin(base: VersionId, resident: => Resident, rowsOf: VersionId): StoreTxn = {
     acquireWriter(base)
     try {
       val in = synchronized {
@@ -69,9 +85,10 @@ final class VersionedStore(
         confirmed = Some(base)
         in
       }
-      val rows = in.map.begin(base)
+      val rows = in.map.begin(rowsOf)
       try {
-        owner = new StoreTxn(this, location, base, in, rows, families, settings)
+        val anew = rowsOf != base
+        owner = new StoreTxn(this, location, base, in, rows, families, settings, newSeal(), anew)
         owner
       } catch {
         case e: Throwable =>
@@ -97,7 +114,7 @@ final class VersionedStore(
       resident = Some(in)
       confirmed = Some(version)
     }
-    new StoreView(in.map.pin(version), version, location, families)
+    new StoreView(in.map.pin(version), version, location, families, newSeal())
   }
 
   /** A view of `version` rebuilt from the snapshot of exactly `snapshot` and the deltas after it;
@@ -108,7 +125,7 @@ final class VersionedStore(
     */
   def readReplayed(snapshot: VersionId, version: VersionId): StoreView = {
     val in = loader.replay(snapshot, version)
-    new StoreView(in.map.pin(version), version, location, families)
+    new StoreView(in.map.pin(version), version, location, families, newSeal())
   }
 
   /** What changed in a column family from version `from` to version `end`, both included.
@@ -129,7 +146,8 @@ final class VersionedStore(
     */
   def snapshotIfDue(): Option[VersionId] = {
     val due = newestConfirmed.filter { case (_, lineage) =>
-      lineage.deltas >= settings.deltasPerSnapshot
+      lineage.deltas >= settings.deltasPerSnapshot ||
+      lineage.deltaBytes >= settings.deltaBytesPerSnapshot
     }
     due.map { case (in, lineage) =>
       writeSnapshot(lineage.head.version, in)
@@ -186,7 +204,8 @@ final class VersionedStore(
         settings.keyGroups
       )
     }
-    in.ancestorsOn(version)
+    in.under(version)
+      .elements
       .find(_.kind == FileKind.Snapshot)
       .foreach(snapshot => onSnapshot(snapshot.version))
     in
@@ -194,19 +213,35 @@ final class VersionedStore(
 
   /** Makes a transaction's rows a version: the file first, then memory. */
   private[store] def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit = {
-    val ancestors = synchronized(txn.resident.ancestorsOn(txn.base))
-    // Without ids a version may be committed again after a rollback; a snapshot of what it was
-    // before would be taken for it.
-    if (version.id.isEmpty && files.hasSnapshot(version)) files.delete(version, FileKind.Snapshot)
-    val length = files.writeDelta(version, txn.resident.keyGroups, ancestors, txn.rows)
-    counters.deltas.increment()
-    counters.deltaBytes.add(length)
+    val lineage = if (txn.anew) commitSnapshot(txn, version) else commitDelta(txn, version)
     synchronized {
       txn.rows.commit(version)
-      txn.resident.committed(version, ancestors)
+      txn.resident.committed(lineage)
       txn.resident.retain(version, settings.versionsInMemory)
     }
-    if (forceSnapshot) tryWriteSnapshot(version, txn.resident)
+    if (txn.anew) onSnapshot(version)
+    else if (forceSnapshot) tryWriteSnapshot(version, txn.resident)
+  }
+
+  /** Without ids a version may be committed again after a rollback; what is left of it as it was
+    * before must not be taken for it, nor for a part of it.
+    */
+  private def commitDelta(txn: StoreTxn, version: VersionId): Lineage = {
+    if (version.id.isEmpty) files.deleteIfThere(version, FileKind.Snapshot)
+    val base = synchronized(txn.resident.under(txn.base))
+    val length = files.writeDelta(version, txn.resident.keyGroups, base.elements, txn.rows)
+    counters.deltas.increment()
+    counters.deltaBytes.add(length)
+    base.grown(version, length)
+  }
+
+  /** As [[commitDelta]] of a transaction that began anew. */
+  private def commitSnapshot(txn: StoreTxn, version: VersionId): Lineage = {
+    if (version.id.isEmpty) files.deleteIfThere(version, FileKind.Delta)
+    val length = files.writeSnapshot(version, txn.resident.keyGroups, Nil, txn.rows)
+    counters.snapshots.increment()
+    counters.snapshotBytes.add(length)
+    Lineage(List(Ancestor(version, FileKind.Snapshot)))
   }
 
   /** The version is durable without it, so its failure must not fail the commit. */
@@ -230,6 +265,11 @@ final class VersionedStore(
       onSnapshot(version)
     }
   }
+
+  private def newSeal() = RowSeal.of(settings.rowChecksums, location, () => forget())
+
+  /** Gives up what is in memory, since a row of it is damaged: the next task loads it anew. */
+  private def forget(): Unit = synchronized { resident = None }
 
   private[store] def ended(): Unit = {
     owner = null

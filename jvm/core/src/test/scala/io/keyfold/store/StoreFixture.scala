@@ -71,8 +71,12 @@ object StoreFixture {
     keyGroups = KeyGroups,
     codec = Codec.Zstandard,
     deltasPerSnapshot = 3,
+    deltaBytesPerSnapshot = Long.MaxValue,
+    repair = SnapshotRepair(enabled = true, tries = 1, maxDeltas = 500),
+    rowChecksums = None,
     versionsToRetain = 5,
     versionsPerCleanup = 1,
+    deletesPerCleanup = Int.MaxValue,
     versionsInMemory = 2,
     writer = "test"
   )

@@ -48,7 +48,16 @@ object KeyfoldConf {
       Codec.ofName(text).toRight(s"must be one of ${Codec.all.map(_.name).sorted.mkString(", ")}")
   )
 
-  val all: Seq[ConfEntry[_]] = Seq(KEY_GROUPS, COMPRESSION_CODEC)
+  val SNAPSHOT_AFTER_DELTA_BYTES: ConfEntry[Long] = ConfEntry(
+    "snapshotAfterDeltaBytes",
+    (128L << 20).toString,
+    "Bytes of delta files since the last snapshot at which maintenance writes the next one. Spark's " +
+      "spark.sql.streaming.stateStore.minDeltasForSnapshot is a bound in number of deltas; what is " +
+      "reached first counts. A load reads the last snapshot and at most about so many bytes more.",
+    text => text.toLongOption.filter(_ > 0).toRight("must be a number of bytes above 0")
+  )
+
+  val all: Seq[ConfEntry[_]] = Seq(KEY_GROUPS, COMPRESSION_CODEC, SNAPSHOT_AFTER_DELTA_BYTES)
 }
 
 /** The settings of one store.
@@ -69,6 +78,9 @@ final class KeyfoldConf(confs: Map[String, String]) {
   }
 
   def codec: Codec = value(COMPRESSION_CODEC).getOrElse(Codec.Zstandard)
+
+  def snapshotAfterDeltaBytes: Long = value(SNAPSHOT_AFTER_DELTA_BYTES)
+    .getOrElse(SNAPSHOT_AFTER_DELTA_BYTES.default.toLong)
 
   /** Key groups of a new checkpoint.
     *

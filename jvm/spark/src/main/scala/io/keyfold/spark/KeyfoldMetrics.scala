@@ -26,6 +26,10 @@ object KeyfoldMetrics {
     Counted(size("keyfoldDeltaBytes", "bytes of delta files written"), _.deltaBytes),
     Counted(sum("keyfoldSnapshots", "snapshot files written"), _.snapshots),
     Counted(size("keyfoldSnapshotBytes", "bytes of snapshot files written"), _.snapshotBytes),
+    Counted(
+      sum("keyfoldFileRetries", "file operations tried again after a failure that might pass"),
+      _.retries
+    ),
     Counted(sum("keyfoldFilesDeleted", "files deleted by retention"), _.filesDeleted)
   )
   private val stateBytes = size("keyfoldStateBytes", "bytes of keys and values of the version")

@@ -69,9 +69,9 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
       forceSnapshotOnCommit: Boolean,
       loadEmpty: Boolean
   ): StateStore = {
-    if (loadEmpty) throw StateStoreErrors.unsupportedOperationException("loadEmpty", Name)
     loading(version) {
-      val txn = store.begin(versionId(version, stateStoreCkptId))
+      val base = versionId(version, stateStoreCkptId)
+      val txn = if (loadEmpty) store.beginAnew(base) else store.begin(base)
       writeStore(txn, stateStoreCkptId, forceSnapshotOnCommit)
     }
   }
@@ -137,8 +137,19 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
       keyGroups = keyfold.keyGroups(partitions),
       codec = keyfold.codec,
       deltasPerSnapshot = conf.minDeltasForSnapshot,
+      deltaBytesPerSnapshot = keyfold.snapshotAfterDeltaBytes,
+      repair = SnapshotRepair(
+        conf.autoSnapshotRepairEnabled,
+        math.max(conf.autoSnapshotRepairNumFailuresBeforeActivating, 1),
+        conf.autoSnapshotRepairMaxChangeFileReplay
+      ),
+      rowChecksums =
+        Option.when(conf.rowChecksumEnabled)(RowChecksums(conf.rowChecksumReadVerificationRatio)),
       versionsToRetain = conf.minVersionsToRetain,
       versionsPerCleanup = math.max(conf.minVersionsToDelete, 1L),
+      deletesPerCleanup = Some(conf.maxVersionsToDeletePerMaintenance)
+        .filter(_ > 0)
+        .getOrElse(Int.MaxValue),
       versionsInMemory = math.max(conf.maxVersionsToRetainInMemory, MinVersionsInMemory),
       writer = s"keyfold ${BuildInfo.version} spark ${org.apache.spark.SPARK_VERSION}"
     )
@@ -201,9 +212,6 @@ object KeyfoldStateStoreProvider {
     if (useColumnFamilies) throw StateStoreErrors.multipleColumnFamiliesNotSupported(Name)
     if (useMultipleValuesPerKey) {
       throw StateStoreErrors.unsupportedOperationException("multipleValuesPerKey", Name)
-    }
-    if (conf.rowChecksumEnabled) {
-      throw StateStoreErrors.unsupportedOperationException("rowChecksum", Name)
     }
     if (conf.stateStoreEncodingFormat != StateStoreEncoding.UnsafeRow.toString) {
       throw StateStoreErrors.unsupportedOperationException(

@@ -1,10 +1,12 @@
 package io.keyfold.spark
 
+import io.keyfold.errors.CorruptRow
 import io.keyfold.map.RowCursor
 import io.keyfold.mem.Slice
 import io.keyfold.store.{StoreTxn, StoreView}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.{StateStoreIterator, UnsafeRowPair}
+import org.apache.spark.sql.keyfold.SparkPrivate
 
 /** The default column family of a view, in rows instead of bytes. Belongs to one task.
   *
@@ -18,14 +20,17 @@ private final class StoreRows(view: StoreView, schema: StoreSchema) {
   private val valueSlice = new Slice
 
   def get(key: UnsafeRow): UnsafeRow =
-    if (view.get(Family, hashOf(key), codec.encode(key), valueSlice)) {
+    if (contains(key)) {
       val value = RowBytes.row(schema.value.length, valueSlice)
       schema.validate(key, value)
       value
     } else null
 
   def contains(key: UnsafeRow): Boolean =
-    view.get(Family, hashOf(key), codec.encode(key), valueSlice)
+    try view.get(Family, hashOf(key), codec.encode(key), valueSlice)
+    catch {
+      case e: CorruptRow => throw SparkPrivate.corruptRow(e.store, e.expected, e.computed, e)
+    }
 
   def iterator(): StateStoreIterator[UnsafeRowPair] = pairs(view.scan(Family))
 
@@ -60,7 +65,12 @@ private object StoreRows {
 
     override def hasNext: Boolean = {
       if (!ahead && !ended) {
-        ahead = rows.next()
+        ahead =
+          try rows.next()
+          catch {
+            case e: CorruptRow =>
+              throw SparkPrivate.corruptRow(e.store, e.expected, e.computed, e)
+          }
         ended = !ahead
       }
       ahead

@@ -4,6 +4,7 @@ import io.keyfold.errors.{Invalid, MisplacedRow}
 import org.apache.spark.SparkException
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.{StringType, StructType}
+import org.apache.spark.unsafe.Platform
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Spark's contract for a provider, as far as this release has it. */
@@ -191,6 +192,49 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
+  test("a store that is to begin empty has no old rows, and needs no old files") {
+    inFolder() { f =>
+      val provider = f.provider()
+      val old = provider.getStore(0)
+      old.put(f.key("old", 1L), f.value(1L))
+      old.commit()
+      val store =
+        provider.getStore(1, None, forceSnapshotOnCommit = false, loadEmpty = true)
+      assert(store.iterator().isEmpty)
+      store.put(f.key("new", 2L), f.value(2L))
+      assert(store.commit() == 2)
+      assert(f.files == Seq("1.delta", "2.snapshot"))
+      assert(f.rows(f.provider().getReadStore(2).iterator()) == Map(entry("new", 2L, 2L)))
+    }
+  }
+
+  test(
+    "with row checksums a row damaged in memory is Spark's error, and whole again in the retry"
+  ) {
+    inFolder() { f =>
+      val provider = f.provider(
+        Map(
+          s"$State.rowChecksum.enabled" -> "true",
+          s"$State.rowChecksum.readVerificationRatio" -> "1"
+        )
+      )
+      val first = provider.getStore(0)
+      first.put(f.key("a", 1L), f.value(7L))
+      first.commit()
+      for (read <- Seq[StateStore => Any](_.get(f.key("a", 1L)), _.iterator().toList)) {
+        val store = provider.getStore(1)
+        val row = store.get(f.key("a", 1L))
+        Platform.putLong(row.getBaseObject, row.getBaseOffset + 8, 8L)
+        val error = intercept[SparkException](read(store))
+        assert(error.getCondition == "STATE_STORE_ROW_CHECKSUM_VERIFICATION_FAILED")
+        store.abort()
+        val retry = provider.getStore(1)
+        assert(retry.get(f.key("a", 1L)).getLong(0) == 7L)
+        retry.abort()
+      }
+    }
+  }
+
   test("metrics are those announced, and right") {
     inFolder() { f =>
       val announced = new KeyfoldStateStoreProvider
@@ -236,11 +280,7 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
         refused(f.provider(spec = TimestampAsPostfixKeyStateEncoderSpec(_)))
           .contains("TimestampAsPostfix")
       )
-      assert(
-        refused(f.provider(Map(s"$State.rowChecksum.enabled" -> "true"))).contains("rowChecksum")
-      )
       assert(refused(f.provider(Map(s"$State.encodingFormat" -> "avro"))).contains("avro"))
-      assert(refused(f.provider().getStore(0, None, false, loadEmpty = true)).contains("loadEmpty"))
     }
   }
 
@@ -278,6 +318,10 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
       )
       assert(
         refused(s"$State.keyfold.compression.codec" -> "gzip").contains("lz4, none, zstd, not gzip")
+      )
+      assert(
+        refused(s"$State.keyfold.snapshotAfterDeltaBytes" -> "128m")
+          .contains("a number of bytes above 0, not 128m")
       )
     }
   }

@@ -31,21 +31,29 @@ object SparkPrivate {
   /** Spark's error for a state that cannot be loaded, with the reason in its message: the message
     * of a cause does not reach the user of a streaming query.
     */
-  def cannotLoad(cause: Throwable): Throwable = withReason(StateStoreErrors.cannotLoadStore(cause))
+  def cannotLoad(cause: Throwable): Throwable =
+    withReason(StateStoreErrors.cannotLoadStore(cause), cause)
 
   /** Spark's error for a file of the state that is not there, with the reason in its message. */
   def cannotRead(path: String, cause: Throwable): Throwable =
-    withReason(QueryExecutionErrors.failedToReadStreamingStateFileError(new Path(path), cause))
+    withReason(
+      QueryExecutionErrors.failedToReadStreamingStateFileError(new Path(path), cause),
+      cause
+    )
 
   /** Spark's error for a commit that failed, with the reason in its message. */
   def cannotCommit(store: String, cause: Throwable): Throwable =
-    withReason(QueryExecutionErrors.failedToCommitStateFileError(store, cause))
+    withReason(QueryExecutionErrors.failedToCommitStateFileError(store, cause), cause)
 
-  private def withReason(error: Throwable): Throwable = error match {
-    case e: SparkException if e.getCause != null =>
+  /** Spark's error for a row that does not fit its checksum. */
+  def corruptRow(store: String, expected: Int, computed: Int, cause: Throwable): Throwable =
+    withReason(StateStoreErrors.rowChecksumVerificationFailed(store, expected, computed), cause)
+
+  private def withReason(error: Throwable, cause: Throwable): Throwable = error match {
+    case e: SparkException if e ne cause =>
       new SparkException(
-        s"${e.getMessage} ${e.getCause.getMessage}",
-        e.getCause,
+        s"${e.getMessage} ${cause.getMessage}",
+        cause,
         Option(e.getCondition),
         e.getMessageParameters.asScala.toMap
       )

@@ -1,0 +1,110 @@
+package io.keyfold.io
+
+import java.io.{
+  EOFException,
+  FileNotFoundException,
+  IOException,
+  InterruptedIOException,
+  OutputStream
+}
+import java.net.SocketTimeoutException
+import java.nio.channels.ClosedByInterruptException
+import java.nio.file.AccessDeniedException
+
+import scala.annotation.tailrec
+
+import org.slf4j.LoggerFactory
+
+/** Tries an operation again when it failed in a way that may pass: a few times, with growing
+  * pauses. What says something about the file (not there, too short, not allowed) or about the task
+  * (interrupted) is passed on at once.
+  *
+  * A write's body may be called more than once. That a write which reported a failure did take
+  * effect does no harm: the next one replaces the file by the same bytes (G4).
+  *
+  * @param onRetry
+  *   called before each further try
+  * @param pause
+  *   waits for so many milliseconds
+  */
+final class RetryingBlobStore(
+    inner: BlobStore,
+    onRetry: () => Unit,
+    pause: Long => Unit = Thread.sleep(_)
+) extends BlobStore {
+  import RetryingBlobStore._
+
+  override def write(path: String)(body: OutputStream => Unit): Long =
+    retrying("write", path)(inner.write(path)(body))
+
+  override def open(path: String): BlobReader =
+    new RetryingReader(path, retrying("open", path)(inner.open(path)))
+
+  override def exists(path: String): Boolean = retrying("look for", path)(inner.exists(path))
+
+  override def list(folder: String): Seq[String] = retrying("list", folder)(inner.list(folder))
+
+  override def delete(path: String): Unit = retrying("delete", path)(inner.delete(path))
+
+  override def describe(path: String): String = inner.describe(path)
+
+  override def close(): Unit = inner.close()
+
+  private def retrying[T](what: String, path: String)(operation: => T): T = {
+    @tailrec
+    def attempt(number: Int): T = {
+      val result =
+        try Right(operation)
+        catch { case e: IOException if number < Attempts && mayPass(e) => Left(e) }
+      result match {
+        case Right(value) => value
+        case Left(e)      =>
+          val ms = FirstPauseMs << (2 * (number - 1))
+          log.warn(s"Cannot $what ${describe(path)}, trying again in $ms ms: $e")
+          onRetry()
+          pause(ms)
+          attempt(number + 1)
+      }
+    }
+    attempt(1)
+  }
+
+  /** Opens the file anew for a second try, since a stream that has failed may be of no more use. */
+  private final class RetryingReader(path: String, first: BlobReader) extends BlobReader {
+    private var reader = first
+    private var failed = false
+    override val length: Long = first.length
+
+    override def read(position: Long, count: Int): Array[Byte] = retrying("read", path) {
+      if (failed) {
+        reader.close()
+        reader = inner.open(path)
+        failed = false
+      }
+      try reader.read(position, count)
+      catch {
+        case e: IOException =>
+          failed = true
+          throw e
+      }
+    }
+
+    override def close(): Unit = reader.close()
+  }
+}
+
+object RetryingBlobStore {
+  private val log = LoggerFactory.getLogger(classOf[RetryingBlobStore])
+
+  /** Tries in all; with pauses of 100 and 400 ms between them. */
+  val Attempts = 3
+  private val FirstPauseMs = 100L
+
+  private def mayPass(e: IOException): Boolean = e match {
+    case _: SocketTimeoutException                                             => true
+    case _: FileNotFoundException | _: EOFException | _: AccessDeniedException => false
+    case _: InterruptedIOException | _: ClosedByInterruptException             => false
+    case _                                                                     =>
+      !Thread.currentThread.isInterrupted
+  }
+}
