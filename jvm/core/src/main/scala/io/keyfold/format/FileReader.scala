@@ -221,6 +221,6 @@ object FileReader {
       case e: EOFException          => throw new CorruptFile(path, s"it ends at ${e.getMessage}", e)
       case e: FileNotFoundException => throw e
       case e: IOException           =>
-        throw new IOException(s"Cannot read $count bytes at $position of $path", e)
+        throw new IOException(s"Cannot read $count bytes at $position of $path: ${e.getMessage}", e)
     }
 }

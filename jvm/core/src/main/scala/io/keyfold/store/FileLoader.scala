@@ -1,5 +1,7 @@
 package io.keyfold.store
 
+import java.io.IOException
+
 import scala.annotation.tailrec
 import scala.collection.mutable
 import scala.util.control.NonFatal
@@ -243,7 +245,7 @@ private[store] final class FileLoader(
         snapshot.foreach { version =>
           try apply(txn, version, FileKind.Snapshot)
           catch {
-            case e: StoreError => throw new BadSnapshot(version, e)
+            case e @ (_: StoreError | _: IOException) => throw new BadSnapshot(version, e)
           }
         }
         deltas.foldLeft(snapshot.getOrElse(VersionId.Empty)) { (readable, delta) =>
@@ -309,7 +311,7 @@ private[store] final class FileLoader(
 private object FileLoader {
   private val log = LoggerFactory.getLogger(classOf[FileLoader])
 
-  private final class BadSnapshot(val version: VersionId, cause: StoreError)
+  private final class BadSnapshot(val version: VersionId, cause: Throwable)
       extends RuntimeException(cause)
 
   /** Puts a file's entries into a transaction, block by block. */

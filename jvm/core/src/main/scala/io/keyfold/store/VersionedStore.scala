@@ -78,14 +78,13 @@ final class VersionedStore(
   private def begin(base: VersionId, resident: => Resident, rowsOf: VersionId): StoreTxn = {
     acquireWriter(base)
     try {
-      val in = synchronized {
+      val (in, rows) = synchronized {
         val in = resident
         in.retain(base, settings.versionsInMemory)
         this.resident = Some(in)
         confirmed = Some(base)
-        in
+        (in, in.map.begin(rowsOf))
       }
-      val rows = in.map.begin(rowsOf)
       try {
         val anew = rowsOf != base
         owner = new StoreTxn(this, location, base, in, rows, families, settings, newSeal(), anew)
@@ -149,9 +148,9 @@ final class VersionedStore(
       lineage.deltas >= settings.deltasPerSnapshot ||
       lineage.deltaBytes >= settings.deltaBytesPerSnapshot
     }
-    due.map { case (in, lineage) =>
-      writeSnapshot(lineage.head.version, in)
-      lineage.head.version
+    due.collect {
+      case (in, lineage) if writeSnapshot(lineage.head.version, in) =>
+        lineage.head.version
     }
   }
 
@@ -223,22 +222,25 @@ final class VersionedStore(
     else if (forceSnapshot) tryWriteSnapshot(version, txn.resident)
   }
 
-  /** Without ids a version may be committed again after a rollback; what is left of it as it was
-    * before must not be taken for it, nor for a part of it.
+  /** Without ids a version may be committed again: after a rollback with other rows, or by an
+    * executor that was given up, with the same. A snapshot of it must not be taken for what it was,
+    * nor be missing to those who have built on it.
     */
   private def commitDelta(txn: StoreTxn, version: VersionId): Lineage = {
-    if (version.id.isEmpty) files.deleteIfThere(version, FileKind.Snapshot)
     val base = synchronized(txn.resident.under(txn.base))
+    if (version.id.isEmpty && files.hasSnapshot(version)) {
+      files.writeSnapshot(version, txn.resident.keyGroups, base.elements, txn.rows)
+    }
     val length = files.writeDelta(version, txn.resident.keyGroups, base.elements, txn.rows)
     counters.deltas.increment()
     counters.deltaBytes.add(length)
     base.grown(version, length)
   }
 
-  /** As [[commitDelta]] of a transaction that began anew. */
+  /** Of a transaction that began anew; a delta of the same name would be taken for the head. */
   private def commitSnapshot(txn: StoreTxn, version: VersionId): Lineage = {
-    if (version.id.isEmpty) files.deleteIfThere(version, FileKind.Delta)
     val length = files.writeSnapshot(version, txn.resident.keyGroups, Nil, txn.rows)
+    if (version.id.isEmpty) files.deleteIfThere(version, FileKind.Delta)
     counters.snapshots.increment()
     counters.snapshotBytes.add(length)
     Lineage(List(Ancestor(version, FileKind.Snapshot)))
@@ -246,12 +248,15 @@ final class VersionedStore(
 
   /** The version is durable without it, so its failure must not fail the commit. */
   private def tryWriteSnapshot(version: VersionId, in: Resident): Unit =
-    try writeSnapshot(version, in)
-    catch {
+    try {
+      writeSnapshot(version, in)
+      ()
+    } catch {
       case NonFatal(e) => log.warn(s"Cannot write a snapshot of $location version $version", e)
     }
 
-  private def writeSnapshot(version: VersionId, in: Resident): Unit = {
+  /** @return whether the version was still in memory */
+  private def writeSnapshot(version: VersionId, in: Resident): Boolean = {
     val pinned = synchronized {
       in.lineage(version).map(lineage => (in.map.pin(version), lineage.ancestors))
     }
@@ -264,6 +269,7 @@ final class VersionedStore(
       synchronized(in.snapshotIsDurable(version))
       onSnapshot(version)
     }
+    pinned.nonEmpty
   }
 
   private def newSeal() = RowSeal.of(settings.rowChecksums, location, () => forget())

@@ -235,6 +235,29 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
+  test("faults of the file system that pass are tried again, within a bound, and counted") {
+    inFolder() { f =>
+      def retries(store: StateStore) =
+        store.metrics.customMetrics.collectFirst {
+          case (metric, count) if metric.name == "keyfoldFileRetries" => count
+        }.get
+      def open() = f.provider(hadoop = f.faults.settings)
+      val provider = open()
+      f.faults.plan.failPassing(times = 2)(_.what == "create")
+      val store = provider.getStore(0)
+      store.put(f.key("a", 1L), f.value(1L))
+      assert(store.commit() == 1)
+      assert(retries(store) == 2)
+
+      f.faults.plan.failPassing(times = 3)(_.what == "create")
+      val failing = provider.getStore(1)
+      assert(intercept[SparkException](failing.commit()).getMessage.contains("injected"))
+      failing.abort()
+      f.faults.plan.failPassing(times = 1)(_.what == "open")
+      assert(f.rows(open().getReadStore(1).iterator()) == Map(entry("a", 1L, 1L)))
+    }
+  }
+
   test("metrics are those announced, and right") {
     inFolder() { f =>
       val announced = new KeyfoldStateStoreProvider

@@ -19,6 +19,9 @@ final class ProviderFixture(
     val valueSchema: StructType = ProviderFixture.valueSchema
 ) {
   val root: Path = Files.createTempDirectory("keyfold")
+
+  /** Faults of the files below `root`, for providers that are made with `faults.settings`. */
+  lazy val faults: FileFaults = new FileFaults(root.toString)
   private val keyOf = UnsafeProjection.create(keySchema)
   private val valueOf = UnsafeProjection.create(valueSchema)
 
@@ -26,11 +29,14 @@ final class ProviderFixture(
     *
     * @param confs
     *   Spark settings; those of `ProviderFixture.quick` are there already
+    * @param hadoop
+    *   settings of Hadoop's
     * @param partitions
     *   N as executors are told; 0 = not told
     */
   def provider(
       confs: Map[String, String] = Map.empty,
+      hadoop: Map[String, String] = Map.empty,
       partitions: Int = 0,
       partition: Int = 0,
       store: String = StateStoreId.DEFAULT_STORE_NAME,
@@ -41,8 +47,9 @@ final class ProviderFixture(
   ): StateStoreProvider = {
     val conf = new SQLConf
     (ProviderFixture.quick ++ confs).foreach { case (key, value) => conf.setConfString(key, value) }
-    val hadoopConf = new Configuration
+    val hadoopConf = new Configuration(ProviderFixture.hadoopDefaults)
     hadoopConf.set(SparkShim.RunIdKey, UUID.randomUUID.toString)
+    hadoop.foreach { case (key, value) => hadoopConf.set(key, value) }
     if (partitions > 0) hadoopConf.setInt(SparkShim.PartitionsKey, partitions)
     val provider = StateStoreProvider.create(className)
     provider.init(
@@ -102,6 +109,9 @@ final class ProviderFixture(
 object ProviderFixture {
   val keySchema: StructType = new StructType().add("k", StringType).add("n", LongType)
   val valueSchema: StructType = new StructType().add("v", LongType)
+
+  /** Read once: reading them takes longer than most tests. */
+  private val hadoopDefaults = new Configuration
 
   private val quick = Map("spark.sql.streaming.stateStore.minDeltasForSnapshot" -> "2")
 

@@ -1,0 +1,48 @@
+package org.apache.spark.sql.keyfold
+
+import scala.collection.mutable
+
+import org.apache.spark.SparkEnv
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+
+/** Spark's stores of this process, and the driver's word on which executor has which, for tests. */
+object StateStores {
+
+  /** Makes the driver keep account of stores, as a query would. */
+  def startCoordinator(): Unit = {
+    coordinator
+    ()
+  }
+
+  /** Another executor has taken the store over. */
+  def moveElsewhere(store: StateStoreProviderId): Unit = {
+    coordinator.reportActiveInstance(store, "other-host", "other-executor", Nil)
+    ()
+  }
+
+  /** What Spark does at each maintenance interval: hands the work to its threads. */
+  def maintain(): Unit = {
+    val method = StateStore.getClass.getDeclaredMethod("doMaintenance")
+    method.setAccessible(true)
+    method.invoke(StateStore)
+    ()
+  }
+
+  /** Unloads all stores. Maintenance is stopped first, without the lock: its threads want it, and
+    * Spark's own `stop` would wait for them until its time is up.
+    */
+  def stop(): Unit = {
+    StateStore.getClass.getMethod("stopMaintenanceTaskWithoutLock").invoke(StateStore)
+    StateStore.stop()
+  }
+
+  /** Whether no thread maintains a store, nor is to. */
+  def isIdle: Boolean = {
+    val field = StateStore.getClass.getDeclaredField("maintenancePartitions")
+    field.setAccessible(true)
+    field.get(StateStore).asInstanceOf[mutable.Set[StateStoreProviderId]].isEmpty
+  }
+
+  private def coordinator = StateStoreCoordinatorRef.forDriver(SparkEnv.get, new SQLConf)
+}
