@@ -13,7 +13,9 @@ BIN := $(VENV)/bin
 JAR := python/src/keyfold/jars/keyfold-spark_4.2_2.13.jar
 JVM_SOURCES := VERSION build.sbt $(wildcard project/*.sbt project/*.scala project/*.properties) \
 	$(shell find jvm/core/src/main jvm/spark/src/main -type f)
-CONFORMANCE := java @jvm/conformance/target/java.args io.keyfold.conformance.Main
+# Suites of applyInPandasWithState start Python; without PySpark in it they skip their tests.
+CONFORMANCE := PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python \
+	java @jvm/conformance/target/java.args io.keyfold.conformance.Main
 HDFS := org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider
 
 .PHONY: help setup jar demo test test-jvm test-python conformance conformance-reach \
@@ -46,15 +48,15 @@ test-jvm: ## format check, Scala tests, and one of Spark's own suites against Ke
 test-python: setup lint ## Python tests, and spark-submit on a local cluster
 	$(BIN)/python -m pytest python/tests demo/tests integration-tests $(PYTEST_ARGS)
 
-conformance: ## Spark's own suites against Keyfold; one of them: SUITE=StreamingAggregationSuite
+conformance: $(VENV)/ready ## Spark's own suites against Keyfold; one of them: SUITE=StreamingAggregationSuite
 	build/sbt conformance/prepare
 	$(CONFORMANCE) --suite "$(SUITE)"
 
-conformance-reach: ## how many of those tests really reach the store
+conformance-reach: $(VENV)/ready ## how many of those tests really reach the store
 	build/sbt conformance/prepare
 	$(CONFORMANCE) --reach --suite "$(SUITE)"
 
-conformance-baseline: ## the same suites against Spark's HDFSBacked
+conformance-baseline: $(VENV)/ready ## the same suites against Spark's HDFSBacked
 	build/sbt conformance/prepare
 	$(CONFORMANCE) --provider $(HDFS) --suite "$(SUITE)"
 

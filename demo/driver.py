@@ -25,6 +25,8 @@ class Driver:
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith(OTHERS)
         }
+        # Functions in Python run in processes of their own; they need what this one has installed.
+        environment["PYSPARK_PYTHON"] = sys.executable
         with log.open("a", encoding="utf-8") as stderr:
             self._process = subprocess.Popen(  # noqa: S603 - no shell, and no input of others
                 [sys.executable, "-m", module, *arguments],
@@ -60,6 +62,8 @@ class Driver:
 
         The JVM writes to the same pipe as the process that started it: only when both have died
         does the pipe come to its end. Nothing then writes to the checkpoint any more.
+        Python that the JVM has started is in a group of its own: it ends when its pipe to the JVM
+        does, and never writes to the checkpoint.
         """
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)

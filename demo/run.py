@@ -13,7 +13,7 @@ from demo.compare import Verdict
 from demo.driver import Driver
 from demo.events import Event
 from demo.kill import kill_within_batch
-from demo.pipeline import FILES_PER_BATCH, QUERIES
+from demo.queries import FILES_PER_BATCH, QUERIES
 from demo.record import Record
 from demo.replay import replay
 from demo.session import KEYFOLD
@@ -32,10 +32,10 @@ class Run:
 
     def prepare(self) -> None:
         """Write the input."""
-        self._say("Replaying the flights of 2013 as one file a day")
+        self._say("Replaying the flights and the weather of 2013 as one file a day")
         with self.record.timed("replay the input"):
             self._workspace.clear()
-            self.record.replayed = replay(self._workspace.input)
+            self.record.replayed = replay(self._workspace.flights, self._workspace.weather)
 
     def stream_half(self) -> None:
         """Stream until half of all batches are done, then kill the driver within a batch."""
@@ -78,8 +78,9 @@ class Run:
 
     def _stream(self, *, kill: bool) -> None:
         """Run the streaming driver and take down what it tells."""
-        planned = ceil(self.record.replayed.files / FILES_PER_BATCH)
-        half = len(QUERIES) * planned // 2
+        files = self.record.replayed.files
+        planned = {query: ceil(files / size) for query, size in FILES_PER_BATCH.items()}
+        half = sum(planned.values()) // 2
         ticker = Ticker(self._console, planned)
         arguments = ["--provider", self.record.provider, "--out", str(self._workspace.root)]
         with closing(Driver("demo.pipeline", arguments, self._workspace.driver_log)) as driver:

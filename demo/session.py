@@ -19,8 +19,11 @@ Settings = dict[str, bool | float | int | str | None]
 
 BASE: Settings = {
     "spark.driver.memory": "2g",
-    # A JVM that lives for a minute on two cores loses more by optimising hard than it wins.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # A JVM that lives for a minute on two cores loses more by optimising hard than it wins. The
+    # room for code that comes with it is too small: once full, everything else is interpreted.
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+    ),
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",

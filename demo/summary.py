@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from demo.batches import Batch, Spread
-from demo.pipeline import QUERIES
+from demo.queries import QUERIES
 from demo.record import Record
 
 QUESTIONS = {
@@ -12,6 +12,8 @@ QUESTIONS = {
     "delays": "delays per origin, carrier and hour (deduplication, then windows)",
     "chains": "chains of flights per aircraft (deduplication, then session windows)",
     "totals": "running total of all rows (aggregation without keys)",
+    "aircraft": "running record per aircraft (deduplication, then a function of pandas with state)",
+    "weather": "flights with the weather at departure (deduplication, then stream-stream join)",
 }
 
 DESCRIBED = ("What Keyfold read in the checkpoints without Spark is in `state.txt`.", "")
@@ -56,7 +58,8 @@ def story(record: Record) -> Iterator[str]:
     replayed = record.replayed
     yield (
         f"- {replayed.flights:,} flights of 2013 came as {replayed.files} files, "
-        f"{replayed.repeats:,} of them twice."
+        f"{replayed.repeats:,} of them twice, "
+        f"with {replayed.observations:,} hourly observations of the weather."
     )
     for query in QUERIES:
         yield f"- `{query}`: {QUESTIONS[query]}, {record.finished[query]} batches."

@@ -1,6 +1,7 @@
 """Shows how far the queries are, in one line every few seconds."""
 
 import time
+from collections.abc import Mapping
 
 from rich.console import Console
 
@@ -12,8 +13,8 @@ INTERVAL_SECONDS = 2.0
 class Ticker:
     """Prints a line when something has happened and the last line is a while ago."""
 
-    def __init__(self, console: Console, planned: int) -> None:
-        """Expect `planned` batches of every query."""
+    def __init__(self, console: Console, planned: Mapping[str, int]) -> None:
+        """Expect so many batches of each query."""
         self._console = console
         self._planned = planned
         self._begin = time.monotonic()
@@ -35,7 +36,7 @@ class Ticker:
     def line(self) -> str:
         """Say in words where each query stands."""
         batches = [
-            f"{name} {self._count(batch):>2}/{self._planned}"
+            f"{name} {self._count(batch):>2}/{self._planned[name]}"
             for name, batch in sorted(self._latest.items())
         ]
         rows = sum(batch.state_rows for batch in self._latest.values())
@@ -43,4 +44,4 @@ class Ticker:
 
     def _count(self, batch: Batch) -> int:
         """Batches finished so far; the one that only moves the watermark is not counted."""
-        return min(batch.number + 1, self._planned)
+        return min(batch.number + 1, self._planned[batch.query])

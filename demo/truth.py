@@ -1,9 +1,11 @@
-"""Answers from the original file with pandas: no Spark, no replay and no repeats in it."""
+"""Answers from the original files with pandas: no Spark, no replay and no repeats in it."""
 
 import pandas as pd  # type: ignore[import-untyped]
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from demo.replay import archive
+from demo.originals import FLIGHTS, WEATHER, original
+from demo.questions import FLIGHT
+from demo.weather import MEASURED
 
 TEXT = ["carrier", "tailnum", "origin", "dest"]
 TIME = "time_hour"
@@ -12,18 +14,24 @@ TIME = "time_hour"
 def truth() -> dict[str, pa.Table]:
     """Answer the questions that do not depend on how the flights were replayed."""
     flights = _flights()
+    answers = {
+        "flights": flights,
+        "delays": _delays(flights),
+        "aircraft": _aircraft(flights),
+        "weather": _with_weather(flights),
+    }
     return {
-        "flights": pa.Table.from_pandas(flights, preserve_index=False),
-        "delays": pa.Table.from_pandas(_delays(flights), preserve_index=False),
+        query: pa.Table.from_pandas(answer, preserve_index=False)
+        for query, answer in answers.items()
     }
 
 
 def _flights() -> pd.DataFrame:
     """Read all flights; whole numbers stay whole where values are missing."""
-    names = pd.read_csv(archive(), nrows=0).columns
+    names = pd.read_csv(original(FLIGHTS), nrows=0).columns
     types = {name: "str" if name in TEXT else "Int64" for name in names if name != TIME}
     flights = pd.read_csv(
-        archive(), dtype=types, parse_dates=[TIME], na_values=["NA"], keep_default_na=False
+        original(FLIGHTS), dtype=types, parse_dates=[TIME], na_values=["NA"], keep_default_na=False
     )
     minutes = pd.to_timedelta(flights["minute"], unit="min")
     return flights.assign(event_time=flights[TIME] + minutes)
@@ -41,3 +49,33 @@ def _delays(flights: pd.DataFrame) -> pd.DataFrame:
         hourly[f"{column}_min"] = groups[column].min()
         hourly[f"{column}_max"] = groups[column].max()
     return hourly.reset_index().rename(columns={TIME: "hour"})
+
+
+def _aircraft(flights: pd.DataFrame) -> pd.DataFrame:
+    """Group by tail number; a flight without one belongs to an aircraft of that name."""
+    departed = flights["dep_time"].notna()
+    groups = flights.assign(
+        aircraft=flights["tailnum"].fillna("none"),
+        cancelled=(~departed).astype("int64"),
+        miles=flights["distance"].where(departed, 0),
+    ).groupby("aircraft")
+    return groups.agg(
+        flights=("event_time", "size"),
+        cancelled=("cancelled", "sum"),
+        miles=("miles", "sum"),
+        longest_delay=("dep_delay", "max"),
+        first_departure=("event_time", "min"),
+        last_departure=("event_time", "max"),
+    ).reset_index()
+
+
+def _with_weather(flights: pd.DataFrame) -> pd.DataFrame:
+    """Look the hour up in the original of the weather; doubles as exact as Spark reads them."""
+    weather = pd.read_csv(
+        original(WEATHER),
+        usecols=["origin", TIME, *MEASURED],
+        parse_dates=[TIME],
+        float_precision="round_trip",
+    )
+    found = flights.merge(weather.assign(observed=weather[TIME]), "left", ["origin", TIME])
+    return found[[*FLIGHT, "event_time", "dep_delay", "observed", *MEASURED]]

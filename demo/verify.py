@@ -5,44 +5,50 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name every Spark user knows
 
+from demo.aircraft import records
 from demo.compare import compare
 from demo.events import send
+from demo.queries import QUERIES
 from demo.questions import CSV_OPTIONS, SCHEMA, chains, delays, each_once, totals, with_event_time
-from demo.replay import END_CARRIER
+from demo.replay import END_MARK
 from demo.session import batch_session
 from demo.truth import truth
+from demo.weather import SCHEMA as WEATHER_SCHEMA
+from demo.weather import observations, with_weather
 from demo.workspace import Workspace
 
 
 def answers(spark: SparkSession, workspace: Workspace) -> dict[str, DataFrame]:
     """Answer every question from all files at once."""
-    rows = spark.read.schema(SCHEMA).options(**CSV_OPTIONS).csv(str(workspace.input))
-    flights = with_event_time(rows.where(f"carrier <> '{END_CARRIER}'"))
-    once = each_once(flights)
+    rows = spark.read.schema(SCHEMA).options(**CSV_OPTIONS).csv(str(workspace.flights))
+    weather = spark.read.schema(WEATHER_SCHEMA).options(**CSV_OPTIONS).csv(str(workspace.weather))
+    flights = with_event_time(rows.where(f"carrier <> '{END_MARK}'"))
+    once = each_once(flights).cache()
     return {
         "flights": once,
         "delays": delays(once),
         "chains": chains(once),
         "totals": totals(flights),
+        "aircraft": records(once),
+        "weather": with_weather(once, observations(weather)),
     }
 
 
 def streamed(spark: SparkSession, workspace: Workspace) -> dict[str, DataFrame]:
-    """Read what the queries wrote; of the running total, the last batch."""
-
-    def number(folder: Path) -> int:
-        return int(folder.name.removeprefix("batch="))
-
-    flights = spark.read.parquet(str(workspace.result("flights")))
-    chained = spark.read.parquet(str(workspace.result("chains")))
-    hourly = spark.read.parquet(str(workspace.result("delays")))
-    last = max(workspace.result("totals").glob("batch=*"), key=number)
+    """Read what the queries wrote; of what was written anew in every batch, the last."""
+    written = {query: spark.read.parquet(str(workspace.result(query))) for query in QUERIES}
+    batches = written["totals"].agg(F.max("batch"))
+    last = batches.collect()[0][0]
     return {
-        "flights": flights.where(f"carrier <> '{END_CARRIER}'"),
-        "delays": hourly,
-        "chains": chained,
-        "totals": spark.read.parquet(str(last)),
+        **written,
+        # The closing row comes out of these two as it is; the others keep it in their state.
+        "flights": written["flights"].where(f"carrier <> '{END_MARK}'"),
+        "aircraft": written["aircraft"]
+        .where(f"complete AND aircraft <> '{END_MARK}'")
+        .drop("complete", "batch"),
+        "totals": written["totals"].where(F.col("batch") == last).drop("batch"),
     }
 
 

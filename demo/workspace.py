@@ -12,9 +12,14 @@ class Workspace:
     root: Path
 
     @property
-    def input(self) -> Path:
+    def flights(self) -> Path:
         """The replayed flights, one file a day."""
-        return self.root / "input"
+        return self.root / "input" / "flights"
+
+    @property
+    def weather(self) -> Path:
+        """The replayed weather, one file a day."""
+        return self.root / "input" / "weather"
 
     @property
     def local(self) -> Path:

@@ -2,6 +2,7 @@
 
 from demo.batches import Batch, Spread
 from demo.compare import Verdict
+from demo.queries import QUERIES
 from demo.record import Record
 from demo.replay import Replayed
 from demo.summary import page
@@ -29,7 +30,7 @@ def record(missing: int) -> Record:
         provider="hdfs",
         replayed=Replayed(files=2, flights=10, repeats=3),
         batches=[Batch.from_progress(PROGRESS)],
-        finished={"flights": 4, "delays": 4, "chains": 4, "totals": 4},
+        finished=dict.fromkeys(QUERIES, 4),
         killed_in={"flights": 3, "delays": None, "chains": 3, "totals": 2},
         resumed={"flights": 3, "delays": 4, "chains": 3},
         state_file_bytes={"flights": 3 * 1024 * 1024},

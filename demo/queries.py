@@ -1,0 +1,102 @@
+"""The streaming queries: what each one asks, and where its answer goes."""
+
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from demo.aircraft import running_records
+from demo.questions import (
+    CSV_OPTIONS,
+    FLIGHT,
+    SCHEMA,
+    WATERMARK,
+    chains,
+    delays,
+    each_once,
+    totals,
+    with_event_time,
+)
+from demo.replay import END_MARK
+from demo.weather import SCHEMA as WEATHER_SCHEMA
+from demo.weather import observations, with_weather
+from demo.workspace import Workspace
+
+# Day files a batch. For the last two, fewer and larger batches: Python is called once for each
+# aircraft in a batch, and the join commits sixteen stores besides the four of the deduplication.
+FILES_PER_BATCH = {
+    "flights": 15,
+    "delays": 15,
+    "chains": 15,
+    "totals": 15,
+    "aircraft": 45,
+    "weather": 30,
+}
+QUERIES = tuple(FILES_PER_BATCH)
+
+# Queries whose answer changes from batch to batch, and how. The others append to theirs.
+OUTPUT_MODES = {"totals": "complete", "aircraft": "update"}
+
+
+def start_all(spark: SparkSession, workspace: Workspace) -> list[StreamingQuery]:
+    """Start every query; each reads all there is, batch by batch, and then ends."""
+    return [start(query, question(query, spark, workspace), workspace) for query in QUERIES]
+
+
+def question(query: str, spark: SparkSession, workspace: Workspace) -> DataFrame:
+    """Ask a question of the day files as a stream."""
+    files = FILES_PER_BATCH[query]
+    deliveries = with_event_time(day_files(spark, SCHEMA, files, workspace.flights))
+    flights = deliveries.withWatermark("event_time", WATERMARK)
+    once = flights.dropDuplicatesWithinWatermark(FLIGHT)
+    match query:
+        case "flights":
+            return each_once(flights)
+        case "delays":
+            return delays(once)
+        case "chains":
+            return chains(once)
+        case "totals":
+            return totals(deliveries.where(f"carrier <> '{END_MARK}'"))
+        case "aircraft":
+            return running_records(once)
+        case "weather":
+            weather = observations(day_files(spark, WEATHER_SCHEMA, files, workspace.weather))
+            return with_weather(once, weather.withWatermark("observed", WATERMARK))
+        case _:
+            raise ValueError(f"Invalid query: {query}")
+
+
+def day_files(spark: SparkSession, schema: str, files: int, folder: Path) -> DataFrame:
+    """Stream CSV files in the order of their modification times, `files` a batch."""
+    return (
+        spark.readStream.schema(schema)
+        .options(**CSV_OPTIONS)
+        .option("maxFilesPerTrigger", files)
+        .csv(str(folder))
+    )
+
+
+def start(query: str, question: DataFrame, workspace: Workspace) -> StreamingQuery:
+    """Start one query."""
+    if query in OUTPUT_MODES:
+        writer = folder_a_batch(query, question, workspace)
+    else:
+        path = str(workspace.result(query))
+        writer = question.writeStream.format("parquet").option("path", path)
+    return (
+        writer.queryName(query)
+        .option("checkpointLocation", str(workspace.checkpoint(query)))
+        .trigger(availableNow=True)
+        .start()
+    )
+
+
+def folder_a_batch(query: str, question: DataFrame, workspace: Workspace) -> DataStreamWriter:
+    """Write each batch to a folder; one that is run again overwrites what it wrote before."""
+
+    def write(answer: DataFrame, batch: int) -> None:
+        answer.write.mode("overwrite").parquet(str(workspace.result(query) / f"batch={batch}"))
+
+    return question.writeStream.outputMode(OUTPUT_MODES[query]).foreachBatch(write)
