@@ -1,0 +1,107 @@
+"""Programs of Spark's distribution, each with all that it starts."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pyspark
+
+TIMEOUT_S = 240
+POLL_S = 0.002
+LOG_CHARACTERS_SHOWN = 4000
+
+# Settings made for another Spark on the machine; this one must not run by them.
+OTHERS = ("SPARK_", "PYSPARK_", "HADOOP_")
+
+# JVMs that live for seconds: half of the time went into optimising and verifying their classes.
+JVM_OPTIONS = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
+
+
+class Program:
+    """A running program. The processes that it starts are in one process group with it."""
+
+    def __init__(self, home: Path, command: list[str], log: Path) -> None:
+        """Starts `bin/<command>` of the Spark in `home`; what it says goes to `log`."""
+        others = {it: os.environ[it] for it in os.environ if not it.startswith(OTHERS)}
+        environment = {
+            **others,
+            "SPARK_HOME": str(home),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LAUNCHER_OPTS": JVM_OPTIONS,
+            "SPARK_DAEMON_JAVA_OPTS": JVM_OPTIONS,
+            "SPARK_DAEMON_MEMORY": "256m",
+            "PYSPARK_PYTHON": sys.executable,
+        }
+        self._path = log
+        with log.open("w") as file:
+            self._process = subprocess.Popen(  # noqa: S603 - programs of our own choice
+                [str(home / "bin" / command[0]), *command[1:]],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def log(self) -> str:
+        """What it has said so far."""
+        return self._path.read_text(errors="replace")
+
+    @property
+    def end_of_log(self) -> str:
+        """As much of the log as fits a failure's message."""
+        return f"The end of {self._path}:\n{self.log[-LOG_CHARACTERS_SHOWN:]}"
+
+    def wait(self) -> int:
+        """Its exit code, once it has ended; what it started may take a moment longer."""
+        try:
+            return self._process.wait(TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"Not ended in {TIMEOUT_S} s. {self.end_of_log}") from None
+
+    def wait_until(self, happened: Callable[[], bool], what: str) -> None:
+        """Returns once `happened`; fails if the program ends before, or it takes too long."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while not happened():
+            code = self._process.poll()
+            if code is not None:
+                raise AssertionError(f"Ended with {code} before {what}. {self.end_of_log}")
+            if time.monotonic() > deadline:
+                raise AssertionError(f"Not in {TIMEOUT_S} s: {what}. {self.end_of_log}")
+            time.sleep(POLL_S)
+
+    def wait_until_said(self, pattern: str) -> re.Match[str]:
+        """Where in its log the pattern is, once it is there."""
+        self.wait_until(lambda: re.search(pattern, self.log) is not None, pattern)
+        return next(re.finditer(pattern, self.log))
+
+    def kill_alone(self) -> None:
+        """SIGKILL to the program, not to what it started: executors end when they notice."""
+        self._process.kill()
+        self._process.wait()
+
+    def kill(self) -> None:
+        """SIGKILL to the program and all that it started, or to what is left of them."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def home_in(folder: Path) -> Path:
+    """PySpark's Spark under another path: executors write beside it, and not into the package."""
+    home = folder / "spark"
+    if not home.exists():
+        home.mkdir()
+        for part in ("bin", "jars", "python"):
+            (home / part).symlink_to(Path(pyspark.__file__).parent / part)
+    return home

@@ -1,0 +1,59 @@
+"""Spark applications as users start them: `spark-submit`, with the jar and the settings we ship."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import keyfold
+from programs import JVM_OPTIONS, Program, home_in
+
+ROOT = Path(__file__).resolve().parents[2]
+# Two executors, each a JVM of its own with one core and 1 GiB.
+LOCAL_CLUSTER = "local-cluster[2,1,1024]"
+PARTITIONS = 4
+
+# Names of settings in full; values as Python prints them.
+Conf = Mapping[str, object]
+
+
+class Spark:
+    """Starts applications that keep their logs in `folder`, and ends what is left of them."""
+
+    def __init__(self, folder: Path, master: str = LOCAL_CLUSTER) -> None:
+        self._folder = folder
+        self._master = master
+        self._started: list[Program] = []
+
+    def start(self, job: str, *arguments: Path, conf: Conf | None = None) -> Program:
+        """Starts a job of this folder."""
+        settings: Conf = {
+            "spark.sql.shuffle.partitions": PARTITIONS,
+            "spark.ui.enabled": "false",
+            "spark.executor.extraJavaOptions": JVM_OPTIONS,
+            **(conf or {}),
+        }
+        command = [
+            "spark-submit",
+            *("--master", self._master),
+            *("--properties-file", str(ROOT / "conf" / "keyfold-defaults.conf")),
+            *("--jars", str(keyfold.jar_path())),
+            *("--driver-java-options", JVM_OPTIONS),
+        ]
+        for name, value in settings.items():
+            command += ["--conf", f"{name}={value}"]
+        command += [str(Path(__file__).with_name(job)), *map(str, arguments)]
+        log = self._folder / f"{len(self._started)}-{Path(job).stem}.log"
+        program = Program(home_in(self._folder), command, log)
+        self._started.append(program)
+        return program
+
+    def run(self, job: str, *arguments: Path, conf: Conf | None = None) -> str:
+        """Runs a job to its end, which must be a good one; its log."""
+        program = self.start(job, *arguments, conf=conf)
+        if program.wait() != 0:
+            raise AssertionError(program.end_of_log)
+        return program.log
+
+    def close(self) -> None:
+        """Kills what still runs."""
+        for program in self._started:
+            program.kill()

@@ -1,0 +1,64 @@
+"""A driver killed twenty times on one checkpoint, at moments drawn from seeds."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+import keyfold
+from kill_moment import KillMoment, last_batch
+from repeated_rows import expected, write_end, write_files, written
+from submit import PARTITIONS, Spark
+
+KILLS = int(os.environ.get("KEYFOLD_KILLS", "20"))
+FIRST_SEED = int(os.environ.get("KEYFOLD_SEED", "1"))
+# More than any moment waits for, so that a run is killed before it has read them all.
+FILES_AHEAD = 12
+# Snapshots and clean-up come within a few batches, so that kills hit them too.
+CONF = {
+    "spark.sql.streaming.minBatchesToRetain": 2,
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot": 2,
+    "spark.sql.streaming.stateStore.maintenanceInterval": "100ms",
+}
+
+
+@pytest.mark.timeout(600 + 60 * KILLS)
+def test_no_row_is_lost_or_counted_twice_by_a_driver_killed_again_and_again(
+    spark: Spark, tmp_path: Path
+) -> None:
+    source, checkpoint, output = (tmp_path / name for name in ("in", "checkpoint", "out"))
+    files = 0
+    within_batch = 0
+    for seed in range(FIRST_SEED, FIRST_SEED + KILLS):
+        committed = last_batch(checkpoint, "commits")
+        # Batch n reads file n.
+        write_files(source, files, committed + FILES_AHEAD)
+        files = committed + FILES_AHEAD + 1
+        moment = KillMoment(seed, checkpoint, PARTITIONS)
+        driver = spark.start("windows_job.py", source, checkpoint, output, conf=CONF)
+        driver.wait_until(moment.has_come, str(moment))
+        time.sleep(moment.delay_ms / 1000)
+        if moment.driver_only:
+            driver.kill_alone()
+        else:
+            driver.kill()
+        assert driver.wait() == -signal.SIGKILL, f"{moment} came late. {driver.end_of_log}"
+        within_batch += last_batch(checkpoint, "offsets") > last_batch(checkpoint, "commits")
+
+        assert last_batch(checkpoint, "commits") >= committed, str(moment)
+        assert keyfold.open_checkpoint(checkpoint).describe().problems == (), str(moment)
+        so_far = written(output, range(last_batch(checkpoint, "commits") + 1))
+        assert len(set(so_far)) == len(so_far), str(moment)
+        assert set(so_far) <= set(expected(files)), str(moment)
+
+    assert within_batch > 0
+    write_end(source, files)
+    spark.run("windows_job.py", source, checkpoint, output, conf=CONF)
+    assert written(output, range(last_batch(checkpoint, "commits") + 1)) == expected(files)
+
+    description = keyfold.open_checkpoint(checkpoint).describe()
+    assert description.problems == ()
+    # All state has been let go but that of the end's own row.
+    assert [operator.rows for operator in description.operators] == [1, 1]

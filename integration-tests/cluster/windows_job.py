@@ -1,0 +1,42 @@
+"""Rows taken once, then counted by minute and key: two stateful operators, one behind the other.
+
+Usage: windows_job.py INPUT CHECKPOINT OUTPUT
+
+A batch writes to OUTPUT/<batch>, and overwrites what it wrote when it ran before.
+"""
+
+import sys
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+KEYS = 7
+
+source, checkpoint, output = sys.argv[1:]
+spark = SparkSession.builder.getOrCreate()
+
+
+def write(batch: DataFrame, number: int) -> None:
+    batch.write.mode("overwrite").json(f"{output}/{number}")
+
+
+minute = f.window("at", "1 minute")
+counts = (
+    spark.readStream.schema("id long, at timestamp")
+    .option("maxFilesPerTrigger", 1)
+    .json(source)
+    .withWatermark("at", "2 minutes")
+    .dropDuplicatesWithinWatermark(["id"])
+    .groupBy(minute, (f.col("id") % KEYS).alias("key"))
+    .agg(f.count("*").alias("rows"), f.sum("id").alias("total"))
+    .select(
+        (f.unix_seconds("window.start") / 60).cast("long").alias("minute"), "key", "rows", "total"
+    )
+)
+query = (
+    counts.writeStream.foreachBatch(write)
+    .option("checkpointLocation", checkpoint)
+    .trigger(availableNow=True)
+    .start()
+)
+query.awaitTermination()
