@@ -1,7 +1,6 @@
 package io.keyfold.spark
 
 import io.keyfold.mem.{Mem, Slice}
-import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
@@ -46,10 +45,9 @@ private final class RowKeyCodec(schema: StructType) extends KeyCodec {
 /** `prefix:<n>`: length of the first part, first n columns, other columns. */
 private final class PrefixKeyCodec(schema: StructType, columns: Int) extends KeyCodec {
   private val (prefixFields, restFields) = schema.fields.splitAt(columns)
-  private val prefixOf = project(0, columns)
-  private val restOf = project(columns, schema.length)
-  private val joiner =
-    GenerateUnsafeRowJoiner.create(StructType(prefixFields), StructType(restFields))
+  private lazy val prefixOf = project(0, columns)
+  private lazy val restOf = project(columns, schema.length)
+  private val joiner = new RowJoiner(StructType(prefixFields), StructType(restFields))
   private val prefix = new UnsafeRow(columns)
   private val rest = new UnsafeRow(restFields.length)
   private val slice = new Slice
