@@ -66,7 +66,13 @@ lazy val shared = Seq(
 )
 
 lazy val core = (project in file("jvm/core"))
-  .settings(shared, name := "keyfold-core", libraryDependencies ++= sparkShipped ++ testing)
+  .settings(
+    shared,
+    name := "keyfold-core",
+    libraryDependencies ++= sparkShipped ++ testing,
+    // Every access off the heap is checked: a wrong one is a failed test, not a dead JVM.
+    Test / javaOptions += "-Dkeyfold.mem.checks=true"
+  )
 
 lazy val spark = (project in file("jvm/spark"))
   .dependsOn(core % "compile->compile;test->test")

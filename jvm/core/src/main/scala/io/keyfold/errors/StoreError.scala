@@ -65,3 +65,7 @@ final class Invalid(condition: String, message: String) extends StoreError(condi
 
 /** The caller used a store out of order, such as writing after a commit. */
 final class OutOfOrder(message: String) extends StoreError("KEYFOLD_OUT_OF_ORDER", message, null)
+
+/** Memory for state is used up, and disk for it too. */
+final class OutOfMemory(message: String, cause: Throwable = null)
+    extends StoreError("KEYFOLD_OUT_OF_MEMORY", message, cause)

@@ -1,9 +1,23 @@
 package io.keyfold.mem
 
+import java.nio.{Buffer, ByteOrder, MappedByteBuffer}
+
 import sun.misc.Unsafe
 
-/** The only user of Unsafe. Addresses are (base object or null, offset), see [[Slice]]. */
+/** The only user of Unsafe. Addresses are (base object or null, offset), see [[Slice]].
+  *
+  * Nothing is checked, unless [[Checks]] is on: a wrong address reads foreign memory or ends the
+  * JVM. Addresses need no alignment. Every method may be called by any thread.
+  */
 object Mem {
+
+  /** Set by `-Dkeyfold.mem.checks=true`, for tests. Every access below a null base must then lie in
+    * one piece of memory that [[allocate]] or [[addressOf]] handed out, and every access to an
+    * `Array[Byte]` within the array; else IllegalStateException. (Memory that others allocated off
+    * the heap, as Spark's off-heap mode does, is refused too.)
+    */
+  final val Checks: Boolean = java.lang.Boolean.getBoolean("keyfold.mem.checks")
+
   private val unsafe: Unsafe = {
     val field = classOf[Unsafe].getDeclaredField("theUnsafe")
     field.setAccessible(true)
@@ -13,11 +27,178 @@ object Mem {
   /** Offset of element 0 of a byte array. */
   val ArrayOffset: Long = Unsafe.ARRAY_BYTE_BASE_OFFSET.toLong
 
-  /** Copies `length` bytes; the ranges must not overlap. */
-  def copy(from: AnyRef, fromOffset: Long, to: AnyRef, toOffset: Long, length: Int): Unit =
-    unsafe.copyMemory(from, fromOffset, to, toOffset, length.toLong)
+  private val littleEndian = ByteOrder.nativeOrder == ByteOrder.LITTLE_ENDIAN
+
+  private val bufferAddress =
+    unsafe.objectFieldOffset(classOf[Buffer].getDeclaredField("address"))
+
+  /** Absolute address of new memory off the heap, not initialised; 16-byte aligned.
+    *
+    * @throws java.lang.OutOfMemoryError
+    *   if the system refuses
+    */
+  def allocate(bytes: Long): Long = {
+    val address = unsafe.allocateMemory(bytes)
+    if (Checks) LiveMemory.add(address, bytes)
+    address
+  }
+
+  /** Gives back what [[allocate]] returned. */
+  def free(address: Long): Unit = {
+    if (Checks) LiveMemory.remove(address)
+    unsafe.freeMemory(address)
+  }
+
+  /** Absolute address of a mapped file. Whoever asks keeps the buffer, as the mapping lives no
+    * longer than it does, and calls [[unmap]] in the end.
+    */
+  def addressOf(buffer: MappedByteBuffer): Long = {
+    val address = unsafe.getLong(buffer, bufferAddress)
+    if (Checks) LiveMemory.add(address, buffer.capacity.toLong)
+    address
+  }
+
+  /** Takes the mapping away now, not when the buffer is collected. */
+  def unmap(buffer: MappedByteBuffer): Unit = {
+    if (Checks) LiveMemory.remove(unsafe.getLong(buffer, bufferAddress))
+    unsafe.invokeCleaner(buffer)
+  }
+
+  def getByte(base: AnyRef, offset: Long): Byte = {
+    check(base, offset, 1)
+    unsafe.getByte(base, offset)
+  }
+
+  def putByte(base: AnyRef, offset: Long, value: Byte): Unit = {
+    check(base, offset, 1)
+    unsafe.putByte(base, offset, value)
+  }
 
   /** Four bytes in the machine's order. */
-  def getInt(base: AnyRef, offset: Long): Int = unsafe.getInt(base, offset)
-  def putInt(base: AnyRef, offset: Long, value: Int): Unit = unsafe.putInt(base, offset, value)
+  def getInt(base: AnyRef, offset: Long): Int = {
+    check(base, offset, 4)
+    unsafe.getInt(base, offset)
+  }
+
+  def putInt(base: AnyRef, offset: Long, value: Int): Unit = {
+    check(base, offset, 4)
+    unsafe.putInt(base, offset, value)
+  }
+
+  /** Eight bytes in the machine's order. */
+  def getLong(base: AnyRef, offset: Long): Long = {
+    check(base, offset, 8)
+    unsafe.getLong(base, offset)
+  }
+
+  def putLong(base: AnyRef, offset: Long, value: Long): Unit = {
+    check(base, offset, 8)
+    unsafe.putLong(base, offset, value)
+  }
+
+  /** Sets every byte of a range off the heap. */
+  def fill(address: Long, bytes: Long, value: Byte): Unit = {
+    check(null, address, bytes)
+    unsafe.setMemory(address, bytes, value)
+  }
+
+  /** Copies `length` bytes; the ranges may overlap. */
+  def copy(from: AnyRef, fromOffset: Long, to: AnyRef, toOffset: Long, length: Int): Unit = {
+    check(from, fromOffset, length.toLong)
+    check(to, toOffset, length.toLong)
+    unsafe.copyMemory(from, fromOffset, to, toOffset, length.toLong)
+  }
+
+  /** Whether two ranges of `length` bytes are the same. */
+  def equal(a: AnyRef, aOffset: Long, b: AnyRef, bOffset: Long, length: Int): Boolean = {
+    check(a, aOffset, length.toLong)
+    check(b, bOffset, length.toLong)
+    val words = length & ~7
+    var i = 0
+    while (i < words) {
+      if (unsafe.getLong(a, aOffset + i) != unsafe.getLong(b, bOffset + i)) return false
+      i += 8
+    }
+    while (i < length) {
+      if (unsafe.getByte(a, aOffset + i) != unsafe.getByte(b, bOffset + i)) return false
+      i += 1
+    }
+    true
+  }
+
+  /** Compares as unsigned bytes, and by length where one range begins with the other.
+    *
+    * @return
+    *   below 0, 0 or above 0
+    */
+  def compare(
+      a: AnyRef,
+      aOffset: Long,
+      aLength: Int,
+      b: AnyRef,
+      bOffset: Long,
+      bLength: Int
+  ): Int = {
+    check(a, aOffset, aLength.toLong)
+    check(b, bOffset, bLength.toLong)
+    val common = math.min(aLength, bLength)
+    val words = common & ~7
+    var i = 0
+    while (i < words) {
+      val x = unsafe.getLong(a, aOffset + i)
+      val y = unsafe.getLong(b, bOffset + i)
+      // The first byte decides, so it has to be the highest one of the word.
+      if (x != y) {
+        return if (littleEndian)
+          java.lang.Long.compareUnsigned(
+            java.lang.Long.reverseBytes(x),
+            java.lang.Long.reverseBytes(y)
+          )
+        else java.lang.Long.compareUnsigned(x, y)
+      }
+      i += 8
+    }
+    while (i < common) {
+      val order = (unsafe.getByte(a, aOffset + i) & 0xff) - (unsafe.getByte(b, bOffset + i) & 0xff)
+      if (order != 0) return order
+      i += 1
+    }
+    Integer.compare(aLength, bLength)
+  }
+
+  /** Hash of a range, the same wherever the bytes lie. For tables in memory: words are read in the
+    * machine's order, so it is not to be stored.
+    *
+    * MurmurHash64A by Austin Appleby, from his description (public domain,
+    * github.com/aappleby/smhasher), with the seed that Apache Commons Codec uses.
+    */
+  def hash(base: AnyRef, offset: Long, length: Int): Long =
+    hash(base, offset, length, 0xe17a1465L)
+
+  private[mem] def hash(base: AnyRef, offset: Long, length: Int, seed: Long): Long = {
+    check(base, offset, length.toLong)
+    val words = length & ~7
+    var h = seed ^ (length * HashFactor)
+    var i = 0
+    while (i < words) {
+      val k = unsafe.getLong(base, offset + i) * HashFactor
+      h = (h ^ ((k ^ (k >>> 47)) * HashFactor)) * HashFactor
+      i += 8
+    }
+    if (i < length) {
+      var rest = 0L
+      while (i < length) {
+        rest |= (unsafe.getByte(base, offset + i) & 0xffL) << ((i & 7) << 3)
+        i += 1
+      }
+      h = (h ^ rest) * HashFactor
+    }
+    h = (h ^ (h >>> 47)) * HashFactor
+    h ^ (h >>> 47)
+  }
+
+  private final val HashFactor = 0xc6a4a7935bd1e995L
+
+  private def check(base: AnyRef, offset: Long, length: Long): Unit =
+    if (Checks) LiveMemory.check(base, offset, length)
 }

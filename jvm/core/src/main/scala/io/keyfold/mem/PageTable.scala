@@ -1,0 +1,145 @@
+package io.keyfold.mem
+
+import java.util.Arrays
+
+import io.keyfold.errors.OutOfMemory
+
+/** The pages of an arena by page number, in plain arrays: some 60 bytes a page. Number 0 is no
+  * page.
+  *
+  * A page is part of a slab, which goes by the number of its first page, or the first of a large
+  * object, which has only that number: nobody points behind its start.
+  *
+  * @param addresses
+  *   to be kept up to date
+  */
+private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, addresses: Addresses) {
+  import PageTable._
+
+  private var runs = new Array[PageRun](StartPages)
+  private var fields = new Array[Int](StartPages * Fields)
+  @volatile private var held = 0L
+  private var closed = false
+
+  /** Bytes of all pages. Any thread may ask. */
+  def heldBytes: Long = held
+
+  /** A slab of new pages, one number for each. */
+  def addSlab(sizeClass: Int): Int = {
+    val count = SizeClasses.slabPages(sizeClass)
+    val first = add(count, count)
+    for (i <- 0 until count) {
+      addresses.bases(first + i) = runs(first).address + i.toLong * PagePool.PageBytes
+      fields((first + i) * Fields + Kind) = (i << 8) | (sizeClass + 1)
+    }
+    first
+  }
+
+  /** New pages for a large object. */
+  def addLarge(pages: Int): Int = {
+    val first = add(pages, 1)
+    addresses.bases(first) = runs(first).address
+    fields(first * Fields + Kind) = Large
+    first
+  }
+
+  /** Gives the pages of a slab or large object back. */
+  def remove(first: Int): Unit = {
+    val run = runs(first)
+    val count = if (isLarge(first)) 1 else run.pages
+    // An address that is used by mistake should fault, not hit somebody else's page.
+    Arrays.fill(addresses.bases, first, first + count, 0L)
+    Arrays.fill(fields, first * Fields, (first + count) * Fields, 0)
+    runs(first) = null
+    numbers.give(first, count)
+    held -= run.pages.toLong * PagePool.PageBytes
+    pool.free(run)
+  }
+
+  /** Gives the table's own memory up when there is no page. */
+  def shrink(): Unit = if (held == 0) {
+    addresses.bases = new Array[Long](StartPages)
+    runs = new Array[PageRun](StartPages)
+    fields = new Array[Int](StartPages * Fields)
+  }
+
+  /** Gives all pages back; no more can be added. */
+  def close(): Unit = {
+    closed = true
+    for (first <- runs.indices) if (runs(first) != null) remove(first)
+    shrink()
+  }
+
+  def isPage(page: Int): Boolean = page < runs.length && fields(page * Fields + Kind) != 0
+  def isLarge(page: Int): Boolean = fields(page * Fields + Kind) == Large
+
+  /** Bytes of a large object. */
+  def largeBytes(page: Int): Int = runs(page).pages * PagePool.PageBytes
+
+  def slabOf(page: Int): Int = page - (fields(page * Fields + Kind) >>> 8)
+  def sizeClass(slab: Int): Int = (fields(slab * Fields + Kind) & 0xff) - 1
+
+  /** The first of the free objects of a slab, or 0. */
+  def free(slab: Int): Int = fields(slab * Fields + Free)
+  def setFree(slab: Int, handle: Int): Unit = fields(slab * Fields + Free) = handle
+
+  /** Adds to the number of live objects of a slab, and returns it. */
+  def addLive(slab: Int, change: Int): Int = {
+    val live = fields(slab * Fields + Live) + change
+    fields(slab * Fields + Live) = live
+    live
+  }
+
+  /** Neighbours of a slab in the list of its class, or 0. */
+  def next(slab: Int): Int = fields(slab * Fields + Next)
+  def setNext(slab: Int, other: Int): Unit = fields(slab * Fields + Next) = other
+  def previous(slab: Int): Int = fields(slab * Fields + Previous)
+  def setPrevious(slab: Int, other: Int): Unit = fields(slab * Fields + Previous) = other
+
+  /** Takes pages, and numbers for them. */
+  private def add(pages: Int, count: Int): Int = {
+    if (closed) throw new IllegalStateException("The arena is closed")
+    val first = numbers.take(count)
+    if (first == 0) {
+      throw new OutOfMemory(
+        s"One store cannot hold more state: the handles of its 32 GiB are used up, with $held " +
+          "bytes of pages. Start the query on a new checkpoint with more partitions."
+      )
+    }
+    try {
+      grow(first + count)
+      runs(first) = pool.allocate(pages)
+    } catch {
+      case e: Throwable =>
+        numbers.give(first, count)
+        throw e
+    }
+    held += pages.toLong * PagePool.PageBytes
+    first
+  }
+
+  /** New arrays, never shorter ones in place: snapshots of the addresses go on with the old ones.
+    */
+  private def grow(pages: Int): Unit = if (pages > runs.length) {
+    val length = math.max(pages, runs.length + runs.length / 2)
+    addresses.bases = Arrays.copyOf(addresses.bases, length)
+    runs = Arrays.copyOf(runs, length)
+    fields = Arrays.copyOf(fields, length * Fields)
+  }
+}
+
+private[mem] object PageTable {
+  val StartPages: Int = 16
+
+  /** Of a slab's page: class + 1 in the low 8 bits, above them how many pages it is behind the
+    * first. [[Large]] for a large object, 0 for no page.
+    */
+  private final val Kind = 0
+  private final val Free = 1
+  private final val Live = 2
+  private final val Next = 3
+  private final val Previous = 4
+  private final val Fields = 5
+
+  private final val Large = 0xff
+}

@@ -1,0 +1,68 @@
+package io.keyfold.mem
+
+import java.nio.MappedByteBuffer
+import java.util.BitSet
+
+/** Pages in a row, handed out by [[PagePool]]. Whoever has it owns the memory until it is freed. */
+final class PageRun private[mem] (
+    private[mem] val region: Region,
+    private[mem] val first: Int,
+    val pages: Int
+) {
+
+  /** Absolute address of the first byte; the pages lie one behind the other. */
+  def address: Long = region.address + first.toLong * PagePool.PageBytes
+}
+
+/** Memory taken from the system in one piece: off the heap, or a mapped file. */
+private[mem] final class Region(
+    val address: Long,
+    val pages: Int,
+    mapping: Option[MappedByteBuffer]
+) {
+  private val used = new BitSet(pages)
+
+  /** Pages in the longest free run. */
+  private[mem] var longestFree: Int = pages
+
+  def isMapped: Boolean = mapping.isDefined
+  def bytes: Long = pages.toLong * PagePool.PageBytes
+
+  /** The first free run of `count` pages, at most [[longestFree]]. */
+  def take(count: Int): PageRun = {
+    val start = freeRuns.collectFirst { case (start, end) if end - start >= count => start }.get
+    used.set(start, start + count)
+    measure()
+    new PageRun(this, start, count)
+  }
+
+  def give(run: PageRun): Unit = {
+    if (used.nextClearBit(run.first) < run.first + run.pages) {
+      throw new IllegalStateException(f"${run.pages} pages at 0x${run.address}%x are free already")
+    }
+    used.clear(run.first, run.first + run.pages)
+    measure()
+  }
+
+  /** Back to the system. */
+  def release(): Unit = mapping match {
+    case Some(buffer) => Mem.unmap(buffer)
+    case None         => Mem.free(address)
+  }
+
+  private def measure(): Unit =
+    longestFree = freeRuns.foldLeft(0) { case (longest, (start, end)) =>
+      math.max(longest, end - start)
+    }
+
+  /** First page and end (exclusive) of each free run. */
+  private def freeRuns: Iterator[(Int, Int)] = Iterator.unfold(0) { from =>
+    val start = used.nextClearBit(from)
+    if (start >= pages) None
+    else {
+      val next = used.nextSetBit(start)
+      val end = if (next < 0) pages else next
+      Some(((start, end), end))
+    }
+  }
+}

@@ -1,0 +1,174 @@
+package io.keyfold.mem
+
+import java.nio.{ByteBuffer, ByteOrder}
+import java.util.Arrays
+
+import scala.util.Random
+
+import io.keyfold.testkit.SeededChecks
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+
+class MemSuite extends AnyFunSuite with SeededChecks {
+
+  /** Memory of `Room` bytes, on the heap or off it. */
+  private final class Place(val name: String, val base: AnyRef, val start: Long) {
+    def write(at: Int, bytes: Array[Byte]): Unit =
+      bytes.indices.foreach(i => Mem.putByte(base, start + at + i, bytes(i)))
+    def read(at: Int, length: Int): Array[Byte] =
+      Array.tabulate(length)(i => Mem.getByte(base, start + at + i))
+  }
+
+  private val Room = 256
+
+  private def withPlaces(body: Seq[Place] => Any): Unit = {
+    val address = Mem.allocate(Room.toLong)
+    try {
+      body(
+        Seq(
+          new Place("heap", new Array[Byte](Room), Mem.ArrayOffset),
+          new Place("off heap", null, address)
+        )
+      )
+      ()
+    } finally Mem.free(address)
+  }
+
+  private def random(length: Int, seed: Long): Array[Byte] = {
+    val bytes = new Array[Byte](length)
+    new Random(seed).nextBytes(bytes)
+    bytes
+  }
+
+  test("values come back as they were put, at any alignment and in the machine's order") {
+    withPlaces { places =>
+      for (place <- places; at <- 0 to 8) {
+        Mem.putLong(place.base, place.start + at, 0x0123456789abcdefL)
+        assert(Mem.getLong(place.base, place.start + at) == 0x0123456789abcdefL, place.name)
+        val bytes = ByteBuffer.wrap(place.read(at, 8)).order(ByteOrder.nativeOrder)
+        assert(bytes.getLong(0) == 0x0123456789abcdefL, place.name)
+        Mem.putInt(place.base, place.start + at, 0xcafebabe)
+        assert(Mem.getInt(place.base, place.start + at) == 0xcafebabe, place.name)
+        Mem.putByte(place.base, place.start + at, -7)
+        assert(Mem.getByte(place.base, place.start + at) == -7, place.name)
+      }
+    }
+  }
+
+  test("a fill sets its range and nothing beside it") {
+    withPlaces { places =>
+      val place = places(1)
+      place.write(0, new Array[Byte](32))
+      Mem.fill(place.start + 3, 21, 0x5a)
+      assert(place.read(0, 32).zipWithIndex.forall { case (b, i) =>
+        b == (if (i >= 3 && i < 24) 0x5a else 0)
+      })
+    }
+  }
+
+  test("a copy may overlap, forwards and backwards") {
+    withPlaces { places =>
+      for (place <- places; length <- Seq(0, 1, 7, 8, 9, 31, 64, 100); to <- 0 to 60) {
+        val bytes = random(Room, length * 100L + to)
+        place.write(0, bytes)
+        Mem.copy(place.base, place.start + 30, place.base, place.start + to, length)
+        System.arraycopy(bytes, 30, bytes, to, length)
+        assert(Arrays.equals(place.read(0, Room), bytes), s"$length bytes to $to, ${place.name}")
+      }
+    }
+  }
+
+  test("a copy goes between heap and off heap") {
+    withPlaces { places =>
+      val heap = places(0)
+      val off = places(1)
+      heap.write(0, random(Room, 1))
+      Mem.copy(heap.base, heap.start + 3, off.base, off.start + 1, 100)
+      Mem.copy(off.base, off.start + 1, heap.base, heap.start + 105, 100)
+      assert(Arrays.equals(heap.read(3, 100), heap.read(105, 100)))
+    }
+  }
+
+  /** Two runs of bytes that often begin alike, and where to put them. */
+  private val pairs = for {
+    common <- Gen.choose(0, 40)
+    left <- Gen.choose(0, 12)
+    right <- Gen.choose(0, 12)
+    seed <- Gen.long
+    aAt <- Gen.choose(0, 9)
+    bAt <- Gen.choose(0, 9)
+  } yield {
+    val start = random(common, seed)
+    (start ++ random(left, seed + 1), start ++ random(right, seed + 2), aAt, bAt)
+  }
+
+  test("compare orders as unsigned bytes, wherever they lie, and equal says the same") {
+    withPlaces { places =>
+      forEach(pairs, 2000) { case (a, b, aAt, bAt) =>
+        for (x <- places; y <- places) {
+          // In halves, so that two runs in one place do not touch.
+          x.write(aAt, a)
+          y.write(128 + bAt, b)
+          val order = Mem.compare(
+            x.base,
+            x.start + aAt,
+            a.length,
+            y.base,
+            y.start + 128 + bAt,
+            b.length
+          )
+          assert(order.sign == Arrays.compareUnsigned(a, b).sign)
+          val length = math.min(a.length, b.length)
+          assert(
+            Mem.equal(x.base, x.start + aAt, y.base, y.start + 128 + bAt, length) ==
+              Arrays.equals(a.take(length), b.take(length))
+          )
+        }
+      }
+    }
+  }
+
+  test("one bit anywhere makes a difference to equal and compare") {
+    for (length <- 1 to 33; at <- 0 until length) {
+      val a = random(length, length.toLong)
+      val b = a.clone()
+      b(at) = (b(at) ^ 0x80).toByte
+      assert(!Mem.equal(a, Mem.ArrayOffset, b, Mem.ArrayOffset, length))
+      val order = Mem.compare(a, Mem.ArrayOffset, length, b, Mem.ArrayOffset, length)
+      assert(order.sign == Arrays.compareUnsigned(a, b).sign)
+    }
+  }
+
+  test("hash is MurmurHash64A: SMHasher's verification value, over every length to 255") {
+    assume(ByteOrder.nativeOrder == ByteOrder.LITTLE_ENDIAN)
+    // As in SMHasher's KeysetTest: hash the hashes of 0, 0 1, 0 1 2 ... with seeds 256, 255, 254 ...
+    val key = Array.tabulate(256)(_.toByte)
+    val hashes = ByteBuffer.allocate(256 * 8).order(ByteOrder.LITTLE_ENDIAN)
+    for (length <- 0 until 256) {
+      hashes.putLong(Mem.hash(key, Mem.ArrayOffset, length, 256L - length))
+    }
+    val verification = Mem.hash(hashes.array, Mem.ArrayOffset, 256 * 8, 0L)
+    assert(verification.toInt == 0x1f0d3804)
+  }
+
+  test("hash has the seed of Apache Commons Codec, whose values it gives") {
+    assume(ByteOrder.nativeOrder == ByteOrder.LITTLE_ENDIAN)
+    val text = "Lorem ipsum dolor sit amet, consectetur adipisicing elit".getBytes("US-ASCII")
+    assert(Mem.hash(text, Mem.ArrayOffset, text.length) == 0x0920e0c1b7eeb261L)
+    assert(Mem.hash(text, Mem.ArrayOffset + 2, text.length - 4) == 0xa8b33145194985a2L)
+    assert(Mem.hash(text, Mem.ArrayOffset, 0) == 0x9bfae0a4e613fc3cL)
+  }
+
+  test("hash depends on the bytes alone, not on where they are") {
+    withPlaces { places =>
+      for (length <- 0 to 40) {
+        val bytes = random(length, length.toLong)
+        val hashes = for (place <- places; at <- 0 to 8) yield {
+          place.write(at, bytes)
+          Mem.hash(place.base, place.start + at, length)
+        }
+        assert(hashes.distinct.size == 1, s"length $length")
+      }
+    }
+  }
+}
