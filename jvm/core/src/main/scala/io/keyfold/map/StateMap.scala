@@ -13,8 +13,8 @@ import io.keyfold.mem.Slice
   *   - M3 At most one transaction is open at a time. It sees its own writes; nobody else does
   *     before it is committed.
   *   - M4 An aborted transaction leaves no trace.
-  *   - M5 Cursors stay valid while their own transaction puts and removes rows; they show each key
-  *     at most once, and may or may not show what was written after they were opened.
+  *   - M5 A cursor shows the rows as they were when it was made, each once, whatever its own
+  *     transaction writes meanwhile.
   *   - M6 Bytes handed in are copied before the call returns; slices handed out are borrowed and
   *     stay until the view they came from is released.
   *

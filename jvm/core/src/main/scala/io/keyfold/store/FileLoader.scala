@@ -253,11 +253,7 @@ private[store] final class FileLoader(
           delta.version
         }
         txn.commit(target)
-      } catch {
-        case NonFatal(e) =>
-          txn.abort()
-          throw e
-      }
+      } finally txn.release()
     }
 
     private def applyDelta(txn: MapTxn, version: VersionId, readable: VersionId): Unit =

@@ -8,7 +8,8 @@ import io.keyfold.map.{MapTxn, RowCursor}
 import io.keyfold.mem.Slice
 
 /** The version after `base`, being written. Reads see the transaction's own writes; after `commit`
-  * they still work, after `abort` they do not.
+  * they still work, after `abort` they do not. Slices handed out stay until it is released, which
+  * the caller must do.
   *
   * @param anew
   *   it began without rows and builds on no file
@@ -90,7 +91,11 @@ final class StoreTxn private[store] (
     store.ended()
   }
 
-  override def release(): Unit = abort()
+  /** As `abort`; and what it has handed out may be freed. */
+  override def release(): Unit = {
+    abort()
+    super.release()
+  }
 
   private def requireUpdating(what: String): Unit =
     if (state.get != Updating) throw outOfOrder(what)

@@ -8,7 +8,7 @@ import scala.util.control.NonFatal
 import io.keyfold.errors.OutOfOrder
 import io.keyfold.format.{Ancestor, FamilySpec, FileKind, VersionId}
 import io.keyfold.io.{BlobStore, RetryingBlobStore}
-import io.keyfold.map.{HeapMap, StateMap}
+import io.keyfold.map.StateMap
 import org.slf4j.LoggerFactory
 
 /** The versions of one state store: the facade that the adapter calls.
@@ -21,6 +21,8 @@ import org.slf4j.LoggerFactory
   *   the column families that the query uses, made when a store starts empty
   * @param onSnapshot
   *   told of each snapshot known to be durable, when written or found at load
+  * @param newMap
+  *   makes an empty map, given the number of key groups
   */
 final class VersionedStore(
     location: StoreLocation,
@@ -28,8 +30,8 @@ final class VersionedStore(
     families: Seq[FamilySpec],
     blobStore: BlobStore,
     clock: Clock,
-    onSnapshot: VersionId => Unit = _ => (),
-    newMap: Int => StateMap = new HeapMap(_)
+    onSnapshot: VersionId => Unit,
+    newMap: Int => StateMap
 ) extends AutoCloseable {
   import VersionedStore._
 
@@ -81,7 +83,7 @@ final class VersionedStore(
       val (in, rows) = synchronized {
         val in = resident
         in.retain(base, settings.versionsInMemory)
-        this.resident = Some(in)
+        keep(in)
         confirmed = Some(base)
         (in, in.map.begin(rowsOf))
       }
@@ -91,7 +93,7 @@ final class VersionedStore(
         owner
       } catch {
         case e: Throwable =>
-          rows.abort()
+          rows.release()
           throw e
       }
     } catch {
@@ -108,12 +110,13 @@ final class VersionedStore(
     */
   def read(version: VersionId): StoreView = synchronized {
     val in = load(version)
+    val view = new StoreView(in.map.pin(version), version, location, families, newSeal())
     val isOld = resident.flatMap(_.newest).exists(_.version > version.version)
     if (!isOld) {
-      resident = Some(in)
+      keep(in)
       confirmed = Some(version)
-    }
-    new StoreView(in.map.pin(version), version, location, families, newSeal())
+    } else if (!resident.contains(in)) in.map.close()
+    view
   }
 
   /** A view of `version` rebuilt from the snapshot of exactly `snapshot` and the deltas after it;
@@ -124,7 +127,9 @@ final class VersionedStore(
     */
   def readReplayed(snapshot: VersionId, version: VersionId): StoreView = {
     val in = loader.replay(snapshot, version)
-    new StoreView(in.map.pin(version), version, location, families, newSeal())
+    val view = new StoreView(in.map.pin(version), version, location, families, newSeal())
+    in.map.close()
+    view
   }
 
   /** What changed in a column family from version `from` to version `end`, both included.
@@ -168,7 +173,14 @@ final class VersionedStore(
   /** Estimated bytes of memory that the store's rows take. */
   def memoryBytes: Long = synchronized(resident).fold(0L)(_.map.memoryBytes)
 
-  /** Lets go of all memory. A transaction still open may be aborted, or committed: its file counts.
+  /** Has these versions in memory from now on, instead of others. */
+  private def keep(in: Resident): Unit = {
+    resident.filter(_ ne in).foreach(_.map.close())
+    resident = Some(in)
+  }
+
+  /** Lets go of memory, once the views and transactions that use it are released. A transaction
+    * still open may be aborted, or committed: its file counts.
     */
   override def close(): Unit = synchronized {
     closed = true
@@ -258,7 +270,9 @@ final class VersionedStore(
   /** @return whether the version was still in memory */
   private def writeSnapshot(version: VersionId, in: Resident): Boolean = {
     val pinned = synchronized {
-      in.lineage(version).map(lineage => (in.map.pin(version), lineage.ancestors))
+      in.lineage(version)
+        .filter(_ => in.holds(version))
+        .map(lineage => (in.map.pin(version), lineage.ancestors))
     }
     pinned.foreach { case (view, ancestors) =>
       val length =
@@ -275,7 +289,10 @@ final class VersionedStore(
   private def newSeal() = RowSeal.of(settings.rowChecksums, location, () => forget())
 
   /** Gives up what is in memory, since a row of it is damaged: the next task loads it anew. */
-  private def forget(): Unit = synchronized { resident = None }
+  private def forget(): Unit = synchronized {
+    resident.foreach(_.map.close())
+    resident = None
+  }
 
   private[store] def ended(): Unit = {
     owner = null

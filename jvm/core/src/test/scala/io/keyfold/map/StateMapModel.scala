@@ -213,7 +213,6 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       val after = before.copy(rows = by(before.rows))
       state = State(state.families.updated(index, after))
       touched += ((before.spec.name, key))
-      for (cursor <- cursors if cursor.family == index) cursor.written(key, after.rows.get(key))
     }
 
     def get(family: Int, key: Bytes): Unit =
@@ -264,16 +263,16 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       val index = at % state.families.length
       val family = state.families(index)
       val opened = kind % 3 match {
-        case 0 => new OpenCursorModel(index, rows.scan(index), family, family.rows)
+        case 0 => new OpenCursorModel(rows.scan(index), family, family.rows)
         case 1 =>
           val group = at % KeyGroups
           val inGroup = family.rows.filter { case (k, _) => groupOf(k) == group }
-          new OpenCursorModel(index, rows.scanGroup(index, group), family, inGroup)
+          new OpenCursorModel(rows.scanGroup(index, group), family, inGroup)
         case _ if family.spec.ordered =>
           val prefix = choose(Prefixes, at)
           val below = family.rows.filter { case (k, _) => k.startsWith(prefix) }
-          new OpenCursorModel(index, rows.scanPrefix(index, prefix.slice), family, below)
-        case _ => new OpenCursorModel(index, rows.scan(index), family, family.rows)
+          new OpenCursorModel(rows.scanPrefix(index, prefix.slice), family, below)
+        case _ => new OpenCursorModel(rows.scan(index), family, family.rows)
       }
       cursors += opened
     }
@@ -285,20 +284,9 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
     }
   }
 
-  /** A cursor of the transaction that writes go on beside (M5): rows not written to since it was
-    * opened come once, others at any time with any value they had since.
-    */
-  private final class OpenCursorModel(
-      val family: Int,
-      cursor: RowCursor,
-      state: FamilyState,
-      start: Rows
-  ) {
-    private val values = mutable.Map.empty[Bytes, Set[Bytes]]
+  /** A cursor of the transaction that writes go on beside: M5. */
+  private final class OpenCursorModel(cursor: RowCursor, state: FamilyState, start: Rows) {
     private val seen = mutable.ArrayBuffer.empty[Bytes]
-
-    def written(key: Bytes, value: Option[Bytes]): Unit =
-      values(key) = values.getOrElse(key, start.get(key).toSet) ++ value
 
     /** @return whether there is more */
     def step(count: Int): Boolean = {
@@ -306,17 +294,13 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       while (left > 0 && cursor.next()) {
         val k = Bytes.of(cursor.key)
         assert(cursor.hash == hashOf(k))
-        values.get(k) match {
-          case Some(any) => assert(any(Bytes.of(cursor.value)), s"for key $k")
-          case None      =>
-            assert(start.get(k).contains(Bytes.of(cursor.value)), s"for key $k")
-            assert(!seen.contains(k), s"key $k came twice")
-        }
+        assert(start.get(k).contains(Bytes.of(cursor.value)), s"for key $k")
+        assert(!seen.contains(k), s"key $k came twice")
         if (state.spec.ordered) assert(seen.lastOption.forall(Bytes.ordering.lteq(_, k)))
         seen += k
         left -= 1
       }
-      if (left > 0) assert(start.keySet.diff(values.keySet).diff(seen.toSet).isEmpty, "rows missed")
+      if (left > 0) assert(seen.toSet == start.keySet, "rows missed")
       left == 0
     }
   }

@@ -6,8 +6,8 @@ import java.time.{Clock, Instant, ZoneOffset}
 import scala.collection.mutable
 
 import io.keyfold.format.{Codec, FamilySpec, VersionId}
-import io.keyfold.map.RowCursor
-import io.keyfold.mem.Slice
+import io.keyfold.map.{ArenaMap, RowCursor}
+import io.keyfold.mem.{PagePool, Slice}
 import io.keyfold.testkit.{FaultyBlobStore, MemoryBlobStore}
 
 /** A store of text rows in partition 1 of 4 over files in memory, opened as often as a test wants.
@@ -21,9 +21,18 @@ class StoreFixture(
 
   val snapshots: mutable.Buffer[VersionId] = mutable.Buffer.empty
   val faults = new FaultyBlobStore(blobs)
+  private val pool = new PagePool(1L << 30, None)
 
   def open(settings: StoreSettings = settings, family: FamilySpec = rowFamily): VersionedStore =
-    new VersionedStore(location, settings, Seq(family), faults, clock, snapshots += _)
+    new VersionedStore(
+      location,
+      settings,
+      Seq(family),
+      faults,
+      clock,
+      snapshots += _,
+      new ArenaMap(_, pool)
+    )
 
   /** Commits one version on `base` in `store`. */
   def commit(store: VersionedStore, base: Long, rows: (String, String)*): VersionId = {

@@ -57,7 +57,18 @@ object KeyfoldConf {
     text => text.toLongOption.filter(_ > 0).toRight("must be a number of bytes above 0")
   )
 
-  val all: Seq[ConfEntry[_]] = Seq(KEY_GROUPS, COMPRESSION_CODEC, SNAPSHOT_AFTER_DELTA_BYTES)
+  val MEMORY_MAX_BYTES: ConfEntry[Long] = ConfEntry(
+    "memory.maxBytes",
+    "half of the executor's memory overhead on YARN and Kubernetes, else a quarter of the machine's " +
+      "memory",
+    "Most bytes off the heap that all stores of an executor take together. State beyond it goes to " +
+      "memory-mapped files in Spark's local directory, and is slower. The first value that an " +
+      "executor sees stays.",
+    text => text.toLongOption.filter(_ > 0).toRight("must be a number of bytes above 0")
+  )
+
+  val all: Seq[ConfEntry[_]] =
+    Seq(KEY_GROUPS, COMPRESSION_CODEC, SNAPSHOT_AFTER_DELTA_BYTES, MEMORY_MAX_BYTES)
 }
 
 /** The settings of one store.
@@ -81,6 +92,9 @@ final class KeyfoldConf(confs: Map[String, String]) {
 
   def snapshotAfterDeltaBytes: Long = value(SNAPSHOT_AFTER_DELTA_BYTES)
     .getOrElse(SNAPSHOT_AFTER_DELTA_BYTES.default.toLong)
+
+  /** Nothing: the default, which depends on the executor. */
+  def memoryMaxBytes: Option[Long] = value(MEMORY_MAX_BYTES)
 
   /** Key groups of a new checkpoint.
     *

@@ -7,7 +7,8 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.SparkPrivate
 import org.apache.spark.sql.types.StructType
 
-/** A version being written by one task; given up when the task ends without a commit.
+/** A version being written by one task; given up when the task ends without a commit. Rows handed
+  * out stay until then.
   *
   * @param baseId
   *   unique id of the version it builds on, as Spark passed it
@@ -31,7 +32,7 @@ private final class KeyfoldStateStore(
     with OneFamily {
   override protected val rows = new StoreRows(txn, schema)
 
-  Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => abort()))
+  Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => release()))
 
   override def version: Long = txn.base.version
 
@@ -56,6 +57,8 @@ private final class KeyfoldStateStore(
     }
 
   override def abort(): Unit = txn.abort()
+
+  override def release(): Unit = txn.release()
 
   override def hasCommitted: Boolean = txn.isCommitted
 

@@ -7,6 +7,7 @@ import scala.util.control.NonFatal
 
 import io.keyfold.errors.MissingFile
 import io.keyfold.format.VersionId
+import io.keyfold.map.ArenaMap
 import io.keyfold.store._
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -52,13 +53,16 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
     this.conf = storeConfs
     this.hadoopConf = hadoopConf
     schema = new StoreSchema(id, keySchema, valueSchema, keyStateEncoderSpec, conf)
+    val keyfold = new KeyfoldConf(conf.sqlConfs)
+    val memory = StateMemory.pool(keyfold.memoryMaxBytes)
     store = new VersionedStore(
       StoreLocation(id.operatorId, id.partitionId, id.storeName),
-      settings(),
+      settings(keyfold),
       Seq(schema.family),
       new HadoopBlobStore(new Path(id.checkpointRootLocation), hadoopConf),
       Clock.systemUTC(),
-      snapshotIsDurable
+      snapshotIsDurable,
+      new ArenaMap(_, memory)
     )
     metrics = new KeyfoldMetrics(id, store)
   }
@@ -129,8 +133,7 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
   override def supportedCustomMetrics: Seq[StateStoreCustomMetric] = KeyfoldMetrics.custom
   override def supportedInstanceMetrics: Seq[StateStoreInstanceMetric] = KeyfoldMetrics.instance
 
-  private def settings(): StoreSettings = {
-    val keyfold = new KeyfoldConf(conf.sqlConfs)
+  private def settings(keyfold: KeyfoldConf): StoreSettings = {
     val partitions = hadoopConf.getInt(SparkShim.PartitionsKey, 0)
     StoreSettings(
       partitions = partitions,

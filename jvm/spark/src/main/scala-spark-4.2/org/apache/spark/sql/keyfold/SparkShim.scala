@@ -2,6 +2,7 @@ package org.apache.spark.sql.keyfold
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.spark.memory._
 import org.apache.spark.sql.execution.streaming.{checkpointing, runtime}
 import org.apache.spark.sql.internal.SQLConf
 
@@ -14,6 +15,16 @@ object SparkShim {
 
   /** Setting that tells executors the id of the query's run. */
   val RunIdKey: String = runtime.StreamExecution.RUN_ID_KEY
+
+  /** Tells Spark's memory manager, which asks from time to time, of memory off the heap in bytes.
+    */
+  def registerMemory(used: () => Long): Unit =
+    UnifiedMemoryManager.registerUnmanagedMemoryConsumer(new UnmanagedMemoryConsumer {
+      override def unmanagedMemoryConsumerId: UnmanagedMemoryConsumerId =
+        UnmanagedMemoryConsumerId("Keyfold", "shared")
+      override def memoryMode: MemoryMode = MemoryMode.OFF_HEAP
+      override def getMemBytesUsed: Long = used()
+    })
 
   def checkpointFileManager(path: Path, conf: Configuration): CheckpointFileManager =
     checkpointing.CheckpointFileManager.create(path, conf)

@@ -6,9 +6,11 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.config._
 import org.apache.spark.{SparkEnv, SparkException}
 import org.apache.spark.sql.errors.QueryExecutionErrors
 import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.util.Utils
 
 /** The only place that uses what Spark keeps to itself. */
 object SparkPrivate {
@@ -27,6 +29,23 @@ object SparkPrivate {
       val provider = StateStoreProviderId(id, UUID.fromString(runId))
       StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(provider, version, nowMs)
     }
+
+  /** Bytes that the executor may take beside its heap; nothing if nobody keeps it to that. */
+  def memoryOverhead: Option[Long] = Option(SparkEnv.get).map(_.conf).collect {
+    case conf if conf.get("spark.master", "").matches("(yarn|k8s).*") =>
+      val heap = conf.get(EXECUTOR_MEMORY)
+      val least = conf.get(EXECUTOR_MIN_MEMORY_OVERHEAD)
+      val share = (heap * conf.get(EXECUTOR_MEMORY_OVERHEAD_FACTOR)).toLong
+      conf.get(EXECUTOR_MEMORY_OVERHEAD).getOrElse(math.max(share, least)) << 20
+  }
+
+  /** A folder for this JVM's temporary files. */
+  def localFolder: java.nio.file.Path =
+    java.nio.file.Path.of(
+      Option(SparkEnv.get).fold(System.getProperty("java.io.tmpdir"))(e =>
+        Utils.getLocalDir(e.conf)
+      )
+    )
 
   /** Spark's error for a state that cannot be loaded, with the reason in its message: the message
     * of a cause does not reach the user of a streaming query.

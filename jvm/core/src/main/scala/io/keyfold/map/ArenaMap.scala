@@ -1,0 +1,128 @@
+package io.keyfold.map
+
+import scala.collection.mutable
+
+import io.keyfold.errors.OutOfOrder
+import io.keyfold.format.VersionId
+import io.keyfold.mem.{Arena, PagePool}
+
+/** The engine: rows off the heap, in versions that share what did not change.
+  *
+  *   1. A transaction copies the index pages that it writes to, and makes a new record for each
+  *      row; what a version has is never changed. So begin, abort and going back to a version cost
+  *      what was changed, and readers need no lock.
+  *   1. What two versions differ in is found by walking both indexes where their pages differ; a
+  *      put leaves no other trace. So a commit costs what was changed, however often.
+  *   1. A record that a transaction wrote and has shown to nobody is changed in place or freed at
+  *      once; one that was shown stays until the transaction is released.
+  *   1. The arena has one user at a time: the open transaction, or, without one, whoever holds the
+  *      map's lock. A view that is released meanwhile is settled when the transaction ends.
+  *   1. A long pin keeps all that was retired since, of every version.
+  *
+  * @param keyGroups
+  *   G
+  */
+final class ArenaMap(val keyGroups: Int, pool: PagePool) extends StateMap {
+  private val arena = new Arena(pool)
+  private val tree = new VersionTree(arena)
+
+  // Guarded by this.
+  private var versions = Map(VersionId.Empty -> tree.root)
+  private val unsettled = mutable.ArrayBuffer.empty[VersionNode]
+  private var writer: VersionNode = _
+  private var closed = false
+  private var pins = 0
+
+  override def holds(version: VersionId): Boolean = synchronized(versions.contains(version))
+
+  override def pin(version: VersionId): MapView = synchronized {
+    new ArenaView(this, pinned(held(version)), arena.snapshotAddresses())
+  }
+
+  override def begin(base: VersionId): MapTxn = synchronized {
+    if (writer != null) {
+      throw new OutOfOrder(s"Cannot begin on version $base while another transaction is open")
+    }
+    val below = pinned(held(base))
+    pins += 1
+    writer = tree.grow(below)
+    new ArenaTxn(this, arena, below, writer)
+  }
+
+  override def retain(newest: VersionId, count: Int): Unit = synchronized {
+    val others = versions.keySet.filter(v => v.version <= newest.version) - newest - VersionId.Empty
+    val kept = others.toSeq.sortBy(-_.version).take(count - 1).toSet + newest + VersionId.Empty
+    versions.keySet.filterNot(kept).foreach(drop)
+    settle()
+  }
+
+  override def memoryBytes: Long = arena.pageBytes
+
+  /** Frees all memory once the last view and transaction is released. */
+  override def close(): Unit = synchronized {
+    closed = true
+    versions = Map(VersionId.Empty -> tree.root)
+    freeIfDone()
+  }
+
+  private[map] def committed(node: VersionNode, version: VersionId): Unit = synchronized {
+    if (versions.contains(version)) drop(version)
+    node.id = version
+    node.held = true
+    versions += version -> node
+    ended()
+  }
+
+  /** The transaction will not write to the arena any more. */
+  private[map] def ended(): Unit = synchronized {
+    writer = null
+    settle()
+  }
+
+  private[map] def unpin(node: VersionNode): Unit = synchronized {
+    node.pins -= 1
+    pins -= 1
+    unsettled += node
+    settle()
+    freeIfDone()
+  }
+
+  /** A transaction is not used any more, whether it has ended or was forgotten. */
+  private[map] def released(node: VersionNode, base: VersionNode): Unit = synchronized {
+    if (writer eq node) writer = null
+    node.release()
+    unpin(node)
+    unpin(base)
+  }
+
+  private[map] def nextEpoch(node: VersionNode): Unit = tree.nextEpoch(node)
+
+  private[map] def readerAddresses() = synchronized(arena.snapshotAddresses())
+
+  /** Objects that are allocated, for tests: none is left when all versions are gone. */
+  private[map] def liveObjects: Long = arena.liveObjects
+
+  private def pinned(node: VersionNode): VersionNode = {
+    node.pins += 1
+    pins += 1
+    node
+  }
+
+  private def held(version: VersionId): VersionNode =
+    if (closed && pins == 0) throw new OutOfOrder(s"Cannot use version $version: the map is closed")
+    else versions.getOrElse(version, throw new OutOfOrder(s"Version $version is not in memory"))
+
+  private def drop(version: VersionId): Unit = {
+    val node = versions(version)
+    versions -= version
+    node.held = false
+    unsettled += node
+  }
+
+  private def settle(): Unit = if (writer == null && !closed) {
+    unsettled.foreach(tree.settle)
+    unsettled.clear()
+  }
+
+  private def freeIfDone(): Unit = if (closed && pins == 0) arena.close()
+}

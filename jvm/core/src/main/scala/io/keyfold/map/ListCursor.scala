@@ -1,0 +1,33 @@
+package io.keyfold.map
+
+import io.keyfold.mem.Slice
+
+/** Steps through records put, then through those removed.
+  *
+  * @param owner
+  *   the view that keeps the records
+  */
+private[map] final class ListCursor(
+    records: Records,
+    put: IntList,
+    gone: IntList,
+    val owner: MapView
+) extends ChangeCursor {
+  private var index = -1
+  override val key = new Slice
+  override val value = new Slice
+
+  override def removed: Boolean = index >= put.size
+  override def hash: Int = records.hash(current)
+
+  override def next(): Boolean = {
+    index += 1
+    index < put.size + gone.size && {
+      records.key(current, key)
+      if (!removed) records.value(current, value)
+      true
+    }
+  }
+
+  private def current = if (removed) gone(index - put.size) else put(index)
+}

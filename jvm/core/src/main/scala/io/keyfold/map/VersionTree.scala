@@ -1,0 +1,128 @@
+package io.keyfold.map
+
+import scala.annotation.tailrec
+
+import io.keyfold.format.VersionId
+import io.keyfold.mem.Arena
+
+/** What was built on what, and so which memory nobody can reach any more.
+  *
+  * A node is a version or a transaction. It is live while it is held as a version or pinned by a
+  * view or a transaction. Everything in memory has the epoch in which it was made; epochs go up,
+  * and what is above a node's base's is not shared with that.
+  *
+  *   - A dead node that nothing was built on is taken away: what is newer than its base is freed.
+  *   - A dead node that one other was built on is joined with that.
+  *   - What a node's transaction has retired is freed once every live node was built on it.
+  *
+  * Not thread-safe: the map's lock guards it, and only the thread that may write to the arena
+  * frees.
+  */
+private[map] final class VersionTree(arena: Arena) {
+
+  /** Version 0; always there. */
+  val root: VersionNode = new VersionNode(null, Array.empty)
+  root.id = VersionId.Empty
+  private var lastEpoch = 0
+
+  /** A node on top of `base`, pinned, with the rows that its transaction will change. */
+  def grow(base: VersionNode): VersionNode = {
+    val node = new VersionNode(base, base.families.map(_.copy()))
+    nextEpoch(node)
+    node.pins = 1
+    base.children ::= node
+    node
+  }
+
+  /** What the node's transaction has made so far is not its alone any more. */
+  def nextEpoch(node: VersionNode): Unit = {
+    lastEpoch += 1
+    node.epoch = lastEpoch
+  }
+
+  /** Frees what has become unreachable, given that `node` may have died. */
+  @tailrec
+  def settle(node: VersionNode): Unit =
+    if ((node ne root) && !node.taken && !node.isLive) {
+      node.children match {
+        case Nil =>
+          takeAway(node)
+          settle(node.base)
+        case only :: Nil =>
+          joinWith(node, only)
+          freeTrunk()
+        case _ => freeTrunk()
+      }
+    } else freeTrunk()
+
+  private def takeAway(node: VersionNode): Unit = {
+    node.taken = true
+    val epoch = node.base.epoch
+    val pages = new PageSpace(arena, node)
+    val tries = new TrieWriter(pages)
+    val trees = new TreeWriter(pages)
+    node.retired.free(arena, epoch)
+    node.families.foreach {
+      case hashed: HashedRows =>
+        hashed.roots.groups.foreach(group => tries.freeNewer(hashed.roots(group), epoch))
+      case ordered: OrderedRows => trees.freeNewer(ordered.root, epoch)
+    }
+    node.base.children = node.base.children.filterNot(_ eq node)
+  }
+
+  private def joinWith(node: VersionNode, only: VersionNode): Unit = {
+    node.taken = true
+    only.base = node.base
+    only.retired.addAll(node.retired)
+    node.base.children = only :: node.base.children.filterNot(_ eq node)
+  }
+
+  /** What the first node was built from is of no more use once all others were built on it. */
+  private def freeTrunk(): Unit = root.children match {
+    case only :: Nil if only.released => only.retired.free(arena, 0)
+    case _                            => ()
+  }
+}
+
+/** @param families
+  *   its rows; a transaction's own until it ends
+  */
+private[map] final class VersionNode(
+    var base: VersionNode,
+    var families: Array[FamilyRows]
+) {
+
+  /** The last one in which its transaction has made something. */
+  var epoch = 0
+  var children: List[VersionNode] = Nil
+
+  /** Whether its transaction has been released: until then, rows that it handed out may be among
+    * those retired.
+    */
+  var released = false
+
+  /** Pages of its own that only its cursors may still need. */
+  val unused = new IntList
+
+  /** What it has retired, of its base's and, once shown, of its own. */
+  val retired = new Retired
+
+  /** Null until it is committed. */
+  var id: VersionId = _
+
+  /** Whether it counts as a version that may be begun on. */
+  var held = false
+  var pins = 0
+
+  /** Whether it has left the tree. */
+  var taken = false
+
+  /** Its transaction, and whatever was got from it, is not used any more. */
+  def release(): Unit = {
+    released = true
+    for (i <- 0 until unused.size) retired.addPage(unused(i))
+    unused.clear()
+  }
+
+  def isLive: Boolean = held || pins > 0
+}

@@ -1,0 +1,55 @@
+package io.keyfold.map
+
+import io.keyfold.errors.OutOfOrder
+import io.keyfold.format.VersionId
+import io.keyfold.mem.PagePool
+import org.scalatest.concurrent.Eventually._
+import org.scalatest.time.SpanSugar._
+
+class ArenaMapSuite extends StateMapSuiteBase {
+  override protected def newMap(keyGroups: Int): StateMap =
+    new ArenaMap(keyGroups, new PagePool(1L << 30, None))
+
+  override protected def checkNothingLeft(map: StateMap): Unit = {
+    map.retain(VersionId.Empty, 1)
+    assert(map.asInstanceOf[ArenaMap].liveObjects == 0)
+    ()
+  }
+
+  /** In a method of its own, so that nothing of it stays on the stack. */
+  private def forgetSome(map: ArenaMap): Unit = {
+    val txn = map.begin(VersionId.Empty)
+    txn.createFamily(hashed)
+    for (i <- 1 to 1000) put(txn, s"k$i", "1")
+    assert(txn.scan(0).next())
+    for (i <- 1 to 1000) put(txn, s"k$i", "2")
+  }
+
+  test("a transaction that is forgotten frees its memory and lets others begin") {
+    val map = new ArenaMap(6, new PagePool(1L << 30, None))
+    forgetSome(map)
+    assert(map.liveObjects > 0)
+    eventually(timeout(30.seconds), interval(50.millis)) {
+      System.gc()
+      assert(map.liveObjects == 0)
+    }
+    map.begin(VersionId.Empty).release()
+  }
+
+  test("a closed map stays readable to who has pinned it, and then is gone") {
+    val pool = new PagePool(1L << 30, None)
+    val map = new ArenaMap(6, pool)
+    commit(map, VersionId.Empty, v1)(put(_, "k", "1"))
+    val view = map.pin(v1)
+    val txn = map.begin(v1)
+    put(txn, "k", "2")
+    map.close()
+    assert(allRows(view) == Map("k" -> "1") && allRows(txn) == Map("k" -> "2"))
+    txn.commit(v2)
+    txn.release()
+    assert(allRows(view) == Map("k" -> "1"))
+    view.release()
+    assert(pool.allocatedBytes == 0)
+    intercept[OutOfOrder](map.begin(VersionId.Empty))
+  }
+}

@@ -1,5 +1,0 @@
-package io.keyfold.map
-
-class HeapMapSuite extends StateMapSuiteBase {
-  override protected def newMap(keyGroups: Int): StateMap = new HeapMap(keyGroups)
-}

@@ -1,0 +1,155 @@
+package io.keyfold.map
+
+import scala.collection.immutable.TreeMap
+import scala.collection.mutable
+import scala.util.Random
+
+import io.keyfold.format.{FamilySpec, VersionId}
+import io.keyfold.mem.{PagePool, Slice}
+import io.keyfold.testkit.Bytes
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Versions with thousands of rows in few key groups, so that index pages are split, doubled,
+  * halved and joined, while versions come, go and are gone back to.
+  */
+class ManyRowsSuite extends AnyFunSuite {
+  import ManyRowsSuite._
+
+  for (ordered <- Seq(false, true); seed <- 1 to Seeds) {
+    test(
+      s"${if (ordered) "ordered" else "hashed"} rows by the thousand are as a plain map has them, seed $seed"
+    ) {
+      new Run(ordered, new Random(seed)).run()
+    }
+  }
+}
+
+private object ManyRowsSuite {
+  private val Seeds = 10
+  private val Groups = 3
+  private val Keys = 4000
+  private val spec =
+    FamilySpec("f", false, false, ordered = false, "row", "unsaferow", "none", 0, 0)
+
+  private type Rows = TreeMap[Bytes, Bytes]
+
+  private final class Run(ordered: Boolean, random: Random) {
+    private val map = new ArenaMap(Groups, new PagePool(1L << 30, None))
+    private var versions = Map[VersionId, Rows](VersionId.Empty -> TreeMap.empty[Bytes, Bytes])
+    private var newest = VersionId.Empty
+    private val pins = mutable.Queue.empty[(MapView, Rows)]
+
+    def run(): Unit = {
+      for (step <- 1 to 24) {
+        if (random.nextInt(5) == 0) goBack()
+        transaction(step)
+        if (random.nextInt(3) == 0) pin()
+        if (pins.size > 2) release()
+        map.retain(newest, 2)
+        versions = versions.filter { case (v, _) => map.holds(v) }
+      }
+      while (pins.nonEmpty) release()
+      map.retain(VersionId.Empty, 1)
+      assert(map.liveObjects == 0, "memory is left")
+      map.close()
+    }
+
+    private def goBack(): Unit = {
+      newest = versions.keys.toSeq(random.nextInt(versions.size))
+      map.retain(newest, 2)
+      versions = versions.filter { case (v, _) => map.holds(v) }
+    }
+
+    private def transaction(step: Int): Unit = {
+      val txn = map.begin(newest)
+      if (txn.families.isEmpty) txn.createFamily(spec.copy(ordered = ordered))
+      val before = versions(newest)
+      var rows = before
+      // Now many, now few; now all of a range, so that pages run full or empty.
+      val (from, count) = (random.nextInt(Keys), 1 << random.nextInt(12))
+      val removing = random.nextBoolean()
+      for (i <- 0 until count) {
+        val k = key(if (random.nextInt(4) > 0) (from + i) % Keys else random.nextInt(Keys))
+        if (random.nextInt(10) < 8 == removing) {
+          assert(txn.remove(0, hashOf(k), k.slice) == rows.contains(k))
+          rows -= k
+        } else {
+          val value = Bytes(f"${random.nextInt(256)}%02x" * random.nextInt(40))
+          txn.put(0, hashOf(k), k.slice, value.slice)
+          rows = rows.updated(k, value)
+        }
+        if (random.nextInt(8) == 0) assert(valueOf(txn, k) == rows.get(k))
+      }
+      check(txn, rows)
+      checkChanges(txn, before, rows)
+      if (random.nextInt(4) == 0) txn.abort()
+      else {
+        newest = VersionId(newest.version + 1, s"step$step")
+        txn.commit(newest)
+        versions += newest -> rows
+        check(txn, rows)
+      }
+      txn.release()
+    }
+
+    private def pin(): Unit = pins += ((map.pin(newest), versions(newest)))
+
+    private def release(): Unit = {
+      val (view, rows) = pins.dequeue()
+      check(view, rows)
+      view.release()
+    }
+
+    private def check(view: MapView, rows: Rows): Unit = if (view.families.nonEmpty) {
+      assert(view.families.head.keys == rows.size)
+      val found = all(view.scan(0))
+      assert(if (ordered) found == rows.toSeq else found.toMap == rows && found.size == rows.size)
+      assert(view.groups(0).flatMap(g => all(view.scanGroup(0, g))).toMap == rows)
+      for (_ <- 1 to 50) {
+        val k = key(random.nextInt(Keys))
+        assert(valueOf(view, k) == rows.get(k))
+        if (ordered) {
+          val prefix = Bytes(k.hex.take(6))
+          assert(
+            all(view.scanPrefix(0, prefix.slice)) == rows.filter(_._1.startsWith(prefix)).toSeq
+          )
+        }
+      }
+    }
+
+    private def checkChanges(txn: MapTxn, before: Rows, after: Rows): Unit = {
+      val found = txn.changedGroups(0).toSeq.flatMap { group =>
+        val change = txn.changes(0, group)
+        Iterator
+          .continually(change.next())
+          .takeWhile(identity)
+          .map { _ =>
+            Bytes.of(change.key) -> Option.unless(change.removed)(Bytes.of(change.value))
+          }
+          .toList
+      }
+      assert(found.map(_._1).distinct.size == found.size, "two changes of one key")
+      for ((k, value) <- found) assert(value == after.get(k))
+      val keys = before.keySet ++ after.keySet
+      assert(keys.filter(k => before.get(k) != after.get(k)).subsetOf(found.map(_._1).toSet))
+      assert(found.forall { case (k, value) => value.nonEmpty || before.contains(k) })
+    }
+  }
+
+  private def key(i: Int) = Bytes(f"$i%08x" + "ab" * (i % 3))
+
+  /** Half of all keys share one hash, and so a key group. */
+  private def hashOf(key: Bytes) = if (key.hex.hashCode % 2 == 0) 7 else key.hex.hashCode
+
+  private def valueOf(view: MapView, key: Bytes) = {
+    val value = new Slice
+    Option.when(view.get(0, hashOf(key), key.slice, value))(Bytes.of(value))
+  }
+
+  private def all(cursor: RowCursor): Seq[(Bytes, Bytes)] =
+    Iterator
+      .continually(cursor.next())
+      .takeWhile(identity)
+      .map(_ => Bytes.of(cursor.key) -> Bytes.of(cursor.value))
+      .toList
+}
