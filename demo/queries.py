@@ -26,12 +26,12 @@ from demo.workspace import Workspace
 # Day files a batch. For the last two, fewer and larger batches: Python is called once for each
 # aircraft in a batch, and the join commits sixteen stores besides the four of the deduplication.
 FILES_PER_BATCH = {
-    "flights": 15,
-    "delays": 15,
-    "chains": 15,
-    "totals": 15,
+    "flights": 20,
+    "delays": 20,
+    "chains": 20,
+    "totals": 20,
     "aircraft": 45,
-    "weather": 30,
+    "weather": 40,
 }
 QUERIES = tuple(FILES_PER_BATCH)
 
