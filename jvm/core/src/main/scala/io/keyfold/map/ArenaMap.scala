@@ -17,6 +17,7 @@ import io.keyfold.mem.{Arena, PagePool}
   *      once; one that was shown stays until the transaction is released.
   *   1. The arena has one user at a time: the open transaction, or, without one, whoever holds the
   *      map's lock. A view that is released meanwhile is settled when the transaction ends.
+  *   1. When memory runs out in the middle of a change, the map is closed; files have the versions.
   *   1. A long pin keeps all that was retired since, of every version.
   *
   * @param keyGroups
@@ -63,6 +64,15 @@ final class ArenaMap(val keyGroups: Int, pool: PagePool) extends StateMap {
     closed = true
     versions = Map(VersionId.Empty -> tree.root)
     freeIfDone()
+  }
+
+  /** Closes the map since memory ran out in the middle of a change: versions must be loaded anew.
+    * Views stay as they are.
+    */
+  private[map] def fail(cause: Throwable): Nothing = synchronized {
+    close()
+    writer = null
+    throw cause
   }
 
   private[map] def committed(node: VersionNode, version: VersionId): Unit = synchronized {

@@ -1,6 +1,6 @@
 package io.keyfold.map
 
-import io.keyfold.errors.OutOfOrder
+import io.keyfold.errors.{OutOfMemory, OutOfOrder}
 import io.keyfold.format.{FamilySpec, VersionId}
 import io.keyfold.group.KeyGroups
 import io.keyfold.mem.{Arena, Slice}
@@ -45,10 +45,12 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
 
   override def put(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
     requireOpen("put")
-    node.families(family) match {
-      case hashed: HashedRows   => putHashed(hashed, hash, key, value)
-      case ordered: OrderedRows => putOrdered(ordered, hash, key, value)
-    }
+    try
+      node.families(family) match {
+        case hashed: HashedRows   => putHashed(hashed, hash, key, value)
+        case ordered: OrderedRows => putOrdered(ordered, hash, key, value)
+      }
+    catch { case e: OutOfMemory => giveUp(e) }
   }
 
   private def putHashed(rows: HashedRows, hash: Int, key: Slice, value: Slice): Unit = {
@@ -93,28 +95,43 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
   override def remove(family: Int, hash: Int, key: Slice): Boolean = {
     requireOpen("remove")
     val rows = node.families(family)
-    val record = rows match {
-      case hashed: HashedRows =>
-        val group = KeyGroups.groupOf(hash, map.keyGroups)
-        val indexHash = HashTrie.hash(key)
-        val root = hashed.roots(group)
-        val record = tries.find(root, indexHash, key)
-        if (record != 0) setRoot(hashed, group, root, tries.remove(root, indexHash, record))
-        record
-      case ordered: OrderedRows =>
-        val record = trees.find(ordered.root, key)
-        if (record != 0) {
-          ordered.root = trees.remove(ordered.root, key)
-          orderedChanged()
+    val record =
+      try
+        rows match {
+          case hashed: HashedRows   => removeHashed(hashed, hash, key)
+          case ordered: OrderedRows => removeOrdered(ordered, key)
         }
-        record
-    }
+      catch { case e: OutOfMemory => giveUp(e) }
     if (record != 0) {
       rows.keys -= 1
       rows.bytes -= records.bytes(record)
       retire(rows, record)
     }
     record != 0
+  }
+
+  private def removeHashed(rows: HashedRows, hash: Int, key: Slice): Int = {
+    val group = KeyGroups.groupOf(hash, map.keyGroups)
+    val indexHash = HashTrie.hash(key)
+    val root = rows.roots(group)
+    val record = tries.find(root, indexHash, key)
+    if (record != 0) setRoot(rows, group, root, tries.remove(root, indexHash, record))
+    record
+  }
+
+  private def removeOrdered(rows: OrderedRows, key: Slice): Int = {
+    val record = trees.find(rows.root, key)
+    if (record != 0) {
+      rows.root = trees.remove(rows.root, key)
+      orderedChanged()
+    }
+    record
+  }
+
+  /** An index may be half changed: nobody must go over it again, not even to free it. */
+  private def giveUp(e: OutOfMemory): Nothing = {
+    open = false
+    map.fail(e)
   }
 
   private def newRecord(hash: Int, key: Slice, value: Slice): Int = {

@@ -1,6 +1,6 @@
 package io.keyfold.map
 
-import io.keyfold.errors.OutOfOrder
+import io.keyfold.errors.{OutOfMemory, OutOfOrder}
 import io.keyfold.format.VersionId
 import io.keyfold.mem.PagePool
 import org.scalatest.concurrent.Eventually._
@@ -34,6 +34,31 @@ class ArenaMapSuite extends StateMapSuiteBase {
       assert(map.liveObjects == 0)
     }
     map.begin(VersionId.Empty).release()
+  }
+
+  test("when memory runs out views stay, versions are to be loaded anew, and all is given back") {
+    for (spec <- Seq(hashed, ordered)) {
+      val pool = new PagePool(4L << 20, None)
+      val map = new ArenaMap(6, pool)
+      commit(map, VersionId.Empty, v1) { txn =>
+        val family = if (spec.ordered) txn.createFamily(spec) else 0
+        for (i <- 1 to 1000) put(txn, s"k$i", "1", family)
+      }
+      val view = map.pin(v1)
+      val family = view.familyIndex(spec.name)
+      val txn = map.begin(v1)
+      val full = intercept[OutOfMemory] {
+        for (i <- 1 to 1000000) put(txn, s"k$i", "more", family)
+      }
+      assert(full.getMessage.contains("memory.maxBytes"))
+      intercept[OutOfOrder](put(txn, "k1", "again", family))
+      txn.abort()
+      txn.release()
+      assert(!map.holds(v1))
+      assert(allRows(view, family) == (1 to 1000).map(i => s"k$i" -> "1").toMap)
+      view.release()
+      assert(pool.allocatedBytes == 0)
+    }
   }
 
   test("a closed map stays readable to who has pinned it, and then is gone") {

@@ -527,8 +527,10 @@ abstract class StateMapSuiteBase extends AnyFunSuite with SeededChecks with Stat
   test("4000 random sequences of operations give what a plain map gives") {
     forEach(StateMapModel.sequences, times = 4000, StateMapModel.fewer) { operations =>
       val map = newMap(StateMapModel.KeyGroups)
-      try new StateMapModel(map).run(operations)
-      finally map.close()
+      try {
+        new StateMapModel(map).run(operations)
+        checkNothingLeft(map)
+      } finally map.close()
     }
   }
 }

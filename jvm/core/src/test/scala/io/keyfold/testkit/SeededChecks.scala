@@ -9,7 +9,8 @@ import org.scalatest.Assertions
 import org.scalatest.exceptions.TestFailedException
 
 /** Checks over random values. A failure names the seed of its run and the value, shrunk;
-  * `SEED=<seed>` in the environment of `testOnly` runs the same values again.
+  * `SEED=<seed>` in the environment of `testOnly` runs the same values again, `TIMES=<n>` as many
+  * as that.
   */
 trait SeededChecks { this: Assertions =>
 
@@ -35,7 +36,9 @@ trait SeededChecks { this: Assertions =>
       }
     }(identity, shrink, value => Pretty.prettyAny(value))
     val parameters =
-      Test.Parameters.default.withMinSuccessfulTests(times).withInitialSeed(Seed(seed))
+      Test.Parameters.default
+        .withMinSuccessfulTests(sys.env.get("TIMES").fold(times)(_.toInt))
+        .withInitialSeed(Seed(seed))
     val result = Test.check(parameters, property)
     if (!result.passed) fail(s"SEED=$seed gives this again: ${Pretty.pretty(result)}")
   }
