@@ -7,6 +7,12 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PYTEST_ARGS ?=
 # One suite only: make conformance SUITE=StreamingAggregationSuite
 SUITE ?=
+# Cells with these words in their names only: make bench CELL=get,keyfold
+CELL ?=
+# Run also what has a result of the same code: FRESH=1
+FRESH ?=
+# Where time goes, for the cells of CELL: PROFILE=1
+PROFILE ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,10 +22,12 @@ JVM_SOURCES := VERSION build.sbt $(wildcard project/*.sbt project/*.scala projec
 # Suites of applyInPandasWithState start Python; without PySpark in it they skip their tests.
 CONFORMANCE := PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python \
 	java @jvm/conformance/target/java.args io.keyfold.conformance.Main
+BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)" \
+	$(if $(FRESH),--fresh) $(if $(PROFILE),--profile)
 HDFS := org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider
 
 .PHONY: help setup jar demo test test-jvm test-python conformance conformance-reach \
-	conformance-baseline golden docs fmt lint clean
+	conformance-baseline bench bench-quick bench-page golden docs fmt lint clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -60,6 +68,18 @@ conformance-baseline: $(VENV)/ready ## the same suites against Spark's HDFSBacke
 	build/sbt conformance/prepare
 	$(CONFORMANCE) --provider $(HDFS) --suite "$(SUITE)"
 
+bench-quick: ## Keyfold beside Spark's own providers, in 8 minutes: bench-out/quick.md
+	build/sbt bench/prepare
+	$(BENCH) --quick
+
+bench: ## all of it, in 75 minutes: docs/benchmarks.md; some cells: CELL=get,keyfold
+	build/sbt bench/prepare
+	$(BENCH)
+
+bench-page: ## docs/benchmarks.md again, from the results there are
+	build/sbt bench/prepare
+	$(BENCH) --page
+
 golden: $(VENV)/ready ## write the golden files again; must leave git clean
 	$(BIN)/python integration-tests/golden/make_golden.py
 
@@ -72,7 +92,7 @@ lint: $(VENV)/ready ## ruff and strict mypy
 	$(BIN)/mypy --strict python/src demo build
 
 fmt: $(VENV)/ready ## format Scala and Python
-	build/sbt scalafmtAll conformance/scalafmtAll scalafmtSbt
+	build/sbt scalafmtAll conformance/scalafmtAll bench/scalafmtAll scalafmtSbt
 	$(BIN)/ruff format python integration-tests demo build
 
 clean: ## remove what the build made, but the Python environment

@@ -8,7 +8,7 @@ import scala.annotation.unused
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{ChecksumFs, DelegateToFileSystem, FileStatus, FsConstants}
-import org.apache.hadoop.fs.{FsServerDefaults, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{FsServerDefaults, LocalFileSystem, Path, RawLocalFileSystem}
 import org.apache.hadoop.fs.local.LocalConfigKeys
 import org.apache.hadoop.fs.permission.FsPermission
 
@@ -20,6 +20,9 @@ import org.apache.hadoop.fs.permission.FsPermission
   */
 final class ShelllessLocalFs(@unused uri: URI, conf: Configuration)
     extends ChecksumFs(new ShelllessRawLocalFs(conf))
+
+/** The same for Hadoop's older interface, `FileSystem`. */
+final class ShelllessLocalFileSystem extends LocalFileSystem(new ShelllessRawLocalFileSystem)
 
 private final class ShelllessRawLocalFs(conf: Configuration)
     extends DelegateToFileSystem(

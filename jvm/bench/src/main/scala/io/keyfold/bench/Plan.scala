@@ -1,0 +1,59 @@
+package io.keyfold.bench
+
+/** The cells of a run, providers of one operation next to each other: what is compared was measured
+  * within minutes.
+  */
+object Plan {
+  private val Small = 10000
+  private val Million = 1000000
+  private val Large = 5000000
+
+  def of(effort: Effort): Seq[Cell] = effort match {
+    case Effort.Quick => quick
+    case Effort.Full  => full
+  }
+
+  private def quick: Seq[Cell] = Seq(
+    cells("put-overwrite", Small),
+    cells("put-overwrite", Million),
+    cells("put-new", Small),
+    cells("put-new", Million),
+    cells("get", Million),
+    cells("read-modify-write", Million),
+    cells("remove", Million),
+    cells("scan", Million),
+    cells("evict", Million),
+    cells("open-commit", Small),
+    cells("open-commit", Million),
+    cells("memory", Million)
+  ).flatten
+
+  private def full: Seq[Cell] = Seq(
+    cells("put-overwrite", Small),
+    cells("put-overwrite", Million),
+    cells("put-new", Small),
+    cells("put-new", Million),
+    cells("get", Million),
+    cells("get", Million, "str"),
+    cells("read-modify-write", Million),
+    cells("read-modify-write", Million, "str"),
+    cells("remove", Million),
+    cells("scan", Million),
+    cells("evict", Million),
+    cells("prefix-scan", Million),
+    cells("range-scan", Million),
+    cells("append", Million),
+    cells("put-during-snapshot", Million),
+    cells("open-commit", Small),
+    cells("open-commit", Million),
+    cells("open-commit", Large),
+    cells("load", Large),
+    cells("memory", Large),
+    cells("longest-put", Large),
+    cells("streaming-count", Large / 10),
+    cells("streaming-count", Large)
+  ).flatten
+
+  private def cells(operation: String, rows: Int, shape: String = "int") =
+    Provider.all.map(Cell(operation, rows, shape, _))
+}

@@ -1,0 +1,50 @@
+package io.keyfold.bench
+
+/** One of the state store providers that are compared.
+  *
+  * @param name
+  *   in the names of cells
+  * @param title
+  *   on the page
+  * @param settings
+  *   Spark settings in which it differs from its defaults
+  */
+sealed abstract class Provider(
+    val name: String,
+    val title: String,
+    val className: String,
+    val settings: Map[String, String] = Map.empty
+)
+
+object Provider {
+  private val SparkPackage = "org.apache.spark.sql.execution.streaming.state"
+  private val RocksSetting = "spark.sql.streaming.stateStore.rocksdb"
+
+  case object Hdfs
+      extends Provider("hdfs", "HDFSBacked", s"$SparkPackage.HDFSBackedStateStoreProvider")
+
+  case object RocksCounting extends RocksDb("rocksdb-counting", "RocksDB counting", true)
+
+  case object Rocks extends RocksDb("rocksdb", "RocksDB not counting", false)
+
+  case object Keyfold
+      extends Provider("keyfold", "Keyfold", "io.keyfold.spark.KeyfoldStateStoreProvider")
+
+  val all: Seq[Provider] = Seq(Hdfs, RocksCounting, Rocks, Keyfold)
+
+  def ofName(name: String): Provider = all
+    .find(_.name == name)
+    .getOrElse(throw new IllegalArgumentException(s"Invalid provider: $name"))
+
+  /** RocksDB writing a changelog at each commit instead of uploading its files. */
+  sealed abstract class RocksDb(name: String, title: String, counting: Boolean)
+      extends Provider(
+        name,
+        title,
+        s"$SparkPackage.RocksDBStateStoreProvider",
+        Map(
+          s"$RocksSetting.changelogCheckpointing.enabled" -> "true",
+          s"$RocksSetting.trackTotalNumberOfRows" -> counting.toString
+        )
+      )
+}
