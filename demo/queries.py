@@ -38,6 +38,9 @@ QUERIES = tuple(FILES_PER_BATCH)
 # Queries whose answer changes from batch to batch, and how. The others append to theirs.
 OUTPUT_MODES = {"totals": "complete", "aircraft": "update"}
 
+# All write through foreachBatch: Spark 4.2 cannot restart a query with checkpoint format 2 whose
+# file sink has seen a batch that the commit log has not (it skips the batch and misses its state).
+
 
 def start_all(spark: SparkSession, workspace: Workspace) -> list[StreamingQuery]:
     """Start every query; each reads all there is, batch by batch, and then ends."""
@@ -80,13 +83,9 @@ def day_files(spark: SparkSession, schema: str, files: int, folder: Path) -> Dat
 
 def start(query: str, question: DataFrame, workspace: Workspace) -> StreamingQuery:
     """Start one query."""
-    if query in OUTPUT_MODES:
-        writer = folder_a_batch(query, question, workspace)
-    else:
-        path = str(workspace.result(query))
-        writer = question.writeStream.format("parquet").option("path", path)
     return (
-        writer.queryName(query)
+        folder_a_batch(query, question, workspace)
+        .queryName(query)
         .option("checkpointLocation", str(workspace.checkpoint(query)))
         .trigger(availableNow=True)
         .start()
@@ -99,4 +98,5 @@ def folder_a_batch(query: str, question: DataFrame, workspace: Workspace) -> Dat
     def write(answer: DataFrame, batch: int) -> None:
         answer.write.mode("overwrite").parquet(str(workspace.result(query) / f"batch={batch}"))
 
-    return question.writeStream.outputMode(OUTPUT_MODES[query]).foreachBatch(write)
+    mode = OUTPUT_MODES.get(query, "append")
+    return question.writeStream.outputMode(mode).foreachBatch(write)

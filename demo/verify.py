@@ -41,13 +41,14 @@ def streamed(spark: SparkSession, workspace: Workspace) -> dict[str, DataFrame]:
     written = {query: spark.read.parquet(str(workspace.result(query))) for query in QUERIES}
     batches = written["totals"].agg(F.max("batch"))
     last = batches.collect()[0][0]
+    whole = {query: frame.drop("batch") for query, frame in written.items()}
     return {
-        **written,
+        **whole,
         # The closing row comes out of these two as it is; the others keep it in their state.
-        "flights": written["flights"].where(f"carrier <> '{END_MARK}'"),
-        "aircraft": written["aircraft"]
+        "flights": whole["flights"].where(f"carrier <> '{END_MARK}'"),
+        "aircraft": whole["aircraft"]
         .where(f"complete AND aircraft <> '{END_MARK}'")
-        .drop("complete", "batch"),
+        .drop("complete"),
         "totals": written["totals"].where(F.col("batch") == last).drop("batch"),
     }
 
