@@ -21,6 +21,7 @@ lazy val bench = (project in file("jvm/bench"))
       val conformance = (ThisBuild / baseDirectory).value / "jvm" / "conformance" / "src"
       val sources = "scala/io/keyfold/conformance"
       Seq(
+        conformance / "main" / sources / "RunnerWatch.scala",
         conformance / "main" / sources / "TestedCode.scala",
         conformance / "test" / sources / "ShelllessLocalFs.scala"
       )

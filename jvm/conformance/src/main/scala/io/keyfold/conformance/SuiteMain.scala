@@ -29,7 +29,7 @@ object SuiteMain {
     val suiteName = arguments(0)
     val results = new ResultFileReporter(Path.of(arguments(1)))
     val skipped = arguments.drop(2).toSeq
-    endWithRunner()
+    RunnerWatch.start()
     val start = System.nanoTime
     try {
       val suite = Class.forName(suiteName).getConstructor().newInstance().asInstanceOf[Suite]
@@ -55,16 +55,6 @@ object SuiteMain {
       require(found.nonEmpty, s"SKIPS.md names a test that ${suite.suiteName} has not: $name")
       found
     }
-
-  /** Standard input ends when the runner does, however that came about. */
-  private def endWithRunner(): Unit = {
-    val watch = new Thread(() => {
-      while (System.in.read() >= 0) {}
-      Runtime.getRuntime.halt(1)
-    })
-    watch.setDaemon(true)
-    watch.start()
-  }
 }
 
 /** Writes each test to the result file when it ends, and to the log with its stack trace. */

@@ -45,8 +45,7 @@ final class ArenaMap(val keyGroups: Int, pool: PagePool) extends StateMap {
       throw new OutOfOrder(s"Cannot begin on version $base while another transaction is open")
     }
     val below = pinned(held(base))
-    pins += 1
-    writer = tree.grow(below)
+    writer = pinned(tree.grow(below))
     new ArenaTxn(this, arena, below, writer)
   }
 
@@ -77,7 +76,6 @@ final class ArenaMap(val keyGroups: Int, pool: PagePool) extends StateMap {
 
   private[map] def committed(node: VersionNode, version: VersionId): Unit = synchronized {
     if (versions.contains(version)) drop(version)
-    node.id = version
     node.held = true
     versions += version -> node
     ended()

@@ -172,8 +172,10 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     case ordered: OrderedRows => changesOf(ordered).cursor(group, this)
   }
 
+  private lazy val noRoots = GroupTable.empty(map.keyGroups)
+
   private def rootsOfBase(family: Int): GroupTable =
-    if (family >= base.families.length) GroupTable.empty(map.keyGroups)
+    if (family >= base.families.length) noRoots
     else base.families(family).asInstanceOf[HashedRows].roots
 
   override protected def orderedChanged(): Unit = {

@@ -14,9 +14,9 @@ private[map] sealed abstract class FamilyRows(val spec: FamilySpec) {
 
   def family: Family = Family(spec, keys, keys, bytes)
 
-  protected def counted[T <: FamilyRows](from: FamilyRows, to: T): T = {
-    to.keys = from.keys
-    to.bytes = from.bytes
+  protected def counted[T <: FamilyRows](to: T): T = {
+    to.keys = keys
+    to.bytes = bytes
     to
   }
 }
@@ -24,7 +24,7 @@ private[map] sealed abstract class FamilyRows(val spec: FamilySpec) {
 /** A trie for each key group. */
 private[map] final class HashedRows(spec: FamilySpec, val roots: GroupTable)
     extends FamilyRows(spec) {
-  override def copy(): HashedRows = counted(this, new HashedRows(spec, roots.copy()))
+  override def copy(): HashedRows = counted(new HashedRows(spec, roots.copy()))
 }
 
 /** One tree in the order of keys. */
@@ -33,5 +33,5 @@ private[map] final class OrderedRows(spec: FamilySpec, var root: Int) extends Fa
   /** Records of earlier versions that its transaction has replaced or removed. */
   val gone = new IntList
 
-  override def copy(): OrderedRows = counted(this, new OrderedRows(spec, root))
+  override def copy(): OrderedRows = counted(new OrderedRows(spec, root))
 }

@@ -20,10 +20,6 @@ private[map] class HashTrie(val addresses: Addresses) {
 
   val records = new Records(addresses)
 
-  def pageEpoch(page: Int): Int = epoch(addresses.of(page))
-
-  def entries(root: Int): Int = if (root == 0) 0 else TriePages.entries(addresses.of(root))
-
   /** @return the key's record, or 0 */
   def find(root: Int, hash: Int, key: Slice): Int = findBelow(root, FirstShift, hash, key)
 

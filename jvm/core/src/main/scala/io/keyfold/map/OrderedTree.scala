@@ -10,8 +10,6 @@ private[map] class OrderedTree(val addresses: Addresses) {
 
   val records = new Records(addresses)
 
-  def pageEpoch(page: Int): Int = epoch(addresses.of(page))
-
   /** @return the key's record, or 0 */
   def find(root: Int, key: Slice): Int =
     if (root == 0) 0

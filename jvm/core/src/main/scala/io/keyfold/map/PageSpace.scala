@@ -3,7 +3,6 @@ package io.keyfold.map
 import io.keyfold.mem.{Arena, Mem}
 
 /** The index pages of a transaction: which it may change, and what becomes of those it replaces.
-  * Every page has its epoch first.
   *
   * A page of the node's own epoch is the transaction's alone. One of an earlier epoch of the same
   * transaction is kept for cursors that were opened before that epoch.
@@ -18,12 +17,12 @@ private[map] final class PageSpace(val arena: Arena, node: VersionNode) {
   /** The page, or a copy of it, to be changed. */
   def own(page: Int, length: Int): Int = {
     val at = arena.addresses.of(page)
-    if (Mem.getInt(null, at) == node.epoch) page
+    if (PageHeader.epoch(at) == node.epoch) page
     else {
       val copy = arena.allocate(length)
       val to = arena.addresses.of(copy)
       Mem.copy(null, at, null, to, length)
-      Mem.putInt(null, to, node.epoch)
+      PageHeader.setEpoch(to, node.epoch)
       retire(page)
       copy
     }
@@ -31,7 +30,7 @@ private[map] final class PageSpace(val arena: Arena, node: VersionNode) {
 
   /** The transaction's rows do not need the page any more. */
   def retire(page: Int): Unit = {
-    val epoch = Mem.getInt(null, arena.addresses.of(page))
+    val epoch = PageHeader.epoch(arena.addresses.of(page))
     if (epoch <= node.base.epoch) node.retired.addPage(page)
     else if (epoch == node.epoch || cursors == 0) arena.free(page)
     else node.unused.add(page)

@@ -44,14 +44,6 @@ private[map] final class Records(addresses: Addresses) {
     Mem.equal(null, at + HeaderLength, key.base, key.offset, key.length)
   }
 
-  def sameKeys(a: Int, b: Int): Boolean = {
-    val at = addresses.of(a)
-    val length = Mem.getInt(null, at + KeyLengthAt)
-    val other = addresses.of(b)
-    length == Mem.getInt(null, other + KeyLengthAt) &&
-    Mem.equal(null, at + HeaderLength, null, other + HeaderLength, length)
-  }
-
   def compareKey(record: Int, key: Slice): Int = {
     val at = addresses.of(record)
     val length = Mem.getInt(null, at + KeyLengthAt)

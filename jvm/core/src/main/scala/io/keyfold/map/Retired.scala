@@ -1,9 +1,9 @@
 package io.keyfold.map
 
-import io.keyfold.mem.{Arena, Mem}
+import io.keyfold.mem.Arena
 
 /** Records and pages that a transaction has replaced or removed, and that other versions may still
-  * need. All pages have their epoch first.
+  * need.
   */
 private[map] final class Retired {
   private val records = new IntList
@@ -21,7 +21,7 @@ private[map] final class Retired {
   def free(arena: Arena, epoch: Int): Unit = {
     val reader = new Records(arena.addresses)
     freeIf(records, arena)(reader.epoch(_) > epoch)
-    freeIf(pages, arena)(page => Mem.getInt(null, arena.addresses.of(page)) > epoch)
+    freeIf(pages, arena)(page => PageHeader.epoch(arena.addresses.of(page)) > epoch)
   }
 
   private def freeIf(list: IntList, arena: Arena)(condition: Int => Boolean): Unit = {

@@ -19,18 +19,13 @@ import io.keyfold.mem.{Mem, Slice}
   *
   * The first entry of a branch has no separator. Entries are sorted by key, bytes unsigned.
   */
-private[map] object TreePages {
+private[map] object TreePages extends PageHeader {
   val Capacity = 64
-  private val HeaderLength = 16
   private val SeparatorHeader = 8
   private val LeafLength = HeaderLength + Capacity * 4
   private val BranchLength = HeaderLength + Capacity * 8
 
-  def epoch(at: Long): Int = Mem.getInt(null, at)
-  def setEpoch(at: Long, epoch: Int): Unit = Mem.putInt(null, at, epoch)
   def isBranch(at: Long): Boolean = Mem.getInt(null, at + 4) == 1
-  def entries(at: Long): Int = Mem.getInt(null, at + 8)
-  def setEntries(at: Long, count: Int): Unit = Mem.putInt(null, at + 8, count)
 
   def pageLength(branch: Boolean): Int = if (branch) BranchLength else LeafLength
   def initialize(at: Long, epoch: Int, branch: Boolean): Unit = {

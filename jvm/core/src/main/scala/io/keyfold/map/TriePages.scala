@@ -16,8 +16,7 @@ import io.keyfold.mem.Mem
   * A slot holds the record's handle in its lower half and the key's index hash in its upper half,
   * or is 0. Entries lie by linear probing from `hash % slots`, at most 3 of 4 slots are taken.
   */
-private[map] object TriePages {
-  val HeaderLength = 16
+private[map] object TriePages extends PageHeader {
   val SmallestLeaf = 8
 
   /** A leaf with more entries than fit becomes a branch. */
@@ -26,13 +25,8 @@ private[map] object TriePages {
   val FanoutBits = 4
   val BranchLength: Int = HeaderLength + Fanout * Integer.BYTES
 
-  def epoch(at: Long): Int = Mem.getInt(null, at)
-  def setEpoch(at: Long, epoch: Int): Unit = Mem.putInt(null, at, epoch)
-
   def isBranch(at: Long): Boolean = slots(at) == 0
   def slots(at: Long): Int = Mem.getInt(null, at + 4)
-  def entries(at: Long): Int = Mem.getInt(null, at + 8)
-  def setEntries(at: Long, count: Int): Unit = Mem.putInt(null, at + 8, count)
 
   def slot(at: Long, i: Int): Long = Mem.getLong(null, at + HeaderLength + i * 8L)
   def setSlot(at: Long, i: Int, slot: Long): Unit =
@@ -51,7 +45,7 @@ private[map] object TriePages {
 
   def initialize(at: Long, epoch: Int, slots: Int, length: Int): Unit = {
     Mem.fill(at, length.toLong, 0)
-    Mem.putInt(null, at, epoch)
+    setEpoch(at, epoch)
     Mem.putInt(null, at + 4, slots)
   }
 

@@ -26,14 +26,14 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     val after = insert(before, shift - FanoutBits, content)
     val at = addresses.of(branch)
     if (after != before) setChild(at, i, after)
-    setEntries(at, TriePages.entries(at) + 1)
+    setEntries(at, entries(at) + 1)
     branch
   }
 
   private def insertInLeaf(page: Int, shift: Int, content: Long): Int = {
     val at = addresses.of(page)
     val count = slots(at)
-    if (fits(TriePages.entries(at) + 1, count)) {
+    if (fits(entries(at) + 1, count)) {
       val leaf = own(page)
       place(addresses.of(leaf), content)
       leaf
@@ -67,14 +67,14 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
   private def remove(page: Int, shift: Int, content: Long): Int = {
     val owned = own(page)
     val at = addresses.of(owned)
-    if (TriePages.entries(at) == 1) {
+    if (entries(at) == 1) {
       retireBelow(owned)
       0
     } else if (isBranch(at)) removeBelow(owned, shift, content)
     else {
       clearSlot(at, indexOf(at, content))
       val count = slots(at)
-      if (count > SmallestLeaf && TriePages.entries(at) * 4 <= count) resized(owned, count / 2)
+      if (count > SmallestLeaf && entries(at) * 4 <= count) resized(owned, count / 2)
       else owned
     }
   }
@@ -85,14 +85,14 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     val before = child(at, i)
     val after = remove(before, shift - FanoutBits, content)
     if (after != before) setChild(at, i, after)
-    setEntries(at, TriePages.entries(at) - 1)
-    if (TriePages.entries(at) * 4 <= LargestLeaf) joined(branch) else branch
+    setEntries(at, entries(at) - 1)
+    if (entries(at) * 4 <= LargestLeaf) joined(branch) else branch
   }
 
   /** Frees what was made after `epoch` below a page, records too. */
   def freeNewer(page: Int, epoch: Int): Unit = if (page != 0) {
     val at = addresses.of(page)
-    if (TriePages.epoch(at) > epoch) {
+    if (PageHeader.epoch(at) > epoch) {
       val branch = isBranch(at)
       val count = if (branch) Fanout else slots(at)
       var i = 0
@@ -136,14 +136,14 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     eachSlot(page) { content =>
       place(addresses.of(child(at, childOf(hashOf(content), shift))), content)
     }
-    setEntries(at, TriePages.entries(addresses.of(page)))
+    setEntries(at, entries(addresses.of(page)))
     pages.retire(page)
     branch
   }
 
   /** A leaf with the few entries of a branch. */
   private def joined(branch: Int): Int = {
-    val leaf = newLeaf(slotsFor(TriePages.entries(addresses.of(branch))))
+    val leaf = newLeaf(slotsFor(entries(addresses.of(branch))))
     val to = addresses.of(leaf)
     eachSlot(branch)(place(to, _))
     retireBelow(branch)

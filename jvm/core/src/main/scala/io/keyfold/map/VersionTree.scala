@@ -2,7 +2,6 @@ package io.keyfold.map
 
 import scala.annotation.tailrec
 
-import io.keyfold.format.VersionId
 import io.keyfold.mem.Arena
 
 /** What was built on what, and so which memory nobody can reach any more.
@@ -22,14 +21,12 @@ private[map] final class VersionTree(arena: Arena) {
 
   /** Version 0; always there. */
   val root: VersionNode = new VersionNode(null, Array.empty)
-  root.id = VersionId.Empty
   private var lastEpoch = 0
 
-  /** A node on top of `base`, pinned, with the rows that its transaction will change. */
+  /** A node on top of `base`, with the rows that its transaction will change. */
   def grow(base: VersionNode): VersionNode = {
     val node = new VersionNode(base, base.families.map(_.copy()))
     nextEpoch(node)
-    node.pins = 1
     base.children ::= node
     node
   }
@@ -106,9 +103,6 @@ private[map] final class VersionNode(
 
   /** What it has retired, of its base's and, once shown, of its own. */
   val retired = new Retired
-
-  /** Null until it is committed. */
-  var id: VersionId = _
 
   /** Whether it counts as a version that may be begun on. */
   var held = false

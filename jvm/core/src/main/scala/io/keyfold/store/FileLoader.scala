@@ -245,7 +245,7 @@ private[store] final class FileLoader(
         snapshot.foreach { version =>
           try apply(txn, version, FileKind.Snapshot)
           catch {
-            case e @ (_: StoreError | _: IOException) => throw new BadSnapshot(version, e)
+            case e @ (_: StoreError | _: IOException) => throw new BadSnapshot(e)
           }
         }
         deltas.foldLeft(snapshot.getOrElse(VersionId.Empty)) { (readable, delta) =>
@@ -307,8 +307,7 @@ private[store] final class FileLoader(
 private object FileLoader {
   private val log = LoggerFactory.getLogger(classOf[FileLoader])
 
-  private final class BadSnapshot(val version: VersionId, cause: Throwable)
-      extends RuntimeException(cause)
+  private final class BadSnapshot(cause: Throwable) extends RuntimeException(cause)
 
   /** Puts a file's entries into a transaction, block by block. */
   private final class EntryApplier(

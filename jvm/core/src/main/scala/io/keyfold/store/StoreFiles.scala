@@ -22,10 +22,8 @@ private[store] final class StoreFiles(
 
   def describe(version: VersionId, kind: FileKind): String = blobs.describe(path(version, kind))
 
-  def hasSnapshot(version: VersionId): Boolean = exists(version, FileKind.Snapshot)
-
-  def deleteIfThere(version: VersionId, kind: FileKind): Unit =
-    if (exists(version, kind)) delete(version, kind)
+  def hasSnapshot(version: VersionId): Boolean =
+    blobs.exists(path(version, FileKind.Snapshot))
 
   /** @throws io.keyfold.errors.MissingFile if there is no such file */
   def open(version: VersionId, kind: FileKind): FileReader =
@@ -64,8 +62,6 @@ private[store] final class StoreFiles(
         )
       }
   }
-
-  private def exists(version: VersionId, kind: FileKind) = blobs.exists(path(version, kind))
 
   /** Versions and kinds of all files listed. Only for deleting: a listing may lag. */
   def list(): Seq[(VersionId, FileKind)] = blobs.list(location.folder).flatMap(FileKind.parse)

@@ -252,7 +252,7 @@ final class VersionedStore(
   /** Of a transaction that began anew; a delta of the same name would be taken for the head. */
   private def commitSnapshot(txn: StoreTxn, version: VersionId): Lineage = {
     val length = files.writeSnapshot(version, txn.resident.keyGroups, Nil, txn.rows)
-    if (version.id.isEmpty) files.deleteIfThere(version, FileKind.Delta)
+    if (version.id.isEmpty) files.delete(version, FileKind.Delta)
     counters.snapshots.increment()
     counters.snapshotBytes.add(length)
     Lineage(List(Ancestor(version, FileKind.Snapshot)))

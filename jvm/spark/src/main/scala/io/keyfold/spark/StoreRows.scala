@@ -28,9 +28,7 @@ private final class StoreRows(view: StoreView, schema: StoreSchema) {
 
   def contains(key: UnsafeRow): Boolean =
     try view.get(Family, hashOf(key), codec.encode(key), valueSlice)
-    catch {
-      case e: CorruptRow => throw SparkPrivate.corruptRow(e.store, e.expected, e.computed, e)
-    }
+    catch { case e: CorruptRow => throw sparksError(e) }
 
   def iterator(): StateStoreIterator[UnsafeRowPair] = pairs(view.scan(Family))
 
@@ -54,6 +52,9 @@ private object StoreRows {
   /** Index of the only family so far. */
   private val Family = 0
 
+  private def sparksError(e: CorruptRow): Throwable =
+    SparkPrivate.corruptRow(e.store, e.expected, e.computed, e)
+
   /** A cursor as Spark's iterators are: `hasNext` looks ahead, `next` reuses its pair. */
   private final class RowPairs(rows: RowCursor, schema: StoreSchema)
       extends Iterator[UnsafeRowPair] {
@@ -67,10 +68,7 @@ private object StoreRows {
       if (!ahead && !ended) {
         ahead =
           try rows.next()
-          catch {
-            case e: CorruptRow =>
-              throw SparkPrivate.corruptRow(e.store, e.expected, e.computed, e)
-          }
+          catch { case e: CorruptRow => throw sparksError(e) }
         ended = !ahead
       }
       ahead

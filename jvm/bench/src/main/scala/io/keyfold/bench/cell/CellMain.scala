@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 
 import io.keyfold.bench.{Effort, Outcome, Provider}
+import io.keyfold.conformance.RunnerWatch
 import org.apache.spark.SparkThrowable
 
 /** Measures one cell in this JVM: `CellMain <operation> <rows> <shape> <provider> <effort> <file>`,
@@ -11,7 +12,7 @@ import org.apache.spark.SparkThrowable
   */
 object CellMain {
   def main(arguments: Array[String]): Unit = {
-    endWithRunner()
+    RunnerWatch.start()
     val (job, file) = jobOf(arguments)
     Files.write(file, ujson.write(Outcome.toJson(outcomeOf(job))).getBytes(UTF_8))
     // Threads that a provider leaves behind must not keep the JVM.
@@ -48,14 +49,4 @@ object CellMain {
     }
 
   private def oneLine(text: String) = text.replaceAll("\\s+", " ").take(300)
-
-  /** Standard input ends when the runner does, however that came about. */
-  private def endWithRunner(): Unit = {
-    val watch = new Thread(() => {
-      while (System.in.read() >= 0) {}
-      Runtime.getRuntime.halt(1)
-    })
-    watch.setDaemon(true)
-    watch.start()
-  }
 }
