@@ -30,10 +30,7 @@ final class ByteSink(initial: Int = 256) {
 
   def i32(value: Int): Unit = {
     reserve(4)
-    buffer(used) = value.toByte
-    buffer(used + 1) = (value >>> 8).toByte
-    buffer(used + 2) = (value >>> 16).toByte
-    buffer(used + 3) = (value >>> 24).toByte
+    Mem.putIntLe(buffer, Mem.ArrayOffset + used, value)
     used += 4
   }
 
@@ -60,6 +57,16 @@ final class ByteSink(initial: Int = 256) {
     Mem.copy(source.base, source.offset, buffer, Mem.ArrayOffset + used, source.length)
     used += source.length
   }
+
+  /** The buffer, with room for `count` bytes behind the first [[length]]; [[advance]] says how many
+    * have been written there.
+    */
+  def room(count: Int): Array[Byte] = {
+    reserve(count)
+    buffer
+  }
+
+  def advance(count: Int): Unit = used += count
 
   def append(other: ByteSink): Unit = bytes(other.buffer, other.used)
 

@@ -5,6 +5,7 @@ import java.nio.charset.CharacterCodingException
 import java.nio.charset.StandardCharsets.UTF_8
 
 import io.keyfold.errors.CorruptFile
+import io.keyfold.mem.Mem
 
 /** Little-endian reader over bytes from a file. Every read is checked against the bytes at hand.
   *
@@ -95,7 +96,9 @@ final class ByteSource(bytes: Array[Byte], from: Int, until: Int, path: String, 
 }
 
 object ByteSource {
-  def i32(bytes: Array[Byte], at: Int): Int =
-    (bytes(at) & 0xff) | (bytes(at + 1) & 0xff) << 8 | (bytes(at + 2) & 0xff) << 16 |
-      (bytes(at + 3) & 0xff) << 24
+
+  /** @param at
+    *   at least 0 and at most 4 less than there are bytes, which is not checked
+    */
+  def i32(bytes: Array[Byte], at: Int): Int = Mem.getIntLe(bytes, Mem.ArrayOffset + at)
 }

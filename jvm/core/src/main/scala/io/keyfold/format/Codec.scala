@@ -6,8 +6,8 @@ import net.jpountz.lz4.LZ4Factory
 /** Compression of a block. Both libraries are those that Spark ships. */
 sealed abstract class Codec(val code: Int, val name: String) {
 
-  /** Stored bytes of the first `length` bytes of `raw`. */
-  def compress(raw: Array[Byte], length: Int): Array[Byte]
+  /** Appends the stored bytes of `raw` to `out`. */
+  def compress(raw: ByteSink, out: ByteSink): Unit
 
   /** Raw bytes; `rawLength` is what the file says, and is checked before anything is allocated. Any
     * exception means damaged bytes.
@@ -17,8 +17,7 @@ sealed abstract class Codec(val code: Int, val name: String) {
 
 object Codec {
   case object Plain extends Codec(0, "none") {
-    override def compress(raw: Array[Byte], length: Int): Array[Byte] =
-      java.util.Arrays.copyOf(raw, length)
+    override def compress(raw: ByteSink, out: ByteSink): Unit = out.append(raw)
     override def decompress(stored: Array[Byte], rawLength: Int): Array[Byte] = {
       require(stored.length == rawLength, s"${stored.length} bytes stored instead of $rawLength")
       stored
@@ -28,13 +27,14 @@ object Codec {
   case object Zstandard extends Codec(1, "zstd") {
     private val Level = 1
 
-    override def compress(raw: Array[Byte], length: Int): Array[Byte] = {
-      val out = new Array[Byte](Zstd.compressBound(length.toLong).toInt)
-      val n = Zstd.compressByteArray(out, 0, out.length, raw, 0, length, Level)
+    override def compress(raw: ByteSink, out: ByteSink): Unit = {
+      val most = Zstd.compressBound(raw.length.toLong).toInt
+      val to = out.room(most)
+      val n = Zstd.compressByteArray(to, out.length, most, raw.array, 0, raw.length, Level)
       if (Zstd.isError(n)) {
         throw new IllegalStateException(s"zstd: ${Zstd.getErrorName(n)}")
       }
-      java.util.Arrays.copyOf(out, n.toInt)
+      out.advance(n.toInt)
     }
 
     override def decompress(stored: Array[Byte], rawLength: Int): Array[Byte] = {
@@ -53,10 +53,11 @@ object Codec {
     /** A byte of a match length stands for 255 bytes at most. */
     private val MaxRatio = 255L
 
-    override def compress(raw: Array[Byte], length: Int): Array[Byte] = {
+    override def compress(raw: ByteSink, out: ByteSink): Unit = {
       val compressor = factory.fastCompressor()
-      val out = new Array[Byte](compressor.maxCompressedLength(length))
-      java.util.Arrays.copyOf(out, compressor.compress(raw, 0, length, out, 0, out.length))
+      val most = compressor.maxCompressedLength(raw.length)
+      val to = out.room(most)
+      out.advance(compressor.compress(raw.array, 0, raw.length, to, out.length, most))
     }
 
     override def decompress(stored: Array[Byte], rawLength: Int): Array[Byte] = {

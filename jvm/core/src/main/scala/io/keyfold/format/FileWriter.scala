@@ -22,7 +22,8 @@ final class FileWriter(
   private val flags = if (rowChecksums) Layout.RowChecksumsFlag else 0
   private val block = new BlockBuilder(rowChecksums)
   private val blocks = IndexedSeq.newBuilder[Block]
-  private val groups = IndexedSeq.newBuilder[GroupRun]
+  private val groups = new GroupRuns.Builder(0)
+  private val stored = new ByteSink
   private var blockCount = 0
   private var position = 0L
   private var family = 0
@@ -75,11 +76,11 @@ final class FileWriter(
     val footer =
       Footer(identity, lineage, families, dropped, blocks.result(), groups.result(), references)
     val raw = FooterCodec.encode(footer)
-    val stored = codec.compress(raw.array, raw.length)
-    val end = new ByteSink(stored.length + Layout.TrailerLength)
-    end.bytes(stored, stored.length)
-    end.i64(position + stored.length + Layout.TrailerLength)
-    end.i32(stored.length)
+    val end = new ByteSink(raw.length + Layout.TrailerLength)
+    codec.compress(raw, end)
+    val stored = end.length
+    end.i64(position + stored + Layout.TrailerLength)
+    end.i32(stored)
     end.i32(raw.length)
     end.u8(codec.code)
     end.u8(0)
@@ -106,7 +107,7 @@ final class FileWriter(
 
   private def endGroup(): Unit = {
     if (groupEntries > 0) {
-      groups += GroupRun(family, group, groupBlock, groupEntry, groupEntries, groupBytes)
+      groups.add(family, group, groupBlock, groupEntry, groupEntries, groupBytes)
     }
     groupEntries = 0
     groupBytes = 0L
@@ -114,7 +115,8 @@ final class FileWriter(
 
   private def endBlock(): Unit = if (block.entries > 0) {
     val raw = block.build()
-    val stored = codec.compress(raw.array, raw.length)
+    stored.clear()
+    codec.compress(raw, stored)
     blocks += Block(
       family,
       codec,
@@ -122,10 +124,9 @@ final class FileWriter(
       stored.length,
       raw.length,
       block.entries,
-      Checksum.of(stored)
+      Checksum.of(stored.array, 0, stored.length)
     )
-    out.write(stored)
-    position += stored.length
+    emit(stored)
     blockCount += 1
     block.clear()
   }

@@ -189,11 +189,12 @@ object FooterCodec {
   }
 
   private def groups(out: ByteSink, groups: IndexedSeq[GroupRun]): Unit = {
-    out.i32(groups.length)
-    groups.foreach(g => out.u16(g.family))
-    groups.foreach(g => out.i32(g.group))
-    groups.foreach(g => out.i32(g.entries))
-    groups.foreach(g => out.i64(g.bytes))
+    val n = groups.length
+    out.i32(n)
+    for (i <- 0 until n) out.u16(groups(i).family)
+    for (i <- 0 until n) out.i32(groups(i).group)
+    for (i <- 0 until n) out.i32(groups(i).entries)
+    for (i <- 0 until n) out.i64(groups(i).bytes)
   }
 
   /** Where a group starts follows from how many entries come before it. */
@@ -205,14 +206,15 @@ object FooterCodec {
     val bytes = Array.fill(n)(in.i64())
     var block = 0
     var entry = 0
-    val runs = Vector.tabulate(n) { i =>
+    val runs = new GroupRuns.Builder(n)
+    for (i <- 0 until n) {
       if (group(i) < 0 || group(i) >= keyGroups) in.fail(s"key group ${group(i)} of $keyGroups")
       if (entries(i) < 1) in.fail(s"key group ${group(i)} has ${entries(i)} entries")
       if (block < blocks.length && entry == blocks(block).entries) {
         block += 1
         entry = 0
       }
-      val run = GroupRun(family(i), group(i), block, entry, entries(i), bytes(i))
+      runs.add(family(i), group(i), block, entry, entries(i), bytes(i))
       entry += entries(i)
       while (block < blocks.length && entry > blocks(block).entries) {
         if (blocks(block).family != family(i)) in.fail(s"key group ${group(i)} leaves its family")
@@ -222,13 +224,12 @@ object FooterCodec {
       if (block >= blocks.length || blocks(block).family != family(i)) {
         in.fail(s"key group ${group(i)} has more entries than its blocks")
       }
-      run
     }
     val last = blocks.length - 1
     if (last >= 0 && (block != last || entry != blocks(last).entries)) {
       in.fail("blocks have entries that are in no key group")
     }
-    runs
+    runs.result()
   }
 
   private def references(out: ByteSink, references: References): Unit = {

@@ -3,13 +3,16 @@ package io.keyfold.group
 /** The order of key groups inside a file (docs/FORMAT.md, section 6): digit-reversed, so that the
   * groups which a later split by a common factor takes lie together.
   */
-final class GroupOrder(partitions: Int, groups: Int) {
+final class GroupOrder(partitions: Int, val groups: Int) {
   private val step = if (partitions > 0 && groups % partitions == 0) partitions else 1
   private val radices = GroupOrder.primeFactors(groups / step)
+  private val ranks = Array.tabulate((groups + step - 1) / step)(computeRank)
 
   /** Sorting key of a group among those of its own partition. */
-  def rank(group: Int): Int = {
-    var rest = group / step
+  def rank(group: Int): Int = ranks(group / step)
+
+  private def computeRank(place: Int): Int = {
+    var rest = place
     var result = 0
     var i = 0
     while (i < radices.length) {
@@ -20,8 +23,15 @@ final class GroupOrder(partitions: Int, groups: Int) {
     result
   }
 
-  /** The groups given, sorted by rank. */
-  def sorted(unordered: Array[Int]): Array[Int] = unordered.sortBy(rank)
+  /** The groups given, sorted by rank; in the order given where that is the same. */
+  def sorted(unordered: Array[Int]): Array[Int] = {
+    val keys = new Array[Long](unordered.length)
+    for (i <- unordered.indices) keys(i) = rank(unordered(i)).toLong << 32 | i
+    java.util.Arrays.sort(keys)
+    val result = new Array[Int](keys.length)
+    for (i <- keys.indices) result(i) = unordered(keys(i).toInt)
+    result
+  }
 }
 
 object GroupOrder {

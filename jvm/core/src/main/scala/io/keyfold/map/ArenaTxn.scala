@@ -115,7 +115,10 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     val indexHash = HashTrie.hash(key)
     val root = rows.roots(group)
     val record = tries.find(root, indexHash, key)
-    if (record != 0) setRoot(rows, group, root, tries.remove(root, indexHash, record))
+    if (record != 0) {
+      setRoot(rows, group, root, tries.remove(root, indexHash, record))
+      rows.anyRemoved = true
+    }
     record
   }
 
@@ -165,12 +168,16 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
 
   override def changes(family: Int, group: Int): ChangeCursor = node.families(family) match {
     case hashed: HashedRows =>
-      val put = new IntList
-      val gone = new IntList
-      trie.diff(rootsOfBase(family)(group), hashed.roots(group), put, gone)
-      new ListCursor(records, put, gone, this)
+      changed.reset()
+      val gone = if (hashed.anyRemoved) changed.gone else null
+      trie.diff(rootsOfBase(family)(group), hashed.roots(group), changed.put, gone)
+      records.touch(changed.put)
+      records.touch(changed.gone)
+      changed
     case ordered: OrderedRows => changesOf(ordered).cursor(group, this)
   }
+
+  private lazy val changed = new ListCursor(records, new IntList, new IntList, this)
 
   private lazy val noRoots = GroupTable.empty(map.keyGroups)
 

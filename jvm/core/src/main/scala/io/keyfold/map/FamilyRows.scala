@@ -24,6 +24,10 @@ private[map] sealed abstract class FamilyRows(val spec: FamilySpec) {
 /** A trie for each key group. */
 private[map] final class HashedRows(spec: FamilySpec, val roots: GroupTable)
     extends FamilyRows(spec) {
+
+  /** Whether its transaction has taken a row out: if not, a commit need not look for any. */
+  var anyRemoved = false
+
   override def copy(): HashedRows = counted(new HashedRows(spec, roots.copy()))
 }
 

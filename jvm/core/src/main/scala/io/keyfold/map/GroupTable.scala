@@ -9,8 +9,10 @@ import scala.collection.mutable
   * @param shared
   *   whether another version has the same blocks; `owned` says which of them are this one's own
   */
-private[map] final class GroupTable private (blocks: Array[Array[Int]], owned: mutable.BitSet) {
+private[map] final class GroupTable private (blocks: Array[Array[Int]]) {
   import GroupTable._
+
+  private val owned = new Array[Boolean](blocks.length)
 
   def apply(group: Int): Int = {
     val block = blocks(group >> Bits)
@@ -22,13 +24,13 @@ private[map] final class GroupTable private (blocks: Array[Array[Int]], owned: m
     if (!owned(b)) {
       val block = blocks(b)
       blocks(b) = if (block == null) new Array[Int](1 << Bits) else block.clone()
-      owned += b
+      owned(b) = true
     }
     blocks(b)(group & Mask) = root
   }
 
   /** The same table, to be written; this one must not be written any more. */
-  def copy(): GroupTable = new GroupTable(blocks.clone(), mutable.BitSet.empty)
+  def copy(): GroupTable = new GroupTable(blocks.clone())
 
   /** Groups that have a root, ascending. */
   def groups: Array[Int] = select(_ => true)((_, root) => root != 0)
@@ -54,5 +56,5 @@ private[map] object GroupTable {
   private val Mask = (1 << Bits) - 1
 
   def empty(keyGroups: Int): GroupTable =
-    new GroupTable(new Array[Array[Int]]((keyGroups + Mask) >> Bits), mutable.BitSet.empty)
+    new GroupTable(new Array[Array[Int]]((keyGroups + Mask) >> Bits))
 }

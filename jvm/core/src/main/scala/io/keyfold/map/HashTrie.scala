@@ -21,15 +21,20 @@ private[map] class HashTrie(val addresses: Addresses) {
   val records = new Records(addresses)
 
   /** @return the key's record, or 0 */
-  def find(root: Int, hash: Int, key: Slice): Int = findBelow(root, FirstShift, hash, key)
-
-  private def findBelow(page: Int, shift: Int, hash: Int, key: Slice): Int = {
-    val leaf = leafOf(page, shift, hash)
-    if (leaf == 0L) 0 else findIn(leaf, hash, key)
+  def find(root: Int, hash: Int, key: Slice): Int = {
+    var at = addressOf(root)
+    var shift = FirstShift
+    var count = if (root == 0) 0 else slots(at)
+    while (at != 0L && count == 0) {
+      val i = childOf(hash, shift)
+      count = childSlots(at, i)
+      at = addressOf(child(at, i))
+      shift -= FanoutBits
+    }
+    if (at == 0L) 0 else findIn(at, count - 1, hash, key)
   }
 
-  private def findIn(leaf: Long, hash: Int, key: Slice): Int = {
-    val mask = slots(leaf) - 1
+  private def findIn(leaf: Long, mask: Int, hash: Int, key: Slice): Int = {
     var i = hash & mask
     var content = slot(leaf, i)
     while (content != 0L && !(hashOf(content) == hash && records.hasKey(recordOf(content), key))) {
@@ -40,7 +45,7 @@ private[map] class HashTrie(val addresses: Addresses) {
   }
 
   /** Address of the leaf where a hash belongs, or 0. */
-  private def leafOf(page: Int, pageShift: Int, hash: Int): Long = {
+  protected def leafOf(page: Int, pageShift: Int, hash: Int): Long = {
     var at = addressOf(page)
     var shift = pageShift
     while (at != 0L && isBranch(at)) {
@@ -90,6 +95,9 @@ private[map] class HashTrie(val addresses: Addresses) {
 
   /** The records that `after` has and `before` has not, and those of `before` whose key is gone;
     * looks at no page that both have.
+    *
+    * @param removed
+    *   null if no key can be gone
     */
   def diff(before: Int, after: Int, put: IntList, removed: IntList): Unit =
     diff(before, after, FirstShift, put, removed)
@@ -99,6 +107,7 @@ private[map] class HashTrie(val addresses: Addresses) {
       val b = addressOf(before)
       val a = addressOf(after)
       if (b != 0L && a != 0L && isBranch(b) && isBranch(a)) {
+        touchChanged(b, a)
         var i = 0
         while (i < Fanout) {
           diff(child(b, i), child(a, i), shift - FanoutBits, put, removed)
@@ -108,22 +117,55 @@ private[map] class HashTrie(val addresses: Addresses) {
         eachSlot(after) { content =>
           if (!holds(before, shift, content)) put.add(recordOf(content))
         }
-        eachSlot(before) { content =>
-          if (!holds(after, shift, content) && isGone(after, shift, content)) {
-            removed.add(recordOf(content))
+        if (removed != null) {
+          eachSlot(before) { content =>
+            if (!holds(after, shift, content) && isGone(after, shift, content)) {
+              removed.add(recordOf(content))
+            }
           }
         }
       }
     }
+
+  /** As [[Records.touch]]. */
+  private def touchChanged(b: Long, a: Long): Unit = {
+    var sum = 0
+    var i = 0
+    while (i < Fanout) {
+      val before = child(b, i)
+      val after = child(a, i)
+      if (before != after) {
+        if (before != 0) sum += slots(addresses.of(before))
+        if (after != 0) sum += slots(addresses.of(after))
+      }
+      i += 1
+    }
+    records.touched = sum
+  }
 
   private def holds(page: Int, shift: Int, content: Long): Boolean = {
     val leaf = leafOf(page, shift, hashOf(content))
     leaf != 0L && indexOf(leaf, content) >= 0
   }
 
-  private def isGone(page: Int, shift: Int, content: Long): Boolean =
-    findBelow(page, shift, hashOf(content), records.key(recordOf(content), soughtKey)) == 0
-  private val soughtKey = new Slice
+  /** Whether no record has the same key; reads records only if hashes are the same. */
+  private def isGone(page: Int, shift: Int, content: Long): Boolean = {
+    val hash = hashOf(content)
+    val leaf = leafOf(page, shift, hash)
+    leaf == 0L || {
+      val mask = slots(leaf) - 1
+      var i = hash & mask
+      var other = slot(leaf, i)
+      while (
+        other != 0L &&
+        !(hashOf(other) == hash && records.sameKey(recordOf(other), recordOf(content)))
+      ) {
+        i = (i + 1) & mask
+        other = slot(leaf, i)
+      }
+      other == 0L
+    }
+  }
 
   /** All entries below a page, in no order. */
   protected def eachSlot(page: Int)(use: Long => Unit): Unit = if (page != 0) {

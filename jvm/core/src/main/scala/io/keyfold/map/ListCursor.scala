@@ -2,20 +2,27 @@ package io.keyfold.map
 
 import io.keyfold.mem.Slice
 
-/** Steps through records put, then through those removed.
+/** Steps through records put, then through those removed; from the beginning again after [[reset]].
   *
   * @param owner
   *   the view that keeps the records
   */
 private[map] final class ListCursor(
     records: Records,
-    put: IntList,
-    gone: IntList,
+    val put: IntList,
+    val gone: IntList,
     val owner: MapView
 ) extends ChangeCursor {
   private var index = -1
   override val key = new Slice
   override val value = new Slice
+
+  /** Forgets what it has, so that `put` and `gone` can be filled anew. */
+  def reset(): Unit = {
+    index = -1
+    put.clear()
+    gone.clear()
+  }
 
   override def removed: Boolean = index >= put.size
   override def hash: Int = records.hash(current)

@@ -54,6 +54,7 @@ private[map] abstract class RecordCursor(records: Records, val owner: MapView, t
   private def fetchNext(): Unit = {
     batch.clear()
     more = fetch(batch)
+    records.touch(batch)
     if (txn != null) {
       var i = 0
       while (i < batch.size) {

@@ -22,6 +22,20 @@ private[map] final class Records(addresses: Addresses) {
 
   def epoch(record: Int): Int = Mem.getInt(null, addresses.of(record) + EpochAt) & ~Shown
 
+  /** Reads a byte of each record and does nothing with it. Records lie anywhere in memory, and the
+    * processor waits for several of them at once only if nothing is done in between.
+    */
+  def touch(list: IntList): Unit = {
+    var sum = 0
+    var i = 0
+    while (i < list.size) {
+      sum += Mem.getByte(null, addresses.of(list(i)))
+      i += 1
+    }
+    touched = sum
+  }
+  private[map] var touched = 0
+
   def key(record: Int, into: Slice): Slice = {
     val at = addresses.of(record)
     into.set(null, at + HeaderLength, Mem.getInt(null, at + KeyLengthAt))
@@ -42,6 +56,14 @@ private[map] final class Records(addresses: Addresses) {
     val at = addresses.of(record)
     Mem.getInt(null, at + KeyLengthAt) == key.length &&
     Mem.equal(null, at + HeaderLength, key.base, key.offset, key.length)
+  }
+
+  def sameKey(a: Int, b: Int): Boolean = {
+    val at = addresses.of(a)
+    val bt = addresses.of(b)
+    val length = Mem.getInt(null, at + KeyLengthAt)
+    length == Mem.getInt(null, bt + KeyLengthAt) &&
+    Mem.equal(null, at + HeaderLength, null, bt + HeaderLength, length)
   }
 
   def compareKey(record: Int, key: Slice): Int = {

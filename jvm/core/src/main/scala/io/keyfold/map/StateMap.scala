@@ -91,7 +91,8 @@ trait MapTxn extends MapView {
   /** The key groups of a family in which something was written, in no particular order. */
   def changedGroups(family: Int): Array[Int]
 
-  /** The net changes of one key group against the base, one per key. */
+  /** The net changes of one key group against the base, one per key; borrowed until the next call.
+    */
   def changes(family: Int, group: Int): ChangeCursor
 
   /** Makes the rows version `version`, which is held from now on. The transaction stays readable.

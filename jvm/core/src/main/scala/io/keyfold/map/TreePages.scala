@@ -67,7 +67,7 @@ private[map] object TreePages extends PageHeader {
 
   private def move(from: Long, i: Int, to: Long, j: Int, count: Int): Unit = {
     val width = if (isBranch(from)) 8L else 4L
-    Mem.copy(
+    Mem.move(
       null,
       from + HeaderLength + i * width,
       null,

@@ -11,6 +11,7 @@ import io.keyfold.mem.Mem
   *         8  i32  entries                8  i32  entries below
   *        12  i32  0                     12  i32  0
   *        16  i64 x slots                16  i32 x 16  pages, 0 where there is none
+  *                                        80  u8 x 16   which power of 2 their slots are, 0: a branch
   * }}}
   *
   * A slot holds the record's handle in its lower half and the key's index hash in its upper half,
@@ -23,7 +24,8 @@ private[map] object TriePages extends PageHeader {
   val LargestLeaf = 128
   val Fanout = 16
   val FanoutBits = 4
-  val BranchLength: Int = HeaderLength + Fanout * Integer.BYTES
+  private val SizesAt = HeaderLength + Fanout * Integer.BYTES
+  val BranchLength: Int = SizesAt + Fanout
 
   def isBranch(at: Long): Boolean = slots(at) == 0
   def slots(at: Long): Int = Mem.getInt(null, at + 4)
@@ -33,8 +35,20 @@ private[map] object TriePages extends PageHeader {
     Mem.putLong(null, at + HeaderLength + i * 8L, slot)
 
   def child(at: Long, i: Int): Int = Mem.getInt(null, at + HeaderLength + i * 4L)
-  def setChild(at: Long, i: Int, page: Int): Unit =
+
+  /** Slots of a child, 0 if it is a branch: to be known without a look at it, as it is not in the
+    * processor's cache.
+    */
+  def childSlots(at: Long, i: Int): Int = (1 << Mem.getByte(null, at + SizesAt + i)) & ~1
+
+  /** @param slots
+    *   of the child
+    */
+  def setChild(at: Long, i: Int, page: Int, slots: Int): Unit = {
     Mem.putInt(null, at + HeaderLength + i * 4L, page)
+    val power = if (slots == 0) 0 else Integer.numberOfTrailingZeros(slots)
+    Mem.putByte(null, at + SizesAt + i, power.toByte)
+  }
 
   def slotOf(hash: Int, record: Int): Long = (hash.toLong << 32) | (record & 0xffffffffL)
   def recordOf(slot: Long): Int = slot.toInt

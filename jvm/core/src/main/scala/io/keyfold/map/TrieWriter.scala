@@ -25,7 +25,7 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     val before = child(addresses.of(branch), i)
     val after = insert(before, shift - FanoutBits, content)
     val at = addresses.of(branch)
-    if (after != before) setChild(at, i, after)
+    if (after != before) link(at, i, after)
     setEntries(at, entries(at) + 1)
     branch
   }
@@ -45,8 +45,14 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
   }
 
   /** Replaces one record of a key by another. */
-  def replace(root: Int, hash: Int, before: Int, after: Int): Int =
-    replace(root, FirstShift, slotOf(hash, before), slotOf(hash, after))
+  def replace(root: Int, hash: Int, before: Int, after: Int): Int = {
+    val leaf = leafOf(root, FirstShift, hash)
+    if (epoch(leaf) == pages.epoch) {
+      // What leads to a page of this epoch is of this epoch too.
+      setSlot(leaf, indexOf(leaf, slotOf(hash, before)), slotOf(hash, after))
+      root
+    } else replace(root, FirstShift, slotOf(hash, before), slotOf(hash, after))
+  }
 
   private def replace(page: Int, shift: Int, before: Long, after: Long): Int = {
     val owned = own(page)
@@ -55,7 +61,7 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
       val i = childOf(hashOf(before), shift)
       val childBefore = child(at, i)
       val childAfter = replace(childBefore, shift - FanoutBits, before, after)
-      if (childAfter != childBefore) setChild(at, i, childAfter)
+      if (childAfter != childBefore) link(at, i, childAfter)
     } else setSlot(at, indexOf(at, before), after)
     owned
   }
@@ -84,7 +90,7 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     val i = childOf(hashOf(content), shift)
     val before = child(at, i)
     val after = remove(before, shift - FanoutBits, content)
-    if (after != before) setChild(at, i, after)
+    if (after != before) link(at, i, after)
     setEntries(at, entries(at) - 1)
     if (entries(at) * 4 <= LargestLeaf) joined(branch) else branch
   }
@@ -107,6 +113,9 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
       pages.arena.free(page)
     }
   }
+
+  private def link(branch: Long, i: Int, page: Int): Unit =
+    setChild(branch, i, page, if (page == 0) 0 else slots(addresses.of(page)))
 
   private def newLeaf(slots: Int): Int = newPage(slots, leafLength(slots))
 
@@ -132,7 +141,7 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     eachSlot(page)(content => counts(childOf(hashOf(content), shift)) += 1)
     val branch = newPage(0, BranchLength)
     val at = addresses.of(branch)
-    for (i <- 0 until Fanout if counts(i) > 0) setChild(at, i, newLeaf(slotsFor(counts(i))))
+    for (i <- 0 until Fanout if counts(i) > 0) link(at, i, newLeaf(slotsFor(counts(i))))
     eachSlot(page) { content =>
       place(addresses.of(child(at, childOf(hashOf(content), shift))), content)
     }

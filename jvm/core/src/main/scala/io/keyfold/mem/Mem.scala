@@ -85,6 +85,15 @@ object Mem {
     unsafe.putInt(base, offset, value)
   }
 
+  /** Four bytes, the lowest first, whatever the machine's order. */
+  def getIntLe(base: AnyRef, offset: Long): Int = {
+    val value = getInt(base, offset)
+    if (littleEndian) value else Integer.reverseBytes(value)
+  }
+
+  def putIntLe(base: AnyRef, offset: Long, value: Int): Unit =
+    putInt(base, offset, if (littleEndian) value else Integer.reverseBytes(value))
+
   /** Eight bytes in the machine's order. */
   def getLong(base: AnyRef, offset: Long): Long = {
     check(base, offset, 8)
@@ -102,12 +111,33 @@ object Mem {
     unsafe.setMemory(address, bytes, value)
   }
 
+  /** Copies `length` bytes to a range that does not overlap the other, unless it is the same. */
+  def copy(from: AnyRef, fromOffset: Long, to: AnyRef, toOffset: Long, length: Int): Unit =
+    if (length > ShortCopy) move(from, fromOffset, to, toOffset, length)
+    else {
+      check(from, fromOffset, length.toLong)
+      check(to, toOffset, length.toLong)
+      val words = length & ~7
+      var i = 0
+      while (i < words) {
+        unsafe.putLong(to, toOffset + i, unsafe.getLong(from, fromOffset + i))
+        i += 8
+      }
+      while (i < length) {
+        unsafe.putByte(to, toOffset + i, unsafe.getByte(from, fromOffset + i))
+        i += 1
+      }
+    }
+
   /** Copies `length` bytes; the ranges may overlap. */
-  def copy(from: AnyRef, fromOffset: Long, to: AnyRef, toOffset: Long, length: Int): Unit = {
+  def move(from: AnyRef, fromOffset: Long, to: AnyRef, toOffset: Long, length: Int): Unit = {
     check(from, fromOffset, length.toLong)
     check(to, toOffset, length.toLong)
     unsafe.copyMemory(from, fromOffset, to, toOffset, length.toLong)
   }
+
+  /** Up to so many bytes, the call that copies any number takes longer than the copy. */
+  private final val ShortCopy = 128
 
   /** Whether two ranges of `length` bytes are the same. */
   def equal(a: AnyRef, aOffset: Long, b: AnyRef, bOffset: Long, length: Int): Boolean = {

@@ -9,8 +9,9 @@ import io.keyfold.errors.OutOfMemory
   * Pages are cut from regions: of 1 MiB off the heap up to the budget, beyond it of 16 MiB in
   * mapped files (fewer and larger, as the system bounds the number of mappings). Off-heap memory is
   * always tried first, also after pages went to files; no page is moved. A region without a page in
-  * use goes back to the system. One is kept to spare taking it again at once: off heap as long as
-  * any page is in use, of files only while off-heap memory is used up as well.
+  * use goes back to the system, but for some that spare taking them again at once, which costs more
+  * than filling them: off heap half of what is in use, or one; of files one, and only while
+  * off-heap memory is used up as well.
   *
   * Threads: any; a lock is held, also while a spill file is written.
   *
@@ -58,8 +59,8 @@ final class PagePool private[mem] (
   def free(run: PageRun): Unit = synchronized {
     (if (run.region.isMapped) mapped else offHeap).give(run)
     val idle = offHeap.usedBytes == 0 && mapped.usedBytes == 0
-    offHeap.trim(spare = if (idle) 0 else 1)
-    mapped.trim(spare = if (idle || offHeap.hasFreeRegion || fits(1)) 0 else 1)
+    offHeap.trim(spareBytes = if (idle) 0 else math.max(offHeap.usedBytes / 2, 1))
+    mapped.trim(spareBytes = if (idle || offHeap.hasFreeRegion || fits(1)) 0 else 1)
   }
 
   /** Bytes taken from the system off the heap. */

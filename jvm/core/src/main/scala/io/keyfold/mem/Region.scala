@@ -30,7 +30,8 @@ private[mem] final class Region(
 
   /** The first free run of `count` pages, at most [[longestFree]]. */
   def take(count: Int): PageRun = {
-    val start = freeRuns.collectFirst { case (start, end) if end - start >= count => start }.get
+    var start = used.nextClearBit(0)
+    while (endOf(start) - start < count) start = used.nextClearBit(endOf(start))
     used.set(start, start + count)
     measure()
     new PageRun(this, start, count)
@@ -50,19 +51,18 @@ private[mem] final class Region(
     case None         => Mem.free(address)
   }
 
-  private def measure(): Unit =
-    longestFree = freeRuns.foldLeft(0) { case (longest, (start, end)) =>
-      math.max(longest, end - start)
+  private def measure(): Unit = {
+    longestFree = 0
+    var start = used.nextClearBit(0)
+    while (start < pages) {
+      longestFree = math.max(longestFree, endOf(start) - start)
+      start = used.nextClearBit(endOf(start))
     }
+  }
 
-  /** First page and end (exclusive) of each free run. */
-  private def freeRuns: Iterator[(Int, Int)] = Iterator.unfold(0) { from =>
-    val start = used.nextClearBit(from)
-    if (start >= pages) None
-    else {
-      val next = used.nextSetBit(start)
-      val end = if (next < 0) pages else next
-      Some(((start, end), end))
-    }
+  /** Where the free run that begins at `start` ends. */
+  private def endOf(start: Int): Int = {
+    val next = used.nextSetBit(start)
+    if (next < 0) pages else next
   }
 }

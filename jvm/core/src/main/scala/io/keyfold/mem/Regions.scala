@@ -14,6 +14,9 @@ private[mem] final class Regions(standardPages: Int) {
     */
   private val byRoom = mutable.TreeMap.empty[(Int, Long), Region]
 
+  /** Standard regions that are wholly free. */
+  private var free = 0
+
   /** Of all regions, and of what is handed out of them. */
   var bytes: Long = 0
   var usedBytes: Long = 0
@@ -21,16 +24,18 @@ private[mem] final class Regions(standardPages: Int) {
   /** Bytes of a new region that `pages` fit into. */
   def bytesFor(pages: Int): Long = math.max(pages, standardPages).toLong * PagePool.PageBytes
 
-  def hasFreeRegion: Boolean = byRoom.minAfter((standardPages, 0L)).isDefined
+  def hasFreeRegion: Boolean = free > 0
 
   def add(region: Region): Unit = {
     bytes += region.bytes
     byRoom(key(region)) = region
+    if (region.pages == standardPages) free += 1
   }
 
   /** A run, if a region has room for it. */
   def take(pages: Int): Option[PageRun] =
     byRoom.minAfter((pages, 0L)).map { case (key, region) =>
+      if (isFree(region)) free -= 1
       val run = region.take(pages)
       usedBytes += run.pages.toLong * PagePool.PageBytes
       byRoom -= key
@@ -43,20 +48,32 @@ private[mem] final class Regions(standardPages: Int) {
     run.region.give(run)
     usedBytes -= run.pages.toLong * PagePool.PageBytes
     byRoom -= before
-    byRoom(key(run.region)) = run.region
-  }
-
-  /** Gives regions that are wholly free back to the system, but for `spare` standard ones. */
-  def trim(spare: Int): Unit = {
-    // A longer region has one run: it is either full or wholly free.
-    val free = byRoom.rangeFrom((standardPages, 0L)).values.toSeq
-    val (standard, longer) = free.partition(_.pages == standardPages)
-    for (region <- longer ++ standard.drop(spare)) {
-      byRoom -= key(region)
-      bytes -= region.bytes
-      region.release()
+    if (run.region.pages > standardPages) release(run.region) // it had one run
+    else {
+      byRoom(key(run.region)) = run.region
+      if (isFree(run.region)) free += 1
     }
   }
+
+  /** Gives standard regions that are wholly free back to the system, but for those that
+    * `spareBytes` begin.
+    */
+  def trim(spareBytes: Long): Unit = {
+    val regionBytes = standardPages.toLong * PagePool.PageBytes
+    while ((free - 1) * regionBytes >= spareBytes) {
+      val (key, region) = byRoom.minAfter((standardPages, 0L)).get
+      byRoom -= key
+      free -= 1
+      release(region)
+    }
+  }
+
+  private def release(region: Region): Unit = {
+    bytes -= region.bytes
+    region.release()
+  }
+
+  private def isFree(region: Region) = region.longestFree == standardPages
 
   private def key(region: Region) = (region.longestFree, region.address)
 }

@@ -9,26 +9,30 @@ import io.keyfold.map.{MapTxn, MapView, RowCursor}
 private[store] final class EntryWriter(file: FileWriter, order: GroupOrder, seal: RowSeal) {
 
   def changesOf(txn: MapTxn): Unit =
-    for {
-      family <- txn.families.indices
-      group <- order.sorted(txn.changedGroups(family))
-    } {
-      file.startGroup(family, group)
-      val change = txn.changes(family, group)
-      while (change.next()) {
-        if (change.removed) file.add(EntryType.Remove, change.hash, change.key, change.value)
-        else addRow(change)
+    for (family <- txn.families.indices) {
+      val groups = order.sorted(txn.changedGroups(family))
+      var i = 0
+      while (i < groups.length) {
+        file.startGroup(family, groups(i))
+        val change = txn.changes(family, groups(i))
+        while (change.next()) {
+          if (change.removed) file.add(EntryType.Remove, change.hash, change.key, change.value)
+          else addRow(change)
+        }
+        i += 1
       }
     }
 
   def rowsOf(view: MapView): Unit =
-    for {
-      family <- view.families.indices
-      group <- order.sorted(view.groups(family))
-    } {
-      file.startGroup(family, group)
-      val row = view.scanGroup(family, group)
-      while (row.next()) addRow(row)
+    for (family <- view.families.indices) {
+      val groups = order.sorted(view.groups(family))
+      var i = 0
+      while (i < groups.length) {
+        file.startGroup(family, groups(i))
+        val row = view.scanGroup(family, groups(i))
+        while (row.next()) addRow(row)
+        i += 1
+      }
     }
 
   private def addRow(row: RowCursor): Unit = {

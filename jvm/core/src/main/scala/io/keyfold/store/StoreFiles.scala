@@ -102,10 +102,18 @@ private[store] final class StoreFiles(
     blobs.write(path(version, kind)) { out =>
       val file = new FileWriter(out, kind, settings.codec, settings.rowChecksums.isDefined)
       val seal = newSeal()
-      entries(new EntryWriter(file, new GroupOrder(settings.partitions, keyGroups), seal))
+      entries(new EntryWriter(file, orderOf(keyGroups), seal))
       file.finish(identity(version, keyGroups), ancestors, rows.families.map(seal.withoutSeals))
       ()
     }
+
+  @volatile private var lastOrder = new GroupOrder(settings.partitions, 1)
+
+  /** Kept, since it takes longer to make than a small delta to write. */
+  private def orderOf(keyGroups: Int): GroupOrder = {
+    if (lastOrder.groups != keyGroups) lastOrder = new GroupOrder(settings.partitions, keyGroups)
+    lastOrder
+  }
 
   private def identity(version: VersionId, keyGroups: Int): Identity =
     Identity(

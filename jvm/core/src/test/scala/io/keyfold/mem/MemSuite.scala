@@ -19,7 +19,7 @@ class MemSuite extends AnyFunSuite with SeededChecks {
       Array.tabulate(length)(i => Mem.getByte(base, start + at + i))
   }
 
-  private val Room = 256
+  private val Room = 512
 
   private def withPlaces(body: Seq[Place] => Any): Unit = {
     val address = Mem.allocate(Room.toLong)
@@ -66,12 +66,12 @@ class MemSuite extends AnyFunSuite with SeededChecks {
     }
   }
 
-  test("a copy may overlap, forwards and backwards") {
+  test("a move may overlap, forwards and backwards") {
     withPlaces { places =>
       for (place <- places; length <- Seq(0, 1, 7, 8, 9, 31, 64, 100); to <- 0 to 60) {
         val bytes = random(Room, length * 100L + to)
         place.write(0, bytes)
-        Mem.copy(place.base, place.start + 30, place.base, place.start + to, length)
+        Mem.move(place.base, place.start + 30, place.base, place.start + to, length)
         System.arraycopy(bytes, 30, bytes, to, length)
         assert(Arrays.equals(place.read(0, Room), bytes), s"$length bytes to $to, ${place.name}")
       }
@@ -83,9 +83,15 @@ class MemSuite extends AnyFunSuite with SeededChecks {
       val heap = places(0)
       val off = places(1)
       heap.write(0, random(Room, 1))
-      Mem.copy(heap.base, heap.start + 3, off.base, off.start + 1, 100)
-      Mem.copy(off.base, off.start + 1, heap.base, heap.start + 105, 100)
-      assert(Arrays.equals(heap.read(3, 100), heap.read(105, 100)))
+      for (length <- Seq(0, 1, 7, 8, 9, 31, 100, 127, 128, 129, 200)) {
+        off.write(0, random(Room, 2))
+        val before = off.read(0, Room)
+        Mem.copy(heap.base, heap.start + 3, off.base, off.start + 1, length)
+        val expected = before.take(1) ++ heap.read(3, length) ++ before.drop(1 + length)
+        assert(Arrays.equals(off.read(0, Room), expected), s"$length bytes")
+        Mem.copy(off.base, off.start + 1, heap.base, heap.start + 203, length)
+        assert(Arrays.equals(heap.read(3, length), heap.read(203, length)), s"$length bytes")
+      }
     }
   }
 

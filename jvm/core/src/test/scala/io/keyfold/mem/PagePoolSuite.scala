@@ -46,6 +46,17 @@ class PagePoolSuite extends AnyFunSuite with BeforeAndAfterEach {
     pool.free(runs.last)
   }
 
+  test("free regions are kept up to half of what is in use") {
+    val pool = new PagePool(64 * MiB, None)
+    val runs = fill(pool, 20 * 64)
+    runs.take(5 * 64).foreach(pool.free)
+    assert(counters(pool) == ((20 * MiB, 0, 5 * MiB)))
+    runs.slice(5 * 64, 12 * 64).foreach(pool.free)
+    assert(counters(pool) == ((12 * MiB, 0, 4 * MiB)))
+    runs.drop(12 * 64).foreach(pool.free)
+    assert(counters(pool) == ((0, 0, 0)))
+  }
+
   test("runs are in a row, apart from each other, and writable to the last byte") {
     val pool = new PagePool(256 * MiB, None)
     val random = new Random(42)

@@ -1,12 +1,6 @@
 package io.keyfold.spark
 
 import io.keyfold.store.{Placement, StoreLocation}
-import org.apache.spark.sql.catalyst.expressions.{
-  BoundReference,
-  Murmur3Hash,
-  UnsafeProjection,
-  UnsafeRow
-}
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.{LongType, NullType, StructType}
 
@@ -18,8 +12,7 @@ sealed abstract class PartitionKey {
   /** As files name it, docs/FORMAT.md section 4.3. */
   def name: String
 
-  /** The hash of a row's key. An instance serves one thread. */
-  def newHash(): UnsafeRow => Int
+  def newHash(): RowHash
 }
 
 object PartitionKey {
@@ -30,18 +23,13 @@ object PartitionKey {
   /** Rows of operators without a shuffle key: all in partition 0, at every number of partitions. */
   case object Constant extends PartitionKey {
     override val name = "constant"
-    override def newHash(): UnsafeRow => Int = _ => 0
+    override def newHash(): RowHash = _ => 0
   }
 
   /** The first `count` columns; `name` says why. */
   final case class Columns(name: String, schema: StructType, count: Int) extends PartitionKey {
-    override def newHash(): UnsafeRow => Int = {
-      val columns = schema.fields.take(count).zipWithIndex.map { case (field, i) =>
-        BoundReference(i, field.dataType, field.nullable)
-      }
-      val projection = UnsafeProjection.create(Seq(new Murmur3Hash(columns.toSeq, Seed)))
-      key => projection(key).getInt(0)
-    }
+    override def newHash(): RowHash =
+      new ColumnsHash(schema.fields.take(count).map(_.dataType).toSeq, Seed)
   }
 
   private val JoinKeyStores = Set("left-keyToNumValues", "right-keyToNumValues")

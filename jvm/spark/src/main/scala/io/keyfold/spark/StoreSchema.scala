@@ -46,7 +46,7 @@ final class StoreSchema(
   }
 
   def newCodec(): KeyCodec = KeyCodec.of(spec)
-  def newHash(): UnsafeRow => Int = partitionKey.newHash()
+  def newHash(): RowHash = partitionKey.newHash()
 
   /** Checks, once, that a stored row fits the query's schema. */
   def validate(keyRow: UnsafeRow, valueRow: UnsafeRow): Unit = if (!validated) {
