@@ -7,6 +7,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PYTEST_ARGS ?=
 # One suite only: make conformance SUITE=StreamingAggregationSuite
 SUITE ?=
+# One test only: make jcstress TEST=ReleaseTwice
+TEST ?= .*
 # Cells with these words in their names only: make bench CELL=get,keyfold
 CELL ?=
 # Run also what has a result of the same code: FRESH=1
@@ -26,7 +28,11 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 	$(if $(FRESH),--fresh) $(if $(PROFILE),--profile)
 HDFS := org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider
 
-.PHONY: help setup jar demo test test-jvm test-python conformance conformance-reach \
+# A state is a whole map off the heap: few at a time. Two settings of the JVM, 12 s each a test.
+JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
+	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
+
+.PHONY: help setup jar demo test test-jvm test-python soak jcstress conformance conformance-reach \
 	conformance-baseline bench bench-quick bench-page golden docs fmt lint clean
 
 help: ## list the targets
@@ -55,6 +61,16 @@ test-jvm: ## format check, Scala tests, and one of Spark's own suites against Ke
 
 test-python: setup lint ## Python tests, and spark-submit on a local cluster
 	$(BIN)/python -m pytest python/tests demo/tests integration-tests $(PYTEST_ARGS)
+
+soak: ## random sequences, 100,000 of the engine and 100,000 of stores, in 10 minutes
+	TIMES=100000 build/sbt 'core/testOnly *ArenaMapSuite -- -z "random sequences"'
+	TIMES=25000 build/sbt 'core/testOnly *StoreModelSuite'
+	TIMES=200 build/sbt 'core/testOnly *ManyRowsSuite'
+
+jcstress: ## what threads may see of each other, every interleaving; 5 minutes, one: TEST=ReleaseTwice
+	build/sbt jcstress/prepare
+	cd jvm/jcstress/target && $(JCSTRESS) -t "$(TEST)" | tee report.txt | sed -n '/RUN RESULTS/,$$p'
+	! grep -F -e '[SKIPPED]' -e '[ERROR]' jvm/jcstress/target/report.txt
 
 conformance: $(VENV)/ready ## Spark's own suites against Keyfold; one of them: SUITE=StreamingAggregationSuite
 	build/sbt conformance/prepare

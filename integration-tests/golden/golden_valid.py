@@ -28,9 +28,9 @@ def put(hashed: int, key: str, *values: str, checksum: int | None = None) -> Spe
     return _entry("PUT", hashed, key, list(values), checksum)
 
 
-def append(hashed: int, key: str, *values: str) -> Spec:
+def append(hashed: int, key: str, *values: str, checksum: int | None = None) -> Spec:
     """An APPEND."""
-    return _entry("APPEND", hashed, key, list(values), None)
+    return _entry("APPEND", hashed, key, list(values), checksum)
 
 
 def remove(hashed: int, key: str, checksum: int | None = None) -> Spec:
@@ -296,6 +296,26 @@ MULTI_VALUE = spec(
     ],
 )
 
+# A row checksum covers all values of its entry, and of an APPEND those that it adds.
+VALUE_CHECKSUMS = spec(
+    "multi-value-checksums/5.delta",
+    "delta",
+    {"version": 5, "partition": 0, "partitions": 2, "keyGroups": 12},
+    rowChecksums=True,
+    lineage=[link(4, "delta"), link(3, "snapshot")],
+    families=[family(0, "list", 3, 130, multiValue=True, values=7)],
+    blocks=[
+        block(
+            [
+                put(435522712, bigint(12), bigint(1), "", bigint(3), checksum=0xC2DA2F9F),
+                append(-733995596, bigint(19), bigint(4), "00ff", checksum=0xF0E9BE62),
+                remove(495414772, bigint(23), checksum=0x3C5F965A),
+            ]
+        )
+    ],
+    groups=[group(0, 4, 0, 0, 3, 98)],
+)
+
 WITH_IDS = spec(
     "ids/12_8d1f0c4e-6d0b-4c7e-9a53-0d5c1f2ab712.delta",
     "delta",
@@ -382,6 +402,7 @@ VALID: list[Spec] = [
     SNAPSHOT_LZ4,
     ROW_CHECKSUMS,
     MULTI_VALUE,
+    VALUE_CHECKSUMS,
     WITH_IDS,
     DROPPED,
     REFERENCE,

@@ -93,7 +93,8 @@ object CellProcess {
 
   /** Resident memory says nothing while the heap keeps what is free in it. */
   private def memoryOptions(cell: Cell) =
-    if (cell.operation == "memory") Seq("-XX:MinHeapFreeRatio=1", "-XX:MaxHeapFreeRatio=2")
+    if (Set("memory", "spill")(cell.operation))
+      Seq("-XX:MinHeapFreeRatio=1", "-XX:MaxHeapFreeRatio=2")
     else Nil
 
   private def fileName(cell: Cell) = cell.name.replace('/', '-')

@@ -28,8 +28,8 @@ final class Page(effort: Effort, results: Seq[Result], sparkVersion: String) {
        |
        |Numbers are medians. *against* says how many times better Keyfold is than another provider, and
        |how many times it is to be; *own target* is for Keyfold's number alone. ✓ reached, ✗ not reached.
-       |"not run" is what has no result for this code. Not measured at all yet: a state larger than Keyfold's
-       |memory budget, because there is no budget.""".stripMargin
+       |"not run" is what has no result for this code. In the line of a state 4x the memory budget files stay
+       |in the page cache: the disk was not exercised.""".stripMargin
 
   private def origin =
     if (results.isEmpty) "Nothing has been run yet."

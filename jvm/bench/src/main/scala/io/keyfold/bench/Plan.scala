@@ -49,6 +49,7 @@ object Plan {
     cells("open-commit", Large),
     cells("load", Large),
     cells("memory", Large),
+    cells("spill", 2 * Million),
     cells("longest-put", Large),
     cells("streaming-count", Large / 10),
     cells("streaming-count", Large)

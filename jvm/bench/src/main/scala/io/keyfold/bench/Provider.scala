@@ -14,21 +14,33 @@ sealed abstract class Provider(
     val title: String,
     val className: String,
     val settings: Map[String, String] = Map.empty
-)
+) {
+
+  /** Settings that bound its memory; nothing if it has no such thing. */
+  def bounded(mebibytes: Int): Option[Map[String, String]]
+}
 
 object Provider {
   private val SparkPackage = "org.apache.spark.sql.execution.streaming.state"
   private val RocksSetting = "spark.sql.streaming.stateStore.rocksdb"
 
   case object Hdfs
-      extends Provider("hdfs", "HDFSBacked", s"$SparkPackage.HDFSBackedStateStoreProvider")
+      extends Provider("hdfs", "HDFSBacked", s"$SparkPackage.HDFSBackedStateStoreProvider") {
+    override def bounded(mebibytes: Int): Option[Map[String, String]] = None
+  }
 
   case object RocksCounting extends RocksDb("rocksdb-counting", "RocksDB counting", true)
 
   case object Rocks extends RocksDb("rocksdb", "RocksDB not counting", false)
 
   case object Keyfold
-      extends Provider("keyfold", "Keyfold", "io.keyfold.spark.KeyfoldStateStoreProvider")
+      extends Provider("keyfold", "Keyfold", "io.keyfold.spark.KeyfoldStateStoreProvider") {
+    override def bounded(mebibytes: Int): Option[Map[String, String]] = Some(
+      Map(
+        "spark.sql.streaming.stateStore.keyfold.memory.maxBytes" -> (mebibytes.toLong << 20).toString
+      )
+    )
+  }
 
   val all: Seq[Provider] = Seq(Hdfs, RocksCounting, Rocks, Keyfold)
 
@@ -46,5 +58,12 @@ object Provider {
           s"$RocksSetting.changelogCheckpointing.enabled" -> "true",
           s"$RocksSetting.trackTotalNumberOfRows" -> counting.toString
         )
+      ) {
+    override def bounded(mebibytes: Int): Option[Map[String, String]] = Some(
+      Map(
+        s"$RocksSetting.boundedMemoryUsage" -> "true",
+        s"$RocksSetting.maxMemoryUsageMB" -> mebibytes.toString
       )
+    )
+  }
 }

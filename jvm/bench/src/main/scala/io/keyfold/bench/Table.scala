@@ -50,6 +50,9 @@ object Table {
     memory("files of the checkpoint, per row", "files", Large),
     memory("other local files, per row", "local-files", Million),
     memory("other local files, per row", "local-files", Large),
+    perRow("state 4x the memory budget: read, modify, write", "spill", 2 * Million, rocks(1)),
+    spilled("anonymous memory", "anonymous").copy(targets = rocks(1)),
+    spilled("memory that maps files", "file"),
     alone(
       "longest put while growing, outside pauses",
       "ms",
@@ -143,6 +146,9 @@ object Table {
       case _          => plain
     }
   }
+
+  private def spilled(what: String, figure: String) =
+    line(s"the same: $what it adds", "MiB", ("spill", 2 * Million, "int"), figure)
 
   private def alone(
       what: String,

@@ -27,6 +27,9 @@ private[format] final class BlockBuilder(rowChecksums: Boolean) {
   private val entryOverhead = 13 + (if (rowChecksums) 4 else 0)
   private var valueTotal = 0
 
+  /** Values of the entry added last. */
+  private var entryValues = 0
+
   /** Entries added since the last [[clear]]. */
   var entries: Int = 0
 
@@ -60,8 +63,29 @@ private[format] final class BlockBuilder(rowChecksums: Boolean) {
     }
     val bytes = keys.length - keyStart + values.length - valueStart
     entries += 1
+    entryValues = 1
     rawLength += bytes + entryOverhead + (if (entryType == EntryType.Remove) 0 else 4)
     bytes
+  }
+
+  /** Adds a further value to the entry added last, which has one.
+    *
+    * @return
+    *   its bytes
+    */
+  def addValue(value: Slice): Int = {
+    val start = values.length
+    values.bytes(value)
+    valueLengths.i32(value.length)
+    valueTotal += 1
+    entryValues += 1
+    valueCounts.replaceLastI32(entryValues)
+    if (rowChecksums) {
+      crc.update(values.array, start, value.length)
+      checksums.replaceLastI32(crc.getValue.toInt)
+    }
+    rawLength += value.length + Integer.BYTES
+    value.length
   }
 
   /** The block's raw bytes; valid until the next call. */

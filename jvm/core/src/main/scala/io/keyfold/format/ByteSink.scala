@@ -34,6 +34,12 @@ final class ByteSink(initial: Int = 256) {
     used += 4
   }
 
+  /** Writes over the i32 that was written last. */
+  def replaceLastI32(value: Int): Unit = {
+    used -= 4
+    i32(value)
+  }
+
   def i64(value: Long): Unit = {
     i32(value.toInt)
     i32((value >>> 32).toInt)

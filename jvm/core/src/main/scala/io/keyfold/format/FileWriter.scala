@@ -49,7 +49,7 @@ final class FileWriter(
     groupStart = block.rawLength
   }
 
-  /** Adds an entry; `value` is ignored for a REMOVE. */
+  /** Adds an entry with one value; `value` is ignored for a REMOVE. */
   def add(entryType: Int, hash: Int, key: Slice, value: Slice): Unit = {
     if (block.rawLength - groupStart >= blockTarget) {
       endBlock()
@@ -58,6 +58,9 @@ final class FileWriter(
     groupBytes += block.add(entryType, hash, key, value)
     groupEntries += 1
   }
+
+  /** Adds a further value to the entry added last. */
+  def addValue(value: Slice): Unit = groupBytes += block.addValue(value)
 
   /** Writes footer and trailer.
     *

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import io.keyfold.errors.OutOfOrder
 import io.keyfold.format.VersionId
-import io.keyfold.mem.{Arena, PagePool}
+import io.keyfold.mem.{Arena, MemoryUse, PagePool}
 
 /** The engine: rows off the heap, in versions that share what did not change.
   *
@@ -34,7 +34,8 @@ final class ArenaMap(val keyGroups: Int, pool: PagePool) extends StateMap {
   private var closed = false
   private var pins = 0
 
-  override def holds(version: VersionId): Boolean = synchronized(versions.contains(version))
+  override def holds(version: VersionId): Boolean =
+    synchronized(!closed && versions.contains(version))
 
   override def pin(version: VersionId): MapView = synchronized {
     new ArenaView(this, pinned(held(version)), arena.snapshotAddresses())
@@ -56,7 +57,7 @@ final class ArenaMap(val keyGroups: Int, pool: PagePool) extends StateMap {
     settle()
   }
 
-  override def memoryBytes: Long = arena.pageBytes
+  override def memory: MemoryUse = arena.memory
 
   /** Frees all memory once the last view and transaction is released. */
   override def close(): Unit = synchronized {

@@ -22,6 +22,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     val record = find(node.families(family), hash, key)
     record != 0 && {
       trie.records.value(record, value)
+      if (node.families(family).spec.multiValue) firstValue(value)
       handedOut(record)
       true
     }
@@ -30,6 +31,20 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   /** Somebody has the record's bytes. */
   protected def handedOut(record: Int): Unit = ()
 
+  private def firstValue(head: Slice): Unit = {
+    val nodes = new ValueNodes(trie.addresses)
+    nodes.value(nodes.oldest(ValueHead.newest(head)), head)
+    ()
+  }
+
+  override def values(family: Int, hash: Int, key: Slice): RowCursor = {
+    val rows = node.families(family)
+    val record = find(rows, hash, key)
+    val list = new IntList
+    if (record != 0) list.add(record)
+    new ListedCursor(trie.records, list, steps(rows), this, txn)
+  }
+
   private def find(rows: FamilyRows, hash: Int, key: Slice): Int = rows match {
     case hashed: HashedRows =>
       trie.find(hashed.roots(KeyGroups.groupOf(hash, map.keyGroups)), HashTrie.hash(key), key)
@@ -37,16 +52,42 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   }
 
   override def scan(family: Int): RowCursor = node.families(family) match {
-    case hashed: HashedRows   => new HashCursor(trie, hashed.roots, hashed.roots.groups, this, txn)
-    case ordered: OrderedRows => new TreeCursor(tree, ordered.root, Array.emptyByteArray, this, txn)
+    case hashed: HashedRows   => scanGroups(hashed, hashed.roots.groups)
+    case ordered: OrderedRows => scanTree(ordered, TreeCursor.first, null)
   }
 
-  override def scanPrefix(family: Int, prefix: Slice): RowCursor = node.families(family) match {
-    case ordered: OrderedRows => new TreeCursor(tree, ordered.root, prefix.toArray, this, txn)
-    case hashed: HashedRows   =>
-      val name = hashed.spec.name
-      throw new Invalid("KEYFOLD_NOT_ORDERED", s"Cannot prefix-scan $name: it is not ordered")
+  override def scanPrefix(family: Int, prefix: Slice): RowCursor =
+    scanTree(orderedRows(family, "scan"), copyOf(prefix), TreeCursor.behindPrefix(prefix))
+
+  override def scanRange(family: Int, start: Slice, end: Slice): RowCursor = {
+    val from = if (start == null) TreeCursor.first else copyOf(start)
+    val until = if (end == null) null else copyOf(end)
+    scanTree(orderedRows(family, "scan"), from, until)
   }
+
+  private def scanTree(rows: OrderedRows, from: Slice, until: Slice) =
+    new TreeCursor(tree, rows.root, from, until, steps(rows), this, txn)
+
+  private def scanGroups(rows: HashedRows, groups: Array[Int]) =
+    new HashCursor(trie, rows.roots, groups, steps(rows), this, txn)
+
+  private def steps(rows: FamilyRows): ValueSteps =
+    if (rows.spec.multiValue) new ValueSteps(trie.addresses) else null
+
+  private def copyOf(bytes: Slice) = new Slice().set(bytes.toArray)
+
+  /** @param what
+    *   what cannot be done with a range of a family that is not ordered
+    */
+  protected def orderedRows(family: Int, what: String): OrderedRows =
+    node.families(family) match {
+      case ordered: OrderedRows => ordered
+      case hashed: HashedRows   =>
+        throw new Invalid(
+          "KEYFOLD_NOT_ORDERED",
+          s"Cannot $what a prefix or range of ${hashed.spec.name}: it is not ordered"
+        )
+    }
 
   override def groups(family: Int): Array[Int] = node.families(family) match {
     case hashed: HashedRows   => hashed.roots.groups
@@ -54,12 +95,11 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   }
 
   override def scanGroup(family: Int, group: Int): RowCursor = node.families(family) match {
-    case hashed: HashedRows   => new HashCursor(trie, hashed.roots, Array(group), this, txn)
+    case hashed: HashedRows   => scanGroups(hashed, Array(group))
     case ordered: OrderedRows =>
       val list = new IntList
       grouped(ordered).addTo(list, group)
-      for (i <- 0 until list.size) handedOut(list(i))
-      new ListCursor(tree.records, list, new IntList, this)
+      new ListedCursor(tree.records, list, steps(ordered), this, txn)
   }
 
   /** Of the ordered family that was asked for last. */

@@ -7,15 +7,17 @@ import io.keyfold.format.{Family, FamilySpec}
   */
 private[map] sealed abstract class FamilyRows(val spec: FamilySpec) {
   var keys = 0L
+  var values = 0L
   var bytes = 0L
 
   /** The same, for the next transaction to write to. */
   def copy(): FamilyRows
 
-  def family: Family = Family(spec, keys, keys, bytes)
+  def family: Family = Family(spec, keys, values, bytes)
 
   protected def counted[T <: FamilyRows](to: T): T = {
     to.keys = keys
+    to.values = values
     to.bytes = bytes
     to
   }

@@ -14,7 +14,7 @@ private[map] final class IntList {
     count += 1
   }
 
-  def removeLast(): Unit = count -= 1
+  def addAll(other: IntList): Unit = for (i <- 0 until other.count) add(other.items(i))
 
   /** Forgets the items, and the room for them if it is large. */
   def clear(): Unit = {

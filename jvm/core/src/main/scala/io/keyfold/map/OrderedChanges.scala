@@ -30,6 +30,6 @@ private[map] final class OrderedChanges(
     val goneRecords = new IntList
     put.addTo(putRecords, group)
     gone.addTo(goneRecords, group)
-    new ListCursor(tree.records, putRecords, goneRecords, owner)
+    new ListCursor(tree.addresses, rows.spec, putRecords, goneRecords, baseEpoch, owner)
   }
 }

@@ -21,30 +21,44 @@ private[map] class OrderedTree(val addresses: Addresses) {
     }
 
   /** Adds records in the order of their keys, from the first one that is not below `from`, to the
-    * end of its leaf; nothing if there is none.
+    * end of its leaf, those below `until` only; nothing if there is none.
     *
     * @param behind
     *   leave out the key `from` itself
+    * @param until
+    *   null: up to the last
+    * @return
+    *   whether there may be more
     */
-  def collect(root: Int, from: Slice, behind: Boolean, into: IntList): Unit =
-    if (root != 0) collectIn(root, from, behind, into)
+  def collect(root: Int, from: Slice, behind: Boolean, until: Slice, into: IntList): Boolean =
+    root != 0 && collectIn(root, from, behind, until, into) && into.size > 0
 
-  private def collectIn(page: Int, from: Slice, behind: Boolean, into: IntList): Unit = {
+  private def collectIn(
+      page: Int,
+      from: Slice,
+      behind: Boolean,
+      until: Slice,
+      into: IntList
+  ): Boolean = {
     val at = addresses.of(page)
     val count = entries(at)
     if (isBranch(at)) {
       var i = childFor(at, from)
-      while (i < count && into.size == 0) {
-        collectIn(child(at, i), from, behind, into)
+      var more = true
+      while (i < count && into.size == 0 && more) {
+        more = collectIn(child(at, i), from, behind, until, into)
         i += 1
       }
+      more
     } else {
       var i = lowerBound(at, from)
       if (behind && i < count && records.compareKey(record(at, i), from) == 0) i += 1
-      while (i < count) {
+      val end = if (until == null) count else lowerBound(at, until)
+      while (i < end) {
         into.add(record(at, i))
         i += 1
       }
+      end == count
     }
   }
 

@@ -1,18 +1,24 @@
 package io.keyfold.map
 
-import io.keyfold.mem.{Mem, Slice}
+import io.keyfold.mem.Slice
 
 /** Steps through the records of an index as it is when the cursor is made, fetching one leaf's at a
   * time. If the first leaf is not all, a transaction keeps its pages as they are until the cursor
   * has come to its end.
   *
+  * @param values
+  *   to step through a row's values with; null in a family of one value a key
   * @param owner
   *   the view that keeps the records
   * @param txn
   *   the same if it is a transaction that is open, else null
   */
-private[map] abstract class RecordCursor(records: Records, val owner: MapView, txn: ArenaTxn)
-    extends RowCursor {
+private[map] abstract class RecordCursor(
+    records: Records,
+    values: ValueSteps,
+    val owner: MapView,
+    txn: ArenaTxn
+) extends RowCursor {
   private val batch = new IntList
   private var index = -1
   private var more = true
@@ -44,12 +50,21 @@ private[map] abstract class RecordCursor(records: Records, val owner: MapView, t
       fetchNext()
       index = 0
     }
-    index < batch.size && {
-      records.key(batch(index), key)
-      records.value(batch(index), value)
-      true
-    }
+    val found = index < batch.size
+    if (found) records.key(batch(index), key)
+    if (values != null) startValues(found)
+    else if (found) records.value(batch(index), value)
+    found
   }
+
+  override def nextValue(): Boolean = values != null && values.next(value)
+
+  private def startValues(found: Boolean): Unit =
+    if (found) {
+      values.start(batch(index), ValueSteps.AnyEpoch)
+      values.next(value)
+      ()
+    } else values.stop()
 
   private def fetchNext(): Unit = {
     batch.clear()
@@ -66,65 +81,5 @@ private[map] abstract class RecordCursor(records: Records, val owner: MapView, t
       keeping = false
       txn.letPagesGo()
     }
-  }
-}
-
-/** Rows of hashed key groups. */
-private[map] final class HashCursor(
-    trie: HashTrie,
-    roots: GroupTable,
-    groups: Array[Int],
-    owner: MapView,
-    txn: ArenaTxn
-) extends RecordCursor(trie.records, owner, txn) {
-  private val pages = groups.map(roots(_))
-  private var group = 0
-  private var from = 0L
-  start()
-
-  override protected def fetch(batch: IntList): Boolean = {
-    while (batch.size == 0 && group < pages.length) {
-      from = trie.collect(pages(group), from, batch)
-      if (from >= HashTrie.End) {
-        from = 0L
-        group += 1
-      }
-    }
-    group < pages.length
-  }
-}
-
-/** Rows of an ordered family in the order of keys.
-  *
-  * @param prefix
-  *   what all keys begin with; empty: any key
-  */
-private[map] final class TreeCursor(
-    tree: OrderedTree,
-    root: Int,
-    prefix: Array[Byte],
-    owner: MapView,
-    txn: ArenaTxn
-) extends RecordCursor(tree.records, owner, txn) {
-  private val from = new Slice().set(prefix)
-  private val lastKey = new Slice
-  private var started = false
-  start()
-
-  override protected def fetch(batch: IntList): Boolean = {
-    tree.collect(root, from, behind = started, batch)
-    started = true
-    batch.size > 0 && {
-      val whole = isWithin(batch(batch.size - 1))
-      if (whole) from.set(tree.records.key(batch(batch.size - 1), from).toArray)
-      else while (batch.size > 0 && !isWithin(batch(batch.size - 1))) batch.removeLast()
-      whole
-    }
-  }
-
-  private def isWithin(record: Int): Boolean = {
-    tree.records.key(record, lastKey)
-    lastKey.length >= prefix.length &&
-    Mem.equal(lastKey.base, lastKey.offset, prefix, Mem.ArrayOffset, prefix.length)
   }
 }

@@ -10,7 +10,7 @@ import io.keyfold.mem.{Addresses, Mem, Slice}
   *   8  i32  length of the value in bytes
   *  12  i32  epoch of the transaction that wrote it; sign bit: it has been shown to a caller
   *  16       key, padded to 8 bytes
-  *           value
+  *           value; with several values a key, their [[ValueHead]]
   * }}}
   *
   * A record is named by its handle. A committed record never changes.
@@ -105,7 +105,7 @@ private[map] object Records {
   private val ValueLengthAt = 8L
   private val EpochAt = 12L
   private val HeaderLength = 16L
-  private val Shown = 1 << 31
+  val Shown: Int = 1 << 31
 
   /** Bytes of a record.
     *

@@ -2,25 +2,33 @@ package io.keyfold.map
 
 import io.keyfold.mem.Arena
 
-/** Records and pages that a transaction has replaced or removed, and that other versions may still
-  * need.
+/** Records, values and pages that a transaction has replaced or removed, and that other versions
+  * may still need.
   */
 private[map] final class Retired {
   private val records = new IntList
+
+  /** Newest nodes of lists that no row goes on with: each node is in one such list at most. */
+  private val values = new IntList
   private val pages = new IntList
 
   def addRecord(record: Int): Unit = records.add(record)
+  def addValues(newest: Int): Unit = values.add(newest)
   def addPage(page: Int): Unit = pages.add(page)
 
   def addAll(other: Retired): Unit = {
-    for (i <- 0 until other.records.size) records.add(other.records(i))
-    for (i <- 0 until other.pages.size) pages.add(other.pages(i))
+    records.addAll(other.records)
+    values.addAll(other.values)
+    pages.addAll(other.pages)
   }
 
   /** Frees what was made after `epoch`, and forgets the rest: it is in use. */
   def free(arena: Arena, epoch: Int): Unit = {
     val reader = new Records(arena.addresses)
+    val nodes = new ValueNodes(arena.addresses)
     freeIf(records, arena)(reader.epoch(_) > epoch)
+    for (i <- 0 until values.size) nodes.freeNewer(values(i), epoch, arena)
+    values.clear()
     freeIf(pages, arena)(page => PageHeader.epoch(arena.addresses.of(page)) > epoch)
   }
 

@@ -1,7 +1,7 @@
 package io.keyfold.map
 
 import io.keyfold.format.{Family, FamilySpec, VersionId}
-import io.keyfold.mem.Slice
+import io.keyfold.mem.{MemoryUse, Slice}
 
 /** The rows of one store in memory, in one or more committed versions.
   *
@@ -13,8 +13,8 @@ import io.keyfold.mem.Slice
   *   - M3 At most one transaction is open at a time. It sees its own writes; nobody else does
   *     before it is committed.
   *   - M4 An aborted transaction leaves no trace.
-  *   - M5 A cursor shows the rows as they were when it was made, each once, whatever its own
-  *     transaction writes meanwhile.
+  *   - M5 A cursor shows the rows, with all their values, as they were when it was made, each once,
+  *     whatever its own transaction writes meanwhile.
   *   - M6 Bytes handed in are copied before the call returns; slices handed out are borrowed and
   *     stay until the view they came from is released.
   *
@@ -37,8 +37,8 @@ trait StateMap extends AutoCloseable {
     */
   def retain(newest: VersionId, count: Int): Unit
 
-  /** Estimated memory of all held versions in bytes. */
-  def memoryBytes: Long
+  /** Memory of all held versions. */
+  def memory: MemoryUse
 }
 
 /** A consistent view of a version. Families are addressed by index into [[families]]. */
@@ -53,15 +53,27 @@ trait MapView {
   /** Looks a key up.
     *
     * @return
-    *   whether it is there; `value` points to its value then
+    *   whether it is there; `value` points to its value then, of several to the first
     */
   def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean
+
+  /** The row of a key, if it is there, with all its values. */
+  def values(family: Int, hash: Int, key: Slice): RowCursor
 
   /** All rows of a family, in no particular order (key order if the family is ordered). */
   def scan(family: Int): RowCursor
 
   /** The rows of an ordered family whose key starts with `prefix`, in key order. */
   def scanPrefix(family: Int, prefix: Slice): RowCursor
+
+  /** The rows of an ordered family with `start <= key < end`, in key order.
+    *
+    * @param start
+    *   null: from the first
+    * @param end
+    *   null: to the last
+    */
+  def scanRange(family: Int, start: Slice, end: Slice): RowCursor
 
   /** The key groups of a family that have rows, in no particular order. */
   def groups(family: Int): Array[Int]
@@ -83,10 +95,29 @@ trait MapTxn extends MapView {
     */
   def createFamily(spec: FamilySpec): Int
 
+  /** Makes a row have this value, and no other. */
   def put(family: Int, hash: Int, key: Slice, value: Slice): Unit
 
-  /** @return whether the key was there */
+  /** Adds a value behind those that a row has; makes the row if it is not there.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if the family has one value a key
+    */
+  def append(family: Int, hash: Int, key: Slice, value: Slice): Unit
+
+  /** Removes a row with all its values.
+    *
+    * @return
+    *   whether the key was there
+    */
   def remove(family: Int, hash: Int, key: Slice): Boolean
+
+  /** Removes the rows of an ordered family with `start <= key < end`; null: as for `scanRange`.
+    *
+    * @return
+    *   how many rows
+    */
+  def removeRange(family: Int, start: Slice, end: Slice): Long
 
   /** The key groups of a family in which something was written, in no particular order. */
   def changedGroups(family: Int): Array[Int]
@@ -105,14 +136,24 @@ trait MapTxn extends MapView {
 
 /** Steps through rows: `while (cursor.next()) use(cursor.key, cursor.value)`. Slices are reused. */
 trait RowCursor {
+
+  /** Steps to the next row and its first value. */
   def next(): Boolean
+
+  /** Steps to the row's next value, in the order they were added; never where there is one value a
+    * key.
+    */
+  def nextValue(): Boolean
   def hash: Int
   def key: Slice
   def value: Slice
 }
 
-/** Steps through changes: a row that is now there, or (`removed`) only the key of one that is gone.
+/** Steps through changes: a row with all its values, whatever it had before; or (`appended`) a row
+  * with the values that were added to those it had; or (`removed`) only the key of one that is
+  * gone.
   */
 trait ChangeCursor extends RowCursor {
+  def appended: Boolean
   def removed: Boolean
 }

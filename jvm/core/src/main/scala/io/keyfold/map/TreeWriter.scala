@@ -161,18 +161,18 @@ private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.
     close(at, left + 1)
   }
 
-  /** Frees what was made after `epoch` below a page, records and separators too. */
-  def freeNewer(page: Int, epoch: Int): Unit = if (page != 0) {
+  /** Frees what was made after `epoch` below a page, separators too; `freeRecord` a record. */
+  def freeNewer(page: Int, epoch: Int)(freeRecord: Int => Unit): Unit = if (page != 0) {
     val at = addresses.of(page)
     if (TreePages.epoch(at) > epoch) {
       val branch = isBranch(at)
       var i = 0
       while (i < entries(at)) {
         if (branch) {
-          freeNewer(child(at, i), epoch)
+          freeNewer(child(at, i), epoch)(freeRecord)
           val s = separator(at, i)
           if (s != 0 && TreePages.epoch(addresses.of(s)) > epoch) pages.arena.free(s)
-        } else if (records.epoch(record(at, i)) > epoch) pages.arena.free(record(at, i))
+        } else if (records.epoch(record(at, i)) > epoch) freeRecord(record(at, i))
         i += 1
       }
       pages.arena.free(page)

@@ -95,18 +95,18 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     if (entries(at) * 4 <= LargestLeaf) joined(branch) else branch
   }
 
-  /** Frees what was made after `epoch` below a page, records too. */
-  def freeNewer(page: Int, epoch: Int): Unit = if (page != 0) {
+  /** Frees what was made after `epoch` below a page; `freeRecord` a record. */
+  def freeNewer(page: Int, epoch: Int)(freeRecord: Int => Unit): Unit = if (page != 0) {
     val at = addresses.of(page)
     if (PageHeader.epoch(at) > epoch) {
       val branch = isBranch(at)
       val count = if (branch) Fanout else slots(at)
       var i = 0
       while (i < count) {
-        if (branch) freeNewer(child(at, i), epoch)
+        if (branch) freeNewer(child(at, i), epoch)(freeRecord)
         else {
           val record = recordOf(slot(at, i))
-          if (record != 0 && records.epoch(record) > epoch) pages.arena.free(record)
+          if (record != 0 && records.epoch(record) > epoch) freeRecord(record)
         }
         i += 1
       }

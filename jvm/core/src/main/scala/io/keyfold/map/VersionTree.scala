@@ -59,10 +59,16 @@ private[map] final class VersionTree(arena: Arena) {
     val tries = new TrieWriter(pages)
     val trees = new TreeWriter(pages)
     node.retired.free(arena, epoch)
-    node.families.foreach {
-      case hashed: HashedRows =>
-        hashed.roots.groups.foreach(group => tries.freeNewer(hashed.roots(group), epoch))
-      case ordered: OrderedRows => trees.freeNewer(ordered.root, epoch)
+    val records = new RecordSpace(arena, node)
+    node.families.foreach { rows =>
+      val freeRecord = records.freeNewer(rows.spec, _: Int, epoch)
+      rows match {
+        case hashed: HashedRows =>
+          hashed.roots.groups.foreach { group =>
+            tries.freeNewer(hashed.roots(group), epoch)(freeRecord)
+          }
+        case ordered: OrderedRows => trees.freeNewer(ordered.root, epoch)(freeRecord)
+      }
     }
     node.base.children = node.base.children.filterNot(_ eq node)
   }

@@ -1,5 +1,7 @@
 package io.keyfold.mem
 
+import java.lang.invoke.VarHandle
+
 /** Objects of one store off the heap, in size classes, addressed by 32-bit handles.
   *
   * A handle counts granules of 8 bytes in a space of 32 GiB: the high 21 bits are a page number,
@@ -20,7 +22,8 @@ package io.keyfold.mem
   *      only when no object is left. An object costs nothing there.
   *   1. Misuse (a handle that was freed, a second free) is found only if [[Mem.Checks]] is on.
   *
-  * Threads: one at a time, the owner, but for [[pageBytes]] and what [[snapshotAddresses]] returns.
+  * Threads: one at a time, the owner, but for [[pageBytes]], [[memory]] and what
+  * [[snapshotAddresses]] returns.
   */
 final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends AutoCloseable {
   def this(pool: PagePool) = this(pool, new PageNumbers(first = 1, end = 1 << 21))
@@ -40,6 +43,12 @@ final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends Au
 
   /** Bytes of the pages held. Any thread may ask. */
   def pageBytes: Long = pages.heldBytes
+
+  /** Any thread may ask; while the owner allocates, what is free may be as it was before. */
+  def memory: MemoryUse = {
+    val (held, mapped) = (pages.heldBytes, pages.mappedBytes)
+    MemoryUse(held - mapped, mapped, held - bytes)
+  }
 
   /** Bytes that `allocate(bytes)` gives. A value that replaces another fits where that is, if this
     * is the same for both.
@@ -89,7 +98,11 @@ final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends Au
     * It shares the owner's array: the entry of a page changes only when none of its objects lives,
     * and an array that grows is copied.
     */
-  def snapshotAddresses(): Addresses = new Addresses(addresses.bases, addresses.checks)
+  def snapshotAddresses(): Addresses = {
+    val bases = addresses.bases
+    VarHandle.acquireFence()
+    new Addresses(bases, addresses.checks)
+  }
 
   /** Gives every page back, whatever lives. Harmless when repeated. */
   override def close(): Unit = {

@@ -1,5 +1,6 @@
 package io.keyfold.mem
 
+import java.lang.invoke.VarHandle
 import java.util.Arrays
 
 import io.keyfold.errors.OutOfMemory
@@ -19,10 +20,14 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
   private var runs = new Array[PageRun](StartPages)
   private var fields = new Array[Int](StartPages * Fields)
   @volatile private var held = 0L
+  @volatile private var mapped = 0L
   private var closed = false
 
   /** Bytes of all pages. Any thread may ask. */
   def heldBytes: Long = held
+
+  /** Of these, bytes of pages in files. Any thread may ask. */
+  def mappedBytes: Long = mapped
 
   /** A slab of new pages, one number for each. */
   def addSlab(sizeClass: Int): Int = {
@@ -52,7 +57,7 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
     Arrays.fill(fields, first * Fields, (first + count) * Fields, 0)
     runs(first) = null
     numbers.give(first, count)
-    held -= run.pages.toLong * PagePool.PageBytes
+    note(run, -1)
     pool.free(run)
   }
 
@@ -114,15 +119,24 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
         numbers.give(first, count)
         throw e
     }
-    held += pages.toLong * PagePool.PageBytes
+    note(runs(first), 1)
     first
+  }
+
+  private def note(run: PageRun, sign: Int): Unit = {
+    val bytes = sign * run.pages.toLong * PagePool.PageBytes
+    held += bytes
+    if (run.region.isMapped) mapped += bytes
   }
 
   /** New arrays, never shorter ones in place: snapshots of the addresses go on with the old ones.
     */
   private def grow(pages: Int): Unit = if (pages > runs.length) {
     val length = math.max(pages, runs.length + runs.length / 2)
-    addresses.bases = Arrays.copyOf(addresses.bases, length)
+    val bases = Arrays.copyOf(addresses.bases, length)
+    // Readers take the array without a lock: nobody may see it before what it holds.
+    VarHandle.releaseFence()
+    addresses.bases = bases
     runs = Arrays.copyOf(runs, length)
     fields = Arrays.copyOf(fields, length * Fields)
   }

@@ -5,8 +5,11 @@ import io.keyfold.format.Layout.EntryType
 import io.keyfold.mem.Slice
 
 /** The net changes of one column family, version by version: a row as it is after the version, or
-  * (`removed`) the key of one that is gone. Within a version a key comes once; order is not
-  * promised.
+  * (`appended`) a value that was added to a row, or (`removed`) the key of one that is gone. Within
+  * a version a key comes once; order is not promised.
+  *
+  * Of a row with several values that was written anew comes the first as the row, and then each
+  * further one as appended to it; of one that was added to, each new value as appended.
   *
   * Slices are borrowed until the next call. Belongs to one thread.
   *
@@ -23,6 +26,7 @@ final class ChangeFeed private[store] (
   private var blocks: Iterator[BlockEntries] = Iterator.empty
   private var block: BlockEntries = _
   private var entry = -1
+  private var entryValue = 0
 
   val key = new Slice
   val value = new Slice
@@ -31,18 +35,29 @@ final class ChangeFeed private[store] (
   var version: Long = 0L
 
   def removed: Boolean = block.entryType(entry) == EntryType.Remove
+  def appended: Boolean = entryValue > 0 || block.entryType(entry) == EntryType.Append
 
   /** Steps to the next change; false at the end. */
-  def next(): Boolean = {
+  def next(): Boolean = nextValue() || nextEntry()
+
+  private def nextValue(): Boolean = isAtEntry && entryValue + 1 < block.values(entry) && {
+    entryValue += 1
+    block.value(entry, entryValue, value)
+    true
+  }
+
+  private def nextEntry(): Boolean = {
     entry += 1
+    entryValue = 0
     while ((block == null || entry >= block.size) && nextBlock()) entry = 0
-    val found = block != null && entry < block.size
-    if (found) {
+    if (isAtEntry) {
       block.key(entry, key)
       if (!removed) block.value(entry, 0, value)
     }
-    found
+    isAtEntry
   }
+
+  private def isAtEntry = block != null && entry >= 0 && entry < block.size
 
   override def close(): Unit = if (file != null) {
     file.close()

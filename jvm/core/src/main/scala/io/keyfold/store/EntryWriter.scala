@@ -17,7 +17,7 @@ private[store] final class EntryWriter(file: FileWriter, order: GroupOrder, seal
         val change = txn.changes(family, groups(i))
         while (change.next()) {
           if (change.removed) file.add(EntryType.Remove, change.hash, change.key, change.value)
-          else addRow(change)
+          else addRow(if (change.appended) EntryType.Append else EntryType.Put, change)
         }
         i += 1
       }
@@ -30,14 +30,22 @@ private[store] final class EntryWriter(file: FileWriter, order: GroupOrder, seal
       while (i < groups.length) {
         file.startGroup(family, groups(i))
         val row = view.scanGroup(family, groups(i))
-        while (row.next()) addRow(row)
+        while (row.next()) addRow(EntryType.Put, row)
         i += 1
       }
     }
 
-  private def addRow(row: RowCursor): Unit = {
+  private def addRow(entryType: Int, row: RowCursor): Unit = {
+    open(row)
+    file.add(entryType, row.hash, row.key, row.value)
+    while (row.nextValue()) {
+      open(row)
+      file.addValue(row.value)
+    }
+  }
+
+  private def open(row: RowCursor): Unit = {
     seal.verify(row.key, row.value)
     seal.open(row.value)
-    file.add(EntryType.Put, row.hash, row.key, row.value)
   }
 }

@@ -245,6 +245,8 @@ private[store] final class FileLoader(
         snapshot.foreach { version =>
           try apply(txn, version, FileKind.Snapshot)
           catch {
+            // It says nothing about the file.
+            case e: OutOfMemory                       => throw e
             case e @ (_: StoreError | _: IOException) => throw new BadSnapshot(e)
           }
         }
@@ -272,7 +274,7 @@ private[store] final class FileLoader(
       val file = files.open(version, kind)
       try {
         checkKeyGroups(file)
-        val families = file.footer.families.map(f => familyIn(txn, f.spec, file.path)).toArray
+        val families = file.footer.families.map(f => familyIn(txn, f.spec)).toArray
         new EntryApplier(txn, families, file, location.partition, seal).applyAll()
         if (kind == FileKind.Delta) deltaBytes(version) = file.length
       } finally file.close()
@@ -290,14 +292,7 @@ private[store] final class FileLoader(
       }
     }
 
-    private def familyIn(txn: MapTxn, spec: FamilySpec, path: String): Int = {
-      if (spec.multiValue) {
-        throw new Invalid(
-          "KEYFOLD_UNSUPPORTED",
-          s"Cannot read $path: family ${spec.name} has several values per key, which this release " +
-            "does not support"
-        )
-      }
+    private def familyIn(txn: MapTxn, spec: FamilySpec): Int = {
       val index = txn.familyIndex(spec.name)
       if (index >= 0) index else txn.createFamily(spec)
     }
@@ -361,9 +356,19 @@ private object FileLoader {
       block.entryType(i) match {
         case Layout.EntryType.Put =>
           txn.put(family, block.hash(i), key, seal.close(key, block.value(i, 0, value)))
-        case _ =>
+          appendValues(family, i, from = 1)
+        case Layout.EntryType.Append => appendValues(family, i, from = 0)
+        case _                       =>
           txn.remove(family, block.hash(i), key)
           ()
+      }
+    }
+
+    private def appendValues(family: Int, i: Int, from: Int): Unit = {
+      var v = from
+      while (v < block.values(i)) {
+        txn.append(family, block.hash(i), key, seal.close(key, block.value(i, v, value)))
+        v += 1
       }
     }
   }

@@ -7,7 +7,7 @@ import io.keyfold.format.Family
 import io.keyfold.map.RowCursor
 import io.keyfold.mem.{Mem, Slice}
 
-/** How values lie in memory: as they are, or with a checksum of key and value behind them, so that
+/** How values lie in memory: as they are, or with a checksum of key and value behind each, so that
   * a row which memory has damaged is found when it is read or written to a file.
   *
   * Not thread-safe; what `close` and `open` return is borrowed until their next call.
@@ -93,6 +93,10 @@ private final class ChecksumSeal(verifyEvery: Long, location: StoreLocation, onD
     override def key: Slice = cursor.key
     override def value: Slice = cursor.value
     override def next(): Boolean = cursor.next() && {
+      read(key, value)
+      true
+    }
+    override def nextValue(): Boolean = cursor.nextValue() && {
       read(key, value)
       true
     }

@@ -48,15 +48,41 @@ final class StoreTxn private[store] (
     rows.put(indices(family), hash, key, seal.close(key, value))
   }
 
+  /** Adds a value behind those of the key, if any; copies both in.
+    *
+    * @throws io.keyfold.errors.MisplacedRow
+    *   if the row belongs to another partition
+    */
+  def append(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
+    requireUpdating("append")
+    if (!placements(family).fits(hash)) throw misplaced(family, hash)
+    rows.append(indices(family), hash, key, seal.close(key, value))
+  }
+
   /** @return whether the key was there */
   def remove(family: Int, hash: Int, key: Slice): Boolean = {
     requireUpdating("remove")
     rows.remove(indices(family), hash, key)
   }
 
+  /** Removes the rows of an ordered family with `start <= key < end`; null: no bound.
+    *
+    * @return
+    *   how many rows
+    */
+  def removeRange(family: Int, start: Slice, end: Slice): Long = {
+    requireUpdating("remove a range")
+    rows.removeRange(indices(family), start, end)
+  }
+
   override def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
     requireReadable("get")
     super.get(family, hash, key, value)
+  }
+
+  override def values(family: Int, hash: Int, key: Slice): RowCursor = {
+    requireReadable("get values")
+    super.values(family, hash, key)
   }
 
   override def scan(family: Int): RowCursor = {
@@ -67,6 +93,11 @@ final class StoreTxn private[store] (
   override def scanPrefix(family: Int, prefix: Slice): RowCursor = {
     requireReadable("scanPrefix")
     super.scanPrefix(family, prefix)
+  }
+
+  override def scanRange(family: Int, start: Slice, end: Slice): RowCursor = {
+    requireReadable("scanRange")
+    super.scanRange(family, start, end)
   }
 
   /** Makes the rows a version, durable when this returns. If it throws, the transaction is still

@@ -38,6 +38,12 @@ class StoreView private[store] (
     }
   }
 
+  /** The row of a key, if it is there, with all its values. */
+  def values(family: Int, hash: Int, key: Slice): RowCursor = {
+    val index = indices(family)
+    if (index < 0) StoreView.NoRows else seal.reading(rows.values(index, hash, key))
+  }
+
   def scan(family: Int): RowCursor = {
     val index = indices(family)
     if (index < 0) StoreView.NoRows else seal.reading(rows.scan(index))
@@ -46,6 +52,12 @@ class StoreView private[store] (
   def scanPrefix(family: Int, prefix: Slice): RowCursor = {
     val index = indices(family)
     if (index < 0) StoreView.NoRows else seal.reading(rows.scanPrefix(index, prefix))
+  }
+
+  /** Rows of an ordered family with `start <= key < end`, in key order; null: no bound. */
+  def scanRange(family: Int, start: Slice, end: Slice): RowCursor = {
+    val index = indices(family)
+    if (index < 0) StoreView.NoRows else seal.reading(rows.scanRange(index, start, end))
   }
 
   def release(): Unit = rows.release()
@@ -67,6 +79,7 @@ class StoreView private[store] (
 private object StoreView {
   private object NoRows extends RowCursor {
     override def next(): Boolean = false
+    override def nextValue(): Boolean = false
     override def hash: Int = 0
     override val key: Slice = new Slice
     override val value: Slice = new Slice

@@ -9,6 +9,7 @@ import io.keyfold.errors.OutOfOrder
 import io.keyfold.format.{Ancestor, FamilySpec, FileKind, VersionId}
 import io.keyfold.io.{BlobStore, RetryingBlobStore}
 import io.keyfold.map.StateMap
+import io.keyfold.mem.MemoryUse
 import org.slf4j.LoggerFactory
 
 /** The versions of one state store: the facade that the adapter calls.
@@ -170,8 +171,8 @@ final class VersionedStore(
     for (version <- confirmed; in <- resident; lineage <- in.lineage(version)) yield (in, lineage)
   }
 
-  /** Estimated bytes of memory that the store's rows take. */
-  def memoryBytes: Long = synchronized(resident).fold(0L)(_.map.memoryBytes)
+  /** Memory that the store's rows take. */
+  def memory: MemoryUse = synchronized(resident).fold(MemoryUse.None)(_.map.memory)
 
   /** Has these versions in memory from now on, instead of others. */
   private def keep(in: Resident): Unit = {

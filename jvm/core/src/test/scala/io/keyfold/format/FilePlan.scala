@@ -34,6 +34,7 @@ final case class FilePlan(
       for (e <- group.entries) {
         val value = e.values.headOption.fold(new Slice)(_.slice)
         file.add(e.entryType, e.hash, e.key.slice, value)
+        e.values.drop(1).foreach(value => file.addValue(value.slice))
       }
     }
     file.finish(identity, lineage, families, dropped)
@@ -108,36 +109,50 @@ object FilePlan {
   )
 
   /** Entries of a key group; no key twice. */
-  private def genEntries(kind: FileKind, group: Int, keyGroups: Int): Gen[Seq[Entry]] = {
+  private def genEntries(
+      kind: FileKind,
+      group: Int,
+      keyGroups: Int,
+      multiValue: Boolean
+  ): Gen[Seq[Entry]] = {
     val entry = for {
       near <- Gen.choose(-2000000000, 2000000000)
       key <- Bytes.gen(20)
       value <- Bytes.gen(40)
+      more <- Gen.choose(0, 3).flatMap(Gen.listOfN(_, Bytes.gen(20)))
       isRemove <- Gen.frequency(3 -> false, 1 -> (kind == FileKind.Delta))
+      isAppend <- Gen.oneOf(false, kind == FileKind.Delta)
     } yield {
       val hash = near - Math.floorMod(near, keyGroups) + group
       if (isRemove) Entry(EntryType.Remove, hash, key, Nil)
-      else Entry(EntryType.Put, hash, key, Seq(value))
+      else if (!multiValue) Entry(EntryType.Put, hash, key, Seq(value))
+      else Entry(if (isAppend) EntryType.Append else EntryType.Put, hash, key, value :: more)
     }
     Gen.choose(0, 8).flatMap(Gen.listOfN(_, entry)).map(_.distinctBy(_.key))
   }
 
-  private def genGroups(kind: FileKind, families: Int, keyGroups: Int): Gen[Seq[Group]] = {
+  private def genGroups(
+      kind: FileKind,
+      families: Seq[Family],
+      keyGroups: Int
+  ): Gen[Seq[Group]] = {
     val order = new GroupOrder(1, keyGroups)
     val places = for {
-      family <- 0 until families
+      family <- families.indices
       group <- order.sorted((0 until keyGroups).toArray)
     } yield (family, group)
     for {
       chosen <- Gen.someOf(places)
       inOrder = places.filter(chosen.toSet)
       entries <- Gen.sequence[Seq[Seq[Entry]], Seq[Entry]](
-        inOrder.map { case (_, group) => genEntries(kind, group, keyGroups) }
+        inOrder.map { case (family, group) =>
+          genEntries(kind, group, keyGroups, families(family).spec.multiValue)
+        }
       )
     } yield inOrder.zip(entries).map { case ((family, group), es) => Group(family, group, es) }
   }
 
-  /** Delta and snapshot files with single values, of a few hundred bytes mostly. */
+  /** Delta and snapshot files of a few hundred bytes mostly. */
   val gen: Gen[FilePlan] = for {
     kind <- Gen.oneOf(FileKind.Delta, FileKind.Snapshot)
     codec <- Gen.oneOf(Codec.Plain, Codec.Zstandard, Codec.Lz4)
@@ -148,9 +163,9 @@ object FilePlan {
     identity <- genIdentity(version, keyGroups)
     ancestors <- Gen.listOf(genAncestor)
     count <- Gen.choose(1, 3)
-    families <- Gen.listOfN(count, genFamily(multiValue = false))
+    families <- Gen.listOfN(count, genFamily(multiValue = Gen.oneOf(true, false)))
     dropped <- Gen.listOf(genText)
-    groups <- genGroups(kind, count, keyGroups)
+    groups <- genGroups(kind, families, keyGroups)
   } yield FilePlan(
     kind,
     codec,

@@ -51,13 +51,16 @@ class GoldenFilesSuite extends AnyFunSuite {
     }
   }
 
-  // The writer has no multi-value families yet, and no need for unknown or reordered sections.
+  // The writer has no need for unknown or reordered sections.
   for {
     path <- Seq(
       "valid/first-delta/1.delta",
       "valid/row-checksums/3.delta",
       "valid/delta/7.delta",
       "valid/empty-delta/8.delta",
+      "valid/multi-value/5.delta",
+      "valid/multi-value-checksums/5.delta",
+      "valid/dropped-families/6.delta",
       "valid/ids/12_8d1f0c4e-6d0b-4c7e-9a53-0d5c1f2ab712.delta",
       "valid/after-rescale/33.delta"
     )

@@ -6,7 +6,8 @@ import io.keyfold.mem.PagePool
 import org.scalatest.concurrent.Eventually._
 import org.scalatest.time.SpanSugar._
 
-class ArenaMapSuite extends StateMapSuiteBase {
+/** Maps of the engine. */
+trait ArenaMaps { this: MapSuite =>
   override protected def newMap(keyGroups: Int): StateMap =
     new ArenaMap(keyGroups, new PagePool(1L << 30, None))
 
@@ -15,6 +16,11 @@ class ArenaMapSuite extends StateMapSuiteBase {
     assert(map.asInstanceOf[ArenaMap].liveObjects == 0)
     ()
   }
+}
+
+class ArenaRangesAndListsSuite extends RangesAndListsSuiteBase with ArenaMaps
+
+class ArenaMapSuite extends StateMapSuiteBase with ArenaMaps {
 
   /** In a method of its own, so that nothing of it stays on the stack. */
   private def forgetSome(map: ArenaMap): Unit = {
@@ -37,18 +43,21 @@ class ArenaMapSuite extends StateMapSuiteBase {
   }
 
   test("when memory runs out views stay, versions are to be loaded anew, and all is given back") {
-    for (spec <- Seq(hashed, ordered)) {
+    for (spec <- Seq(hashed, ordered, lists, orderedLists)) {
       val pool = new PagePool(4L << 20, None)
       val map = new ArenaMap(6, pool)
       commit(map, VersionId.Empty, v1) { txn =>
-        val family = if (spec.ordered) txn.createFamily(spec) else 0
+        val family = if (spec == hashed) 0 else txn.createFamily(spec)
         for (i <- 1 to 1000) put(txn, s"k$i", "1", family)
       }
       val view = map.pin(v1)
       val family = view.familyIndex(spec.name)
       val txn = map.begin(v1)
       val full = intercept[OutOfMemory] {
-        for (i <- 1 to 1000000) put(txn, s"k$i", "more", family)
+        for (i <- 1 to 1000000) {
+          put(txn, s"k$i", "more", family)
+          if (spec.multiValue) append(txn, s"k${i / 2}", "even more", family)
+        }
       }
       assert(full.getMessage.contains("memory.maxBytes"))
       intercept[OutOfOrder](put(txn, "k1", "again", family))

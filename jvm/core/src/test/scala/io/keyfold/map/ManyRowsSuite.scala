@@ -6,36 +6,35 @@ import scala.util.Random
 
 import io.keyfold.format.{FamilySpec, VersionId}
 import io.keyfold.mem.{PagePool, Slice}
-import io.keyfold.testkit.Bytes
+import io.keyfold.testkit.{Bytes, SeededChecks}
+import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Versions with thousands of rows in few key groups, so that index pages are split, doubled,
   * halved and joined, while versions come, go and are gone back to.
   */
-class ManyRowsSuite extends AnyFunSuite {
+class ManyRowsSuite extends AnyFunSuite with SeededChecks {
   import ManyRowsSuite._
 
-  for (ordered <- Seq(false, true); seed <- 1 to Seeds) {
-    test(
-      s"${if (ordered) "ordered" else "hashed"} rows by the thousand are as a plain map has them, seed $seed"
-    ) {
-      new Run(ordered, new Random(seed)).run()
+  for (multiValue <- Seq(false, true); ordered <- Seq(false, true)) {
+    val kind = (if (ordered) "ordered" else "hashed") + (if (multiValue) " multi-value" else "")
+    test(s"$kind rows by the thousand are as a plain map has them, in 10 random lives") {
+      forEach(Gen.long, times = 10)(seed => new Run(ordered, multiValue, new Random(seed)).run())
     }
   }
 }
 
 private object ManyRowsSuite {
-  private val Seeds = 10
   private val Groups = 3
   private val Keys = 4000
   private val spec =
     FamilySpec("f", false, false, ordered = false, "row", "unsaferow", "none", 0, 0)
 
-  private type Rows = TreeMap[Bytes, Bytes]
+  private type Rows = TreeMap[Bytes, Vector[Bytes]]
 
-  private final class Run(ordered: Boolean, random: Random) {
+  private final class Run(ordered: Boolean, multiValue: Boolean, random: Random) {
     private val map = new ArenaMap(Groups, new PagePool(1L << 30, None))
-    private var versions = Map[VersionId, Rows](VersionId.Empty -> TreeMap.empty[Bytes, Bytes])
+    private var versions = Map[VersionId, Rows](VersionId.Empty -> (TreeMap.empty: Rows))
     private var newest = VersionId.Empty
     private val pins = mutable.Queue.empty[(MapView, Rows)]
 
@@ -62,8 +61,10 @@ private object ManyRowsSuite {
 
     private def transaction(step: Int): Unit = {
       val txn = map.begin(newest)
-      if (txn.families.isEmpty) txn.createFamily(spec.copy(ordered = ordered))
+      if (txn.families.isEmpty)
+        txn.createFamily(spec.copy(ordered = ordered, multiValue = multiValue))
       val before = versions(newest)
+      val cut = mutable.Set.empty[Bytes]
       var rows = before
       // Now many, now few; now all of a range, so that pages run full or empty.
       val (from, count) = (random.nextInt(Keys), 1 << random.nextInt(12))
@@ -73,15 +74,28 @@ private object ManyRowsSuite {
         if (random.nextInt(10) < 8 == removing) {
           assert(txn.remove(0, hashOf(k), k.slice) == rows.contains(k))
           rows -= k
+          cut += k
+        } else if (multiValue && random.nextInt(3) > 0) {
+          val value = Bytes(f"${random.nextInt(256)}%02x" * random.nextInt(40))
+          txn.append(0, hashOf(k), k.slice, value.slice)
+          rows = rows.updated(k, rows.getOrElse(k, Vector()) :+ value)
         } else {
           val value = Bytes(f"${random.nextInt(256)}%02x" * random.nextInt(40))
           txn.put(0, hashOf(k), k.slice, value.slice)
-          rows = rows.updated(k, value)
+          rows = rows.updated(k, Vector(value))
+          cut += k
         }
-        if (random.nextInt(8) == 0) assert(valueOf(txn, k) == rows.get(k))
+        if (random.nextInt(8) == 0) assert(valuesOf(txn, k) == rows.get(k))
+      }
+      if (ordered && random.nextInt(4) == 0) {
+        val (start, end) = (bound(), bound())
+        val gone = within(rows, start, end).keySet
+        assert(txn.removeRange(0, sliceOf(start), sliceOf(end)) == gone.size)
+        rows --= gone
+        cut ++= gone
       }
       check(txn, rows)
-      checkChanges(txn, before, rows)
+      checkChanges(txn, before, rows, cut)
       if (random.nextInt(4) == 0) txn.abort()
       else {
         newest = VersionId(newest.version + 1, s"step$step")
@@ -102,12 +116,18 @@ private object ManyRowsSuite {
 
     private def check(view: MapView, rows: Rows): Unit = if (view.families.nonEmpty) {
       assert(view.families.head.keys == rows.size)
+      assert(view.families.head.values == rows.values.map(_.size).sum)
       val found = all(view.scan(0))
       assert(if (ordered) found == rows.toSeq else found.toMap == rows && found.size == rows.size)
       assert(view.groups(0).flatMap(g => all(view.scanGroup(0, g))).toMap == rows)
+      if (ordered) for (_ <- 1 to 4) {
+        val (start, end) = (bound(), bound())
+        val found = all(view.scanRange(0, sliceOf(start), sliceOf(end)))
+        assert(found == within(rows, start, end).toSeq)
+      }
       for (_ <- 1 to 50) {
         val k = key(random.nextInt(Keys))
-        assert(valueOf(view, k) == rows.get(k))
+        assert(valuesOf(view, k) == rows.get(k))
         if (ordered) {
           val prefix = Bytes(k.hex.take(6))
           assert(
@@ -117,22 +137,37 @@ private object ManyRowsSuite {
       }
     }
 
-    private def checkChanges(txn: MapTxn, before: Rows, after: Rows): Unit = {
+    /** One in four is open. */
+    private def bound() = Option.when(random.nextInt(4) > 0)(key(random.nextInt(Keys)))
+
+    /** @param cut
+      *   keys that were put or removed, and not appended to only
+      */
+    private def checkChanges(
+        txn: MapTxn,
+        before: Rows,
+        after: Rows,
+        cut: collection.Set[Bytes]
+    ): Unit = {
       val found = txn.changedGroups(0).toSeq.flatMap { group =>
         val change = txn.changes(0, group)
         Iterator
           .continually(change.next())
           .takeWhile(identity)
           .map { _ =>
-            Bytes.of(change.key) -> Option.unless(change.removed)(Bytes.of(change.value))
+            val values = if (change.removed) Vector() else valuesOf(change)
+            (Bytes.of(change.key), change.appended, values)
           }
           .toList
       }
       assert(found.map(_._1).distinct.size == found.size, "two changes of one key")
-      for ((k, value) <- found) assert(value == after.get(k))
+      for ((k, appended, values) <- found) {
+        assert(appended == (before.contains(k) && !cut(k)))
+        assert((if (appended) before(k) else Vector()) ++ values == after.getOrElse(k, Vector()))
+        assert(after.contains(k) || before.contains(k))
+      }
       val keys = before.keySet ++ after.keySet
       assert(keys.filter(k => before.get(k) != after.get(k)).subsetOf(found.map(_._1).toSet))
-      assert(found.forall { case (k, value) => value.nonEmpty || before.contains(k) })
     }
   }
 
@@ -141,15 +176,33 @@ private object ManyRowsSuite {
   /** Half of all keys share one hash, and so a key group. */
   private def hashOf(key: Bytes) = if (key.hex.hashCode % 2 == 0) 7 else key.hex.hashCode
 
-  private def valueOf(view: MapView, key: Bytes) = {
-    val value = new Slice
-    Option.when(view.get(0, hashOf(key), key.slice, value))(Bytes.of(value))
+  private def sliceOf(bound: Option[Bytes]): Slice = bound.fold[Slice](null)(_.slice)
+
+  private def within(rows: Rows, start: Option[Bytes], end: Option[Bytes]): Rows = {
+    val above = start.fold(rows)(rows.rangeFrom)
+    end.fold(above)(above.rangeUntil)
   }
 
-  private def all(cursor: RowCursor): Seq[(Bytes, Bytes)] =
+  private def valuesOf(view: MapView, key: Bytes): Option[Vector[Bytes]] = {
+    val row = view.values(0, hashOf(key), key.slice)
+    val found = Option.when(row.next())(valuesOf(row))
+    val first = new Slice
+    assert(view.get(0, hashOf(key), key.slice, first) == found.nonEmpty)
+    for (values <- found) assert(Bytes.of(first) == values.head)
+    found
+  }
+
+  private def valuesOf(cursor: RowCursor): Vector[Bytes] =
+    Bytes.of(cursor.value) +: Iterator
+      .continually(cursor.nextValue())
+      .takeWhile(identity)
+      .map(_ => Bytes.of(cursor.value))
+      .toVector
+
+  private def all(cursor: RowCursor): Seq[(Bytes, Vector[Bytes])] =
     Iterator
       .continually(cursor.next())
       .takeWhile(identity)
-      .map(_ => Bytes.of(cursor.key) -> Bytes.of(cursor.value))
+      .map(_ => Bytes.of(cursor.key) -> valuesOf(cursor))
       .toList
 }

@@ -3,11 +3,10 @@ package io.keyfold.map
 import scala.collection.immutable.TreeMap
 import scala.collection.mutable
 
-import io.keyfold.errors.StoreError
+import io.keyfold.errors.{Invalid, StoreError}
 import io.keyfold.format.{Family, FamilySpec, VersionId}
 import io.keyfold.mem.Slice
 import io.keyfold.testkit.Bytes
-import org.scalacheck.{Gen, Shrink}
 import org.scalatest.Assertions
 
 /** Runs operations on a [[StateMap]] and on plain maps, and compares. Every sequence can be run: an
@@ -15,6 +14,7 @@ import org.scalatest.Assertions
   * what there is to choose from.
   */
 private[map] final class StateMapModel(map: StateMap) extends Assertions {
+  import MapOperations._
   import StateMapModel._
 
   private val held = mutable.Map(VersionId.Empty -> State(Vector.empty))
@@ -38,8 +38,11 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
   private def step(operation: Operation): Unit = operation match {
     case Begin(version)       => begin(choose(versions, version))
     case Put(family, k, v)    => open.foreach(_.put(family, key(k), valueOf(v)))
+    case Append(family, k, v) => open.foreach(_.append(family, key(k), valueOf(v)))
     case Remove(family, k)    => open.foreach(_.remove(family, key(k)))
+    case RemoveRange(f, s, e) => open.foreach(_.removeRange(f, bound(s), bound(e)))
     case Get(family, k)       => open.foreach(_.get(family, key(k)))
+    case Values(family, k)    => open.foreach(_.values(family, key(k)))
     case Check                => open.foreach(checkWhole)
     case OpenCursor(kind, at) => open.foreach(_.openCursor(kind, at))
     case StepCursor(at, n)    => open.foreach(_.stepCursor(at, n))
@@ -118,7 +121,11 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
     assert(view.families == state.families.map(_.counted))
     for ((family, index) <- state.families.zipWithIndex) {
       assert(view.familyIndex(family.spec.name) == index)
-      for (k <- Keys) assert(getFrom(view, index, k) == family.rows.get(k), s"for key $k")
+      for (k <- Keys) {
+        val row = family.rows.get(k)
+        assert(getFrom(view, index, k) == row.map(_.head), s"for key $k")
+        assert(rowsOf(view.values(index, hashOf(k), k.slice)) == row.map(k -> _).toSeq)
+      }
       val scanned = rowsOf(view.scan(index))
       if (family.spec.ordered) {
         assert(scanned == family.rows.toSeq)
@@ -126,12 +133,20 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
           val expected = family.rows.toSeq.filter(_._1.startsWith(prefix))
           assert(rowsOf(view.scanPrefix(index, prefix.slice)) == expected, s"for prefix $prefix")
         }
-      } else assert(scanned.sorted == family.rows.toSeq)
+        for ((start, end) <- Ranges) {
+          val expected = inRange(family.rows, start, end).toSeq
+          val found = rowsOf(view.scanRange(index, sliceOf(start), sliceOf(end)))
+          assert(found == expected, s"from $start to $end")
+        }
+      } else {
+        assert(scanned.sortBy(_._1) == family.rows.toSeq)
+        intercept[Invalid](view.scanRange(index, null, null))
+      }
       val byGroup = family.rows.toSeq.groupBy { case (k, _) => groupOf(k) }
       assert(view.groups(index).sorted.toSeq == byGroup.keys.toSeq.sorted)
       for (group <- 0 until KeyGroups) {
         val expected = byGroup.getOrElse(group, Nil)
-        assert(rowsOf(view.scanGroup(index, group)).sorted == expected, s"for group $group")
+        assert(rowsOf(view.scanGroup(index, group)).sortBy(_._1) == expected, s"for group $group")
       }
     }
     for (absent <- Specs.diff(state.families.map(_.spec))) {
@@ -144,14 +159,36 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
     if (view.get(family, hashOf(key), key.slice, value)) Some(Bytes.of(value)) else None
   }
 
-  private def rowsOf(cursor: RowCursor): Seq[(Bytes, Bytes)] = {
-    val rows = Seq.newBuilder[(Bytes, Bytes)]
+  private def rowsOf(cursor: RowCursor): Seq[(Bytes, Vector[Bytes])] = {
+    val rows = Seq.newBuilder[(Bytes, Vector[Bytes])]
     while (cursor.next()) {
       val k = Bytes.of(cursor.key)
       assert(cursor.hash == hashOf(k))
-      rows += k -> Bytes.of(cursor.value)
+      rows += k -> valuesOf(cursor)
+      assert(Bytes.of(cursor.key) == k)
     }
+    assert(!cursor.nextValue())
     rows.result()
+  }
+
+  /** Values of the row that a cursor has come to. */
+  private def valuesOf(cursor: RowCursor): Vector[Bytes] =
+    Bytes.of(cursor.value) +: Iterator
+      .continually(cursor.nextValue())
+      .takeWhile(identity)
+      .map(_ => Bytes.of(cursor.value))
+      .toVector
+
+  /** A row's values where they are. */
+  private def borrowRow(view: MapView, family: Int, key: Bytes): Seq[(Slice, Bytes)] = {
+    val cursor = view.values(family, hashOf(key), key.slice)
+    val found = Seq.newBuilder[(Slice, Bytes)]
+    if (cursor.next()) {
+      found += CursorModel.borrow(cursor)
+      while (cursor.nextValue()) found += CursorModel.borrow(cursor)
+    }
+    assert(!cursor.next())
+    found.result()
   }
 
   /** A view with bytes borrowed from it, which must stay until it is released. */
@@ -161,11 +198,12 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
     def borrow(): Unit = borrowed = for {
       (family, index) <- state.families.zipWithIndex
       (k, expected) <- family.rows.toSeq
-    } yield {
-      val value = new Slice
-      assert(view.get(index, hashOf(k), k.slice, value))
-      value -> expected
-    }
+      value <- {
+        val found = borrowRow(view, index, k)
+        assert(found.map(_._2) == expected)
+        found
+      }
+    } yield value
 
     def check(): Unit = {
       assertHolds(view, state)
@@ -175,10 +213,11 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
 
   private final class OpenTxn(val rows: MapTxn, val base: VersionId, start: State) {
     private val borrowed = mutable.ArrayBuffer.empty[(Slice, Bytes)]
-    private val cursors = mutable.ArrayBuffer.empty[OpenCursorModel]
+    private val cursors = mutable.ArrayBuffer.empty[CursorModel]
 
-    /** Keys written to, by family name. */
+    /** Keys written to, by family name; and those put or removed, not appended to only. */
     private val touched = mutable.Set.empty[(String, Bytes)]
+    private val cut = mutable.Set.empty[(String, Bytes)]
     var state: State = start
 
     def put(family: Int, key: Bytes, value: Bytes): Unit = {
@@ -187,7 +226,25 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       rows.put(index, hashOf(key), new Slice().set(keyArray), new Slice().set(valueArray))
       java.util.Arrays.fill(keyArray, 0x55.toByte)
       java.util.Arrays.fill(valueArray, 0x55.toByte)
-      change(index, key, _.updated(key, value))
+      change(index, key, _.updated(key, Vector(value)))
+      cut += ((state.families(index).spec.name, key))
+      ()
+    }
+
+    def append(family: Int, key: Bytes, value: Bytes): Unit = {
+      val index = create(family)
+      val (keyArray, valueArray) = (key.array, value.array)
+      def run() =
+        rows.append(index, hashOf(key), new Slice().set(keyArray), new Slice().set(valueArray))
+      if (state.families(index).spec.multiValue) {
+        run()
+        java.util.Arrays.fill(keyArray, 0x55.toByte)
+        java.util.Arrays.fill(valueArray, 0x55.toByte)
+        change(index, key, rows => rows.updated(key, rows.getOrElse(key, Vector()) :+ value))
+      } else {
+        intercept[Invalid](run())
+        ()
+      }
     }
 
     def remove(family: Int, key: Bytes): Unit = {
@@ -195,9 +252,28 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       val found = rows.remove(index, hashOf(key), key.slice)
       assert(found == state.families(index).rows.contains(key))
       change(index, key, _.removed(key))
+      cut += ((state.families(index).spec.name, key))
+      ()
     }
 
-    /** Index of one of the two families, which is made by the first write to it. */
+    def removeRange(family: Int, start: Option[Bytes], end: Option[Bytes]): Unit = {
+      val index = create(family)
+      def run() = rows.removeRange(index, sliceOf(start), sliceOf(end))
+      val FamilyState(spec, before) = state.families(index)
+      if (spec.ordered) {
+        val gone = inRange(before, start, end).keys
+        assert(run() == gone.size)
+        for (k <- gone) {
+          change(index, k, _.removed(k))
+          cut += ((spec.name, k))
+        }
+      } else {
+        intercept[Invalid](run())
+        ()
+      }
+    }
+
+    /** Index of one of the families, which is made by the first write to it. */
     private def create(family: Int): Int = {
       val spec = choose(Specs, family)
       state.indexOf(spec).getOrElse {
@@ -219,12 +295,19 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       for (index <- state.indexOf(choose(Specs, family))) {
         val value = new Slice
         val found = rows.get(index, hashOf(key), key.slice, value)
-        val expected = state.families(index).rows.get(key)
+        val expected = state.families(index).rows.get(key).map(_.head)
         assert(found == expected.isDefined)
         for (bytes <- expected) {
           assert(Bytes.of(value) == bytes)
           borrowed += value -> bytes
         }
+      }
+
+    def values(family: Int, key: Bytes): Unit =
+      for (index <- state.indexOf(choose(Specs, family))) {
+        val found = borrowRow(rows, index, key)
+        assert(found.map(_._2) == state.families(index).rows.getOrElse(key, Nil))
+        borrowed ++= found
       }
 
     def checkBorrowed(): Unit =
@@ -238,23 +321,34 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       assert(groups.toSet.subsetOf(written.map(groupOf)))
       val found = groups.flatMap(group => changesOf(index, group))
       assert(found.map(_._1).distinct.length == found.length, "two changes of one key")
-      for ((k, value) <- found) {
-        assert(value == family.rows.get(k), s"for key $k")
-        assert(value.isDefined || before.contains(k), s"for key $k, which never was there")
+      for ((k, change) <- found) {
+        val expected = family.rows.get(k) match {
+          case None                                                             => Gone
+          case Some(after) if cut((family.spec.name, k)) || !before.contains(k) => Whole(after)
+          case Some(after) => Added(after.drop(before(k).length))
+        }
+        assert(change == expected, s"for key $k")
+        assert(change != Gone || before.contains(k), s"for key $k, which never was there")
       }
       val must = Keys.filter(k => family.rows.get(k) != before.get(k)).toSet
       assert(must.diff(found.map(_._1).toSet).isEmpty, "changes are missing")
       assert(found.map(_._1).toSet.diff(written).isEmpty, "changes of keys never written to")
     }
 
-    private def changesOf(index: Int, group: Int): Seq[(Bytes, Option[Bytes])] = {
-      val found = Seq.newBuilder[(Bytes, Option[Bytes])]
+    private def changesOf(index: Int, group: Int): Seq[(Bytes, Change)] = {
+      val found = Seq.newBuilder[(Bytes, Change)]
       val change = rows.changes(index, group)
       while (change.next()) {
         val k = Bytes.of(change.key)
         assert(change.hash == hashOf(k))
         assert(groupOf(k) == group)
-        found += k -> (if (change.removed) None else Some(Bytes.of(change.value)))
+        found += k -> {
+          if (change.removed) {
+            assert(!change.appended && !change.nextValue())
+            Gone
+          } else if (change.appended) Added(valuesOf(change))
+          else Whole(valuesOf(change))
+        }
       }
       found.result()
     }
@@ -262,19 +356,28 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
     def openCursor(kind: Int, at: Int): Unit = if (state.families.nonEmpty && cursors.length < 3) {
       val index = at % state.families.length
       val family = state.families(index)
-      val opened = kind % 3 match {
-        case 0 => new OpenCursorModel(rows.scan(index), family, family.rows)
+      val chosen = kind / 5
+      def opened(cursor: RowCursor, rows: Rows) =
+        new CursorModel(cursor, family.spec.ordered, rows, borrowed)
+      cursors += (kind % 5 match {
         case 1 =>
-          val group = at % KeyGroups
+          val group = chosen % KeyGroups
           val inGroup = family.rows.filter { case (k, _) => groupOf(k) == group }
-          new OpenCursorModel(rows.scanGroup(index, group), family, inGroup)
-        case _ if family.spec.ordered =>
-          val prefix = choose(Prefixes, at)
+          opened(rows.scanGroup(index, group), inGroup)
+        case 2 =>
+          val k = key(chosen)
+          opened(rows.values(index, hashOf(k), k.slice), family.rows.filter(_._1 == k))
+        case 3 if family.spec.ordered =>
+          val prefix = choose(Prefixes, chosen)
           val below = family.rows.filter { case (k, _) => k.startsWith(prefix) }
-          new OpenCursorModel(rows.scanPrefix(index, prefix.slice), family, below)
-        case _ => new OpenCursorModel(rows.scan(index), family, family.rows)
-      }
-      cursors += opened
+          opened(rows.scanPrefix(index, prefix.slice), below)
+        case 4 if family.spec.ordered =>
+          val (start, end) = choose(Ranges, chosen)
+          val cursor = rows.scanRange(index, sliceOf(start), sliceOf(end))
+          opened(cursor, inRange(family.rows, start, end))
+        case _ => opened(rows.scan(index), family.rows)
+      })
+      ()
     }
 
     def stepCursor(at: Int, count: Int): Unit = if (cursors.nonEmpty) {
@@ -283,52 +386,21 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       ()
     }
   }
-
-  /** A cursor of the transaction that writes go on beside: M5. */
-  private final class OpenCursorModel(cursor: RowCursor, state: FamilyState, start: Rows) {
-    private val seen = mutable.ArrayBuffer.empty[Bytes]
-
-    /** @return whether there is more */
-    def step(count: Int): Boolean = {
-      var left = count
-      while (left > 0 && cursor.next()) {
-        val k = Bytes.of(cursor.key)
-        assert(cursor.hash == hashOf(k))
-        assert(start.get(k).contains(Bytes.of(cursor.value)), s"for key $k")
-        assert(!seen.contains(k), s"key $k came twice")
-        if (state.spec.ordered) assert(seen.lastOption.forall(Bytes.ordering.lteq(_, k)))
-        seen += k
-        left -= 1
-      }
-      if (left > 0) assert(seen.toSet == start.keySet, "rows missed")
-      left == 0
-    }
-  }
 }
 
 private[map] object StateMapModel {
-  sealed trait Operation
-  final case class Begin(version: Int) extends Operation
-  final case class Put(family: Int, key: Int, value: Int) extends Operation
-  final case class Remove(family: Int, key: Int) extends Operation
-  final case class Get(family: Int, key: Int) extends Operation
-  case object Check extends Operation
-  final case class OpenCursor(kind: Int, at: Int) extends Operation
-  final case class StepCursor(at: Int, count: Int) extends Operation
-  case object Commit extends Operation
-  case object Abort extends Operation
-  final case class PinVersion(version: Int) extends Operation
-  final case class CheckPin(at: Int) extends Operation
-  final case class Release(at: Int) extends Operation
-  final case class Retain(newest: Int, count: Int) extends Operation
+  sealed trait Change
+  final case class Whole(values: Vector[Bytes]) extends Change
+  final case class Added(values: Vector[Bytes]) extends Change
+  case object Gone extends Change
 
-  type Rows = TreeMap[Bytes, Bytes]
+  type Rows = TreeMap[Bytes, Vector[Bytes]]
   private val NoRows: Rows = TreeMap.empty
 
   final case class FamilyState(spec: FamilySpec, rows: Rows) {
     def counted: Family = {
-      val bytes = rows.iterator.map { case (k, v) => k.length.toLong + v.length }.sum
-      Family(spec, rows.size.toLong, rows.size.toLong, bytes)
+      val bytes = rows.iterator.map { case (k, vs) => k.length + vs.map(_.length.toLong).sum }.sum
+      Family(spec, rows.size.toLong, rows.values.map(_.length.toLong).sum, bytes)
     }
   }
 
@@ -341,7 +413,9 @@ private[map] object StateMapModel {
 
   val Specs: Seq[FamilySpec] = Seq(
     FamilySpec("default", false, false, ordered = false, "row", "unsaferow", "all", 0, 0),
-    FamilySpec("ordered", true, false, ordered = true, "range:0", "unsaferow", "none", 1, 2)
+    FamilySpec("ordered", true, false, ordered = true, "range:0", "unsaferow", "none", 1, 2),
+    FamilySpec("lists", false, true, ordered = false, "row", "unsaferow", "all", 0, 0),
+    FamilySpec("ordered lists", false, true, ordered = true, "range:0", "unsaferow", "all", 0, 0)
   )
 
   private val Keys = Seq(
@@ -365,6 +439,15 @@ private[map] object StateMapModel {
 
   private val Prefixes = Seq("", "00", "61", "6161", "80", "ff", "ffff", "62").map(Bytes(_))
 
+  private val Bounds: Seq[Option[Bytes]] =
+    Seq(None) ++ Seq("", "0000", "61", "6161", "616100", "8000", "ff", "ffffff00")
+      .map(hex => Some(Bytes(hex)))
+
+  /** From the first bound to the second; some the wrong way round, some empty. */
+  private val Ranges =
+    Seq(0 -> 0, 0 -> 3, 0 -> 1, 2 -> 0, 2 -> 5, 3 -> 4, 4 -> 4, 6 -> 2, 5 -> 7, 8 -> 0)
+      .map { case (start, end) => (Bounds(start), Bounds(end)) }
+
   /** Few, so that keys share them. */
   private val Hashes = Seq(Int.MinValue, -7, -1, 0, 5, 11, Int.MaxValue)
 
@@ -372,39 +455,21 @@ private[map] object StateMapModel {
 
   private def key(i: Int): Bytes = choose(Keys, i)
 
-  private def hashOf(key: Bytes): Int =
+  def hashOf(key: Bytes): Int =
     Hashes(Math.floorMod(key.hex.hashCode, Hashes.length))
 
   private def groupOf(key: Bytes): Int = Math.floorMod(hashOf(key), KeyGroups)
 
+  private def bound(i: Int): Option[Bytes] = choose(Bounds, i)
+
+  private def sliceOf(bound: Option[Bytes]): Slice = bound.fold[Slice](null)(_.slice)
+
+  private def inRange(rows: Rows, start: Option[Bytes], end: Option[Bytes]): Rows =
+    rows.filter { case (k, _) =>
+      start.forall(Bytes.ordering.lteq(_, k)) && end.forall(Bytes.ordering.lt(k, _))
+    }
+
   private def valueOf(i: Int): Bytes = Bytes(f"${i & 0xff}%02x" * choose(Lengths, i))
 
   private def choose[A](from: Seq[A], i: Int): A = from(i % from.length)
-
-  private implicit val rowOrdering: Ordering[(Bytes, Bytes)] =
-    Ordering.Tuple2(Bytes.ordering, Bytes.ordering)
-
-  private val operation: Gen[Operation] = {
-    val any = Gen.choose(0, 255)
-    Gen.frequency(
-      10 -> Gen.zip(any, any, any).map { case (f, k, v) => Put(f, k, v) },
-      6 -> Gen.zip(any, any).map { case (f, k) => Remove(f, k) },
-      3 -> Gen.zip(any, any).map { case (f, k) => Get(f, k) },
-      1 -> Gen.const(Check),
-      2 -> Gen.zip(any, any).map { case (kind, at) => OpenCursor(kind, at) },
-      3 -> Gen.zip(any, Gen.choose(1, 6)).map { case (at, n) => StepCursor(at, n) },
-      2 -> Gen.const(Commit),
-      1 -> Gen.const(Abort),
-      5 -> any.map(Begin),
-      1 -> any.map(PinVersion),
-      1 -> any.map(CheckPin),
-      1 -> any.map(Release),
-      1 -> Gen.zip(any, Gen.choose(1, 3)).map { case (at, n) => Retain(at, n) }
-    )
-  }
-
-  val sequences: Gen[List[Operation]] =
-    Gen.choose(1, 80).flatMap(n => Gen.listOfN(n, operation))
-
-  val fewer: Shrink[List[Operation]] = Shrink.shrinkContainer[List, Operation]
 }

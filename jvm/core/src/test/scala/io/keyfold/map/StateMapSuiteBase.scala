@@ -8,27 +8,11 @@ import io.keyfold.errors.StoreError
 import io.keyfold.format.{Family, VersionId}
 import io.keyfold.mem.Slice
 import io.keyfold.testkit.SeededChecks
-import org.scalatest.funsuite.AnyFunSuite
 
 /** The contract of [[StateMap]], M1 to M6, for one implementation; [[StateMapModel]] adds random
   * sequences of operations.
   */
-abstract class StateMapSuiteBase extends AnyFunSuite with SeededChecks with StateMapTexts {
-
-  /** An empty map of that many key groups. */
-  protected def newMap(keyGroups: Int): StateMap
-
-  private def testMap(name: String)(body: StateMap => Any): Unit = test(name) {
-    val map = newMap(keyGroups)
-    try {
-      body(map)
-      checkNothingLeft(map)
-    } finally map.close()
-  }
-
-  /** Lets go of all versions and looks for what is left of them. */
-  protected def checkNothingLeft(map: StateMap): Unit
-
+abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
   testMap("M1: version 0 is held from the start, without families") { map =>
     assert(map.holds(VersionId.Empty))
     viewing(map, VersionId.Empty)(view => assert(view.families.isEmpty))
@@ -521,11 +505,11 @@ abstract class StateMapSuiteBase extends AnyFunSuite with SeededChecks with Stat
       assert(valueOf(view, "").contains(""))
       assert(view.families(0).keys == 10002)
     }
-    assert(map.memoryBytes > 1000000)
+    assert(map.memory.total > 1000000)
   }
 
   test("4000 random sequences of operations give what a plain map gives") {
-    forEach(StateMapModel.sequences, times = 4000, StateMapModel.fewer) { operations =>
+    forEach(MapOperations.sequences, times = 4000, MapOperations.fewer) { operations =>
       val map = newMap(StateMapModel.KeyGroups)
       try {
         new StateMapModel(map).run(operations)

@@ -19,6 +19,10 @@ private[map] trait StateMapTexts { this: Assertions =>
   protected val ordered =
     FamilySpec("ordered", false, false, ordered = true, "range:0", "unsaferow", "all", 0, 0)
 
+  protected val lists: FamilySpec = hashed.copy(name = "lists", multiValue = true)
+  protected val orderedLists: FamilySpec =
+    ordered.copy(name = "ordered lists", multiValue = true)
+
   protected def slice(text: String): Slice = new Slice().set(text.getBytes(UTF_8))
 
   protected def text(slice: Slice): String = new String(slice.toArray, UTF_8)
@@ -31,12 +35,29 @@ private[map] trait StateMapTexts { this: Assertions =>
   protected def put(txn: MapTxn, key: String, value: String, family: Int = 0): Unit =
     txn.put(family, hashOf(key), slice(key), slice(value))
 
+  protected def append(txn: MapTxn, key: String, value: String, family: Int = 0): Unit =
+    txn.append(family, hashOf(key), slice(key), slice(value))
+
   protected def remove(txn: MapTxn, key: String, family: Int = 0): Boolean =
     txn.remove(family, hashOf(key), slice(key))
 
   protected def valueOf(view: MapView, key: String, family: Int = 0): Option[String] = {
     val value = new Slice
     if (view.get(family, hashOf(key), slice(key), value)) Some(text(value)) else None
+  }
+
+  /** Values of a key; none if it is not there. */
+  protected def valuesOf(view: MapView, key: String, family: Int): Seq[String] = {
+    val cursor = view.values(family, hashOf(key), slice(key))
+    if (cursor.next()) valuesOf(cursor) else Nil
+  }
+
+  /** Values of the row that a cursor has come to. */
+  protected def valuesOf(cursor: RowCursor): Seq[String] = {
+    val found = Seq.newBuilder[String]
+    found += text(cursor.value)
+    while (cursor.nextValue()) found += text(cursor.value)
+    found.result()
   }
 
   protected def rows(cursor: RowCursor): Seq[(String, String)] = {

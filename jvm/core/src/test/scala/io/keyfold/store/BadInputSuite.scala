@@ -165,6 +165,14 @@ class BadInputSuite extends AnyFunSuite {
     txn.abort()
   }
 
+  test("a value whose hash does not belong to the partition cannot be appended") {
+    val txn = new StoreFixture(family = listFamily).open().begin(VersionId.Empty)
+    val error = intercept[MisplacedRow](txn.append(0, 2, slice("a"), slice("1")))
+    assert(error.getMessage.contains("belongs to partition 2"))
+    assert(lists(txn.scan(0)) == Map())
+    txn.abort()
+  }
+
   test("a family without a partitioning rule takes rows of any hash") {
     val fixture = new StoreFixture
     val noRule = rowFamily.copy(partitionKey = Placement.NoRule)

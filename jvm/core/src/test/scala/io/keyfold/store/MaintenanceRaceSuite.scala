@@ -108,7 +108,7 @@ class MaintenanceRaceSuite extends AnyFunSuite {
     val commit = new Running(fixture.commit(store, 4, "k5" -> "5"))
     gate.awaitArrival()
     store.close()
-    assert(store.memoryBytes == 0)
+    assert(store.memory.total == 0)
     gate.open()
     assert(commit.result() == VersionId(5))
     requireRows(fixture, 4 to 5)

@@ -79,6 +79,49 @@ class ReplaySuite extends AnyFunSuite {
     assert(changes(fixture.open(), 4, 4) == List((4L, "c", Some("4"))))
   }
 
+  test("the change feed tells rows written anew from values added to them") {
+    val fixture = new StoreFixture(family = listFamily)
+    val store = fixture.open()
+    def version(base: Long)(write: StoreTxn => Any) = {
+      val txn = store.begin(VersionId(base))
+      write(txn)
+      txn.commit()
+    }
+    version(0) { txn =>
+      for (v <- Seq("1", "2", "3")) append(txn, "a", v)
+      append(txn, "b", "1")
+    }
+    version(1) { txn =>
+      for (v <- Seq("4", "5")) append(txn, "a", v)
+      remove(txn, "b")
+      append(txn, "b", "2")
+    }
+    version(2)(remove(_, "a"))
+    val feed = fixture.open().changes(1, VersionId(3), "default")
+    val found = Iterator
+      .continually(feed.next())
+      .takeWhile(identity)
+      .map { _ =>
+        val kind = if (feed.removed) "remove" else if (feed.appended) "append" else "put"
+        (feed.version, text(feed.key), kind, if (feed.removed) "" else text(feed.value))
+      }
+      .toList
+    val byKey = found.groupBy(_._2).map { case (key, of) => key -> of.map(r => (r._1, r._3, r._4)) }
+    assert(
+      byKey == Map(
+        "a" -> List(
+          (1L, "put", "1"),
+          (1L, "append", "2"),
+          (1L, "append", "3"),
+          (2L, "append", "4"),
+          (2L, "append", "5"),
+          (3L, "remove", "")
+        ),
+        "b" -> List((1L, "put", "1"), (2L, "put", "2"))
+      )
+    )
+  }
+
   test("the change feed goes back beyond snapshots, and refuses versions that are not there") {
     val (_, store) = eightVersions()
     assert(changes(store, 1, 8) == (1L to 8L).map(v => (v, s"k$v", Some(v.toString))).toList)

@@ -86,6 +86,40 @@ class RowChecksumSuite extends AnyFunSuite {
     assert(fixture.loaded(3) == expected(3))
   }
 
+  test("each of several values is found damaged by itself, and counted without its checksum") {
+    val fixture = new StoreFixture(settings = checked(1), family = listFamily)
+    val store = fixture.open()
+    val txn = store.begin(VersionId.Empty)
+    for (v <- Seq("1", "22", "333")) append(txn, "k", v)
+    assert(txn.bytes == 7 && txn.keys(0) == 1)
+    txn.commit()
+    assert(openFile(fixture, 1, FileKind.Delta).footer.families.head.values == 3)
+    assert(fixture.loadedLists(1) == Map("k" -> Vector("1", "22", "333")))
+
+    val next = store.begin(VersionId(1))
+    append(next, "k", "4444")
+    val raw = next.rows.values(0, hash("k"), slice("k"))
+    assert(raw.next() && raw.nextValue())
+    Mem.putInt(raw.value.base, raw.value.offset, Mem.getInt(raw.value.base, raw.value.offset) ^ 4)
+    val row = next.values(0, hash("k"), slice("k"))
+    assert(row.next())
+    intercept[CorruptRow](row.nextValue())
+    next.abort()
+  }
+
+  test("a damaged value is not appended to the files") {
+    val fixture = new StoreFixture(settings = checked(0), family = listFamily)
+    val store = fixture.open()
+    val txn = store.begin(VersionId.Empty)
+    for (v <- Seq("1", "2", "3")) append(txn, "k", v)
+    val raw = txn.rows.values(0, hash("k"), slice("k"))
+    assert(raw.next() && raw.nextValue() && raw.nextValue())
+    Mem.putInt(raw.value.base, raw.value.offset, Mem.getInt(raw.value.base, raw.value.offset) ^ 4)
+    intercept[CorruptRow](txn.commit())
+    txn.abort()
+    assert(fixture.blobs.paths.isEmpty)
+  }
+
   test("of the rows read, as many are verified as is set") {
     val fixture = new StoreFixture(settings = checked(3))
     fixture.commitVersions(1)

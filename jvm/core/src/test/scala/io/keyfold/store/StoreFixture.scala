@@ -6,6 +6,7 @@ import java.time.{Clock, Instant, ZoneOffset}
 import scala.collection.mutable
 
 import io.keyfold.format.{Codec, FamilySpec, VersionId}
+import io.keyfold.io.BlobStore
 import io.keyfold.map.{ArenaMap, RowCursor}
 import io.keyfold.mem.{PagePool, Slice}
 import io.keyfold.testkit.{FaultyBlobStore, MemoryBlobStore}
@@ -15,20 +16,24 @@ import io.keyfold.testkit.{FaultyBlobStore, MemoryBlobStore}
 class StoreFixture(
     val blobs: MemoryBlobStore = new MemoryBlobStore,
     val location: StoreLocation = StoreLocation(0, 1, StoreLocation.DefaultStore),
-    val settings: StoreSettings = StoreFixture.settings
+    val settings: StoreSettings = StoreFixture.settings,
+    val family: FamilySpec = StoreFixture.rowFamily,
+    val pool: PagePool = new PagePool(1L << 30, None)
 ) {
   import StoreFixture._
 
   val snapshots: mutable.Buffer[VersionId] = mutable.Buffer.empty
   val faults = new FaultyBlobStore(blobs)
-  private val pool = new PagePool(1L << 30, None)
 
-  def open(settings: StoreSettings = settings, family: FamilySpec = rowFamily): VersionedStore =
+  /** What stores write to. */
+  protected def files: BlobStore = faults
+
+  def open(settings: StoreSettings = settings, family: FamilySpec = family): VersionedStore =
     new VersionedStore(
       location,
       settings,
       Seq(family),
-      faults,
+      files,
       clock,
       snapshots += _,
       new ArenaMap(_, pool)
@@ -59,11 +64,17 @@ class StoreFixture(
   }
 
   /** Rows of a version as a store that has nothing in memory loads them. */
-  def loaded(version: Long): Map[String, String] = {
+  def loaded(version: Long): Map[String, String] = loading(version)(rows(_))
+
+  /** The same with all values of each row. */
+  def loadedLists(version: Long): Map[String, Vector[String]] =
+    loading(version)(view => lists(view.scan(0)))
+
+  private def loading[T](version: Long)(use: StoreView => T): T = {
     val store = open()
     try {
       val view = store.read(VersionId(version))
-      try rows(view)
+      try use(view)
       finally view.release()
     } finally store.close()
   }
@@ -102,15 +113,22 @@ object StoreFixture {
     valueSchemaId = 0
   )
 
+  val orderedFamily: FamilySpec = rowFamily.copy(ordered = true, keyEncoding = "range:0")
+
   val clock: Clock = Clock.fixed(Instant.ofEpochMilli(1700000000000L), ZoneOffset.UTC)
 
   /** A hash that belongs to partition 1 of 4; negative for some keys. */
   def hash(key: String): Int = key.hashCode / Partitions * Partitions + 1
 
+  val listFamily: FamilySpec = rowFamily.copy(multiValue = true)
+
   def slice(text: String): Slice = new Slice().set(text.getBytes(UTF_8))
 
   def put(txn: StoreTxn, key: String, value: String): Unit =
     txn.put(0, hash(key), slice(key), slice(value))
+
+  def append(txn: StoreTxn, key: String, value: String): Unit =
+    txn.append(0, hash(key), slice(key), slice(value))
 
   def remove(txn: StoreTxn, key: String): Boolean = txn.remove(0, hash(key), slice(key))
 
@@ -131,9 +149,21 @@ object StoreFixture {
     found.toMap
   }
 
+  /** All rows of a cursor with all their values; a key that comes twice is an error. */
+  def lists(cursor: RowCursor): Map[String, Vector[String]] = {
+    val found = mutable.Map.empty[String, Vector[String]]
+    while (cursor.next()) {
+      val key = text(cursor.key)
+      require(!found.contains(key), s"$key came twice")
+      found(key) = Vector(text(cursor.value))
+      while (cursor.nextValue()) found(key) :+= text(cursor.value)
+    }
+    found.toMap
+  }
+
   /** Rows after versions 1 to `count` of [[StoreFixture.commitVersions]]. */
   def expected(count: Int): Map[String, String] =
     (1 to count).map(v => s"k$v" -> v.toString).toMap
 
-  private def text(slice: Slice) = new String(slice.toArray, UTF_8)
+  def text(slice: Slice) = new String(slice.toArray, UTF_8)
 }

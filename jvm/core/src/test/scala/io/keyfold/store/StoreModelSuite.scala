@@ -3,61 +3,80 @@ package io.keyfold.store
 import scala.collection.mutable
 
 import io.keyfold.errors.StoreError
-import io.keyfold.format.{Codec, VersionId}
-import org.scalacheck.{Gen, Prop, Test}
+import io.keyfold.format.{Codec, FamilySpec, VersionId}
+import io.keyfold.testkit.SeededChecks
+import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatestplus.scalacheck.Checkers
 
-/** Random lives of a store against a plain map per version. ScalaCheck prints the shrunk steps and
-  * the seed of a failure.
-  */
-class StoreModelSuite extends AnyFunSuite with Checkers {
+/** Random lives of a store against a plain map per version. */
+class StoreModelSuite extends AnyFunSuite with SeededChecks {
   import StoreFixture._
   import StoreModelSuite._
 
-  test("every retained version loads as it was committed, over restarts and retries") {
-    check(
-      Prop.forAll(Gen.listOf(healthyStep))(new Run(_).isRight),
-      Test.Parameters.default.withMinSuccessfulTests(600)
-    )
+  for (ordered <- Seq(false, true)) {
+    val kind = if (ordered) "ordered" else "hashed"
+
+    test(s"$kind: every retained version loads as it was committed, over restarts and retries") {
+      forEach(life(ordered, healthyStep), 500, fewer)(life => assert(new Run(life).isRight))
+    }
+
+    test(s"$kind: with damaged files a version loads as it was committed or is refused") {
+      forEach(life(ordered, anyStep), 500, fewer)(life => assert(new Run(life).isRightOrRefused))
+    }
   }
 
-  test("with damaged files a version loads as it was committed or is refused, never otherwise") {
-    check(
-      Prop.forAll(Gen.listOf(anyStep))(new Run(_).isRightOrRefused),
-      Test.Parameters.default.withMinSuccessfulTests(600)
-    )
-  }
+  private class Run(life: Life) {
+    import life._
 
-  private class Run(steps: List[Step]) {
-    private val fixture = new StoreFixture
-    private val committed = mutable.Map(0L -> Map.empty[String, String])
+    private val fixture = new StoreFixture(
+      settings = settings.copy(rowChecksums = Option.when(checksums)(RowChecksums(2))),
+      family = family
+    )
+    private val committed = mutable.Map(0L -> new StoreModel(family))
     private var store = fixture.open()
     private var newest = 0L
 
     def isRight: Boolean = {
       steps.foreach(step)
-      retained.forall(v => fixture.loaded(v) == committed(v))
+      retained.forall(v => fixture.loadedLists(v) == committed(v).rows) && feedIsRight
     }
 
     def isRightOrRefused: Boolean = {
       try steps.foreach(step)
       catch { case _: StoreError => () }
       retained.forall { v =>
-        try fixture.loaded(v) == committed(v)
+        try fixture.loadedLists(v) == committed(v).rows
         catch { case _: StoreError => true }
       }
     }
 
     private def retained = math.max(1L, newest - settings.versionsToRetain) to newest
 
+    /** What the feed says of each version, row by row, is what was done to the one before. */
+    private def feedIsRight: Boolean = newest == 0 || {
+      val feed = store.changes(retained.head, VersionId(newest), family.name)
+      val found = mutable.Map.empty[Long, Vector[StoreModel.Record]].withDefaultValue(Vector())
+      while (feed.next()) {
+        val value = if (feed.removed) "" else text(feed.value)
+        found(feed.version) :+= StoreModel.Record(
+          text(feed.key),
+          feed.removed,
+          feed.appended,
+          value
+        )
+      }
+      feed.close()
+      retained.forall(v => committed(v).mayHaveBeen(found(v)))
+    }
+
     private def step(step: Step): Unit = step match {
       case Commit(changes) =>
-        val txn = begin(changes)
+        val (txn, model) = begin(changes)
         txn.commit()
+        txn.release()
         newest += 1
-        committed(newest) = after(committed(newest - 1), changes)
-      case Abort(changes) => begin(changes).abort()
+        committed(newest) = model
+      case Abort(changes) => begin(changes)._1.release()
       case Retry(changes) =>
         if (newest > 0) {
           newest -= 1
@@ -65,7 +84,7 @@ class StoreModelSuite extends AnyFunSuite with Checkers {
         }
       case Restart(codec) =>
         store.close()
-        store = fixture.open(settings.copy(codec = codec))
+        store = fixture.open(fixture.settings.copy(codec = codec))
       case Maintain =>
         store.snapshotIfDue()
         store.cleanup()
@@ -73,13 +92,19 @@ class StoreModelSuite extends AnyFunSuite with Checkers {
       case Damage(file, at) => damage(file, at)
     }
 
-    private def begin(changes: List[Change]) = {
+    private def begin(changes: List[StoreModel.Change]): (StoreTxn, StoreModel) = {
       val txn = store.begin(VersionId(newest))
-      changes.foreach {
-        case (key, Some(value)) => put(txn, key, value)
-        case (key, None)        => remove(txn, key)
+      val model = changes.foldLeft(committed(newest).next)(_.after(txn, _))
+      assert(lists(txn.scan(0)) == model.rows)
+      for (key <- model.rows.keys) {
+        val row = lists(txn.values(0, hash(key), slice(key)))
+        assert(row == model.rows.filter(_._1 == key))
       }
-      txn
+      if (family.ordered) {
+        val found = lists(txn.scanRange(0, slice("key10"), slice("key5")))
+        assert(found == model.rows.filter { case (key, _) => key >= "key10" && key < "key5" })
+      }
+      (txn, model)
     }
 
     private def damage(file: Int, at: Int): Unit = {
@@ -99,7 +124,8 @@ class StoreModelSuite extends AnyFunSuite with Checkers {
 }
 
 private object StoreModelSuite {
-  type Change = (String, Option[String])
+  import StoreFixture.rowFamily
+  import StoreModel._
 
   sealed trait Step
   final case class Commit(changes: List[Change]) extends Step
@@ -113,18 +139,23 @@ private object StoreModelSuite {
   case object Maintain extends Step
   final case class Damage(file: Int, at: Int) extends Step
 
-  def after(rows: Map[String, String], changes: List[Change]): Map[String, String] =
-    changes.foldLeft(rows) {
-      case (before, (key, Some(value))) => before.updated(key, value)
-      case (before, (key, None))        => before.removed(key)
-    }
+  final case class Life(family: FamilySpec, checksums: Boolean, steps: List[Step])
 
-  private val change: Gen[Change] = for {
-    key <- Gen.choose(0, 12).map(i => s"key$i")
-    value <- Gen.option(Gen.choose(0, 99).map(_.toString))
-  } yield (key, value)
+  val fewer: Shrink[Life] = Shrink { life =>
+    Shrink.shrinkContainer[List, Step].shrink(life.steps).map(steps => life.copy(steps = steps))
+  }
 
-  private val changes = Gen.choose(0, 6).flatMap(Gen.listOfN(_, change))
+  private val key = Gen.choose(0, 12).map(i => s"key$i")
+  private val value = Gen.choose(0, 99).map(_.toString)
+
+  private val change: Gen[Change] = Gen.frequency(
+    4 -> Gen.zip(key, value).map { case (k, v) => Put(k, v) },
+    4 -> Gen.zip(key, value).map { case (k, v) => Append(k, v) },
+    4 -> key.map(Remove(_)),
+    1 -> Gen.zip(Gen.option(key), Gen.option(key)).map { case (s, e) => RemoveRange(s, e) }
+  )
+
+  private val changes = Gen.choose(0, 8).flatMap(Gen.listOfN(_, change))
 
   val healthyStep: Gen[Step] = Gen.frequency(
     8 -> changes.map(Commit(_)),
@@ -141,4 +172,10 @@ private object StoreModelSuite {
       at <- Gen.choose(1, 100000)
     } yield Damage(file, at))
   )
+
+  def life(ordered: Boolean, step: Gen[Step]): Gen[Life] = for {
+    multiValue <- Gen.oneOf(true, false)
+    checksums <- Gen.oneOf(true, false)
+    steps <- Gen.listOf(step)
+  } yield Life(rowFamily.copy(multiValue = multiValue, ordered = ordered), checksums, steps)
 }

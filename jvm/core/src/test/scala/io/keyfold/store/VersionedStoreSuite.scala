@@ -322,7 +322,7 @@ class VersionedStoreSuite extends AnyFunSuite {
     fixture.commit(store, 0, "a" -> "1")
     store.close()
     assert(intercept[OutOfOrder](store.begin(VersionId(1))).getMessage.contains("was closed"))
-    assert(store.memoryBytes == 0)
+    assert(store.memory.total == 0)
   }
 
   test("files whose family is not what the query wants are refused") {

@@ -9,8 +9,8 @@ import org.scalatest.Assertions
 import org.scalatest.exceptions.TestFailedException
 
 /** Checks over random values. A failure names the seed of its run and the value, shrunk;
-  * `SEED=<seed>` in the environment of `testOnly` runs the same values again, `TIMES=<n>` as many
-  * as that.
+  * `SEED=<seed>` in the environment of `testOnly` runs the same values again. `TIMES=<n>` goes on
+  * until there were so many, in runs with seeds of their own, and prints how far it is.
   */
 trait SeededChecks { this: Assertions =>
 
@@ -23,7 +23,29 @@ trait SeededChecks { this: Assertions =>
   def forEach[A](values: Gen[A], times: Int = 100, shrink: Shrink[A] = Shrink.shrinkAny[A])(
       body: A => Any
   ): Unit = {
-    val seed = sys.env.get("SEED").fold(Random.nextLong())(_.toLong)
+    def run(seed: Long): Unit = SeededChecks.run(values, times, shrink, seed)(body).foreach {
+      failure => fail(s"SEED=$seed gives this again: $failure")
+    }
+    (sys.env.get("SEED").map(_.toLong), sys.env.get("TIMES").map(_.toInt)) match {
+      case (Some(seed), _)      => run(seed)
+      case (None, None)         => run(Random.nextLong())
+      case (None, Some(wanted)) =>
+        val start = System.nanoTime
+        for (done <- times to wanted + times - 1 by times) {
+          run(Random.nextLong())
+          val seconds = (System.nanoTime - start) / 1000000000L
+          println(s"${getClass.getSimpleName}: $done of $wanted in $seconds s")
+        }
+    }
+  }
+}
+
+private object SeededChecks {
+
+  /** @return what failed */
+  def run[A](values: Gen[A], times: Int, shrink: Shrink[A], seed: Long)(
+      body: A => Any
+  ): Option[String] = {
     val property = Prop.forAll(values) { value =>
       try {
         body(value)
@@ -36,10 +58,8 @@ trait SeededChecks { this: Assertions =>
       }
     }(identity, shrink, value => Pretty.prettyAny(value))
     val parameters =
-      Test.Parameters.default
-        .withMinSuccessfulTests(sys.env.get("TIMES").fold(times)(_.toInt))
-        .withInitialSeed(Seed(seed))
+      Test.Parameters.default.withMinSuccessfulTests(times).withInitialSeed(Seed(seed))
     val result = Test.check(parameters, property)
-    if (!result.passed) fail(s"SEED=$seed gives this again: ${Pretty.pretty(result)}")
+    Option.unless(result.passed)(Pretty.pretty(result))
   }
 }

@@ -2,11 +2,12 @@ package io.keyfold.spark
 
 import java.util.concurrent.atomic.{AtomicLong, LongAdder}
 
+import io.keyfold.mem.MemoryUse
 import io.keyfold.store.{StoreCounters, StoreTxn, VersionedStore}
 import org.apache.spark.sql.execution.streaming.state._
 
 /** Keyfold's custom metrics. Counts are what happened since the store reported last, maintenance in
-  * between included; sizes are as of now.
+  * between included; sizes are as of now. All are of one store, since Spark shows sums of stores.
   */
 object KeyfoldMetrics {
   private final case class Counted(metric: StateStoreCustomMetric, of: StoreCounters => LongAdder)
@@ -33,10 +34,17 @@ object KeyfoldMetrics {
     Counted(sum("keyfoldFilesDeleted", "files deleted by retention"), _.filesDeleted)
   )
   private val stateBytes = size("keyfoldStateBytes", "bytes of keys and values of the version")
+  private val sized = Seq[(StateStoreCustomMetric, MemoryUse => Long)](
+    size("keyfoldOffHeapBytes", "bytes of memory held off the heap") -> (_.offHeap),
+    size("keyfoldSpilledBytes", "bytes held in mapped files, beyond the memory budget") ->
+      (_.mapped),
+    size("keyfoldFreeBytes", "of both, bytes that neither rows nor their index take") -> (_.free)
+  )
   private val forced = sum("forceSnapshotCount", "stores that had a forced snapshot")
   private val lastSnapshot = StateStoreSnapshotLastUploadInstanceMetric()
 
-  val custom: Seq[StateStoreCustomMetric] = counted.map(_.metric) ++ Seq(stateBytes, forced)
+  val custom: Seq[StateStoreCustomMetric] =
+    counted.map(_.metric) ++ sized.map(_._1) ++ Seq(stateBytes, forced)
   val instance: Seq[StateStoreInstanceMetric] = Seq(lastSnapshot)
 
   private def sum(name: String, what: String) = StateStoreCustomSumMetric(name, s"Keyfold: $what")
@@ -51,16 +59,18 @@ private final class KeyfoldMetrics(id: StateStoreId, store: VersionedStore) {
   val lastSnapshotVersion = new AtomicLong(-1)
   private var reported = Map.empty[StateStoreCustomMetric, Long]
 
-  def of(txn: StoreTxn, forcedSnapshot: Boolean): StateStoreMetrics = StateStoreMetrics(
-    numKeys = txn.keys(0),
-    memoryUsedBytes = store.memoryBytes,
-    customMetrics = sinceLastReport() ++ Seq(
-      stateBytes -> txn.bytes,
-      forced -> (if (forcedSnapshot) 1L else 0L)
-    ),
-    instanceMetrics =
-      Map(lastSnapshot.withNewId(id.partitionId, id.storeName) -> lastSnapshotVersion.get)
-  )
+  def of(txn: StoreTxn, forcedSnapshot: Boolean): StateStoreMetrics = {
+    val memory = store.memory
+    StateStoreMetrics(
+      numKeys = txn.keys(0),
+      memoryUsedBytes = memory.total,
+      customMetrics =
+        sinceLastReport() ++ sized.map { case (metric, of) => metric -> of(memory) } ++
+          Seq(stateBytes -> txn.bytes, forced -> (if (forcedSnapshot) 1L else 0L)),
+      instanceMetrics =
+        Map(lastSnapshot.withNewId(id.partitionId, id.storeName) -> lastSnapshotVersion.get)
+    )
+  }
 
   private def sinceLastReport(): Map[StateStoreCustomMetric, Long] = synchronized {
     val now = counted.map(c => c.metric -> c.of(store.counters).sum).toMap

@@ -1,6 +1,7 @@
 package io.keyfold.spark
 
 import io.keyfold.errors.{Invalid, MisplacedRow}
+import io.keyfold.mem.PagePool
 import org.apache.spark.SparkException
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.{StringType, StructType}
@@ -275,6 +276,11 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
       assert(counted("keyfoldDeltas") == 1 && counted("keyfoldDeltaBytes") > 0)
       // A key: null bits 8, two columns 16, text 8. A value: null bits 8, one column 8.
       assert(counted("keyfoldStateBytes") == 4 * (32 + 16))
+      assert(counted("keyfoldOffHeapBytes") == metrics.memoryUsedBytes)
+      assert(counted("keyfoldOffHeapBytes") % PagePool.PageBytes == 0)
+      assert(counted("keyfoldSpilledBytes") == 0)
+      val live = counted("keyfoldOffHeapBytes") - counted("keyfoldFreeBytes")
+      assert(live >= counted("keyfoldStateBytes") && counted("keyfoldFreeBytes") > 0)
     }
   }
 

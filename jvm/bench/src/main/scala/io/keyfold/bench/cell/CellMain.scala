@@ -42,6 +42,7 @@ object CellMain {
       // So Spark's providers say that they do not have something.
       case error: UnsupportedOperationException if error.isInstanceOf[SparkThrowable] =>
         Outcome.Unsupported(oneLine(error.getMessage))
+      case error: Unsupported => Outcome.Unsupported(error.getMessage)
       // Also running out of memory is an outcome.
       case error: Throwable =>
         error.printStackTrace()

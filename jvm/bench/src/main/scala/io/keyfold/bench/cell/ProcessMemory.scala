@@ -12,12 +12,23 @@ import scala.util.Using
   *   used after full collections
   * @param resident
   *   of all the process, as the kernel counts it
+  * @param anonymous
+  *   of that, what no file is behind
+  * @param mapped
+  *   of that, what maps files
   * @param files
   *   below a folder
   * @param localFiles
   *   elsewhere in the temporary folder
   */
-final case class ProcessMemory(heap: Long, resident: Long, files: Long, localFiles: Long)
+final case class ProcessMemory(
+    heap: Long,
+    resident: Long,
+    anonymous: Long,
+    mapped: Long,
+    files: Long,
+    localFiles: Long
+)
 
 object ProcessMemory {
   def now(folder: Path): ProcessMemory = {
@@ -29,15 +40,15 @@ object ProcessMemory {
     val heap = ManagementFactory.getMemoryMXBean.getHeapMemoryUsage.getUsed
     val all = bytesBelow(Path.of(System.getProperty("java.io.tmpdir")))
     val files = bytesBelow(folder)
-    ProcessMemory(heap, resident(), files, all - files)
+    ProcessMemory(heap, of("VmRSS"), of("RssAnon"), of("RssFile"), files, all - files)
   }
 
-  private def resident(): Long = {
+  private def of(field: String): Long = {
     val line = Files
       .readAllLines(Path.of("/proc/self/status"))
       .asScala
-      .find(_.startsWith("VmRSS:"))
-      .getOrElse(sys.error("Cannot read VmRSS from /proc/self/status"))
+      .find(_.startsWith(s"$field:"))
+      .getOrElse(sys.error(s"Cannot read $field from /proc/self/status"))
     line.split("\\s+")(1).toLong * 1024
   }
 

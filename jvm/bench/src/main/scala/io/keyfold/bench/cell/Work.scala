@@ -2,6 +2,9 @@ package io.keyfold.bench.cell
 
 import io.keyfold.bench.{Effort, Figure}
 
+/** The provider does not have what a work is about. */
+final class Unsupported(reason: String) extends RuntimeException(reason)
+
 /** One operation of one cell. Each round does the same to a state of the same size, and times only
   * what belongs to the operation: rows are made before.
   */

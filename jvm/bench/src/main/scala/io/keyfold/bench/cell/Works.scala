@@ -16,6 +16,7 @@ object Works {
     case "open-commit"         => new OpenCommit(job)
     case "load"                => new Load(job)
     case "memory"              => new Memory(job)
+    case "spill"               => new Spill(job)
     case "longest-put"         => new LongestPut(job)
     case "put-during-snapshot" => new PutDuringSnapshot(job)
     case "streaming-count"     => new StreamingCount(job)

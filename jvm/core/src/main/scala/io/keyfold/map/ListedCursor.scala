@@ -1,0 +1,17 @@
+package io.keyfold.map
+
+/** Rows whose records are known. */
+private[map] final class ListedCursor(
+    records: Records,
+    list: IntList,
+    values: ValueSteps,
+    owner: MapView,
+    txn: ArenaTxn
+) extends RecordCursor(records, values, owner, txn) {
+  start()
+
+  override protected def fetch(batch: IntList): Boolean = {
+    batch.addAll(list)
+    false
+  }
+}
