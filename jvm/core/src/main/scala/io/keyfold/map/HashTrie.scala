@@ -113,14 +113,29 @@ private[map] class HashTrie(val addresses: Addresses) {
           diff(child(b, i), child(a, i), shift - FanoutBits, put, removed)
           i += 1
         }
+      } else if (b != 0L && a != 0L && slots(b) == slots(a)) {
+        // Mostly a copy with few changes: slots that are the same need no look-up.
+        val count = slots(a)
+        var i = 0
+        while (i < count) {
+          val content = slot(a, i)
+          val gone = slot(b, i)
+          if (content != gone) {
+            if (content != 0L && indexOf(b, content) < 0) put.add(recordOf(content))
+            if (removed != null && gone != 0L && indexOf(a, gone) < 0 && isGone(a, gone))
+              removed.add(recordOf(gone))
+          }
+          i += 1
+        }
       } else {
         eachSlot(after) { content =>
           if (!holds(before, shift, content)) put.add(recordOf(content))
         }
         if (removed != null) {
           eachSlot(before) { content =>
-            if (!holds(after, shift, content) && isGone(after, shift, content)) {
-              removed.add(recordOf(content))
+            if (!holds(after, shift, content)) {
+              val leaf = leafOf(after, shift, hashOf(content))
+              if (leaf == 0L || isGone(leaf, content)) removed.add(recordOf(content))
             }
           }
         }
@@ -148,23 +163,19 @@ private[map] class HashTrie(val addresses: Addresses) {
     leaf != 0L && indexOf(leaf, content) >= 0
   }
 
-  /** Whether no record has the same key; reads records only if hashes are the same. */
-  private def isGone(page: Int, shift: Int, content: Long): Boolean = {
+  /** Whether a leaf has no record of the same key; reads records only if hashes are the same. */
+  private def isGone(leaf: Long, content: Long): Boolean = {
     val hash = hashOf(content)
-    val leaf = leafOf(page, shift, hash)
-    leaf == 0L || {
-      val mask = slots(leaf) - 1
-      var i = hash & mask
-      var other = slot(leaf, i)
-      while (
-        other != 0L &&
-        !(hashOf(other) == hash && records.sameKey(recordOf(other), recordOf(content)))
-      ) {
-        i = (i + 1) & mask
-        other = slot(leaf, i)
-      }
-      other == 0L
+    val mask = slots(leaf) - 1
+    var i = hash & mask
+    var other = slot(leaf, i)
+    while (
+      other != 0L && !(hashOf(other) == hash && records.sameKey(recordOf(other), recordOf(content)))
+    ) {
+      i = (i + 1) & mask
+      other = slot(leaf, i)
     }
+    other == 0L
   }
 
   /** All entries below a page, in no order. */

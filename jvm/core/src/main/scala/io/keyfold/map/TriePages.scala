@@ -7,7 +7,7 @@ import io.keyfold.mem.Mem
   *
   * {{{
   * leaf    0  i32  epoch          branch  0  i32  epoch
-  *         4  i32  slots, 8 to 128        4  i32  0
+  *         4  i32  slots, 8 to 64         4  i32  0
   *         8  i32  entries                8  i32  entries below
   *        12  i32  0                     12  i32  0
   *        16  i64 x slots                16  i32 x 16  pages, 0 where there is none
@@ -21,7 +21,7 @@ private[map] object TriePages extends PageHeader {
   val SmallestLeaf = 8
 
   /** A leaf with more entries than fit becomes a branch. */
-  val LargestLeaf = 128
+  val LargestLeaf = 64
   val Fanout = 16
   val FanoutBits = 4
   private val SizesAt = HeaderLength + Fanout * Integer.BYTES

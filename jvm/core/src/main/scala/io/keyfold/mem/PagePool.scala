@@ -10,8 +10,8 @@ import io.keyfold.errors.OutOfMemory
   * mapped files (fewer and larger, as the system bounds the number of mappings). Off-heap memory is
   * always tried first, also after pages went to files; no page is moved. A region without a page in
   * use goes back to the system, but for some that spare taking them again at once, which costs more
-  * than filling them: off heap half of what is in use, or one; of files one, and only while
-  * off-heap memory is used up as well.
+  * than filling them: half of what is in use, or one; of files only while off-heap memory is used
+  * up.
   *
   * Threads: any; a lock is held, also while a spill file is written.
   *
@@ -59,9 +59,11 @@ final class PagePool private[mem] (
   def free(run: PageRun): Unit = synchronized {
     (if (run.region.isMapped) mapped else offHeap).give(run)
     val idle = offHeap.usedBytes == 0 && mapped.usedBytes == 0
-    offHeap.trim(spareBytes = if (idle) 0 else math.max(offHeap.usedBytes / 2, 1))
-    mapped.trim(spareBytes = if (idle || offHeap.hasFreeRegion || fits(1)) 0 else 1)
+    offHeap.trim(if (idle) 0 else spareOf(offHeap))
+    mapped.trim(if (idle || offHeap.hasFreeRegion || fits(1)) 0 else spareOf(mapped))
   }
+
+  private def spareOf(regions: Regions) = math.max(regions.usedBytes / 2, 1)
 
   /** Bytes taken from the system off the heap. */
   def allocatedBytes: Long = synchronized(offHeap.bytes)
