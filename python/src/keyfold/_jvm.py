@@ -14,8 +14,6 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
-JARS = "spark.jars"
-
 _CONNECT = "pyspark.sql.connect."
 
 
@@ -70,13 +68,21 @@ def loads_class(name: str) -> bool:
     return True
 
 
-def add_jar(builder: Any, jar: str) -> None:  # noqa: ANN401
-    """Appends a jar to those the builder, or else the Spark installation's defaults, name."""
+def append(builder: Any, key: str, item: str) -> None:  # noqa: ANN401
+    """Appends an item to a list that the builder, or else what Spark is started with, has."""
     options = builder._options  # noqa: SLF001
-    named = options.get(JARS) or _default_jars()
-    jars = [it for it in str(named).split(",") if it.strip()]
-    if jar not in jars:
-        builder.config(JARS, ",".join([*jars, jar]))
+    named = options.get(key) or (_conf_of_jvm(key) if has_jvm() else _default(key))
+    items = [it for it in str(named).split(",") if it.strip()]
+    if item not in items:
+        builder.config(key, ",".join([*items, item]))
+
+
+def runs_without(key: str, item: str) -> bool:
+    """Whether Spark runs already, and with a list that lacks an item."""
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    context = SparkContext._active_spark_context  # noqa: SLF001
+    return context is not None and item not in (context.getConf().get(key) or "").split(",")
 
 
 def submit_jars() -> str | None:
@@ -90,13 +96,21 @@ def submit_jars() -> str | None:
     return None
 
 
-def _default_jars() -> str:
+def _conf_of_jvm(key: str) -> str:
+    """The setting that spark-submit, or a context that runs, was given."""
+    from pyspark import SparkConf  # noqa: PLC0415
+
+    return SparkConf().get(key) or ""
+
+
+def _default(key: str) -> str:
     """The setting in spark-defaults.conf, which a builder's setting would otherwise replace."""
     folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(_find_spark_home(), "conf")  # noqa: PTH118
     file = Path(folder) / "spark-defaults.conf"
     if not file.is_file():
         return ""
-    found = re.findall(r"(?m)^\s*spark\.jars[\s=:]+(.*?)\s*$", file.read_text(encoding="utf-8"))
+    line = rf"(?m)^\s*{re.escape(key)}[\s=:]+(.*?)\s*$"
+    found = re.findall(line, file.read_text(encoding="utf-8"))
     return str(found[-1]) if found else ""
 
 

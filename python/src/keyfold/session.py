@@ -14,7 +14,16 @@ from keyfold.errors import (
     JarNotLoadedError,
     SparkVersionError,
 )
-from keyfold.settings import JAR_NAME, PROVIDER_CLASS, PROVIDER_KEY, QUERY_SETTINGS, SPARK_LINE
+from keyfold.settings import (
+    EXTENSIONS_CLASS,
+    EXTENSIONS_KEY,
+    JAR_NAME,
+    JARS_KEY,
+    PROVIDER_CLASS,
+    PROVIDER_KEY,
+    QUERY_SETTINGS,
+    SPARK_LINE,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,17 +34,25 @@ _log = logging.getLogger("keyfold")
 
 _ON_SERVER = (
     "This session talks to a Spark Connect server: only %s was set. The server itself must have "
-    "been started with %s on its class path (spark.jars, or --jars); queries fail otherwise."
+    "been started with %s on its class path (spark.jars, or --jars); queries fail otherwise. For "
+    f"transformWithState it must also have been started with {EXTENSIONS_KEY}={EXTENSIONS_CLASS}."
+)
+_NO_EXTENSION = (
+    f"Spark runs already, without {EXTENSIONS_KEY}={EXTENSIONS_CLASS}: it will refuse "
+    "transformWithState, which needs it from the start. Other queries do not. Call "
+    "keyfold.configure(SparkSession.builder) before the first session is made, or set it where "
+    "Spark is started."
 )
 
 
 def configure(target: T) -> T:
     """Makes queries started from now on keep their state in Keyfold, and returns `target`.
 
-    A builder is the better target: the jar goes to driver and executors, and the Spark UI shows the
-    provider's own metrics, which it looks up in the settings that Spark was started with. A running
-    session takes the provider's setting only, and must have been started with the jar. Queries with
-    an existing checkpoint keep the provider that wrote it.
+    A builder is the better target: the jar goes to driver and executors, transformWithState is let
+    through by Spark's planner, and the Spark UI shows the provider's own metrics, which it looks up
+    in the settings that Spark was started with. A running session takes the provider's setting
+    only, and must have been started with the jar. Queries with an existing checkpoint keep the
+    provider that wrote it.
 
     Args:
         target: `SparkSession.builder`, or a running session.
@@ -90,10 +107,13 @@ def _check_version(found: str) -> None:
 def _configure_builder(jvm: Any, builder: Any) -> None:  # noqa: ANN401
     if jvm.connects_to_server(builder):
         _log.warning(_ON_SERVER, PROVIDER_KEY, JAR_NAME)
-    elif jvm.has_jvm():
-        _check_loaded(jvm)
     else:
-        _add_jar(jvm, builder)
+        if jvm.has_jvm():
+            _check_loaded(jvm)
+            _warn_without_extension(jvm)
+        else:
+            _add_jar(jvm, builder)
+        jvm.append(builder, EXTENSIONS_KEY, EXTENSIONS_CLASS)
     for key, value in QUERY_SETTINGS.items():
         builder.config(key, value)
 
@@ -104,6 +124,7 @@ def _configure_session(jvm: Any, session: Any) -> None:  # noqa: ANN401
         _log.warning(_ON_SERVER, PROVIDER_KEY, JAR_NAME)
     else:
         _check_loaded(jvm)
+        _warn_without_extension(jvm)
     for key, value in QUERY_SETTINGS.items():
         session.conf.set(key, value)
 
@@ -117,7 +138,12 @@ def _add_jar(jvm: Any, builder: Any) -> None:  # noqa: ANN401
             f"function makes. Add {jar} to that list."
         )
     if named is None:
-        jvm.add_jar(builder, jar)
+        jvm.append(builder, JARS_KEY, jar)
+
+
+def _warn_without_extension(jvm: Any) -> None:  # noqa: ANN401
+    if jvm.runs_without(EXTENSIONS_KEY, EXTENSIONS_CLASS):
+        _log.warning(_NO_EXTENSION)
 
 
 def _check_loaded(jvm: Any) -> None:  # noqa: ANN401

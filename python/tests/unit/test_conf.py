@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keyfold.settings import JAR_NAME, QUERY_SETTINGS
+from keyfold.settings import EXTENSIONS_CLASS, EXTENSIONS_KEY, JAR_NAME, QUERY_SETTINGS
 
 CONF = Path(__file__).parents[3] / "conf"
 DEFAULTS = CONF / "keyfold-defaults.conf"
@@ -13,7 +13,7 @@ DEFAULTS = CONF / "keyfold-defaults.conf"
 def test_defaults_file_sets_what_configure_sets() -> None:
     lines = [line.strip() for line in DEFAULTS.read_text(encoding="utf-8").splitlines()]
     pairs = [tuple(line.split(maxsplit=1)) for line in lines if line and line[0] != "#"]
-    assert pairs == list(QUERY_SETTINGS.items())
+    assert pairs == [*QUERY_SETTINGS.items(), (EXTENSIONS_KEY, EXTENSIONS_CLASS)]
 
 
 def test_defaults_file_names_the_jar() -> None:

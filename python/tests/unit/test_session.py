@@ -19,9 +19,17 @@ from keyfold.errors import (
     JarNotLoadedError,
     SparkVersionError,
 )
-from keyfold.settings import JAR_NAME, PROVIDER_CLASS, PROVIDER_KEY, QUERY_SETTINGS
+from keyfold.settings import (
+    EXTENSIONS_CLASS,
+    EXTENSIONS_KEY,
+    JAR_NAME,
+    PROVIDER_CLASS,
+    PROVIDER_KEY,
+    QUERY_SETTINGS,
+)
 
 JAR = f"/opt/{JAR_NAME}"
+SETTINGS = {**QUERY_SETTINGS, EXTENSIONS_KEY: EXTENSIONS_CLASS}
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +49,7 @@ def options(builder: Any) -> dict[str, str]:
 def test_builder_is_returned_with_provider_and_jar() -> None:
     builder = SparkSession.builder
     assert keyfold.configure(builder) is builder
-    assert options(builder) == {**QUERY_SETTINGS, "spark.jars": JAR}
+    assert options(builder) == {**SETTINGS, "spark.jars": JAR}
 
 
 def test_jar_joins_those_of_the_builder_once() -> None:
@@ -68,13 +76,41 @@ def test_jars_of_submit_arguments_would_win(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("form", ["--jars /a.jar,{}", "--jars={}"])
 def test_jar_in_submit_arguments_is_enough(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", form.format(JAR) + " pyspark-shell")
-    assert options(keyfold.configure(SparkSession.builder)) == dict(QUERY_SETTINGS)
+    assert options(keyfold.configure(SparkSession.builder)) == SETTINGS
 
 
 def test_running_jvm_with_the_jar_needs_no_jar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_jvm, "has_jvm", lambda: True)
     monkeypatch.setattr(_jvm, "loads_class", lambda name: name == PROVIDER_CLASS)
-    assert options(keyfold.configure(SparkSession.builder)) == dict(QUERY_SETTINGS)
+    monkeypatch.setattr(_jvm, "_conf_of_jvm", {EXTENSIONS_KEY: "com.acme.Ours"}.__getitem__)
+    extensions = {EXTENSIONS_KEY: f"com.acme.Ours,{EXTENSIONS_CLASS}"}
+    assert options(keyfold.configure(SparkSession.builder)) == {**SETTINGS, **extensions}
+
+
+def test_extension_joins_those_of_builder_or_installation(tmp_path: Path) -> None:
+    builder = SparkSession.builder.config(EXTENSIONS_KEY, "com.acme.Ours")
+    keyfold.configure(keyfold.configure(builder))
+    assert options(builder)[EXTENSIONS_KEY] == f"com.acme.Ours,{EXTENSIONS_CLASS}"
+    defaults = f"{EXTENSIONS_KEY} com.acme.Theirs\n"
+    (tmp_path / "spark-defaults.conf").write_text(defaults, encoding="utf-8")
+    builder = keyfold.configure(SparkSession.builder)
+    assert options(builder)[EXTENSIONS_KEY] == f"com.acme.Theirs,{EXTENSIONS_CLASS}"
+
+
+@pytest.mark.parametrize("extensions", [None, "com.acme.Ours", f"a.B,{EXTENSIONS_CLASS}"])
+def test_spark_that_runs_without_the_extension_gets_a_word(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, extensions: str | None
+) -> None:
+    conf = {EXTENSIONS_KEY: extensions}
+    context = SimpleNamespace(getConf=lambda: conf)
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", context)
+    monkeypatch.setattr(_jvm, "has_jvm", lambda: True)
+    monkeypatch.setattr(_jvm, "loads_class", lambda _: True)
+    monkeypatch.setattr(_jvm, "_conf_of_jvm", lambda _: "")
+    with caplog.at_level(logging.WARNING, "keyfold"):
+        keyfold.configure(SparkSession.builder)
+    expected = extensions is None or EXTENSIONS_CLASS not in extensions
+    assert (f"{EXTENSIONS_KEY}={EXTENSIONS_CLASS}" in caplog.text) == expected
 
 
 def test_running_jvm_without_the_jar_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:

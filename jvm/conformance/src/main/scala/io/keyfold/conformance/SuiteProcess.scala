@@ -32,6 +32,7 @@ final class SuiteProcess(
     val workFolder = folder.resolve(s"$suite.work")
     deleteFolder(workFolder)
     Files.createDirectories(workFolder.resolve("tmp"))
+    PointedClasses.write(workFolder.resolve("classes"), provider)
     val builder = new ProcessBuilder(command(suite, resultFile, workFolder, skips).asJava)
       .directory(workFolder.toFile)
       .redirectErrorStream(true)
@@ -54,10 +55,16 @@ final class SuiteProcess(
   }
 
   private def command(suite: String, resultFile: Path, workFolder: Path, skips: Seq[String]) =
-    Seq(javaBinary("java"), s"@$javaArguments") ++
+    Seq(
+      javaBinary("java"),
+      s"@$javaArguments",
+      "-cp",
+      s"${workFolder.resolve("classes")}${File.pathSeparator}$ClassPath"
+    ) ++
       JvmOptions ++
       Seq(
         s"-Dspark.sql.streaming.stateStore.providerClass=$provider",
+        "-Dspark.sql.extensions=io.keyfold.spark.KeyfoldExtensions",
         s"-Djava.io.tmpdir=${workFolder.resolve("tmp")}",
         s"-Dspark.test.home=$workFolder",
         SuiteMain.getClass.getName.stripSuffix("$"),
@@ -104,13 +111,15 @@ object SuiteProcess {
     "-Dspark.hadoop.fs.AbstractFileSystem.file.impl=io.keyfold.conformance.ShelllessLocalFs"
   )
 
+  private def ClassPath = System.getProperty("java.class.path")
+
   private val Environment = Map(
     // A host name that does not resolve must not decide whether Spark starts.
     "SPARK_LOCAL_IP" -> "127.0.0.1",
     // Executors of a local cluster are started as from a Spark build, which is not there.
     "SPARK_TESTING" -> "1",
     "SPARK_SCALA_VERSION" -> "2.13",
-    "SPARK_DIST_CLASSPATH" -> System.getProperty("java.class.path")
+    "SPARK_DIST_CLASSPATH" -> ClassPath
   )
 
   private def javaBinary(name: String): String =

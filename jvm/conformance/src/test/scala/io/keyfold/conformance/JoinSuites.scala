@@ -36,3 +36,24 @@ class StreamingFullOuterJoinV2Suite
     with JoinsWithStoresOfTheirOwn
 
 class StreamingLeftSemiJoinV2Suite extends StreamingLeftSemiJoinSuite with JoinsWithStoresOfTheirOwn
+
+/** Runs each test of a join suite once, with one store for all that a join keeps: state format 3,
+  * or what a suite says.
+  */
+trait JoinsInFamilies extends StreamingJoinSuite with ConfiguredForRocksDb {
+  override protected def testMode: Mode = Mode.WithVCF
+
+  override protected def test(testName: String, testTags: Tag*)(testBody: => Any)(implicit
+      pos: Position
+  ): Unit = testWithVirtualColumnFamilyJoins(testName, testTags: _*)(testBody)
+}
+
+class StreamingInnerJoinV3Suite extends StreamingInnerJoinSuite with JoinsInFamilies
+class StreamingOuterJoinV3Suite extends StreamingOuterJoinSuite with JoinsInFamilies
+class StreamingFullOuterJoinV3Suite extends StreamingFullOuterJoinSuite with JoinsInFamilies
+class StreamingLeftSemiJoinV3Suite extends StreamingLeftSemiJoinSuite with JoinsInFamilies
+
+class KeyfoldInnerJoinV4Suite extends StreamingInnerJoinV4Suite with JoinsInFamilies
+class KeyfoldOuterJoinV4Suite extends StreamingOuterJoinV4Suite with JoinsInFamilies
+class KeyfoldFullOuterJoinV4Suite extends StreamingFullOuterJoinV4Suite with JoinsInFamilies
+class KeyfoldLeftSemiJoinV4Suite extends StreamingLeftSemiJoinV4Suite with JoinsInFamilies

@@ -14,8 +14,7 @@ import org.apache.spark.sql.keyfold.SparkShim
 import org.apache.spark.sql.types.StructType
 import org.scalatest.BeforeAndAfter
 
-/** Spark's contract suite for providers. Each test comes twice, with and without column families;
-  * as with HDFSBacked, both run on the default family until Keyfold has others.
+/** Spark's contract suite for providers. Each test comes twice, with and without column families.
   */
 class KeyfoldStateStoreSuite
     extends StateStoreSuiteBase[KeyfoldStateStoreProvider]
@@ -33,7 +32,7 @@ class KeyfoldStateStoreSuite
   override def newStoreProvider(
       id: StateStoreId,
       useColumnFamilies: Boolean
-  ): KeyfoldStateStoreProvider = provider(id)
+  ): KeyfoldStateStoreProvider = provider(id, useColumnFamilies = useColumnFamilies)
 
   override def newStoreProvider(
       id: StateStoreId,
@@ -50,10 +49,11 @@ class KeyfoldStateStoreSuite
       keySchema: StructType,
       spec: KeyStateEncoderSpec,
       useColumnFamilies: Boolean
-  ): KeyfoldStateStoreProvider = provider(newId(), spec = spec)
+  ): KeyfoldStateStoreProvider =
+    provider(newId(), keys = keySchema, spec = Some(spec), useColumnFamilies = useColumnFamilies)
 
   override def newStoreProvider(useColumnFamilies: Boolean): KeyfoldStateStoreProvider =
-    provider(newId())
+    provider(newId(), useColumnFamilies = useColumnFamilies)
 
   override def newStoreProviderWithClonedConf(id: StateStoreId): KeyfoldStateStoreProvider =
     provider(id, cloneSQLConf())
@@ -71,7 +71,7 @@ class KeyfoldStateStoreSuite
       version: Int,
       useColumnFamilies: Boolean
   ): Set[((String, Int), Int)] =
-    tryWithProviderResource(newStoreProvider(provider.stateStoreId)) { other =>
+    tryWithProviderResource(newStoreProvider(provider.stateStoreId, useColumnFamilies)) { other =>
       val store = other.getReadStore(version.toLong)
       try store.iterator().map(rowPairToDataPair).toSet
       finally store.release()
@@ -94,17 +94,19 @@ class KeyfoldStateStoreSuite
         SQLConf.STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT.defaultValue.get,
         SQLConf.MAX_BATCHES_TO_RETAIN_IN_MEMORY.defaultValue.get
       ),
-      spec: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(keySchema),
-      hadoopConf: Configuration = new Configuration
+      keys: StructType = keySchema,
+      spec: Option[KeyStateEncoderSpec] = None,
+      hadoopConf: Configuration = new Configuration,
+      useColumnFamilies: Boolean = false
   ): KeyfoldStateStoreProvider = {
     hadoopConf.set(SparkShim.RunIdKey, UUID.randomUUID.toString)
     val provider = new KeyfoldStateStoreProvider
     provider.init(
       id,
-      keySchema,
+      keys,
       valueSchema,
-      spec,
-      useColumnFamilies = false,
+      spec.getOrElse(NoPrefixKeyStateEncoderSpec(keys)),
+      useColumnFamilies,
       new StateStoreConf(conf),
       hadoopConf,
       useMultipleValuesPerKey = false,

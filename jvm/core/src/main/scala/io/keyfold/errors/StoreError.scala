@@ -43,6 +43,10 @@ final class ForeignFile(val path: String, detail: String)
 final class LayoutMismatch(condition: String, message: String)
     extends StoreError(condition, message, null)
 
+/** A column family of a version is not what the query takes it for. */
+final class FamilyMismatch(message: String, val found: String, val wanted: String)
+    extends StoreError("KEYFOLD_FAMILY_MISMATCH", message, null)
+
 /** A row was handed to a partition that does not own it. */
 final class MisplacedRow(message: String) extends StoreError("KEYFOLD_ROW_MISPLACED", message, null)
 

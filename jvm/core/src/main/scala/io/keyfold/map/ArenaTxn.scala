@@ -11,6 +11,10 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
   private val writer = new RowWriter(arena, node, map.keyGroups)
   private var open = true
 
+  /** What each family was in the base; null if it is new. */
+  private var origins = base.families
+  private var droppedFamilies = Vector.empty[String]
+
   override protected def txn: ArenaTxn = if (open) this else null
 
   override protected def handedOut(record: Int): Unit = if (open) show(record)
@@ -35,8 +39,20 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
       if (spec.ordered) new OrderedRows(spec, 0)
       else new HashedRows(spec, GroupTable.empty(map.keyGroups))
     node.families = node.families :+ rows
+    origins = origins :+ null
     node.families.length - 1
   }
+
+  override def dropFamily(family: Int): Unit = {
+    requireOpen("drop a family")
+    val rows = node.families(family)
+    writer.retireAll(rows)
+    if (origins(family) != null) droppedFamilies :+= rows.spec.name
+    node.families = node.families.patch(family, Nil, 1)
+    origins = origins.patch(family, Nil, 1)
+  }
+
+  override def dropped: Seq[String] = droppedFamilies
 
   override def put(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
     requireOpen("put")
@@ -119,8 +135,10 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
   private lazy val noRoots = GroupTable.empty(map.keyGroups)
 
   private def rootsOfBase(family: Int): GroupTable =
-    if (family >= base.families.length) noRoots
-    else base.families(family).asInstanceOf[HashedRows].roots
+    origins(family) match {
+      case hashed: HashedRows => hashed.roots
+      case _                  => noRoots
+    }
 
   override protected def orderedChanged(): Unit = {
     super.orderedChanged()

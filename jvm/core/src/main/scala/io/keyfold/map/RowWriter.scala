@@ -95,6 +95,16 @@ private[map] final class RowWriter(arena: Arena, node: VersionNode, keyGroups: I
       }
     }
 
+  /** Gives up all rows of a family that is no more. */
+  def retireAll(rows: FamilyRows): Unit = {
+    val retire = records.retire(rows, _: Int, valuesStay = false)
+    rows match {
+      case hashed: HashedRows =>
+        hashed.roots.groups.foreach(group => tries.retireAll(hashed.roots(group))(retire))
+      case ordered: OrderedRows => trees.retireAll(ordered.root)(retire)
+    }
+  }
+
   private def findInRange(rows: OrderedRows, from: Slice, until: Slice) = {
     batch.clear()
     trees.collect(rows.root, from, behind = false, until, batch)

@@ -44,7 +44,9 @@ trait StateMap extends AutoCloseable {
 /** A consistent view of a version. Families are addressed by index into [[families]]. */
 trait MapView {
 
-  /** The families and how much they hold. Indices stay the same within a view. */
+  /** The families and how much they hold. Indices stay the same within a view, until one is
+    * dropped.
+    */
   def families: IndexedSeq[Family]
 
   /** Index of a family, or -1. */
@@ -94,6 +96,14 @@ trait MapTxn extends MapView {
     *   its index
     */
   def createFamily(spec: FamilySpec): Int
+
+  /** Takes a family out with all its rows; the indices behind its own go down by one. Another of
+    * its name may be created.
+    */
+  def dropFamily(family: Int): Unit
+
+  /** Names of the base's families that were dropped. */
+  def dropped: Seq[String]
 
   /** Makes a row have this value, and no other. */
   def put(family: Int, hash: Int, key: Slice, value: Slice): Unit

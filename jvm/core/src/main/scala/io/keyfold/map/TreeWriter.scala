@@ -161,6 +161,25 @@ private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.
     close(at, left + 1)
   }
 
+  /** Takes a whole tree away.
+    *
+    * @param each
+    *   told each of its records
+    */
+  def retireAll(page: Int)(each: Int => Unit): Unit = if (page != 0) {
+    val at = addresses.of(page)
+    val branch = isBranch(at)
+    var i = 0
+    while (i < entries(at)) {
+      if (branch) {
+        retireAll(child(at, i))(each)
+        if (separator(at, i) != 0) pages.retire(separator(at, i))
+      } else each(record(at, i))
+      i += 1
+    }
+    pages.retire(page)
+  }
+
   /** Frees what was made after `epoch` below a page, separators too; `freeRecord` a record. */
   def freeNewer(page: Int, epoch: Int)(freeRecord: Int => Unit): Unit = if (page != 0) {
     val at = addresses.of(page)

@@ -159,6 +159,16 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     leaf
   }
 
+  /** Takes a whole trie away.
+    *
+    * @param each
+    *   told each of its records
+    */
+  def retireAll(root: Int)(each: Int => Unit): Unit = if (root != 0) {
+    eachSlot(root)(content => each(recordOf(content)))
+    retireBelow(root)
+  }
+
   private def retireBelow(page: Int): Unit = {
     val at = addresses.of(page)
     if (isBranch(at)) {

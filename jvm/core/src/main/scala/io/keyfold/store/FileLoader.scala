@@ -274,6 +274,9 @@ private[store] final class FileLoader(
       val file = files.open(version, kind)
       try {
         checkKeyGroups(file)
+        for (name <- file.footer.dropped; index = txn.familyIndex(name) if index >= 0) {
+          txn.dropFamily(index)
+        }
         val families = file.footer.families.map(f => familyIn(txn, f.spec)).toArray
         new EntryApplier(txn, families, file, location.partition, seal).applyAll()
         if (kind == FileKind.Delta) deltaBytes(version) = file.length

@@ -78,7 +78,8 @@ private[store] final class StoreFiles(
       keyGroups: Int,
       ancestors: Seq[Ancestor],
       rows: MapTxn
-  ): Long = write(version, FileKind.Delta, keyGroups, ancestors, rows)(_.changesOf(rows))
+  ): Long =
+    write(version, FileKind.Delta, keyGroups, ancestors, rows, rows.dropped)(_.changesOf(rows))
 
   /** Writes all rows of a view as the snapshot of `version`.
     *
@@ -90,20 +91,22 @@ private[store] final class StoreFiles(
       keyGroups: Int,
       ancestors: Seq[Ancestor],
       rows: MapView
-  ): Long = write(version, FileKind.Snapshot, keyGroups, ancestors, rows)(_.rowsOf(rows))
+  ): Long = write(version, FileKind.Snapshot, keyGroups, ancestors, rows, Nil)(_.rowsOf(rows))
 
   private def write(
       version: VersionId,
       kind: FileKind,
       keyGroups: Int,
       ancestors: Seq[Ancestor],
-      rows: MapView
+      rows: MapView,
+      dropped: Seq[String]
   )(entries: EntryWriter => Unit): Long =
     blobs.write(path(version, kind)) { out =>
       val file = new FileWriter(out, kind, settings.codec, settings.rowChecksums.isDefined)
       val seal = newSeal()
       entries(new EntryWriter(file, orderOf(keyGroups), seal))
-      file.finish(identity(version, keyGroups), ancestors, rows.families.map(seal.withoutSeals))
+      val families = rows.families.map(seal.withoutSeals)
+      file.finish(identity(version, keyGroups), ancestors, families, dropped)
       ()
     }
 

@@ -11,6 +11,8 @@ import io.keyfold.mem.Slice
   * they still work, after `abort` they do not. Slices handed out stay until it is released, which
   * the caller must do.
   *
+  * @param always
+  *   families that every version has
   * @param anew
   *   it began without rows and builds on no file
   */
@@ -20,22 +22,53 @@ final class StoreTxn private[store] (
     val base: VersionId,
     private[store] val resident: Resident,
     override private[store] val rows: MapTxn,
-    families: Seq[FamilySpec],
+    always: Seq[FamilySpec],
     settings: StoreSettings,
     seal: RowSeal,
     private[store] val anew: Boolean
-) extends StoreView(rows, base, location, families, seal) {
+) extends StoreView(rows, base, location, seal) {
   import StoreTxn._
 
   /** The thread that began it. */
   private[store] val thread: Thread = Thread.currentThread
   private val state = new AtomicReference[State](Updating)
-  private val placements =
-    families.map(new Placement(_, settings.partitions, location.partition)).toArray
-
-  for (i <- families.indices if indices(i) < 0) indices(i) = rows.createFamily(families(i))
+  for (family <- always if indexOf(family) < 0) rows.createFamily(family)
+  private var placements = placementsOfFamilies()
 
   def isCommitted: Boolean = state.get == Committed
+
+  /** Makes a family, unless it is there.
+    *
+    * @return
+    *   its index
+    * @throws io.keyfold.errors.FamilyMismatch
+    *   if there is another of that name
+    */
+  def createFamily(spec: FamilySpec): Int = {
+    requireUpdating("create a column family")
+    val there = indexOf(spec)
+    if (there >= 0) there
+    else {
+      val index = rows.createFamily(spec)
+      placements = placementsOfFamilies()
+      index
+    }
+  }
+
+  /** Takes a family out with all its rows; the indices behind its own go down by one.
+    *
+    * @return
+    *   whether it was there
+    */
+  def dropFamily(name: String): Boolean = {
+    requireUpdating("drop a column family")
+    val index = rows.familyIndex(name)
+    index >= 0 && {
+      rows.dropFamily(index)
+      placements = placementsOfFamilies()
+      true
+    }
+  }
 
   /** Copies key and value in.
     *
@@ -45,7 +78,7 @@ final class StoreTxn private[store] (
   def put(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
     requireUpdating("put")
     if (!placements(family).fits(hash)) throw misplaced(family, hash)
-    rows.put(indices(family), hash, key, seal.close(key, value))
+    rows.put(family, hash, key, seal.close(key, value))
   }
 
   /** Adds a value behind those of the key, if any; copies both in.
@@ -56,13 +89,13 @@ final class StoreTxn private[store] (
   def append(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
     requireUpdating("append")
     if (!placements(family).fits(hash)) throw misplaced(family, hash)
-    rows.append(indices(family), hash, key, seal.close(key, value))
+    rows.append(family, hash, key, seal.close(key, value))
   }
 
   /** @return whether the key was there */
   def remove(family: Int, hash: Int, key: Slice): Boolean = {
     requireUpdating("remove")
-    rows.remove(indices(family), hash, key)
+    rows.remove(family, hash, key)
   }
 
   /** Removes the rows of an ordered family with `start <= key < end`; null: no bound.
@@ -72,7 +105,7 @@ final class StoreTxn private[store] (
     */
   def removeRange(family: Int, start: Slice, end: Slice): Long = {
     requireUpdating("remove a range")
-    rows.removeRange(indices(family), start, end)
+    rows.removeRange(family, start, end)
   }
 
   override def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
@@ -128,6 +161,10 @@ final class StoreTxn private[store] (
     super.release()
   }
 
+  private def placementsOfFamilies() = rows.families
+    .map(family => new Placement(family.spec, settings.partitions, location.partition))
+    .toArray
+
   private def requireUpdating(what: String): Unit =
     if (state.get != Updating) throw outOfOrder(what)
 
@@ -139,7 +176,7 @@ final class StoreTxn private[store] (
   )
 
   private def misplaced(family: Int, hash: Int) = new MisplacedRow(
-    s"Cannot put a row with hash $hash into $location column family ${families(family).name}: with " +
+    s"Cannot put a row with hash $hash into $location column family ${families(family).spec.name}: with " +
       s"${settings.partitions} partitions it belongs to partition " +
       s"${Math.floorMod(hash, settings.partitions)}. The operator does not partition its input by the " +
       "state key as Keyfold expects (spark.sql.streaming.statefulOperator.useStrictDistribution must " +

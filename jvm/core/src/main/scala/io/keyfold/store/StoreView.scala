@@ -1,11 +1,11 @@
 package io.keyfold.store
 
-import io.keyfold.errors.Invalid
-import io.keyfold.format.{FamilySpec, VersionId}
+import io.keyfold.errors.FamilyMismatch
+import io.keyfold.format.{Family, FamilySpec, VersionId}
 import io.keyfold.map.{MapView, RowCursor}
 import io.keyfold.mem.Slice
 
-/** A version to read. Families are addressed by index into those that the store was opened with.
+/** A version to read. Families are addressed by index into [[families]]; -1 is one without rows.
   *
   * Slices are borrowed until the view is released (a transaction: until it ends). Belongs to one
   * thread at a time.
@@ -14,69 +14,61 @@ class StoreView private[store] (
     private[store] val rows: MapView,
     val version: VersionId,
     location: StoreLocation,
-    families: Seq[FamilySpec],
     private[store] val seal: RowSeal
 ) {
+  import StoreView._
 
-  /** Index in `rows` of each family; -1 if this version has no rows of it. */
-  protected val indices: Array[Int] = families.map(indexOf).toArray
+  /** The version's families and how much they hold. */
+  def families: IndexedSeq[Family] = rows.families.map(seal.withoutSeals)
 
-  /** Rows of a family. */
-  def keys(family: Int): Long = {
-    val index = indices(family)
-    if (index < 0) 0L else rows.families(index).keys
-  }
-
-  /** Bytes of keys and values of all families. */
-  def bytes: Long = rows.families.iterator.map(seal.withoutSeals(_).bytes).sum
-
-  def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
-    val index = indices(family)
-    index >= 0 && rows.get(index, hash, key, value) && {
-      seal.read(key, value)
-      true
-    }
-  }
-
-  /** The row of a key, if it is there, with all its values. */
-  def values(family: Int, hash: Int, key: Slice): RowCursor = {
-    val index = indices(family)
-    if (index < 0) StoreView.NoRows else seal.reading(rows.values(index, hash, key))
-  }
-
-  def scan(family: Int): RowCursor = {
-    val index = indices(family)
-    if (index < 0) StoreView.NoRows else seal.reading(rows.scan(index))
-  }
-
-  def scanPrefix(family: Int, prefix: Slice): RowCursor = {
-    val index = indices(family)
-    if (index < 0) StoreView.NoRows else seal.reading(rows.scanPrefix(index, prefix))
-  }
-
-  /** Rows of an ordered family with `start <= key < end`, in key order; null: no bound. */
-  def scanRange(family: Int, start: Slice, end: Slice): RowCursor = {
-    val index = indices(family)
-    if (index < 0) StoreView.NoRows else seal.reading(rows.scanRange(index, start, end))
-  }
-
-  def release(): Unit = rows.release()
-
-  private def indexOf(wanted: FamilySpec): Int = {
+  /** Index of a family whose rows are kept as `wanted` says; -1 if there is none of that name.
+    *
+    * @throws io.keyfold.errors.FamilyMismatch
+    *   if there is another of that name. What decides where rows live and which schemas they have
+    *   is not compared: the version's own counts.
+    */
+  def indexOf(wanted: FamilySpec): Int = {
     val index = rows.familyIndex(wanted.name)
-    if (index >= 0 && rows.families(index).spec != wanted) {
-      throw new Invalid(
-        "KEYFOLD_FAMILY_MISMATCH",
+    if (index >= 0 && shape(rows.families(index).spec) != shape(wanted)) {
+      val found = rows.families(index).spec
+      throw new FamilyMismatch(
         s"Cannot use $location version $version: its files hold column family " +
-          s"${rows.families(index).spec}, the query wants $wanted. The query's stateful operator has " +
-          "changed; start it on a new checkpoint location."
+          s"$found, the query wants $wanted. The query's stateful operator has " +
+          "changed; start it on a new checkpoint location.",
+        found.toString,
+        wanted.toString
       )
     }
     index
   }
+
+  def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean =
+    family >= 0 && rows.get(family, hash, key, value) && {
+      seal.read(key, value)
+      true
+    }
+
+  /** The row of a key, if it is there, with all its values. */
+  def values(family: Int, hash: Int, key: Slice): RowCursor =
+    if (family < 0) NoRows else seal.reading(rows.values(family, hash, key))
+
+  def scan(family: Int): RowCursor =
+    if (family < 0) NoRows else seal.reading(rows.scan(family))
+
+  def scanPrefix(family: Int, prefix: Slice): RowCursor =
+    if (family < 0) NoRows else seal.reading(rows.scanPrefix(family, prefix))
+
+  /** Rows of an ordered family with `start <= key < end`, in key order; null: no bound. */
+  def scanRange(family: Int, start: Slice, end: Slice): RowCursor =
+    if (family < 0) NoRows else seal.reading(rows.scanRange(family, start, end))
+
+  def release(): Unit = rows.release()
 }
 
 private object StoreView {
+  private def shape(spec: FamilySpec) =
+    (spec.keyEncoding, spec.rowEncoding, spec.ordered, spec.multiValue)
+
   private object NoRows extends RowCursor {
     override def next(): Boolean = false
     override def nextValue(): Boolean = false

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory
   * Opening a store touches no file.
   *
   * @param families
-  *   the column families that the query uses, made when a store starts empty
+  *   the column families that every version has; others come and go with transactions
   * @param onSnapshot
   *   told of each snapshot known to be durable, when written or found at load
   * @param newMap
@@ -111,7 +111,7 @@ final class VersionedStore(
     */
   def read(version: VersionId): StoreView = synchronized {
     val in = load(version)
-    val view = new StoreView(in.map.pin(version), version, location, families, newSeal())
+    val view = new StoreView(in.map.pin(version), version, location, newSeal())
     val isOld = resident.flatMap(_.newest).exists(_.version > version.version)
     if (!isOld) {
       keep(in)
@@ -128,7 +128,7 @@ final class VersionedStore(
     */
   def readReplayed(snapshot: VersionId, version: VersionId): StoreView = {
     val in = loader.replay(snapshot, version)
-    val view = new StoreView(in.map.pin(version), version, location, families, newSeal())
+    val view = new StoreView(in.map.pin(version), version, location, newSeal())
     in.map.close()
     view
   }

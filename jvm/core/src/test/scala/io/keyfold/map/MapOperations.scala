@@ -11,6 +11,7 @@ private[map] object MapOperations {
   final case class Append(family: Int, key: Int, value: Int) extends Operation
   final case class Remove(family: Int, key: Int) extends Operation
   final case class RemoveRange(family: Int, start: Int, end: Int) extends Operation
+  final case class Drop(family: Int) extends Operation
   final case class Get(family: Int, key: Int) extends Operation
   final case class Values(family: Int, key: Int) extends Operation
   case object Check extends Operation
@@ -32,6 +33,7 @@ private[map] object MapOperations {
       8 -> Gen.zip(any, row, any).map { case (f, k, v) => Append(f, k, v) },
       6 -> Gen.zip(any, row).map { case (f, k) => Remove(f, k) },
       1 -> Gen.zip(any, any, any).map { case (f, s, e) => RemoveRange(f, s, e) },
+      1 -> any.map(Drop),
       2 -> Gen.zip(any, row).map { case (f, k) => Get(f, k) },
       2 -> Gen.zip(any, row).map { case (f, k) => Values(f, k) },
       1 -> Gen.const(Check),

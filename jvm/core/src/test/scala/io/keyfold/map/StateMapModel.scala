@@ -41,6 +41,7 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
     case Append(family, k, v) => open.foreach(_.append(family, key(k), valueOf(v)))
     case Remove(family, k)    => open.foreach(_.remove(family, key(k)))
     case RemoveRange(f, s, e) => open.foreach(_.removeRange(f, bound(s), bound(e)))
+    case Drop(family)         => open.foreach(_.drop(family))
     case Get(family, k)       => open.foreach(_.get(family, key(k)))
     case Values(family, k)    => open.foreach(_.values(family, key(k)))
     case Check                => open.foreach(checkWhole)
@@ -215,6 +216,8 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
     private val borrowed = mutable.ArrayBuffer.empty[(Slice, Bytes)]
     private val cursors = mutable.ArrayBuffer.empty[CursorModel]
 
+    private val dropped = mutable.Set.empty[FamilySpec]
+
     /** Keys written to, by family name; and those put or removed, not appended to only. */
     private val touched = mutable.Set.empty[(String, Bytes)]
     private val cut = mutable.Set.empty[(String, Bytes)]
@@ -284,6 +287,17 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       }
     }
 
+    def drop(family: Int): Unit = {
+      val spec = choose(Specs, family)
+      for (index <- state.indexOf(spec)) {
+        rows.dropFamily(index)
+        state = State(state.families.patch(index, Nil, 1))
+        if (start.indexOf(spec).isDefined) dropped += spec
+        touched.filterInPlace(_._1 != spec.name)
+        cut.filterInPlace(_._1 != spec.name)
+      }
+    }
+
     private def change(index: Int, key: Bytes, by: Rows => Rows): Unit = {
       val before = state.families(index)
       val after = before.copy(rows = by(before.rows))
@@ -313,8 +327,14 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
     def checkBorrowed(): Unit =
       for ((slice, expected) <- borrowed) assert(Bytes.of(slice) == expected)
 
-    def checkChanges(): Unit = for ((family, index) <- state.families.zipWithIndex) {
-      val before = start.indexOf(family.spec).fold(NoRows)(start.families(_).rows)
+    def checkChanges(): Unit = {
+      assert(rows.dropped.toSet == dropped.map(_.name))
+      for ((family, index) <- state.families.zipWithIndex) checkChanges(family, index)
+    }
+
+    private def checkChanges(family: FamilyState, index: Int): Any = {
+      val origin = start.indexOf(family.spec).filter(_ => !dropped(family.spec))
+      val before = origin.fold(NoRows)(start.families(_).rows)
       val written = touched.collect { case (family.spec.name, k) => k }.toSet
       val groups = rows.changedGroups(index).toSeq
       assert(groups.distinct == groups)

@@ -388,6 +388,54 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
     }
   }
 
+  testMap("a dropped family is gone with its rows; older versions and views keep it") { map =>
+    val many = (1 to 3000).map(i => s"k$i" -> i.toString).toMap
+    for (spec <- Seq(hashed.copy(name = "h"), ordered)) {
+      commit(map, VersionId.Empty, v1) { txn =>
+        txn.createFamily(spec)
+        txn.createFamily(hashed.copy(name = "last"))
+        for ((k, v) <- many) put(txn, k, v, 1)
+        put(txn, "k", "stays", 2)
+      }
+      val pinned = map.pin(v1)
+      val txn = map.begin(v1)
+      put(txn, "k1", "fleeting", 1)
+      val cursor = txn.scan(1)
+      assert(cursor.next())
+      txn.dropFamily(1)
+      assert(txn.dropped == Seq(spec.name))
+      assert(txn.familyIndex(spec.name) == -1 && txn.familyIndex("last") == 1)
+      assert(allRows(txn, 1) == Map("k" -> "stays"))
+      assert(txn.changedGroups(1).isEmpty)
+      assert(Iterator.continually(cursor.next()).takeWhile(identity).size == many.size - 1)
+      val again = txn.createFamily(spec)
+      put(txn, "new", "1", again)
+      assert(allRows(txn, again) == Map("new" -> "1"))
+      assert(txn.changedGroups(again).length == 1)
+      txn.dropFamily(again)
+      txn.createFamily(spec)
+      put(txn, "new", "2", again)
+      assert(txn.dropped == Seq(spec.name))
+      txn.commit(v2)
+      txn.release()
+      viewing(map, v1)(view => assert(allRows(view, 1) == many))
+      viewing(map, v2)(view => assert(allRows(view, again) == Map("new" -> "2")))
+      map.retain(v2, 1)
+      assert(allRows(pinned, 1) == many)
+      pinned.release()
+      map.retain(VersionId.Empty, 1)
+    }
+  }
+
+  testMap("a drop that is aborted leaves the family and its rows") { map =>
+    commit(map, VersionId.Empty, v1)(put(_, "k", "1"))
+    val txn = map.begin(v1)
+    txn.dropFamily(0)
+    assert(txn.families.isEmpty)
+    txn.release()
+    viewing(map, v1)(view => assert(allRows(view) == Map("k" -> "1")))
+  }
+
   testMap("families count keys, values and bytes of what they hold") { map =>
     writing(map, VersionId.Empty) { txn =>
       def counts = {

@@ -37,9 +37,9 @@ class RowChecksumSuite extends AnyFunSuite {
     }
     val store = fixture.open()
     val txn = store.begin(VersionId(8))
-    assert(txn.bytes == 8 * 3 && txn.keys(0) == 8)
+    assert(txn.families.head.bytes == 8 * 3 && txn.families.head.keys == 8)
     put(txn, "k1", "")
-    assert(get(txn, "k1").contains("") && txn.bytes == 8 * 3 - 1)
+    assert(get(txn, "k1").contains("") && txn.families.head.bytes == 8 * 3 - 1)
   }
 
   test("the setting may be turned on and off over a checkpoint's life") {
@@ -91,7 +91,7 @@ class RowChecksumSuite extends AnyFunSuite {
     val store = fixture.open()
     val txn = store.begin(VersionId.Empty)
     for (v <- Seq("1", "22", "333")) append(txn, "k", v)
-    assert(txn.bytes == 7 && txn.keys(0) == 1)
+    assert(txn.families.map(f => (f.bytes, f.keys)) == Seq((7L, 1L)))
     txn.commit()
     assert(openFile(fixture, 1, FileKind.Delta).footer.families.head.values == 3)
     assert(fixture.loadedLists(1) == Map("k" -> Vector("1", "22", "333")))

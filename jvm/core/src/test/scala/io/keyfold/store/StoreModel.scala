@@ -38,6 +38,11 @@ private[store] final class StoreModel private (
       val bounds = Seq(start, end).map(_.map(StoreFixture.slice).orNull)
       assert(txn.removeRange(0, bounds.head, bounds(1)) == gone.size)
       new StoreModel(family, before, rows -- gone, cut ++ gone)
+    case DropAll =>
+      assert(txn.dropFamily(family.name))
+      assert(txn.createFamily(family) == 0)
+      // A feed does not tell the rows that went with the family.
+      new StoreModel(family, Map.empty, Map.empty, Set.empty)
     case _ => this
   }
 
@@ -72,6 +77,9 @@ private[store] object StoreModel {
   final case class Append(key: String, value: String) extends Change
   final case class Remove(key: String) extends Change
   final case class RemoveRange(start: Option[String], end: Option[String]) extends Change
+
+  /** The family is dropped and made again. */
+  case object DropAll extends Change
 
   /** A record of a change feed. */
   final case class Record(key: String, removed: Boolean, appended: Boolean, value: String)

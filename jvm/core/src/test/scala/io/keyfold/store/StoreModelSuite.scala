@@ -152,7 +152,8 @@ private object StoreModelSuite {
     4 -> Gen.zip(key, value).map { case (k, v) => Put(k, v) },
     4 -> Gen.zip(key, value).map { case (k, v) => Append(k, v) },
     4 -> key.map(Remove(_)),
-    1 -> Gen.zip(Gen.option(key), Gen.option(key)).map { case (s, e) => RemoveRange(s, e) }
+    1 -> Gen.zip(Gen.option(key), Gen.option(key)).map { case (s, e) => RemoveRange(s, e) },
+    1 -> Gen.const(DropAll)
   )
 
   private val changes = Gen.choose(0, 8).flatMap(Gen.listOfN(_, change))

@@ -4,7 +4,7 @@ import java.io.IOException
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicReference
 
-import io.keyfold.errors.{Invalid, MissingFile, OutOfOrder}
+import io.keyfold.errors.{FamilyMismatch, MissingFile, OutOfOrder}
 import io.keyfold.format.{Ancestor, FileKind, FileReader, VersionId}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -33,7 +33,7 @@ class VersionedStoreSuite extends AnyFunSuite {
     assert(!remove(txn, "nothing"))
     put(txn, "fleeting", "x")
     assert(remove(txn, "fleeting"))
-    assert(txn.keys(0) == 2)
+    assert(txn.families.head.keys == 2)
     txn.commit()
     assert(rows(store.read(VersionId(2))) == Map("a" -> "10", "c" -> "3"))
     assert(fixture.loaded(2) == Map("a" -> "10", "c" -> "3"))
@@ -329,7 +329,7 @@ class VersionedStoreSuite extends AnyFunSuite {
     val fixture = new StoreFixture
     fixture.commitVersions(1)
     val store = fixture.open(family = rowFamily.copy(keyEncoding = "prefix:1", ordered = true))
-    val error = intercept[Invalid](store.begin(VersionId(1)))
+    val error = intercept[FamilyMismatch](store.begin(VersionId(1)))
     assert(error.condition == "KEYFOLD_FAMILY_MISMATCH")
     store.begin(VersionId.Empty).abort()
   }

@@ -9,18 +9,20 @@ import org.apache.spark.sql.keyfold.ChangeIterator
   * whose commit made the version. Net changes: a key that a batch wrote twice comes once, and one
   * that it put and removed again does not come. Rows are reused.
   */
-private final class ChangeRows(feed: ChangeFeed, schema: StoreSchema) extends ChangeIterator {
-  private val codec = schema.newCodec()
+private final class ChangeRows(feed: ChangeFeed, schema: FamilySchema) extends ChangeIterator {
+  private val keys = schema.newKeys()
+  private val values = schema.newValues()
 
   override protected def nextChange(): Option[(RecordType.Value, UnsafeRow, UnsafeRow, Long)] =
     Option.when(feed.next()) {
-      val key = codec.decode(feed.key)
+      val key = keys.decode(feed.key)
       val batch = feed.version - 1
       if (feed.removed) (RecordType.DELETE_RECORD, key, null, batch)
       else {
-        val value = RowBytes.row(schema.value.length, feed.value)
+        val value = values.decode(feed.value, new UnsafeRow(schema.value.length))
         schema.validate(key, value)
-        (RecordType.PUT_RECORD, key, value, batch)
+        val kind = if (feed.appended) RecordType.MERGE_RECORD else RecordType.PUT_RECORD
+        (kind, key, value, batch)
       }
     }
 

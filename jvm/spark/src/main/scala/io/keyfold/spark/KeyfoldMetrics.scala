@@ -61,12 +61,16 @@ private final class KeyfoldMetrics(id: StateStoreId, store: VersionedStore) {
 
   def of(txn: StoreTxn, forcedSnapshot: Boolean): StateStoreMetrics = {
     val memory = store.memory
+    val families = txn.families
     StateStoreMetrics(
-      numKeys = txn.keys(0),
+      numKeys = families.iterator.filterNot(_.spec.internal).map(_.keys).sum,
       memoryUsedBytes = memory.total,
       customMetrics =
         sinceLastReport() ++ sized.map { case (metric, of) => metric -> of(memory) } ++
-          Seq(stateBytes -> txn.bytes, forced -> (if (forcedSnapshot) 1L else 0L)),
+          Seq(
+            stateBytes -> families.iterator.map(_.bytes).sum,
+            forced -> (if (forcedSnapshot) 1L else 0L)
+          ),
       instanceMetrics =
         Map(lastSnapshot.withNewId(id.partitionId, id.storeName) -> lastSnapshotVersion.get)
     )

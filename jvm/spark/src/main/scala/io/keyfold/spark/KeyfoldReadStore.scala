@@ -10,9 +10,9 @@ import org.apache.spark.sql.execution.streaming.state._
 private final class KeyfoldReadStore(
     override val id: StateStoreId,
     view: StoreView,
-    schema: StoreSchema
-) extends OneFamily {
-  override protected val rows = new StoreRows(view, schema)
+    schemas: FamilySchemas
+) extends FamilyReads {
+  override protected val families = new StoreFamilies(view, schemas)
 
   Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => release()))
 

@@ -22,30 +22,45 @@ import org.apache.spark.sql.types.StructType
 private final class KeyfoldStateStore(
     override val id: StateStoreId,
     txn: StoreTxn,
-    schema: StoreSchema,
+    schemas: FamilySchemas,
     baseId: Option[String],
     newId: Option[String],
     forceSnapshot: Boolean,
     onCommit: Long => Unit,
     currentMetrics: (StoreTxn, Boolean) => StateStoreMetrics
 ) extends StateStore
-    with OneFamily {
-  override protected val rows = new StoreRows(txn, schema)
+    with FamilyReads {
+  override protected val families = new StoreFamilies(txn, schemas)
 
   Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => release()))
 
   override def version: Long = txn.base.version
 
   override def put(key: UnsafeRow, value: UnsafeRow, family: String): Unit = {
-    requireDefault(family)
     require(value != null, "Cannot put a null value")
-    rows.put(txn, key, value)
+    families("put", family).put(txn, key, value)
   }
 
-  override def remove(key: UnsafeRow, family: String): Unit = {
-    requireDefault(family)
-    rows.remove(txn, key)
+  override def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
+    requireValues("put", values)
+    families("put", family).putAll(txn, key, values)
   }
+
+  override def merge(key: UnsafeRow, value: UnsafeRow, family: String): Unit = {
+    require(value != null, "Cannot merge a null value")
+    families("merge", family).append(txn, key, value)
+  }
+
+  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
+    requireValues("merge", values)
+    families("merge", family).appendAll(txn, key, values, from = 0)
+  }
+
+  override def remove(key: UnsafeRow, family: String): Unit =
+    families("remove", family).remove(txn, key)
+
+  override def deleteRange(begin: UnsafeRow, end: UnsafeRow, family: String): Unit =
+    families("deleteRange", family).removeRange(txn, begin, end)
 
   override def commit(): Long =
     try {
@@ -67,6 +82,9 @@ private final class KeyfoldStateStore(
   override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo =
     StateStoreCheckpointInfo(id.partitionId, version + 1, newId, baseId)
 
+  /** @param keySchema
+    *   not used: `spec` has it, and in joins of format 4 only there it is whole
+    */
   override def createColFamilyIfAbsent(
       family: String,
       keySchema: StructType,
@@ -74,23 +92,25 @@ private final class KeyfoldStateStore(
       spec: KeyStateEncoderSpec,
       useMultipleValuesPerKey: Boolean,
       isInternal: Boolean
-  ): Unit =
-    throw StateStoreErrors.multipleColumnFamiliesNotSupported(KeyfoldStateStoreProvider.Name)
+  ): Unit = {
+    schemas.verifyChange("create_col_family", family, isInternal)
+    val schema = schemas.schema(family, spec, valueSchema, useMultipleValuesPerKey, isInternal)
+    StoreFamilies.matching(family)(txn.createFamily(schema.spec))
+    schemas.register(schema)
+    families.changed()
+  }
 
-  override def removeColFamilyIfExists(family: String): Boolean =
-    throw StateStoreErrors.removingColumnFamiliesNotSupported(KeyfoldStateStoreProvider.Name)
+  override def removeColFamilyIfExists(family: String): Boolean = {
+    schemas.verifyChange("remove_col_family", family, internal = false)
+    val removed = txn.dropFamily(family)
+    families.changed()
+    removed
+  }
 
-  override def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit =
-    throw unsupported("putList")
-
-  override def merge(key: UnsafeRow, value: UnsafeRow, family: String): Unit =
-    throw unsupported("merge")
-
-  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit =
-    throw unsupported("mergeList")
-
-  override def deleteRange(begin: UnsafeRow, end: UnsafeRow, family: String): Unit =
-    throw unsupported("deleteRange")
+  private def requireValues(verb: String, values: Array[UnsafeRow]): Unit = {
+    require(values != null, s"Cannot $verb a null value")
+    values.foreach(v => require(v != null, s"Cannot $verb a null value in the array"))
+  }
 
   override def toString: String = s"KeyfoldStateStore[$id, version ${version + 1}]"
 }

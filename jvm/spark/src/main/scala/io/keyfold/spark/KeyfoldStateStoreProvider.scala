@@ -27,7 +27,7 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
   private var id: StateStoreId = _
   private var conf: StateStoreConf = _
   private var hadoopConf: Configuration = _
-  private var schema: StoreSchema = _
+  private var schemas: FamilySchemas = _
   private var store: VersionedStore = _
   private var metrics: KeyfoldMetrics = _
 
@@ -48,17 +48,28 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
       useMultipleValuesPerKey: Boolean,
       stateSchemaProvider: Option[StateSchemaProvider]
   ): Unit = {
-    refuseUnsupported(useColumnFamilies, useMultipleValuesPerKey, storeConfs)
+    require(
+      useColumnFamilies || !useMultipleValuesPerKey,
+      "Multiple values per key support requires column families to be enabled"
+    )
     this.id = stateStoreId
     this.conf = storeConfs
     this.hadoopConf = hadoopConf
-    schema = new StoreSchema(id, keySchema, valueSchema, keyStateEncoderSpec, conf)
+    schemas = new FamilySchemas(
+      id,
+      conf,
+      useColumnFamilies,
+      stateSchemaProvider,
+      keyStateEncoderSpec,
+      valueSchema,
+      useMultipleValuesPerKey
+    )
     val keyfold = new KeyfoldConf(conf.sqlConfs)
     val memory = StateMemory.pool(keyfold.memoryMaxBytes)
     store = new VersionedStore(
       StoreLocation(id.operatorId, id.partitionId, id.storeName),
       settings(keyfold),
-      Seq(schema.family),
+      if (useColumnFamilies) Nil else Seq(schemas.default.spec),
       new HadoopBlobStore(new Path(id.checkpointRootLocation), hadoopConf),
       Clock.systemUTC(),
       snapshotIsDurable,
@@ -82,7 +93,7 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =
     loading(version) {
-      new KeyfoldReadStore(id, store.read(versionId(version, uniqueId)), schema)
+      readStore(store.read(versionId(version, uniqueId)))
     }
 
   override def replayStateFromSnapshot(
@@ -109,7 +120,7 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
       versionId(snapshotVersion, snapshotVersionStateStoreCkptId),
       versionId(endVersion, endVersionStateStoreCkptId)
     )
-    new KeyfoldReadStore(id, view, schema)
+    readStore(view)
   }
 
   override def getStateStoreChangeDataReader(
@@ -119,7 +130,9 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
       endVersionStateStoreCkptId: Option[String]
   ): ChangeIterator = loading(startVersion) {
     val end = versionId(endVersion, endVersionStateStoreCkptId)
-    new ChangeRows(store.changes(startVersion, end, schema.family.name), schema)
+    val family = colFamilyNameOpt.getOrElse(FamilySchemas.Default)
+    val schema = schemas("getStateStoreChangeDataReader", family)
+    new ChangeRows(store.changes(startVersion, end, family), schema)
   }
 
   /** A failure is logged, not thrown: thrown, it would make Spark unload the store. */
@@ -130,7 +143,10 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
 
   override def close(): Unit = if (store != null) store.close()
 
-  override def supportedCustomMetrics: Seq[StateStoreCustomMetric] = KeyfoldMetrics.custom
+  override def supportedCustomMetrics: Seq[StateStoreCustomMetric] = {
+    KeyfoldExtensions.require()
+    KeyfoldMetrics.custom
+  }
   override def supportedInstanceMetrics: Seq[StateStoreInstanceMetric] = KeyfoldMetrics.instance
 
   private def settings(keyfold: KeyfoldConf): StoreSettings = {
@@ -158,10 +174,27 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
     )
   }
 
-  private def writeStore(txn: StoreTxn, baseId: Option[String], forceSnapshot: Boolean) = {
-    val newId = Option.when(conf.enableStateStoreCheckpointIds)(UUID.randomUUID.toString)
-    new KeyfoldStateStore(id, txn, schema, baseId, newId, forceSnapshot, committed, metrics.of)
-  }
+  private def writeStore(txn: StoreTxn, baseId: Option[String], forceSnapshot: Boolean) =
+    try {
+      // One that a join or transformWithState has is not used, and described in several ways.
+      if (!txn.families.exists(_.spec.name == FamilySchemas.Default)) {
+        txn.createFamily(schemas.default.spec)
+      }
+      val newId = Option.when(conf.enableStateStoreCheckpointIds)(UUID.randomUUID.toString)
+      new KeyfoldStateStore(id, txn, schemas, baseId, newId, forceSnapshot, committed, metrics.of)
+    } catch {
+      case e: Throwable =>
+        txn.release()
+        throw e
+    }
+
+  private def readStore(view: StoreView) =
+    try new KeyfoldReadStore(id, view, schemas)
+    catch {
+      case e: Throwable =>
+        view.release()
+        throw e
+    }
 
   /** Under checkpoint format v1, and for version 0, Spark passes no id. */
   private def versionId(version: Long, checkpointId: Option[String]) =
@@ -206,21 +239,4 @@ object KeyfoldStateStoreProvider {
 
   /** The newest version, and the one before it, which maintenance writes snapshots of. */
   private val MinVersionsInMemory = 2
-
-  private def refuseUnsupported(
-      useColumnFamilies: Boolean,
-      useMultipleValuesPerKey: Boolean,
-      conf: StateStoreConf
-  ): Unit = {
-    if (useColumnFamilies) throw StateStoreErrors.multipleColumnFamiliesNotSupported(Name)
-    if (useMultipleValuesPerKey) {
-      throw StateStoreErrors.unsupportedOperationException("multipleValuesPerKey", Name)
-    }
-    if (conf.stateStoreEncodingFormat != StateStoreEncoding.UnsafeRow.toString) {
-      throw StateStoreErrors.unsupportedOperationException(
-        s"encodingFormat ${conf.stateStoreEncodingFormat}",
-        Name
-      )
-    }
-  }
 }

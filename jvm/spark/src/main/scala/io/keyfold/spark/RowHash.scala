@@ -9,6 +9,22 @@ trait RowHash {
   def apply(key: UnsafeRow): Int
 }
 
+object RowHash {
+
+  /** @param columns
+    *   the types of the first columns, which count
+    */
+  def ofColumns(columns: Seq[DataType], seed: Int): RowHash = new ColumnsHash(columns, seed)
+
+  /** @param path
+    *   a column and, if it is a field of that which counts, the field; and so on
+    */
+  def ofField(schema: StructType, path: Seq[Int], seed: Int): RowHash = {
+    val hash = ColumnHash.ofField(schema, path)
+    row => if (row.isNullAt(path.head)) seed else hash.of(row, path.head, seed)
+  }
+}
+
 /** What Spark's `HashPartitioning` computes of the first columns of a row: each column's hash is
   * the seed of the next, and a null leaves it as it is (`org.apache.spark.sql.catalyst.expressions.
   * HashExpression`). Spark generates code for that, which takes milliseconds to get hold of; this
@@ -39,6 +55,15 @@ private sealed abstract class ColumnHash {
 }
 
 private object ColumnHash {
+
+  /** Of a column, given that the row that it is in has this schema. */
+  def ofField(schema: StructType, path: Seq[Int]): ColumnHash =
+    (path, schema(path.head).dataType) match {
+      case (Seq(_), column)                 => of(column)
+      case (_ +: inner, struct: StructType) => new OfField(struct, inner)
+      case (_, other) => throw new IllegalArgumentException(s"$other has no field ${path(1)}")
+    }
+
   def of(dataType: DataType): ColumnHash = dataType match {
     case BooleanType                                                          => OfBoolean
     case ByteType                                                             => OfByte
@@ -115,6 +140,18 @@ private object ColumnHash {
       val place = row.getLong(column)
       nested.pointTo(row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt)
       columns.of(nested, seed)
+    }
+  }
+
+  private final class OfField(schema: StructType, path: Seq[Int]) extends ColumnHash {
+    private val field = path.head
+    private val inner = ofField(schema, path)
+    private val nested = new UnsafeRow(schema.length)
+
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int = {
+      val place = row.getLong(column)
+      nested.pointTo(row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt)
+      if (nested.isNullAt(field)) seed else inner.of(nested, field, seed)
     }
   }
 

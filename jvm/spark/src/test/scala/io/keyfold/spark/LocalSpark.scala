@@ -8,6 +8,9 @@ import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach, Suite}
 trait LocalSpark extends BeforeAndAfterAll with BeforeAndAfterEach { this: Suite =>
   protected var spark: SparkSession = _
 
+  /** Of this suite's own. */
+  protected def settings: Map[String, String] = Map.empty
+
   override def beforeAll(): Unit = {
     super.beforeAll()
     spark = SparkSession
@@ -21,6 +24,7 @@ trait LocalSpark extends BeforeAndAfterAll with BeforeAndAfterEach { this: Suite
         "spark.sql.streaming.stateStore.providerClass",
         classOf[KeyfoldStateStoreProvider].getName
       )
+      .config(settings)
       .getOrCreate()
   }
 

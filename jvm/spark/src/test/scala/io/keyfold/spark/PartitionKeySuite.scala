@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate._
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
@@ -57,7 +58,10 @@ class PartitionKeySuite extends AnyFunSuite {
   }
 
   private def rule(store: String, key: StructType, value: StructType, spec: KeyStateEncoderSpec) =
-    PartitionKey.of(store, key, value, spec)
+    PartitionKey.of(store, "default", spec, value, key)
+
+  private def familyRule(family: String, spec: KeyStateEncoderSpec, grouping: StructType) =
+    PartitionKey.of("default", family, spec, long, grouping)
 
   test("aggregation, deduplication, mapGroupsWithState: all columns of the key") {
     val all = rule("default", key, long, NoPrefixKeyStateEncoderSpec(key))
@@ -75,9 +79,104 @@ class PartitionKeySuite extends AnyFunSuite {
     for (side <- Seq("left", "right")) {
       val spec = NoPrefixKeyStateEncoderSpec(key)
       assert(rule(s"$side-keyToNumValues", key, long, spec).name == "all")
-      val indexed = rule(s"$side-keyWithIndexToValue", key, long, spec)
-      assert(indexed.name == s"first:${key.length - 1}")
-      assertPlaced(indexed, key.length - 1)
+      val indexed = NoPrefixKeyStateEncoderSpec(key.add("index", LongType))
+      val byIndex = rule(s"$side-keyWithIndexToValue", indexed.keySchema, long, indexed)
+      assert(byIndex.name == s"first:${key.length}")
+      assertPlaced(byIndex, key.length)
+      assert(familyRule(s"$side-keyToNumValues", spec, key).name == "all")
+      val families = Seq(
+        s"$side-keyWithIndexToValue" -> indexed,
+        s"$side-keyWithTsToValues" -> TimestampAsPostfixKeyStateEncoderSpec(indexed.keySchema),
+        s"$side-tsWithKey" -> TimestampAsPrefixKeyStateEncoderSpec(indexed.keySchema)
+      )
+      for ((family, spec) <- families) {
+        assert(familyRule(family, spec, key).name == s"first:${key.length}")
+        assertPlaced(familyRule(family, spec, key), key.length)
+      }
+    }
+  }
+
+  /** Partition of a state key by Spark's own extractor of partition keys. */
+  private def extracted(
+      family: String,
+      key: StructType,
+      row: UnsafeRow,
+      kind: StateVariableType.Value,
+      ttl: Boolean
+  ): Int = {
+    val name = family.stripPrefix("$ttl_").stripPrefix("$min_").stripPrefix("$count_")
+    val info = TransformWithStateVariableInfo(name, kind, ttl)
+    val extractor =
+      TransformWithStatePartitionKeyExtractorFactory.create("default", family, key, info)
+    val columns = extractor.partitionKeySchema.fields.toSeq.zipWithIndex.map { case (field, i) =>
+      BoundReference(i, field.dataType, nullable = true)
+    }
+    val id = HashPartitioning(columns, 7).partitionIdExpression
+    UnsafeProjection.create(Seq(id))(extractor.partitionKey(row)).getInt(0)
+  }
+
+  private def assertExtracted(
+      family: String,
+      spec: KeyStateEncoderSpec,
+      kind: StateVariableType.Value,
+      ttl: Boolean,
+      name: String
+  )(values: UnsafeRow => Seq[Any]): Unit = {
+    val grouping = new StructType(key.fields)
+    val rule = familyRule(family, spec, grouping)
+    assert(rule.name == name)
+    for (row <- rows) {
+      val projection = UnsafeProjection.create(spec.keySchema)
+      val stateKey = projection(InternalRow.fromSeq(values(row))).copy()
+      val expected = extracted(family, spec.keySchema, stateKey, kind, ttl)
+      assert(Math.floorMod(rule.newHash()(stateKey), 7) == expected)
+    }
+  }
+
+  private val userKey = new StructType().add("value", StringType)
+  private val mapKey = new StructType().add("key", key).add("userKey", userKey)
+  private val text = InternalRow(org.apache.spark.unsafe.types.UTF8String.fromString("u"))
+  private val expiry = "expirationMs"
+
+  test("transformWithState: map state by its first field, its TTL index by that of its element") {
+    val map = PrefixKeyScanStateEncoderSpec(mapKey, 1)
+    assertExtracted("m", map, StateVariableType.MapState, false, "first:1")(Seq(_, text))
+    val ttl = new StructType().add(expiry, LongType).add("elementKey", mapKey)
+    val index = RangeKeyScanStateEncoderSpec(ttl, Seq(0))
+    assertExtracted("$ttl_m", index, StateVariableType.MapState, true, "path:1.0") { row =>
+      Seq(1L, InternalRow(row, text))
+    }
+  }
+
+  test("transformWithState: value and list state by the whole key, in their indexes too") {
+    val whole = NoPrefixKeyStateEncoderSpec(key)
+    def values(row: UnsafeRow) = row.toSeq(key)
+    for (kind <- Seq(StateVariableType.ValueState, StateVariableType.ListState)) {
+      assertExtracted("s", whole, kind, false, "all")(values)
+      for (index <- Seq("$min_s", "$count_s"))
+        assertExtracted(index, whole, kind, true, "all")(values)
+      val ttl = new StructType().add(expiry, LongType).add("elementKey", key)
+      val spec = RangeKeyScanStateEncoderSpec(ttl, Seq(0))
+      assertExtracted("$ttl_s", spec, kind, true, "path:1")(Seq(1L, _))
+    }
+    assert(familyRule("$rowCounter_s", whole, key).name == "all")
+  }
+
+  test("transformWithState: a grouping key that looks like a map's is told by the default family") {
+    val ttl = new StructType().add(expiry, LongType).add("elementKey", mapKey)
+    val spec = RangeKeyScanStateEncoderSpec(ttl, Seq(0))
+    assert(familyRule("$ttl_s", spec, grouping = mapKey).name == "path:1")
+  }
+
+  test("transformWithState: timers by the key, whichever way round they are") {
+    for (mode <- Seq("$procTimers", "$eventTimers")) {
+      val byKey = new StructType().add("key", key).add("expiryTimestampMs", LongType)
+      val byTime = new StructType().add("expiryTimestampMs", LongType).add("key", key)
+      val primary = PrefixKeyScanStateEncoderSpec(byKey, 1)
+      val second = RangeKeyScanStateEncoderSpec(byTime, Seq(0))
+      val timer = StateVariableType.TimerState
+      assertExtracted(s"${mode}_keyToTimestamp", primary, timer, false, "first:1")(Seq(_, 5L))
+      assertExtracted(s"${mode}_timestampToKey", second, timer, false, "path:1")(Seq(5L, _))
     }
   }
 

@@ -3,11 +3,15 @@ package org.apache.spark.sql.keyfold
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.memory._
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExecBase
+import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution
 import org.apache.spark.sql.execution.streaming.{checkpointing, runtime}
 import org.apache.spark.sql.internal.SQLConf
 
 /** What has another name or place in other Spark lines. */
 object SparkShim {
+  val Line = "4.2"
+
   type CheckpointFileManager = checkpointing.CheckpointFileManager
 
   /** Setting that tells executors the number of partitions of a running query's state. */
@@ -25,6 +29,13 @@ object SparkShim {
       override def memoryMode: MemoryMode = MemoryMode.OFF_HEAP
       override def getMemBytesUsed: Long = used()
     })
+
+  /** Whether this thread is about to run transformWithState as a streaming query. */
+  def startsTransformWithState: Boolean = {
+    val frames = StackWalker.getInstance.walk(_.map[String](_.getClassName).toArray)
+    def has(name: String) = frames.contains(name)
+    has(classOf[TransformWithStateExecBase].getName) && has(classOf[MicroBatchExecution].getName)
+  }
 
   def checkpointFileManager(path: Path, conf: Configuration): CheckpointFileManager =
     checkpointing.CheckpointFileManager.create(path, conf)

@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.config._
-import org.apache.spark.{SparkEnv, SparkException}
+import org.apache.spark.{SparkContext, SparkEnv, SparkException, SparkUnsupportedOperationException}
 import org.apache.spark.sql.errors.QueryExecutionErrors
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.util.Utils
@@ -39,6 +39,9 @@ object SparkPrivate {
       conf.get(EXECUTOR_MEMORY_OVERHEAD).getOrElse(math.max(share, least)) << 20
   }
 
+  /** Id of the application whose driver this is. */
+  def application: Option[String] = SparkContext.getActive.map(_.applicationId)
+
   /** A folder for this JVM's temporary files. */
   def localFolder: java.nio.file.Path =
     java.nio.file.Path.of(
@@ -67,6 +70,15 @@ object SparkPrivate {
   /** Spark's error for a row that does not fit its checksum. */
   def corruptRow(store: String, expected: Int, computed: Int, cause: Throwable): Throwable =
     withReason(StateStoreErrors.rowChecksumVerificationFailed(store, expected, computed), cause)
+
+  /** Spark's error for a column family that is not as it was. (The constructor of its own class
+    * names other parameters than the message has, and fails.)
+    */
+  def familyMismatch(family: String, before: String, wanted: String): Throwable =
+    new SparkUnsupportedOperationException(
+      "STATE_STORE_COLUMN_FAMILY_SCHEMA_INCOMPATIBLE",
+      Map("colFamilyName" -> family, "oldSchema" -> before, "newSchema" -> wanted)
+    )
 
   private def withReason(error: Throwable, cause: Throwable): Throwable = error match {
     case e: SparkException if e ne cause =>

@@ -1,0 +1,124 @@
+package org.apache.spark.sql.keyfold
+
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate._
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.util.Utils
+
+/** Lets transformWithState run with a provider that Spark 4.2 does not list: it asks for the class
+  * name of its RocksDB provider. Each such operator is replaced by itself without that question.
+  *
+  * @param provider
+  *   class name; subclasses are admitted too
+  */
+final class AdmitTransformWithState(provider: String) extends ColumnarRule {
+  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
+    override def apply(plan: SparkPlan): SparkPlan =
+      if (isAdmitted(plan.conf)) plan.transformUp {
+        case p: TransformWithStateExec if !p.isInstanceOf[AdmittedTransformWithState] =>
+          new AdmittedTransformWithState(p)
+        case p: TransformWithStateInPySparkExec
+            if !p.isInstanceOf[AdmittedTransformWithStateInPySpark] =>
+          new AdmittedTransformWithStateInPySpark(p)
+      }
+      else plan
+  }
+
+  private def isAdmitted(conf: SQLConf): Boolean = {
+    val configured = Utils.classForName[Any](conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS))
+    Utils.classForName[Any](provider).isAssignableFrom(configured)
+  }
+}
+
+/** The operator of Scala and Java. Unequal to the one it stands for, and made anew when that is
+  * copied: Spark would go back to the original.
+  */
+private final class AdmittedTransformWithState(p: TransformWithStateExec)
+    extends TransformWithStateExec(
+      p.keyDeserializer,
+      p.valueDeserializer,
+      p.groupingAttributes,
+      p.dataAttributes,
+      p.statefulProcessor,
+      p.timeMode,
+      p.outputMode,
+      p.keyEncoder,
+      p.outputObjAttr,
+      p.stateInfo,
+      p.batchTimestampMs,
+      p.prevBatchTimestampMs,
+      p.eventTimeWatermarkForLateEvents,
+      p.eventTimeWatermarkForEviction,
+      p.child,
+      p.isStreaming,
+      p.hasInitialState,
+      p.initialStateGroupingAttrs,
+      p.initialStateDataAttrs,
+      p.initialStateDeserializer,
+      p.initialState
+    ) {
+  copyTagsFrom(p)
+
+  override protected def validateStateStoreProvider(isStreaming: Boolean): Unit = ()
+
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[AdmittedTransformWithState]
+  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
+  override def hashCode: Int = super.hashCode
+
+  override def makeCopy(args: Array[AnyRef]): SparkPlan = again(copy().makeCopy(args))
+
+  override protected def withNewChildrenInternal(
+      left: SparkPlan,
+      right: SparkPlan
+  ): TransformWithStateExec = again(super.withNewChildrenInternal(left, right))
+
+  private def again(plan: SparkPlan) = {
+    plan.copyTagsFrom(this)
+    new AdmittedTransformWithState(plan.asInstanceOf[TransformWithStateExec])
+  }
+}
+
+/** The operator of Python, in pandas and in rows. */
+private final class AdmittedTransformWithStateInPySpark(p: TransformWithStateInPySparkExec)
+    extends TransformWithStateInPySparkExec(
+      p.functionExpr,
+      p.groupingAttributes,
+      p.output,
+      p.outputMode,
+      p.timeMode,
+      p.stateInfo,
+      p.batchTimestampMs,
+      p.prevBatchTimestampMs,
+      p.eventTimeWatermarkForLateEvents,
+      p.eventTimeWatermarkForEviction,
+      p.userFacingDataType,
+      p.child,
+      p.isStreaming,
+      p.hasInitialState,
+      p.initialState,
+      p.initialStateGroupingAttrs,
+      p.initialStateSchema
+    ) {
+  copyTagsFrom(p)
+
+  override protected def validateStateStoreProvider(isStreaming: Boolean): Unit = ()
+
+  override def canEqual(other: Any): Boolean =
+    other.isInstanceOf[AdmittedTransformWithStateInPySpark]
+  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
+  override def hashCode: Int = super.hashCode
+
+  override def makeCopy(args: Array[AnyRef]): SparkPlan = again(copy().makeCopy(args))
+
+  override protected def withNewChildrenInternal(
+      left: SparkPlan,
+      right: SparkPlan
+  ): TransformWithStateInPySparkExec = again(super.withNewChildrenInternal(left, right))
+
+  private def again(plan: SparkPlan) = {
+    plan.copyTagsFrom(this)
+    new AdmittedTransformWithStateInPySpark(plan.asInstanceOf[TransformWithStateInPySparkExec])
+  }
+}

@@ -1,0 +1,42 @@
+package io.keyfold.spark
+
+import io.keyfold.errors.Invalid
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.keyfold.{AdmitTransformWithState, SparkPrivate, SparkShim}
+
+/** For `spark.sql.extensions`: transformWithState, in all its forms, needs it to run with Keyfold.
+  * `keyfold.configure` sets it. It is read when a session is made; nothing else is changed.
+  */
+class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    KeyfoldExtensions.application = KeyfoldExtensions.running
+    extensions.injectColumnar { _ =>
+      new AdmitTransformWithState(classOf[KeyfoldStateStoreProvider].getName)
+    }
+  }
+}
+
+private object KeyfoldExtensions {
+
+  /** Id of the application that has the extension. */
+  @volatile private var application: Option[String] = None
+
+  private def running = SparkPrivate.application
+
+  /** Spark's own refusal tells nothing of the extension; a provider is asked for its metrics
+    * shortly before, and for nothing else.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if transformWithState is about to be refused
+    */
+  def require(): Unit =
+    if (running.isDefined && application != running && SparkShim.startsTransformWithState) {
+      throw new Invalid(
+        "KEYFOLD_EXTENSION_MISSING",
+        s"Spark ${SparkShim.Line} refuses transformWithState to state store providers that it does " +
+          s"not list. Set spark.sql.extensions=${classOf[KeyfoldExtensions].getName} where Spark is " +
+          "started (spark-submit --conf, or a properties file), or call " +
+          "keyfold.configure(SparkSession.builder) before the first session is made."
+      )
+    }
+}
