@@ -55,15 +55,19 @@ final class FileReader private (
     val start = blockStarts(index)
     var run = Arrays.binarySearch(runStarts, start)
     if (run < 0) run = -run - 2
+    var listed = footer.groups(run).group
     var i = 0
     while (i < entries.size) {
-      if (runStarts(run + 1) == start + i) run += 1
+      if (runStarts(run + 1) == start + i) {
+        run += 1
+        listed = footer.groups(run).group
+      }
       val group = KeyGroups.groupOf(entries.hash(i), footer.identity.keyGroups)
-      if (group != footer.groups(run).group) {
+      if (group != listed) {
         throw new CorruptFile(
           path,
           s"block $index entry $i has hash ${entries.hash(i)} of key group $group, it is listed " +
-            s"under ${footer.groups(run).group}"
+            s"under $listed"
         )
       }
       i += 1

@@ -40,11 +40,19 @@ object KeyfoldMetrics {
       (_.mapped),
     size("keyfoldFreeBytes", "of both, bytes that neither rows nor their index take") -> (_.free)
   )
+
+  /** With the names of Spark's RocksDB provider, whose meaning they have. */
+  private val internalKeys =
+    sum("rocksdbNumInternalColFamiliesKeys", "rows of internal column families")
+  private val externalFamilies = sum("rocksdbNumExternalColumnFamilies", "column families")
+  private val internalFamilies =
+    sum("rocksdbNumInternalColumnFamilies", "internal column families")
   private val forced = sum("forceSnapshotCount", "stores that had a forced snapshot")
   private val lastSnapshot = StateStoreSnapshotLastUploadInstanceMetric()
 
   val custom: Seq[StateStoreCustomMetric] =
-    counted.map(_.metric) ++ sized.map(_._1) ++ Seq(stateBytes, forced)
+    counted.map(_.metric) ++ sized.map(_._1) ++
+      Seq(stateBytes, internalKeys, externalFamilies, internalFamilies, forced)
   val instance: Seq[StateStoreInstanceMetric] = Seq(lastSnapshot)
 
   private def sum(name: String, what: String) = StateStoreCustomSumMetric(name, s"Keyfold: $what")
@@ -62,15 +70,20 @@ private final class KeyfoldMetrics(id: StateStoreId, store: VersionedStore) {
   def of(txn: StoreTxn, forcedSnapshot: Boolean): StateStoreMetrics = {
     val memory = store.memory
     val families = txn.families
+    val (internal, external) = families.partition(_.spec.internal)
     StateStoreMetrics(
-      numKeys = families.iterator.filterNot(_.spec.internal).map(_.keys).sum,
+      numKeys = external.map(_.keys).sum,
       memoryUsedBytes = memory.total,
-      customMetrics =
-        sinceLastReport() ++ sized.map { case (metric, of) => metric -> of(memory) } ++
-          Seq(
-            stateBytes -> families.iterator.map(_.bytes).sum,
-            forced -> (if (forcedSnapshot) 1L else 0L)
-          ),
+      customMetrics = sinceLastReport() ++ sized.map { case (metric, of) =>
+        metric -> of(memory)
+      } ++
+        Seq(
+          stateBytes -> families.map(_.bytes).sum,
+          internalKeys -> internal.map(_.keys).sum,
+          externalFamilies -> external.length.toLong,
+          internalFamilies -> internal.length.toLong,
+          forced -> (if (forcedSnapshot) 1L else 0L)
+        ),
       instanceMetrics =
         Map(lastSnapshot.withNewId(id.partitionId, id.storeName) -> lastSnapshotVersion.get)
     )

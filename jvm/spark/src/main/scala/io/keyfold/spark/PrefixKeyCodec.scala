@@ -8,16 +8,16 @@ import org.apache.spark.unsafe.Platform
 /** `prefix:<n>`: length of the first part, first n columns, other columns. */
 private final class PrefixKeyCodec(schema: StructType, columns: Int) extends KeyCodec {
   private val (prefixFields, restFields) = schema.fields.splitAt(columns)
-  private lazy val prefixOf = RowBytes.project(schema, 0 until columns)
-  private lazy val restOf = RowBytes.project(schema, columns until schema.length)
+  private val prefixOf = new RowPicker(schema, Array.range(0, columns))
+  private val restOf = new RowPicker(schema, Array.range(columns, schema.length))
   private val joiner = new RowJoiner(StructType(prefixFields), StructType(restFields))
   private val prefix = new UnsafeRow(columns)
   private val rest = new UnsafeRow(restFields.length)
   private val buffer = new KeyBuffer
 
   override def encode(key: UnsafeRow): Slice = {
-    putPrefix(prefixOf(key))
-    buffer.row(restOf(key))
+    putPrefix(prefixOf.pick(key))
+    buffer.row(restOf.pick(key))
     buffer.result
   }
 

@@ -15,7 +15,7 @@ private final class RangeKeyCodec(schema: StructType, ordinals: Seq[Int]) extend
   private val columns = ordinals.map(i => RangeColumn.of(schema(i).dataType)).toArray
   private val places = ordinals.toArray
   private val leading = Array.range(0, places.length)
-  private lazy val restOf = RowBytes.project(schema, others)
+  private val restOf = new RowPicker(schema, others.toArray)
   private val width = columns.map(_.width + 1).sum
   private val ordering = new UnsafeRow(columns.length)
   private val rest = new UnsafeRow(others.length)
@@ -33,7 +33,7 @@ private final class RangeKeyCodec(schema: StructType, ordinals: Seq[Int]) extend
 
   override def encode(key: UnsafeRow): Slice = {
     putColumns(key, places)
-    buffer.row(restOf(key))
+    buffer.row(restOf.pick(key))
     buffer.result
   }
 

@@ -1,8 +1,7 @@
 package io.keyfold.spark
 
 import io.keyfold.mem.Slice
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /** `UnsafeRow` and [[Slice]] address bytes alike: going from one to the other copies nothing. */
 private object RowBytes {
@@ -15,10 +14,4 @@ private object RowBytes {
     row.pointTo(bytes.base, bytes.offset, bytes.length)
     row
   }
-
-  /** Takes some columns of a row, as a row that is reused. */
-  def project(schema: StructType, columns: Seq[Int]): UnsafeProjection =
-    UnsafeProjection.create(columns.map { i =>
-      BoundReference(i, schema(i).dataType, schema(i).nullable)
-    })
 }

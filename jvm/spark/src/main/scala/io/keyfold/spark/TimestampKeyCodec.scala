@@ -12,7 +12,7 @@ private final class TimestampKeyCodec(schema: StructType, ahead: Boolean) extend
   import TimestampKeyCodec._
 
   private val last = schema.length - 1
-  private lazy val restOf = RowBytes.project(schema, 0 until last)
+  private val restOf = new RowPicker(schema, Array.range(0, last))
   private val joiner =
     new RowJoiner(StructType(schema.take(last)), new StructType().add("timestamp", LongType))
   private val rest = new UnsafeRow(last)
@@ -24,7 +24,7 @@ private final class TimestampKeyCodec(schema: StructType, ahead: Boolean) extend
   override def encode(key: UnsafeRow): Slice = {
     buffer.clear()
     if (ahead) putTimestamp(key)
-    buffer.row(restOf(key))
+    buffer.row(restOf.pick(key))
     if (!ahead) putTimestamp(key)
     buffer.result
   }

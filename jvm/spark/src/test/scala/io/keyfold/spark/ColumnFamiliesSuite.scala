@@ -232,7 +232,7 @@ class ColumnFamiliesSuite extends AnyFunSuite with QuietLogs {
         assert(nested == 6)
         def all(pairs: Iterator[UnsafeRowPair]) =
           pairs.map(p => p.key.getLong(1) -> p.value.getLong(0)).toSeq
-        val prefix = RowBytes.project(keySchema, Seq(0))(f.key("k", 0L))
+        val prefix = new RowPicker(keySchema, Array(0)).pick(f.key("k", 0L))
         val whole = Seq(1L -> 1L, 1L -> 10L, 2L -> 2L, 2L -> 20L, 3L -> 3L, 3L -> 30L)
         assert(all(read.prefixScanWithMultiValues(prefix, "p")) == whole)
         assert(all(read.iteratorWithMultiValues("p")) == whole)
