@@ -62,18 +62,14 @@ final class FileWriter(
   /** Adds a further value to the entry added last. */
   def addValue(value: Slice): Unit = groupBytes += block.addValue(value)
 
-  /** Writes footer and trailer.
-    *
-    * @return
-    *   the footer, and the file's length in bytes
-    */
+  /** Writes footer and trailer. */
   def finish(
       identity: Identity,
       lineage: Seq[Ancestor],
       families: Seq[Family],
       dropped: Seq[String] = Nil,
       references: Option[References] = None
-  ): (Footer, Long) = {
+  ): Unit = {
     endGroup()
     endBlock()
     val footer =
@@ -94,7 +90,6 @@ final class FileWriter(
     end.i32(Checksum.of(end.array, 0, end.length))
     end.bytes(Layout.TrailerMagic, Layout.TrailerMagic.length)
     emit(end)
-    (footer, position)
   }
 
   private def writeHeader(): Unit = {

@@ -19,10 +19,11 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   override def familyIndex(name: String): Int = node.families.indexWhere(_.spec.name == name)
 
   override def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
-    val record = find(node.families(family), hash, key)
+    val rows = node.families(family)
+    val record = find(rows, hash, key)
     record != 0 && {
       trie.records.value(record, value)
-      if (node.families(family).spec.multiValue) firstValue(value)
+      if (rows.spec.multiValue) firstValue(value)
       handedOut(record)
       true
     }

@@ -122,8 +122,7 @@ private[map] class HashTrie(val addresses: Addresses) {
           val gone = slot(b, i)
           if (content != gone) {
             if (content != 0L && indexOf(b, content) < 0) put.add(recordOf(content))
-            if (removed != null && gone != 0L && indexOf(a, gone) < 0 && isGone(a, gone))
-              removed.add(recordOf(gone))
+            if (removed != null && gone != 0L && isGone(a, gone)) removed.add(recordOf(gone))
           }
           i += 1
         }
@@ -133,10 +132,8 @@ private[map] class HashTrie(val addresses: Addresses) {
         }
         if (removed != null) {
           eachSlot(before) { content =>
-            if (!holds(after, shift, content)) {
-              val leaf = leafOf(after, shift, hashOf(content))
-              if (leaf == 0L || isGone(leaf, content)) removed.add(recordOf(content))
-            }
+            val leaf = leafOf(after, shift, hashOf(content))
+            if (leaf == 0L || isGone(leaf, content)) removed.add(recordOf(content))
           }
         }
       }
@@ -163,14 +160,17 @@ private[map] class HashTrie(val addresses: Addresses) {
     leaf != 0L && indexOf(leaf, content) >= 0
   }
 
-  /** Whether a leaf has no record of the same key; reads records only if hashes are the same. */
+  /** Whether a leaf has no record of the same key; reads records only if hashes are the same and
+    * the record is another.
+    */
   private def isGone(leaf: Long, content: Long): Boolean = {
     val hash = hashOf(content)
     val mask = slots(leaf) - 1
     var i = hash & mask
     var other = slot(leaf, i)
     while (
-      other != 0L && !(hashOf(other) == hash && records.sameKey(recordOf(other), recordOf(content)))
+      other != 0L && other != content &&
+      !(hashOf(other) == hash && records.sameKey(recordOf(other), recordOf(content)))
     ) {
       i = (i + 1) & mask
       other = slot(leaf, i)

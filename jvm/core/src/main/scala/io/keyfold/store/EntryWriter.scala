@@ -8,29 +8,28 @@ import io.keyfold.map.{MapTxn, MapView, RowCursor}
 /** Puts rows or changes into a file, family by family, key groups in file order. */
 private[store] final class EntryWriter(file: FileWriter, order: GroupOrder, seal: RowSeal) {
 
-  def changesOf(txn: MapTxn): Unit =
-    for (family <- txn.families.indices) {
-      val groups = order.sorted(txn.changedGroups(family))
-      var i = 0
-      while (i < groups.length) {
-        file.startGroup(family, groups(i))
-        val change = txn.changes(family, groups(i))
-        while (change.next()) {
-          if (change.removed) file.add(EntryType.Remove, change.hash, change.key, change.value)
-          else addRow(if (change.appended) EntryType.Append else EntryType.Put, change)
-        }
-        i += 1
-      }
+  def changesOf(txn: MapTxn): Unit = eachGroup(txn, txn.changedGroups) { (family, group) =>
+    val change = txn.changes(family, group)
+    while (change.next()) {
+      if (change.removed) file.add(EntryType.Remove, change.hash, change.key, change.value)
+      else addRow(if (change.appended) EntryType.Append else EntryType.Put, change)
     }
+  }
 
-  def rowsOf(view: MapView): Unit =
+  def rowsOf(view: MapView): Unit = eachGroup(view, view.groups) { (family, group) =>
+    val row = view.scanGroup(family, group)
+    while (row.next()) addRow(EntryType.Put, row)
+  }
+
+  private def eachGroup(view: MapView, groupsOf: Int => Array[Int])(
+      write: (Int, Int) => Unit
+  ): Unit =
     for (family <- view.families.indices) {
-      val groups = order.sorted(view.groups(family))
+      val groups = order.sorted(groupsOf(family))
       var i = 0
       while (i < groups.length) {
         file.startGroup(family, groups(i))
-        val row = view.scanGroup(family, groups(i))
-        while (row.next()) addRow(EntryType.Put, row)
+        write(family, groups(i))
         i += 1
       }
     }

@@ -107,15 +107,19 @@ private[store] final class StoreFiles(
       entries(new EntryWriter(file, orderOf(keyGroups), seal))
       val families = rows.families.map(seal.withoutSeals)
       file.finish(identity(version, keyGroups), ancestors, families, dropped)
-      ()
     }
 
   @volatile private var lastOrder = new GroupOrder(settings.partitions, 1)
 
   /** Kept, since it takes longer to make than a small delta to write. */
   private def orderOf(keyGroups: Int): GroupOrder = {
-    if (lastOrder.groups != keyGroups) lastOrder = new GroupOrder(settings.partitions, keyGroups)
-    lastOrder
+    val last = lastOrder
+    if (last.groups == keyGroups) last
+    else {
+      val order = new GroupOrder(settings.partitions, keyGroups)
+      lastOrder = order
+      order
+    }
   }
 
   private def identity(version: VersionId, keyGroups: Int): Identity =

@@ -66,6 +66,14 @@ private[map] final class CursorModel(
 
 private[map] object CursorModel {
 
+  /** Values of the row that a cursor has come to. */
+  def valuesOf(cursor: RowCursor): Vector[Bytes] =
+    Bytes.of(cursor.value) +: Iterator
+      .continually(cursor.nextValue())
+      .takeWhile(identity)
+      .map(_ => Bytes.of(cursor.value))
+      .toVector
+
   /** The value that a cursor has come to, where it is. */
   def borrow(cursor: RowCursor): (Slice, Bytes) = {
     val value = cursor.value

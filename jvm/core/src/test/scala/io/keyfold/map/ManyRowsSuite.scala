@@ -155,7 +155,7 @@ private object ManyRowsSuite {
           .continually(change.next())
           .takeWhile(identity)
           .map { _ =>
-            val values = if (change.removed) Vector() else valuesOf(change)
+            val values = if (change.removed) Vector() else CursorModel.valuesOf(change)
             (Bytes.of(change.key), change.appended, values)
           }
           .toList
@@ -185,24 +185,17 @@ private object ManyRowsSuite {
 
   private def valuesOf(view: MapView, key: Bytes): Option[Vector[Bytes]] = {
     val row = view.values(0, hashOf(key), key.slice)
-    val found = Option.when(row.next())(valuesOf(row))
+    val found = Option.when(row.next())(CursorModel.valuesOf(row))
     val first = new Slice
     assert(view.get(0, hashOf(key), key.slice, first) == found.nonEmpty)
     for (values <- found) assert(Bytes.of(first) == values.head)
     found
   }
 
-  private def valuesOf(cursor: RowCursor): Vector[Bytes] =
-    Bytes.of(cursor.value) +: Iterator
-      .continually(cursor.nextValue())
-      .takeWhile(identity)
-      .map(_ => Bytes.of(cursor.value))
-      .toVector
-
   private def all(cursor: RowCursor): Seq[(Bytes, Vector[Bytes])] =
     Iterator
       .continually(cursor.next())
       .takeWhile(identity)
-      .map(_ => Bytes.of(cursor.key) -> valuesOf(cursor))
+      .map(_ => Bytes.of(cursor.key) -> CursorModel.valuesOf(cursor))
       .toList
 }

@@ -165,20 +165,12 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
     while (cursor.next()) {
       val k = Bytes.of(cursor.key)
       assert(cursor.hash == hashOf(k))
-      rows += k -> valuesOf(cursor)
+      rows += k -> CursorModel.valuesOf(cursor)
       assert(Bytes.of(cursor.key) == k)
     }
     assert(!cursor.nextValue())
     rows.result()
   }
-
-  /** Values of the row that a cursor has come to. */
-  private def valuesOf(cursor: RowCursor): Vector[Bytes] =
-    Bytes.of(cursor.value) +: Iterator
-      .continually(cursor.nextValue())
-      .takeWhile(identity)
-      .map(_ => Bytes.of(cursor.value))
-      .toVector
 
   /** A row's values where they are. */
   private def borrowRow(view: MapView, family: Int, key: Bytes): Seq[(Slice, Bytes)] = {
@@ -366,8 +358,8 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
           if (change.removed) {
             assert(!change.appended && !change.nextValue())
             Gone
-          } else if (change.appended) Added(valuesOf(change))
-          else Whole(valuesOf(change))
+          } else if (change.appended) Added(CursorModel.valuesOf(change))
+          else Whole(CursorModel.valuesOf(change))
         }
       }
       found.result()

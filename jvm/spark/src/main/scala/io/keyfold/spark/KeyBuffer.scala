@@ -1,57 +1,38 @@
 package io.keyfold.spark
 
-import io.keyfold.mem.{Mem, Slice}
+import io.keyfold.format.ByteSink
+import io.keyfold.mem.Slice
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 /** Bytes of a key while it is put together; reused. */
 private final class KeyBuffer {
+  private val bytes = new ByteSink(64)
   private val slice = new Slice
-  private var bytes = new Array[Byte](64)
-  private var length = 0
 
   def clear(): KeyBuffer = {
-    length = 0
+    bytes.clear()
     this
   }
 
-  def u8(value: Int): Unit = {
-    reserve(1)
-    bytes(length) = value.toByte
-    length += 1
-  }
+  def u8(value: Int): Unit = bytes.u8(value)
 
   /** Little-endian. */
-  def i32(value: Int): Unit = {
-    reserve(4)
-    Platform.putInt(bytes, Mem.ArrayOffset + length, value)
-    length += 4
-  }
+  def i32(value: Int): Unit = bytes.i32(value)
 
   /** The lower `width` bytes, the highest one first. */
   def bigEndian(value: Long, width: Int): Unit = {
-    reserve(width)
     var i = width - 1
     while (i >= 0) {
-      bytes(length) = (value >>> (i * 8)).toByte
-      length += 1
+      bytes.u8((value >>> (i * 8)).toInt)
       i -= 1
     }
   }
 
-  def row(row: UnsafeRow): Unit = {
-    reserve(row.getSizeInBytes)
-    row.writeToMemory(bytes, Mem.ArrayOffset + length)
-    length += row.getSizeInBytes
-  }
+  def row(row: UnsafeRow): Unit = bytes.bytes(RowBytes.slice(row, slice))
 
   /** What was put, borrowed until the next `clear`. */
-  def result: Slice = slice.set(bytes, 0, length)
-
-  private def reserve(more: Int): Unit =
-    if (bytes.length - length < more) {
-      bytes = java.util.Arrays.copyOf(bytes, math.max(length + more, bytes.length) * 2)
-    }
+  def result: Slice = slice.set(bytes.array, 0, bytes.length)
 }
 
 private object KeyBuffer {

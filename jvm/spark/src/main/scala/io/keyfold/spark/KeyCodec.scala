@@ -30,9 +30,6 @@ private object KeyCodec {
   def isOrdered(spec: KeyStateEncoderSpec): Boolean =
     !spec.isInstanceOf[NoPrefixKeyStateEncoderSpec]
 
-  def hasPrefixScan(spec: KeyStateEncoderSpec): Boolean =
-    isOrdered(spec) && !spec.isInstanceOf[TimestampAsPrefixKeyStateEncoderSpec]
-
   def hasRangeScan(spec: KeyStateEncoderSpec): Boolean =
     isOrdered(spec) && !spec.isInstanceOf[PrefixKeyScanStateEncoderSpec]
 

@@ -78,6 +78,13 @@ private object ColumnHash {
     case other              => new OfOther(other)
   }
 
+  /** As `UnsafeRow.getStruct`, without a new row. */
+  private def struct(row: UnsafeRow, column: Int, into: UnsafeRow): UnsafeRow = {
+    val place = row.getLong(column)
+    into.pointTo(row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt)
+    into
+  }
+
   private object OfBoolean extends ColumnHash {
     override def of(row: UnsafeRow, column: Int, seed: Int): Int =
       Murmur3_x86_32.hashInt(if (row.getBoolean(column)) 1 else 0, seed)
@@ -136,11 +143,8 @@ private object ColumnHash {
     private val columns = new ColumnsHash(schema.map(_.dataType), 0)
     private val nested = new UnsafeRow(schema.length)
 
-    override def of(row: UnsafeRow, column: Int, seed: Int): Int = {
-      val place = row.getLong(column)
-      nested.pointTo(row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt)
-      columns.of(nested, seed)
-    }
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
+      columns.of(struct(row, column, nested), seed)
   }
 
   private final class OfField(schema: StructType, path: Seq[Int]) extends ColumnHash {
@@ -149,8 +153,7 @@ private object ColumnHash {
     private val nested = new UnsafeRow(schema.length)
 
     override def of(row: UnsafeRow, column: Int, seed: Int): Int = {
-      val place = row.getLong(column)
-      nested.pointTo(row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt)
+      struct(row, column, nested)
       if (nested.isNullAt(field)) seed else inner.of(nested, field, seed)
     }
   }

@@ -3,6 +3,7 @@ package io.keyfold.spark
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.Platform
+import org.apache.spark.unsafe.bitset.BitSetMethods
 
 /** Puts the columns of two rows together in one. Spark generates code for that, which takes some 60
   * microseconds to get hold of; this takes nothing, as every scan needs one.
@@ -54,7 +55,7 @@ private final class RowJoiner(first: StructType, second: StructType, places: Arr
     var i = 0
     while (i < count) {
       val place = places(from + i)
-      if (row.isNullAt(i)) setNull(place)
+      if (row.isNullAt(i)) BitSetMethods.set(buffer, Platform.BYTE_ARRAY_OFFSET, place)
       val word = Platform.getLong(row.getBaseObject, row.getBaseOffset + (words + i) * 8L)
       val moved = if (variable(from + i) && word != 0L) word + (shift.toLong << 32) else word
       Platform.putLong(buffer, at(this.words + place), moved)
@@ -64,11 +65,6 @@ private final class RowJoiner(first: StructType, second: StructType, places: Arr
 
   private def copyTail(row: UnsafeRow, fromWord: Int, length: Int, to: Long): Unit = Platform
     .copyMemory(row.getBaseObject, row.getBaseOffset + fromWord * 8L, buffer, to, length.toLong)
-
-  private def setNull(i: Int): Unit = {
-    val word = at(i >> 6)
-    Platform.putLong(buffer, word, Platform.getLong(buffer, word) | (1L << (i & 63)))
-  }
 
   private def at(word: Int): Long = Platform.BYTE_ARRAY_OFFSET + word * 8L
 

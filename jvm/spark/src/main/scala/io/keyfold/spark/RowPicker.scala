@@ -3,6 +3,7 @@ package io.keyfold.spark
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.{DecimalType, StructType}
 import org.apache.spark.unsafe.Platform
+import org.apache.spark.unsafe.bitset.BitSetMethods
 
 /** Takes some columns of a row, byte for byte as Spark's generated projection does it. That takes a
   * millisecond to get hold of; this takes nothing, as every batch needs some.
@@ -37,7 +38,7 @@ private final class RowPicker(schema: StructType, columns: Array[Int]) {
     var i = 0
     while (i < columns.length) {
       val isNull = row.isNullAt(columns(i))
-      if (isNull) setNull(i)
+      if (isNull) BitSetMethods.set(buffer, Platform.BYTE_ARRAY_OFFSET, i)
       if (variable(i)) {
         val place = row.getLong(columns(i))
         val length = if (isNull) 0 else place.toInt
@@ -59,11 +60,6 @@ private final class RowPicker(schema: StructType, columns: Array[Int]) {
       Platform.putLong(buffer, Platform.BYTE_ARRAY_OFFSET + i * 8L, 0L)
       i += 1
     }
-  }
-
-  private def setNull(i: Int): Unit = {
-    val at = Platform.BYTE_ARRAY_OFFSET + (i >> 6) * 8L
-    Platform.putLong(buffer, at, Platform.getLong(buffer, at) | (1L << (i & 63)))
   }
 
   private def word(i: Int): Long = Platform.BYTE_ARRAY_OFFSET + (words + i) * 8L

@@ -17,10 +17,9 @@ final class AdmitTransformWithState(provider: String) extends ColumnarRule {
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan =
       if (isAdmitted(plan.conf)) plan.transformUp {
-        case p: TransformWithStateExec if !p.isInstanceOf[AdmittedTransformWithState] =>
+        case p: TransformWithStateExec if !p.isInstanceOf[Admitted] =>
           new AdmittedTransformWithState(p)
-        case p: TransformWithStateInPySparkExec
-            if !p.isInstanceOf[AdmittedTransformWithStateInPySpark] =>
+        case p: TransformWithStateInPySparkExec if !p.isInstanceOf[Admitted] =>
           new AdmittedTransformWithStateInPySpark(p)
       }
       else plan
@@ -32,9 +31,18 @@ final class AdmitTransformWithState(provider: String) extends ColumnarRule {
   }
 }
 
-/** The operator of Scala and Java. Unequal to the one it stands for, and made anew when that is
+/** An operator without the question. Unequal to the one it stands for, and made anew when that is
   * copied: Spark would go back to the original.
   */
+private sealed trait Admitted extends TransformWithStateExecBase {
+  override protected def validateStateStoreProvider(isStreaming: Boolean): Unit = ()
+
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[Admitted]
+  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
+  override def hashCode: Int = super.hashCode
+}
+
+/** The operator of Scala and Java. */
 private final class AdmittedTransformWithState(p: TransformWithStateExec)
     extends TransformWithStateExec(
       p.keyDeserializer,
@@ -58,14 +66,9 @@ private final class AdmittedTransformWithState(p: TransformWithStateExec)
       p.initialStateDataAttrs,
       p.initialStateDeserializer,
       p.initialState
-    ) {
+    )
+    with Admitted {
   copyTagsFrom(p)
-
-  override protected def validateStateStoreProvider(isStreaming: Boolean): Unit = ()
-
-  override def canEqual(other: Any): Boolean = other.isInstanceOf[AdmittedTransformWithState]
-  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
-  override def hashCode: Int = super.hashCode
 
   override def makeCopy(args: Array[AnyRef]): SparkPlan = again(copy().makeCopy(args))
 
@@ -100,15 +103,9 @@ private final class AdmittedTransformWithStateInPySpark(p: TransformWithStateInP
       p.initialState,
       p.initialStateGroupingAttrs,
       p.initialStateSchema
-    ) {
+    )
+    with Admitted {
   copyTagsFrom(p)
-
-  override protected def validateStateStoreProvider(isStreaming: Boolean): Unit = ()
-
-  override def canEqual(other: Any): Boolean =
-    other.isInstanceOf[AdmittedTransformWithStateInPySpark]
-  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
-  override def hashCode: Int = super.hashCode
 
   override def makeCopy(args: Array[AnyRef]): SparkPlan = again(copy().makeCopy(args))
 
