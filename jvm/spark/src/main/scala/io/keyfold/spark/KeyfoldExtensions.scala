@@ -5,7 +5,8 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.keyfold.{AdmitTransformWithState, SparkPrivate, SparkShim}
 
 /** For `spark.sql.extensions`: transformWithState, in all its forms, needs it to run with Keyfold.
-  * `keyfold.configure` sets it. It is read when a session is made; nothing else is changed.
+  * `keyfold.configure` sets it. It is read when a session is made. Besides it brings the SQL
+  * function [[FlinkKeyGroup]]; nothing else is changed.
   */
 class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
@@ -13,6 +14,7 @@ class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectColumnar { _ =>
       new AdmitTransformWithState(classOf[KeyfoldStateStoreProvider].getName)
     }
+    extensions.injectFunction(FlinkKeyGroup.description)
   }
 }
 
