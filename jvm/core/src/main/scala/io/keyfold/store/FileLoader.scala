@@ -116,10 +116,10 @@ private[store] final class FileLoader(
     down(end, ancestors, Nil)
   }
 
-  /** Number of key groups of a version; nothing if it has no files. */
+  /** Number of key groups of a version; nothing if it has no files of Keyfold's. */
   def keyGroups(version: VersionId): Option[Int] =
     try Option.when(version != VersionId.Empty)(readHead(version)._2)
-    catch { case _: MissingFile => None }
+    catch { case _: MissingFile | _: ForeignFile => None }
 
   private def readHead(version: VersionId): (Lineage, Int) =
     try {

@@ -10,7 +10,7 @@ import org.apache.spark.sql.streaming._
 import org.apache.spark.sql.{Dataset, Encoders, SparkSession}
 
 /** A transformWithState query over events, started again as often as a test wants. */
-private final class EventCounts(session: SparkSession, folder: Path) {
+private[spark] final class EventCounts(session: SparkSession, folder: Path) {
   import EventCounts._
   import session.implicits._
 
@@ -42,7 +42,7 @@ private final class EventCounts(session: SparkSession, folder: Path) {
   }
 }
 
-private object EventCounts {
+private[spark] object EventCounts {
   final case class Event(key: String, at: Timestamp)
 
   def event(key: String, second: Long): Event = Event(key, new Timestamp(second * 1000))

@@ -1,0 +1,178 @@
+package org.apache.spark.sql.keyfold
+
+import java.util.UUID
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.datasources.v2.state.metadata.StateMetadataPartitionReader
+import org.apache.spark.sql.execution.streaming.checkpointing._
+import org.apache.spark.sql.execution.streaming.runtime._
+import org.apache.spark.sql.execution.streaming.sinks.{FileStreamSink, FileStreamSinkLog}
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.execution.streaming.utils.StreamingUtils
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.util.SerializableConfiguration
+
+/** What a checkpoint says of a query's batches and operators, read and written by Spark's own
+  * classes.
+  */
+final class CheckpointLogs(session: SparkSession, checkpoint: String) {
+  import CheckpointLogs._
+
+  val hadoopConf: Configuration = session.sessionState.newHadoopConf()
+
+  /** The checkpoint's folder, with scheme. */
+  val location: String = StreamingUtils.resolvedCheckpointLocation(hadoopConf, checkpoint)
+
+  private val logs = new StreamingQueryCheckpointMetadata(session, location, readOnly = true)
+  private[keyfold] val state = new Path(location, StreamingCheckpointConstants.DIR_NAME_STATE)
+
+  /** Newest batch that was begun. */
+  def lastBegun: Option[Long] = logs.offsetLog.getLatestBatchId()
+
+  /** Newest batch that was committed. */
+  def lastCommitted: Option[Long] = logs.commitLog.getLatestBatchId()
+
+  /** Settings that a batch ran with; nothing if the log has no such batch. */
+  def settings(batch: Long): Option[Map[String, String]] =
+    logs.offsetLog.get(batch).map(_.metadataOpt.fold(Map.empty[String, String])(_.conf))
+
+  private[keyfold] def offsetMetadata(batch: Long): OffsetSeqMetadataBase =
+    logs.offsetLog.get(batch).flatMap(_.metadataOpt).get
+
+  /** Number of partitions of a batch. */
+  def partitions(batch: Long): Option[Int] =
+    settings(batch).flatMap(_.get(SQLConf.SHUFFLE_PARTITIONS.key)).flatMap(_.toIntOption)
+
+  /** Ids of the state that a batch has left, by operator, partition and store; nothing under
+    * checkpoint format v1.
+    */
+  def ids(batch: Long): Option[Map[Long, Array[Array[String]]]] =
+    logs.commitLog.get(batch).flatMap(_.stateUniqueIds).filter(_.nonEmpty)
+
+  /** Whether the query runs in this process. */
+  def isRunningHere: Boolean = {
+    val metadata = new Path(location, StreamingCheckpointConstants.DIR_NAME_METADATA)
+    StreamMetadata.read(metadata, hadoopConf).exists { found =>
+      session.sharedState.activeStreamingQueries.containsKey(UUID.fromString(found.id))
+    }
+  }
+
+  /** Operators as of a batch. */
+  def operators(batch: Long): Seq[Operator] = metadata(batch).map { found =>
+    val stores = found.stateStoresMetadata.map(_.storeName)
+    Operator(found.operatorInfo.operatorId, found.operatorInfo.operatorName, stores)
+  }
+
+  /** Number of partitions that an operator has state in: 1 for those whose rows all are in one,
+    * whatever the query has.
+    */
+  def partitionsOf(operator: Long): Int =
+    CheckpointFileManager
+      .create(state, hadoopConf)
+      .list(new Path(state, operator.toString))
+      .flatMap(_.getPath.getName.toIntOption)
+      .size
+
+  private[keyfold] def metadata(batch: Long): Seq[OperatorStateMetadata] =
+    new StateMetadataPartitionReader(
+      location,
+      new SerializableConfiguration(hadoopConf),
+      batch
+    ).allOperatorStateMetadata.toSeq
+
+  /** Begins a batch that reads nothing: with the offsets and settings of batch `of`, but for
+    * `settings`.
+    *
+    * @return
+    *   false if it was begun already
+    */
+  def begin(batch: Long, of: Long, settings: Map[String, String]): Boolean = {
+    val offsets = changed(logs.offsetLog.get(of).get, settings)
+    added(fresh.offsetLog.add(batch, offsets), fresh.offsetLog.get(batch).nonEmpty)
+  }
+
+  /** Commits a batch that has changed nothing since batch `of`, but the ids.
+    *
+    * @return
+    *   false if it was committed already
+    */
+  def commit(batch: Long, of: Long, ids: Option[Map[Long, Array[Array[String]]]]): Boolean = {
+    val before = logs.commitLog.get(of).get
+    val commit = ids.fold(before)(_ => before.withStateUniqueIds(ids))
+    added(fresh.commitLog.add(batch, commit), fresh.commitLog.get(batch).nonEmpty)
+  }
+
+  /** The logs without what they have in memory. */
+  private def fresh = new StreamingQueryCheckpointMetadata(session, location, readOnly = true)
+
+  /** Spark says in two ways that somebody was faster. What fails otherwise may have been done. */
+  private def added(add: => Boolean, isThere: => Boolean): Boolean =
+    try add
+    catch {
+      case NonFatal(e) =>
+        if (isThere) false else throw e
+    }
+
+  /** Gives those operators whose metadata have versions a new number of partitions, from a batch
+    * on. One of that batch that is there from another try is replaced: Spark's own writer would
+    * keep it.
+    */
+  def rewriteOperators(batch: Long, of: Long, from: Int, to: Int): Unit =
+    metadata(of).foreach {
+      case operator: OperatorStateMetadataV2 =>
+        val stores = operator.stateStoreInfo.map { store =>
+          if (store.numPartitions == from) store.copy(numPartitions = to) else store
+        }
+        val folder = new Path(state, operator.operatorInfo.operatorId.toString)
+        val file = OperatorStateMetadataV2.metadataFilePath(folder, batch)
+        CheckpointFileManager.create(file.getParent, hadoopConf).delete(file)
+        OperatorStateMetadataWriter
+          .createWriter(folder, hadoopConf, operator.version, Some(batch))
+          .write(operator.copy(stateStoreInfo = stores))
+      case _ => ()
+    }
+
+  /** Log of the file sink that writes to a folder; nothing if none does. */
+  def fileSink(folder: String): Option[FileSink] = {
+    val path = new Path(folder)
+    val fileSystem = path.getFileSystem(hadoopConf)
+    val log = FileStreamSink.getMetadataLogPath(
+      fileSystem,
+      path.makeQualified(fileSystem.getUri, fileSystem.getWorkingDirectory),
+      session.sessionState.conf
+    )
+    Option.when(fileSystem.exists(log))(new FileSink(session, log.toString))
+  }
+}
+
+object CheckpointLogs {
+
+  /** The same offsets with other settings. */
+  private[keyfold] def changed(offsets: OffsetSeqBase, by: Map[String, String]): OffsetSeqBase =
+    offsets match {
+      case v1: OffsetSeq =>
+        v1.copy(metadataOpt = v1.metadataOpt.map(m => m.copy(conf = m.conf ++ by)))
+      case v2: OffsetMap => v2.copy(metadata = v2.metadata.copy(conf = v2.metadata.conf ++ by))
+      case other         => throw new IllegalStateException(s"Unknown offset log entry: $other")
+    }
+
+  /** A stateful operator and its stores, in the order in which the commit log has their ids. */
+  final case class Operator(id: Long, name: String, stores: Seq[String])
+
+  /** What a file sink has written, batch by batch. */
+  final class FileSink private[CheckpointLogs] (session: SparkSession, path: String) {
+    private val log = new FileStreamSinkLog(FileStreamSinkLog.VERSION, session, path)
+
+    def lastBatch: Option[Long] = log.getLatestBatchId()
+
+    /** Notes a batch that wrote no file, unless it is there. */
+    def addEmpty(batch: Long): Unit = if (!lastBatch.exists(_ >= batch)) {
+      log.add(batch, Array.empty)
+      ()
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package io.keyfold.spark.migrate
+
+import io.keyfold.errors.Invalid
+import io.keyfold.spark.KeyfoldStateStoreProvider
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.keyfold.{CheckpointLogs, StateCopy}
+import org.slf4j.LoggerFactory
+
+/** Brings the state of a stopped query, kept by HDFSBacked or RocksDB, to Keyfold.
+  *
+  * All rows of the newest batch R are written by Keyfold as the state of batch R + 1, which reads
+  * nothing; then that batch is entered in the logs. Until the first of the two entries the
+  * checkpoint is as it was for its provider, and nothing of the old state is ever changed. A second
+  * run after a crash does it all again.
+  *
+  * @param sinkPath
+  *   folder that the query's file sink writes to
+  * @param noFileSink
+  *   that it has none; one of the two has to be said, as a checkpoint does not tell
+  */
+final class Migration(
+    session: SparkSession,
+    checkpoint: String,
+    sinkPath: Option[String],
+    noFileSink: Boolean
+) {
+  import Migration._
+
+  private val logs = new CheckpointLogs(session, checkpoint)
+
+  /** What is to be done, or why it cannot be. Reads only. */
+  def plan(): MigrationPlan = logs.lastCommitted match {
+    case None        => MigrationPlan(logs.location, -1, "", 0, Nil, Seq(nothingCommitted))
+    case Some(batch) =>
+      val settings = logs.settings(batch).getOrElse(Map.empty)
+      MigrationPlan(
+        logs.location,
+        batch,
+        settings.getOrElse(ProviderKey, ""),
+        logs.partitions(batch).getOrElse(0),
+        logs.operators(batch).map(it => MigratedOperator(it.id, it.name, it.stores)),
+        refusals(batch, settings)
+      )
+  }
+
+  /** Does it.
+    *
+    * @return
+    *   the plan, done
+    * @throws io.keyfold.errors.Invalid
+    *   if it is refused, or somebody else has begun a batch meanwhile
+    */
+  def apply(): MigrationPlan = {
+    val plan = this.plan()
+    if (plan.refusals.nonEmpty) {
+      throw new Invalid(
+        "KEYFOLD_MIGRATE_REFUSED",
+        s"Cannot migrate ${logs.location}: ${plan.refusals.mkString(" ")} Nothing was changed."
+      )
+    }
+    val (from, batch) = (plan.batch, plan.batch + 1)
+    val settings = Map(ProviderKey -> Keyfold)
+    log.info(s"Writing the state of ${plan.operators.size} operators of $checkpoint with Keyfold")
+    val ids = new StateCopy(session, logs, from, settings).write()
+    if (!logs.begin(batch, from, settings) && !isOurs(batch)) throw lost(batch)
+    sinkPath.flatMap(logs.fileSink).foreach(_.addEmpty(batch))
+    if (!logs.commit(batch, from, ids)) throw lost(batch)
+    log.info(s"The state of $checkpoint is Keyfold's from batch $batch on")
+    plan
+  }
+
+  private def refusals(batch: Long, settings: Map[String, String]): Seq[String] = {
+    val provider = settings.getOrElse(ProviderKey, "")
+    Seq(
+      (provider == Keyfold) -> "Its state is Keyfold's already.",
+      (provider != Keyfold && !Sources.contains(provider)) ->
+        s"Its state store provider is '$provider'; only ${Sources.mkString(" and ")} can be read.",
+      logs.isRunningHere -> "Its query is running; stop it first.",
+      logs.lastBegun.exists(_ > batch + 1) ->
+        s"Batch ${batch + 1} was begun and not committed, as others after it.",
+      (logs.lastBegun.contains(batch + 1) && !isOurs(batch + 1)) ->
+        (s"Batch ${batch + 1} was begun and not committed. Start the query once with the provider it " +
+          "has, let it finish that batch, and stop it."),
+      !settings.get(StrictKey).contains("true") ->
+        (s"It was written with $StrictKey=false (an early Spark wrote it): its rows need not lie in " +
+          "the partitions that their keys belong to. Start the query on a new checkpoint."),
+      logs.operators(batch).isEmpty ->
+        "It has no operator metadata: the query has no state, or ran on a Spark before 4.0.",
+      (sinkPath.isEmpty && !noFileSink) ->
+        ("Say whether the query writes to a file sink, whose log must learn of the batch: pass its " +
+          "folder as sink path, or that there is none."),
+      sinkPath.exists(logs.fileSink(_).isEmpty) ->
+        s"No file sink has written to ${sinkPath.getOrElse("")}: it has no _spark_metadata."
+    ).collect { case (true, reason) => reason }
+  }
+
+  private def isOurs(batch: Long) =
+    logs.settings(batch).flatMap(_.get(ProviderKey)).contains(Keyfold)
+
+  private def lost(batch: Long) = new Invalid(
+    "KEYFOLD_CONCURRENT_UPDATE",
+    s"Cannot migrate ${logs.location}: somebody else has begun or committed batch $batch meanwhile. " +
+      "Stop the query, and look at the checkpoint again."
+  )
+
+  private def nothingCommitted = "No batch was committed yet: start the query with Keyfold anew."
+}
+
+object Migration {
+  private val log = LoggerFactory.getLogger(classOf[Migration])
+  private val Keyfold = classOf[KeyfoldStateStoreProvider].getName
+  private val Package = "org.apache.spark.sql.execution.streaming.state"
+  private val Sources =
+    Seq(s"$Package.HDFSBackedStateStoreProvider", s"$Package.RocksDBStateStoreProvider")
+  private val ProviderKey = SQLConf.STATE_STORE_PROVIDER_CLASS.key
+  private val StrictKey = SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION.key
+}
