@@ -14,6 +14,8 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
+from keyfold.errors import JvmError
+
 _CONNECT = "pyspark.sql.connect."
 
 
@@ -119,3 +121,56 @@ def _is_connect(target: object, name: str) -> bool:
     return any(
         it.__module__.startswith(_CONNECT) and it.__name__ == name for it in type(target).__mro__
     )
+
+
+def active_session() -> Any:  # noqa: ANN401
+    """The session of this thread or else process, classic or Connect; None if there is none."""
+    return SparkSession.getActiveSession() or (None if has_jvm() else _connect_session())
+
+
+def new_session(name: str) -> SparkSession:
+    """A local session of this process's own, quiet."""
+    import keyfold  # noqa: PLC0415 - the package imports this module
+
+    builder = (
+        SparkSession.builder.master("local[*]")
+        .appName(name)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "true")
+        .config("spark.log.level", "ERROR")
+    )
+    return keyfold.configure(builder).getOrCreate()
+
+
+def call(session: Any, owner: str, method: str, *arguments: object) -> str:  # noqa: ANN401
+    """What a method of a Scala object answers, given the session and then `arguments`.
+
+    Raises:
+        JvmError: it throws; with the condition and message of Keyfold's error, if it is one.
+    """
+    target = session._jvm  # noqa: SLF001 - there is no public way to the JVM
+    for part in owner.split("."):
+        target = getattr(target, part)
+    try:
+        return str(getattr(target, method)(session._jsparkSession, *arguments))  # noqa: SLF001
+    except Py4JJavaError as error:
+        raise _error_of(error.java_exception) from None
+
+
+def _error_of(thrown: Any) -> JvmError:  # noqa: ANN401
+    cause = thrown
+    while cause is not None:
+        message = str(cause.getMessage())
+        found = re.match(r"\[(KEYFOLD_\w+)\] (.*)", message, re.DOTALL)
+        if found:
+            return JvmError(found[1], found[2])
+        cause = cause.getCause()
+    return JvmError(JvmError.condition, str(thrown.toString()))
+
+
+def _connect_session() -> Any:  # noqa: ANN401
+    try:
+        from pyspark.sql.connect.session import SparkSession as Remote  # noqa: PLC0415
+    except ImportError:
+        return None
+    return Remote.getActiveSession()

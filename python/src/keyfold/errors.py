@@ -101,3 +101,23 @@ class SparkVersionError(KeyfoldError):
     """PySpark is not there, or not of the version the jar is made for."""
 
     condition = "KEYFOLD_SPARK_VERSION"
+
+
+class JvmError(KeyfoldError):
+    """What Keyfold's Scala side was asked for could not be done.
+
+    `condition` is that of the error there, such as KEYFOLD_RESCALE_SINK.
+    """
+
+    condition = "KEYFOLD_JVM"
+
+    def __init__(self, condition: str, message: str) -> None:
+        """Keeps the condition of this very error."""
+        super().__init__(message)
+        self.condition = condition  # type: ignore[misc]
+
+
+class ClassicSessionError(KeyfoldError):
+    """Something needs a session with a JVM in this process, and there is one of Spark Connect."""
+
+    condition = "KEYFOLD_CLASSIC_SESSION"

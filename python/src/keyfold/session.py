@@ -63,7 +63,7 @@ def configure(target: T) -> T:
         JarMissingError: the package holds no jar.
         JarNotLoadedError: Spark runs already, without the jar.
     """
-    jvm = _bridge()
+    jvm = bridge()
     if jvm.is_builder(target):
         _check_version(jvm.pyspark_version())
         _configure_builder(jvm, target)
@@ -87,7 +87,8 @@ def jar_path() -> Path:
     return jar
 
 
-def _bridge() -> Any:  # noqa: ANN401
+def bridge() -> Any:  # noqa: ANN401
+    """The module that knows PySpark; raises SparkVersionError without it."""
     try:
         return import_module("keyfold._jvm")
     except ImportError as error:
@@ -109,7 +110,7 @@ def _configure_builder(jvm: Any, builder: Any) -> None:  # noqa: ANN401
         _log.warning(_ON_SERVER, PROVIDER_KEY, JAR_NAME)
     else:
         if jvm.has_jvm():
-            _check_loaded(jvm)
+            check_loaded(jvm)
             _warn_without_extension(jvm)
         else:
             _add_jar(jvm, builder)
@@ -123,7 +124,7 @@ def _configure_session(jvm: Any, session: Any) -> None:  # noqa: ANN401
     if jvm.is_connect_session(session):
         _log.warning(_ON_SERVER, PROVIDER_KEY, JAR_NAME)
     else:
-        _check_loaded(jvm)
+        check_loaded(jvm)
         _warn_without_extension(jvm)
     for key, value in QUERY_SETTINGS.items():
         session.conf.set(key, value)
@@ -146,7 +147,8 @@ def _warn_without_extension(jvm: Any) -> None:  # noqa: ANN401
         _log.warning(_NO_EXTENSION)
 
 
-def _check_loaded(jvm: Any) -> None:  # noqa: ANN401
+def check_loaded(jvm: Any) -> None:  # noqa: ANN401
+    """Raises JarNotLoadedError if the running JVM lacks the jar."""
     if not jvm.loads_class(PROVIDER_CLASS):
         raise JarNotLoadedError(
             "Spark runs already, without Keyfold's jar, and a running JVM takes no more jars. "

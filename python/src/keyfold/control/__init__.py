@@ -1,0 +1,1 @@
+"""What changes a checkpoint: done by Keyfold's Scala side, through Spark's own classes."""

@@ -1,0 +1,163 @@
+"""A stopped query's number of partitions, changed by moving references to key groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from keyfold.control import bridge
+from keyfold.units import size
+
+if TYPE_CHECKING:
+    import os
+
+    from pyspark.sql import SparkSession
+
+_API = "io.keyfold.spark.rescale.RescaleApi"
+
+
+@dataclass(frozen=True)
+class RescalePlan:
+    """What a rescale does, or has done. Sizes are in bytes.
+
+    Attributes:
+        checkpoint: location, with scheme.
+        last_batch: the newest batch committed before it.
+        batch: its own batch, which reads nothing.
+        before: number of partitions until then.
+        after: number of partitions from then on.
+        referenced_bytes: of the files that the new partitions refer to.
+        first_load_bytes: that the first loads of all new partitions read at most.
+        refusals: why it cannot be done, a sentence each.
+        warnings: what to look at before.
+        applied: whether it was done.
+        duration_ms: that it took; None for a plan.
+        details: all that is known, by operator, store and partition.
+    """
+
+    checkpoint: str
+    last_batch: int
+    batch: int
+    before: int
+    after: int
+    referenced_bytes: int
+    first_load_bytes: int
+    refusals: tuple[str, ...]
+    warnings: tuple[str, ...]
+    applied: bool
+    duration_ms: int | None
+    details: dict[str, Any]
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> RescalePlan:
+        """From the JVM's answer."""
+        return cls(
+            checkpoint=found["checkpoint"],
+            last_batch=found["lastBatch"],
+            batch=found["batch"],
+            before=found["from"],
+            after=found["to"],
+            referenced_bytes=found["referencedBytes"],
+            first_load_bytes=found["firstLoadBytes"],
+            refusals=tuple(it["reason"] for it in found["refusals"]),
+            warnings=tuple(found["warnings"]),
+            applied=found["applied"],
+            duration_ms=found.get("durationMs"),
+            details=found,
+        )
+
+    def __str__(self) -> str:
+        """For a terminal."""
+        lines = [
+            f"checkpoint   {self.checkpoint}",
+            f"partitions   {self.before} -> {self.after}",
+            f"last batch   {self.last_batch}",
+            f"state        {size(self.referenced_bytes)} referenced, none rewritten",
+            f"first loads  {size(self.first_load_bytes)} to read, over all new partitions",
+            *(f"warning      {it}" for it in self.warnings),
+            *(f"refused      {it}" for it in self.refusals),
+        ]
+        if self.applied:
+            lines += [
+                f"done         batch {self.batch}, in {self.duration_ms} ms",
+                f"to undo      keyfold rollback {self.checkpoint} --to-batch {self.last_batch}",
+            ]
+        elif not self.refusals:
+            lines += ["not done     this is a plan; pass --apply, or dry_run=False"]
+        return "\n".join(lines)
+
+
+def plan_rescale(
+    path: str | os.PathLike[str],
+    partitions: int,
+    *,
+    sink_path: str | None = None,
+    no_file_sink: bool = False,
+    spark: SparkSession | None = None,
+) -> RescalePlan:
+    """What `rescale` would do; writes nothing.
+
+    Args:
+        path: checkpoint of a stopped query.
+        partitions: number of partitions that it is to have.
+        sink_path: folder that the query's file sink writes to, whose log must learn of the
+            rescale's batch; a checkpoint does not tell.
+        no_file_sink: that the query has no file sink. One of the two must be said.
+        spark: session to work in; by default the active one, or one of its own.
+
+    Raises:
+        ClassicSessionError: the session is one of Spark Connect.
+        JvmError: the checkpoint cannot be read. What speaks against the rescale is in the plan's
+            `refusals` instead.
+    """
+    found = bridge.answer(
+        _API,
+        "plan",
+        str(path),
+        partitions,
+        bridge.sink(sink_path, no_file_sink=no_file_sink),
+        verb="rescale",
+        spark=spark,
+    )
+    return RescalePlan.of(found)
+
+
+def rescale(  # noqa: PLR0913 - all but two by name
+    path: str | os.PathLike[str],
+    partitions: int,
+    *,
+    dry_run: bool = True,
+    sink_path: str | None = None,
+    no_file_sink: bool = False,
+    spark: SparkSession | None = None,
+) -> RescalePlan:
+    """Changes the number of partitions of a stopped query, whatever the state's size, in seconds.
+
+    One that was interrupted is finished by calling it again.
+
+    Args:
+        path: as for `plan_rescale`, as the other arguments.
+        partitions: number of partitions that it is to have.
+        dry_run: only plan.
+        sink_path: folder of the query's file sink.
+        no_file_sink: that it has none.
+        spark: session to work in.
+
+    Raises:
+        ClassicSessionError: the session is one of Spark Connect.
+        JvmError: it is refused; nothing was changed.
+    """
+    if dry_run:
+        return plan_rescale(
+            path, partitions, sink_path=sink_path, no_file_sink=no_file_sink, spark=spark
+        )
+    found = bridge.answer(
+        _API,
+        "apply",
+        str(path),
+        partitions,
+        bridge.sink(sink_path, no_file_sink=no_file_sink),
+        verb="rescale",
+        spark=spark,
+    )
+    return RescalePlan.of(found)
