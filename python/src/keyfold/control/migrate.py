@@ -1,0 +1,100 @@
+"""A checkpoint kept by HDFSBacked or RocksDB becomes Keyfold's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from keyfold.control import bridge
+
+if TYPE_CHECKING:
+    import os
+
+    from pyspark.sql import SparkSession
+
+_API = "io.keyfold.spark.migrate.MigrationApi"
+
+
+@dataclass(frozen=True)
+class MigrationPlan:
+    """What a migration does, or has done.
+
+    Attributes:
+        checkpoint: location, with scheme.
+        last_batch: the newest batch committed, whose state is taken; the next is the migration's.
+        provider: class that keeps the state until then.
+        partitions: number of partitions.
+        operators: names of the stateful operators.
+        refusals: why it cannot be done, a sentence each.
+        applied: whether it was done.
+    """
+
+    checkpoint: str
+    last_batch: int
+    provider: str
+    partitions: int
+    operators: tuple[str, ...]
+    refusals: tuple[str, ...]
+    applied: bool
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> MigrationPlan:
+        """From the JVM's answer."""
+        return cls(
+            checkpoint=found["checkpoint"],
+            last_batch=found["lastBatch"],
+            provider=found["provider"],
+            partitions=found["partitions"],
+            operators=tuple(it["name"] for it in found["operators"]),
+            refusals=tuple(found["refusals"]),
+            applied=found["applied"],
+        )
+
+    def __str__(self) -> str:
+        """For a terminal."""
+        lines = [
+            f"checkpoint   {self.checkpoint}",
+            f"provider     {self.provider.rpartition('.')[2]} -> KeyfoldStateStoreProvider",
+            f"operators    {', '.join(self.operators)}",
+            f"last batch   {self.last_batch}",
+            *(f"refused      {it}" for it in self.refusals),
+        ]
+        if self.applied:
+            undo = self.last_batch + 1
+            lines += [
+                f"done         batch {undo} has the same state, in Keyfold's files",
+                f"to undo      before the query runs: delete commits/{undo}, then offsets/{undo}",
+            ]
+        elif not self.refusals:
+            lines += ["not done     this is a plan; pass --apply, or dry_run=False"]
+        return "\n".join(lines)
+
+
+def migrate(
+    path: str | os.PathLike[str],
+    *,
+    dry_run: bool = True,
+    sink_path: str | None = None,
+    no_file_sink: bool = False,
+    spark: SparkSession | None = None,
+) -> MigrationPlan:
+    """Writes a stopped query's state anew with Keyfold, a Spark task for each partition.
+
+    The old state stays as it is, and the checkpoint is the old provider's until the last step. One
+    that was interrupted can be called again.
+
+    Args:
+        path: checkpoint of a stopped query.
+        dry_run: only plan.
+        sink_path: folder that the query's file sink writes to, whose log must learn of the
+            migration's batch; a checkpoint does not tell.
+        no_file_sink: that the query has no file sink. One of the two must be said.
+        spark: session to work in; by default the active one, or one of its own.
+
+    Raises:
+        ClassicSessionError: the session is one of Spark Connect.
+        JvmError: it is refused, and nothing was changed; or the checkpoint cannot be read.
+    """
+    sink = bridge.sink(sink_path, no_file_sink=no_file_sink)
+    found = bridge.answer(_API, "migrate", str(path), sink, dry_run, verb="migrate", spark=spark)
+    return MigrationPlan.of(found)

@@ -1,0 +1,109 @@
+"""A stopped query, taken back to an earlier batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from keyfold.control import bridge
+from keyfold.units import count
+
+if TYPE_CHECKING:
+    import os
+
+    from pyspark.sql import SparkSession
+
+_API = "io.keyfold.spark.rescale.RescaleApi"
+
+
+@dataclass(frozen=True)
+class Rollback:
+    """What a rollback does, or has done.
+
+    Attributes:
+        checkpoint: location, with scheme.
+        batch: the batch that is the last one then.
+        before: the batch that was the last one.
+        files: number of files set aside, or put back.
+        aside: folder below `keyfold` that they are in; None for a plan.
+        warnings: what to look at.
+        applied: whether it was done.
+    """
+
+    checkpoint: str
+    batch: int
+    before: int
+    files: int
+    aside: str | None
+    warnings: tuple[str, ...]
+    applied: bool
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> Rollback:
+        """From the JVM's answer."""
+        return cls(
+            checkpoint=found["checkpoint"],
+            batch=found["batch"],
+            before=found["from"],
+            files=found["files"],
+            aside=found.get("aside"),
+            warnings=tuple(found["warnings"]),
+            applied=found.get("applied", True),
+        )
+
+    def __str__(self) -> str:
+        """For a terminal."""
+        lines = [
+            f"checkpoint   {self.checkpoint}",
+            f"last batch   {self.before} -> {self.batch}",
+            f"files        {count(self.files)} set aside",
+            *(f"warning      {it}" for it in self.warnings),
+        ]
+        if self.applied:
+            lines += [
+                f"to undo      keyfold rollback {self.checkpoint} --undo {self.aside} --apply",
+            ]
+        else:
+            lines += ["not done     this is a plan; pass --apply, or dry_run=False"]
+        return "\n".join(lines)
+
+
+def rollback(
+    path: str | os.PathLike[str],
+    batch: int,
+    *,
+    dry_run: bool = True,
+    spark: SparkSession | None = None,
+) -> Rollback:
+    """Makes an earlier batch the last one of a stopped query; what is newer is set aside.
+
+    Args:
+        path: checkpoint of a stopped query.
+        batch: one that the checkpoint still has.
+        dry_run: only say what would be set aside.
+        spark: session to work in; by default the active one, or one of its own.
+
+    Raises:
+        ClassicSessionError: the session is one of Spark Connect.
+        JvmError: it is refused; nothing was changed.
+    """
+    found = bridge.answer(_API, "rollback", str(path), batch, dry_run, verb="rollback", spark=spark)
+    return Rollback.of(found)
+
+
+def undo_rollback(
+    path: str | os.PathLike[str], aside: str, *, spark: SparkSession | None = None
+) -> Rollback:
+    """Puts back what a rollback has set aside, if the query has not run since.
+
+    Args:
+        path: checkpoint of a stopped query.
+        aside: as the rollback has returned it.
+        spark: session to work in; by default the active one, or one of its own.
+
+    Raises:
+        ClassicSessionError: the session is one of Spark Connect.
+        JvmError: it is refused; nothing was changed.
+    """
+    found = bridge.answer(_API, "undoRollback", str(path), aside, verb="rollback", spark=spark)
+    return Rollback.of(found)
