@@ -73,3 +73,7 @@ final class OutOfOrder(message: String) extends StoreError("KEYFOLD_OUT_OF_ORDER
 /** Memory for state is used up, and disk for it too. */
 final class OutOfMemory(message: String, cause: Throwable = null)
     extends StoreError("KEYFOLD_OUT_OF_MEMORY", message, cause)
+
+/** A change of the number of partitions that was not made, and why. */
+final class RescaleRefused(condition: String, message: String, cause: Throwable = null)
+    extends StoreError(condition, message, cause)

@@ -1,5 +1,7 @@
 package io.keyfold.format
 
+import io.keyfold.group.Selection
+
 /** What a file says of itself: docs/FORMAT.md, section 4. */
 final case class Footer(
     identity: Identity,
@@ -88,16 +90,17 @@ final case class GroupRun(
 /** The files that a version was put together from by a rescale. */
 final case class References(planId: String, files: Seq[FileReference])
 
-/** Take from a file the groups with `group mod groupModulus == groupResidue`, and of them, unless
-  * `rowModulus` is 0, the rows with `pmod(hash, rowModulus) == rowResidue`.
+/** What to take from another file.
+  *
+  * @param path
+  *   relative to the checkpoint's `state` folder
+  * @param length
+  *   of the file in bytes
   */
 final case class FileReference(
     path: String,
     kind: FileKind,
     version: VersionId,
     length: Long,
-    groupModulus: Int,
-    groupResidue: Int,
-    rowModulus: Int,
-    rowResidue: Int
+    taken: Selection
 )

@@ -2,6 +2,7 @@ package io.keyfold.format
 
 import io.keyfold.errors.UnknownFormat
 import io.keyfold.format.Layout.{FamilyFlag, Section}
+import io.keyfold.group.Selection
 
 /** A footer to bytes and back: docs/FORMAT.md, section 4. */
 object FooterCodec {
@@ -241,10 +242,10 @@ object FooterCodec {
       out.i64(f.version.version)
       out.str(f.version.id)
       out.i64(f.length)
-      out.i32(f.groupModulus)
-      out.i32(f.groupResidue)
-      out.i32(f.rowModulus)
-      out.i32(f.rowResidue)
+      out.i32(f.taken.groupModulus)
+      out.i32(f.taken.groupResidue)
+      out.i32(f.taken.rowModulus)
+      out.i32(f.taken.rowResidue)
     }
   }
 
@@ -259,13 +260,20 @@ object FooterCodec {
           kind,
           VersionId(in.i64(), in.str()),
           length = in.i64(),
-          groupModulus = in.i32(),
-          groupResidue = in.i32(),
-          rowModulus = in.i32(),
-          rowResidue = in.i32()
+          selection(in)
         )
       }
     )
+
+  private def selection(in: ByteSource): Selection = {
+    val taken = Selection(in.i32(), in.i32(), in.i32(), in.i32())
+    def isResidue(residue: Int, modulus: Int) = residue >= 0 && residue < math.max(modulus, 1)
+    if (
+      taken.groupModulus < 1 || !isResidue(taken.groupResidue, taken.groupModulus) ||
+      taken.rowModulus < 0 || !isResidue(taken.rowResidue, taken.rowModulus)
+    ) in.fail(s"it takes $taken")
+    taken
+  }
 
   private def fileKind(in: ByteSource): FileKind = {
     val code = in.u8()

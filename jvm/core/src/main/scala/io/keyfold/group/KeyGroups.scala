@@ -32,5 +32,5 @@ object KeyGroups {
   def mayHold(group: Int, groups: Int, partition: Int, partitions: Int): Boolean =
     partitions == 0 || (group - partition) % gcd(groups, partitions) == 0
 
-  private def gcd(a: Int, b: Int): Int = if (b == 0) a else gcd(b, a % b)
+  private[group] def gcd(a: Int, b: Int): Int = if (b == 0) a else gcd(b, a % b)
 }

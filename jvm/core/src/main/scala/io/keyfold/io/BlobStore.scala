@@ -36,8 +36,13 @@ trait BlobStore extends AutoCloseable {
 
   def exists(path: String): Boolean
 
-  /** Names, not paths, of the files in a folder; empty if there is no such folder. May lag (G6). */
-  def list(folder: String): Seq[String]
+  /** Names, not paths, of the files in a folder, with their lengths in bytes; empty if there is no
+    * such folder. May lag (G6).
+    */
+  def lengths(folder: String): Map[String, Long]
+
+  /** The names alone, sorted. */
+  final def list(folder: String): Seq[String] = lengths(folder).keys.toSeq.sorted
 
   def delete(path: String): Unit
 

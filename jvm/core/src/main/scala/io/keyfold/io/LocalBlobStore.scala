@@ -52,17 +52,22 @@ final class LocalBlobStore(root: Path) extends BlobStore {
 
   override def exists(path: String): Boolean = Files.exists(root.resolve(path))
 
-  override def list(folder: String): Seq[String] = {
+  override def lengths(folder: String): Map[String, Long] = {
     val directory = root.resolve(folder)
-    if (!Files.isDirectory(directory)) Nil
+    if (!Files.isDirectory(directory)) Map.empty
     else {
-      val names = Seq.newBuilder[String]
+      val found = Map.newBuilder[String, Long]
       val files = Files.newDirectoryStream(directory)
-      try files.forEach(f => if (Files.isRegularFile(f)) names += f.getFileName.toString)
+      try files.forEach(f => found ++= lengthOf(f).map(f.getFileName.toString -> _))
       finally files.close()
-      names.result()
+      found.result()
     }
   }
+
+  /** Nothing if it is no file, or has gone since it was listed. */
+  private def lengthOf(path: Path): Option[Long] =
+    try Option.when(Files.isRegularFile(path))(Files.size(path))
+    catch { case _: NoSuchFileException => None }
 
   override def delete(path: String): Unit = {
     Files.deleteIfExists(root.resolve(path))

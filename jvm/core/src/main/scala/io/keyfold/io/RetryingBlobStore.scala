@@ -42,7 +42,8 @@ final class RetryingBlobStore(
 
   override def exists(path: String): Boolean = retrying("look for", path)(inner.exists(path))
 
-  override def list(folder: String): Seq[String] = retrying("list", folder)(inner.list(folder))
+  override def lengths(folder: String): Map[String, Long] =
+    retrying("list", folder)(inner.lengths(folder))
 
   override def delete(path: String): Unit = retrying("delete", path)(inner.delete(path))
 

@@ -5,28 +5,53 @@ import io.keyfold.format.{BlockEntries, FileReader, GroupRun, Layout}
 import io.keyfold.map.MapTxn
 import io.keyfold.mem.Slice
 
-/** Puts a file's entries into a transaction, block by block. */
+/** Puts a file's entries into a transaction, block by block; only blocks with groups that are
+  * wanted are read.
+  *
+  * @param families
+  *   index in the transaction of each of the file's families; -1 for one that no entry may be taken
+  *   of
+  * @param wanted
+  *   what to take
+  * @param partitions
+  *   N of the version that is loaded, which is the file's unless a rescale lies between
+  * @param partition
+  *   the one that is loaded
+  */
 private[store] final class EntryApplier(
     txn: MapTxn,
     families: Array[Int],
     file: FileReader,
+    wanted: EntryFilter,
+    partitions: Int,
     partition: Int,
     seal: RowSeal
 ) {
   private val key = new Slice
   private val value = new Slice
-  private val placements =
-    file.footer.families
-      .map(f => new Placement(f.spec, file.footer.identity.partitions, partition))
-      .toArray
+  private val identity = file.footer.identity
+  private val before = placements(identity.partitions, identity.partition)
+  private val after = placements(partitions, partition)
   private var block: BlockEntries = _
   private var blockIndex = -1
 
-  def applyAll(): Unit = file.footer.groups.foreach(applyGroup)
+  def applyAll(): Unit = {
+    val groups = file.footer.groups
+    var i = 0
+    while (i < groups.length) {
+      val run = groups(i)
+      if (wanted.hasGroup(run.group)) applyGroup(run)
+      i += 1
+    }
+  }
+
+  private def placements(partitions: Int, partition: Int) =
+    file.footer.families.map(f => new Placement(f.spec, partitions, partition)).toArray
 
   private def applyGroup(run: GroupRun): Unit = {
     enter(run.block)
-    val placement = placements(run.family)
+    val family = families(run.family)
+    val (old, now) = (before(run.family), after(run.family))
     var entry = run.entry
     var left = run.entries
     while (left > 0) {
@@ -34,18 +59,29 @@ private[store] final class EntryApplier(
         enter(blockIndex + 1)
         entry = 0
       }
-      if (!placement.fits(block.hash(entry))) {
-        throw new CorruptFile(
-          file.path,
-          s"block $blockIndex entry $entry has hash ${block.hash(entry)}, which does not belong to " +
-            s"partition $partition"
-        )
+      val hash = block.hash(entry)
+      if (!old.fits(hash)) misplaced(entry, identity.partition)
+      if (wanted.hasRow(run.family, hash)) {
+        if (!now.fits(hash)) misplaced(entry, partition)
+        if (family < 0) unknownFamily(run.family, entry)
+        applyEntry(family, entry)
       }
-      applyEntry(families(run.family), entry)
       entry += 1
       left -= 1
     }
   }
+
+  private def misplaced(entry: Int, partition: Int) = throw new CorruptFile(
+    file.path,
+    s"block $blockIndex entry $entry has hash ${block.hash(entry)}, which does not belong to " +
+      s"partition $partition"
+  )
+
+  private def unknownFamily(family: Int, entry: Int) = throw new CorruptFile(
+    file.path,
+    s"block $blockIndex entry $entry is of column family " +
+      s"${file.footer.families(family).spec.name}, which the version does not have so"
+  )
 
   private def enter(index: Int): Unit = if (index != blockIndex) {
     block = file.block(index)

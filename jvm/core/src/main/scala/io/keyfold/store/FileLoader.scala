@@ -11,8 +11,8 @@ import io.keyfold.format._
 import io.keyfold.map.{MapTxn, StateMap}
 import org.slf4j.LoggerFactory
 
-/** Rebuilds a version from files: the newest usable snapshot of its lineage, then the deltas after
-  * it.
+/** Rebuilds a version from files: the newest usable snapshot of its lineage, or the reference at
+  * its end, then the deltas after it.
   *
   * @param newMap
   *   makes the map to fill, given the files' number of key groups
@@ -34,12 +34,6 @@ private[store] final class FileLoader(
     */
   def load(target: VersionId): Resident = {
     val (head, keyGroups) = readHead(target)
-    if (head.head.kind == FileKind.Reference) {
-      throw new Invalid(
-        "KEYFOLD_UNSUPPORTED",
-        s"Cannot load $location version $target: this release does not read reference files"
-      )
-    }
     fill(target, keyGroups)(_.from(head.head, head.ancestors, Nil))
   }
 
@@ -61,8 +55,9 @@ private[store] final class FileLoader(
     val deltas = versions.tail.map(Ancestor(_, FileKind.Delta))
     try
       fill(end, keyGroups) { attempt =>
-        attempt.build(Some(start), deltas)
-        attempt.lineage(Ancestor(start, FileKind.Snapshot), deltas)
+        val bottom = Ancestor(start, FileKind.Snapshot)
+        attempt.build(Some(bottom), deltas)
+        attempt.lineage(bottom, deltas)
       }
     catch {
       case e: BadSnapshot => throw e.getCause
@@ -86,10 +81,20 @@ private[store] final class FileLoader(
     * @throws io.keyfold.errors.StoreError
     *   if they cannot be told, or a rescale lies between
     */
-  def chain(from: Long, end: VersionId): List[VersionId] = chain(from, end, Nil)
+  def chain(from: Long, end: VersionId): List[VersionId] = {
+    val head = readHead(end)._1
+    if (head.head.kind == FileKind.Reference) throw endOfChain(from, end, end)
+    chain(from, end, head.ancestors)
+  }
+
+  private def endOfChain(from: Long, end: VersionId, here: VersionId) = new UnreadableVersion(
+    s"Cannot go back from $location version $end to version $from: version $here does not build " +
+      "on deltas (the query began there anew, or its partitions were rescaled).",
+    null
+  )
 
   /** @param ancestors
-    *   of `end`, if its head was read already
+    *   of `end`
     */
   private def chain(from: Long, end: VersionId, ancestors: List[Ancestor]): List[VersionId] = {
     @tailrec
@@ -97,16 +102,12 @@ private[store] final class FileLoader(
       if (here.version == from) here :: newer
       else if (older.isEmpty) {
         val below = readHead(here)._1.ancestors
-        if (below.isEmpty) throw endOfChain(here)
+        if (below.isEmpty) throw endOfChain(from, end, here)
         down(here, below, newer)
-      } else if (older.head.kind == FileKind.Reference) throw endOfChain(older.head.version)
-      else down(older.head.version, older.tail, here :: newer)
+      } else if (older.head.kind == FileKind.Reference) {
+        throw endOfChain(from, end, older.head.version)
+      } else down(older.head.version, older.tail, here :: newer)
 
-    def endOfChain(here: VersionId) = new UnreadableVersion(
-      s"Cannot go back from $location version $end to version $from: version $here does not build " +
-        "on deltas (the query began there anew, or its partitions were rescaled).",
-      null
-    )
     if (from < 1 || from > end.version) {
       throw new Invalid(
         "KEYFOLD_INVALID_VERSION",
@@ -153,26 +154,35 @@ private[store] final class FileLoader(
       val usable = here.kind == FileKind.Snapshot || files.hasSnapshot(here.version)
       if (usable && tryBuild(here.version, newer)) {
         lineage(Ancestor(here.version, FileKind.Snapshot), newer)
+      } else if (here.kind == FileKind.Reference) {
+        checkRepair(newer.size)
+        build(Some(here), newer)
+        lineage(here, newer)
       } else if (here.version.version == 1) {
         checkRepair(newer.size + 1)
         build(None, here :: newer)
         lineage(Ancestor(here.version, FileKind.Delta), newer)
-      } else {
-        val below = if (older.nonEmpty) older else belowSnapshot(here)
-        from(below.head, below.tail, here :: newer)
+      } else if (older.nonEmpty) from(older.head, older.tail, here :: newer)
+      else {
+        val head = headOfSnapshot(here.version)
+        if (head.head.kind == FileKind.Reference) from(head.head, Nil, newer)
+        else from(head.ancestors.head, head.ancestors.tail, here :: newer)
       }
     }
 
-    private def belowSnapshot(last: Ancestor): List[Ancestor] = {
+    private def headOfSnapshot(snapshot: VersionId): Lineage = {
       val head =
-        try readHead(last.version)._1
+        try readHead(snapshot)._1
         catch {
-          case e: MissingFile => throw noOtherWay(last.version, e)
+          case e: MissingFile => throw noOtherWay(snapshot, e)
         }
-      if (head.head.kind != FileKind.Delta || head.ancestors.isEmpty) {
-        throw noOtherWay(last.version, null)
+      val leadsOn = head.head.kind match {
+        case FileKind.Delta     => head.ancestors.nonEmpty
+        case FileKind.Reference => true
+        case FileKind.Snapshot  => false
       }
-      head.ancestors
+      if (!leadsOn) throw noOtherWay(snapshot, null)
+      head
     }
 
     private def noOtherWay(snapshot: VersionId, cause: StoreError) =
@@ -195,7 +205,7 @@ private[store] final class FileLoader(
       val tries = if (broken.isEmpty) settings.repair.tries else 1
       (1 to tries).exists { n =>
         try {
-          build(Some(snapshot), deltas)
+          build(Some(Ancestor(snapshot, FileKind.Snapshot)), deltas)
           true
         } catch {
           case e: BadSnapshot =>
@@ -235,27 +245,33 @@ private[store] final class FileLoader(
         )
       }
 
-    /** @param deltas
+    /** @param bottom
+      *   snapshot or reference; none: it starts from nothing
+      * @param deltas
       *   oldest first
       */
-    def build(snapshot: Option[VersionId], deltas: List[Ancestor]): Unit = {
+    def build(bottom: Option[Ancestor], deltas: List[Ancestor]): Unit = {
       val txn = map.begin(VersionId.Empty)
       try {
-        snapshot.foreach { version =>
-          try apply(txn, version, FileKind.Snapshot)
-          catch {
-            // It says nothing about the file.
-            case e: OutOfMemory                       => throw e
-            case e @ (_: StoreError | _: IOException) => throw new BadSnapshot(e)
-          }
+        bottom.foreach {
+          case Ancestor(version, FileKind.Reference) => applyReference(txn, version)
+          case Ancestor(version, _)                  => applySnapshot(txn, version)
         }
-        deltas.foldLeft(snapshot.getOrElse(VersionId.Empty)) { (readable, delta) =>
+        deltas.foldLeft(bottom.fold(VersionId.Empty)(_.version)) { (readable, delta) =>
           applyDelta(txn, delta.version, readable)
           delta.version
         }
         txn.commit(target)
       } finally txn.release()
     }
+
+    private def applySnapshot(txn: MapTxn, version: VersionId): Unit =
+      try apply(txn, version, FileKind.Snapshot)
+      catch {
+        // It says nothing about the file.
+        case e: OutOfMemory                       => throw e
+        case e @ (_: StoreError | _: IOException) => throw new BadSnapshot(e)
+      }
 
     private def applyDelta(txn: MapTxn, version: VersionId, readable: VersionId): Unit =
       try apply(txn, version, FileKind.Delta)
@@ -269,15 +285,36 @@ private[store] final class FileLoader(
           )
       }
 
+    private def applyReference(txn: MapTxn, version: VersionId): Unit =
+      try {
+        val file = files.open(version, FileKind.Reference)
+        val footer =
+          try file.footer
+          finally file.close()
+        checkKeyGroups(file)
+        val partitions = footer.identity.partitions
+        new ReferenceApplier(txn, files, footer, partitions, location.partition, seal).applyAll()
+      } catch {
+        case e @ (_: CorruptFile | _: MissingFile) =>
+          throw new UnreadableVersion(
+            s"Cannot load $location version $target: ${e.getMessage} A rescale has put version " +
+              s"$version together from such files, and nothing else holds it. Restore the file, or " +
+              s"go back to a batch before ${version.version - 1}.",
+            e
+          )
+      }
+
     private def apply(txn: MapTxn, version: VersionId, kind: FileKind): Unit = {
       val file = files.open(version, kind)
       try {
         checkKeyGroups(file)
-        for (name <- file.footer.dropped; index = txn.familyIndex(name) if index >= 0) {
-          txn.dropFamily(index)
+        file.footer.dropped.foreach { name =>
+          val index = txn.familyIndex(name)
+          if (index >= 0) txn.dropFamily(index)
         }
         val families = file.footer.families.map(f => familyIn(txn, f.spec)).toArray
-        new EntryApplier(txn, families, file, location.partition, seal).applyAll()
+        new EntryApplier(txn, families, file, EntryFilter.All, 0, location.partition, seal)
+          .applyAll()
         if (kind == FileKind.Delta) deltaBytes(version) = file.length
       } finally file.close()
     }

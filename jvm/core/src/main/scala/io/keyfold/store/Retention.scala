@@ -12,13 +12,15 @@ import org.slf4j.LoggerFactory
   * A version to be retained needs nothing older than the newest snapshot at or below it in its own
   * lineage. That snapshot, the base, is found by walking the lineage of a committed version down
   * from snapshot to snapshot, and opened to be sure; what a listing shows, be it the snapshot of an
-  * attempt that was never made good, is never taken for one. Files older than the base are deleted.
-  * A listing that lags makes it delete less, never more.
+  * attempt that was never made good, is never taken for one. Files older than the base are deleted,
+  * unless a rescale has frozen them. A listing of the folder that lags makes it delete less, never
+  * more.
   *
   * Not thread-safe: maintenance calls it.
   */
 private[store] final class Retention(
     files: StoreFiles,
+    frozen: FrozenFiles,
     settings: StoreSettings,
     counters: StoreCounters
 ) {
@@ -37,12 +39,28 @@ private[store] final class Retention(
     val due = version - lastLooked >= settings.versionsPerCleanup
     if (oldestToRetain <= 0 || !due) 0
     else {
-      val stale = base(newest.bottom, oldestToRetain).fold(Seq.empty[StaleVersion])(olderThan)
+      val oldest = base(newest.bottom, oldestToRetain)
+      frozen.look()
+      val thawed = frozen.settle(ancestor(newest.elements, _), oldest, settings.deletesPerCleanup)
+      counters.filesDeleted.add(thawed.toLong)
+      val stale = oldest.fold(Seq.empty[StaleVersion])(between(frozen.floor, _))
       val (now, later) = stale.splitAt(settings.deletesPerCleanup)
-      if (later.isEmpty) lastLooked = version
-      now.iterator.flatten.count { case (version, kind) => delete(version, kind) }
+      if (later.isEmpty && thawed < settings.deletesPerCleanup) lastLooked = version
+      thawed + now.iterator.flatten.count { case (version, kind) => delete(version, kind) }
     }
   }
+
+  /** How a version that the newest builds on came to be, as far as files still tell. */
+  @tailrec
+  private def ancestor(elements: Seq[Ancestor], version: Long): Option[Ancestor] =
+    elements.find(_.version.version == version) match {
+      case None if elements.lastOption.exists(isSnapshotAfter(_, version)) =>
+        ancestor(lineageOf(elements.last.version).getOrElse(Nil), version)
+      case found => found
+    }
+
+  private def isSnapshotAfter(bottom: Ancestor, version: Long) =
+    bottom.kind == FileKind.Snapshot && bottom.version.version > version
 
   /** The newest snapshot of the lineage that is not newer than `oldestToRetain`. */
   @tailrec
@@ -67,10 +85,10 @@ private[store] final class Retention(
         None
     }
 
-  private def olderThan(base: VersionId): Seq[StaleVersion] =
+  private def between(floor: Long, base: VersionId): Seq[StaleVersion] =
     files
       .list()
-      .filter { case (version, _) => version.version < base.version }
+      .filter { case (version, _) => version.version >= floor && version.version < base.version }
       .groupBy { case (version, _) => version.version }
       .toSeq
       .sortBy { case (version, _) => version }

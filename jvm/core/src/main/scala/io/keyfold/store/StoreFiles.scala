@@ -31,6 +31,45 @@ private[store] final class StoreFiles(
       throw new MissingFile(describe(version, kind), s"$location version $version needs it")
     )
 
+  /** A file that a reference of this store takes rows from; another partition's, as a rule.
+    *
+    * @param by
+    *   identity of the reference
+    * @throws io.keyfold.errors.MissingFile
+    *   if it is not there
+    */
+  def openReferenced(reference: FileReference, by: Identity): FileReader =
+    try {
+      val path = reference.path
+      closing(FileReader.open(blobs, path, reference.version, reference.kind)) { file =>
+        val found = file.footer.identity
+        val place = StoreLocation(location.operator, found.partition, location.store)
+        def fail(detail: String) = throw new CorruptFile(file.path, detail)
+        if (found.operator != location.operator || found.store != location.store) {
+          fail(s"it belongs to operator ${found.operator} store ${found.store}, not to $location")
+        }
+        if (path != s"${place.folder}/${reference.kind.nameOf(reference.version)}") {
+          fail(s"it is of partition ${found.partition}")
+        }
+        if (file.length != reference.length) {
+          fail(s"it has ${file.length} bytes, not ${reference.length} as when it was referred to")
+        }
+        if (
+          found.keyGroups != by.keyGroups || found.keyGroups % reference.taken.groupModulus != 0
+        ) {
+          fail(s"it has ${found.keyGroups} key groups, not ${by.keyGroups}")
+        }
+        if (found.partitions < 1) fail("it does not say for how many partitions it was written")
+      }
+    } catch {
+      case e: FileNotFoundException =>
+        throw new MissingFile(
+          blobs.describe(reference.path),
+          s"$location version ${by.version} needs it",
+          e
+        )
+    }
+
   /** The head of a version: delta, reference or snapshot, in this order; a damaged one is passed
     * over if another gives the same version.
     *
@@ -136,17 +175,20 @@ private[store] final class StoreFiles(
 
   private def openIfThere(version: VersionId, kind: FileKind): Option[FileReader] =
     try {
-      val file = FileReader.open(blobs, path(version, kind), version, kind)
-      try {
-        check(file)
-        Some(file)
-      } catch {
-        case e: Throwable =>
-          file.close()
-          throw e
-      }
+      Some(closing(FileReader.open(blobs, path(version, kind), version, kind))(check))
     } catch {
       case _: FileNotFoundException => None
+    }
+
+  /** The file, which is closed if it fails the check. */
+  private def closing(file: FileReader)(check: FileReader => Unit): FileReader =
+    try {
+      check(file)
+      file
+    } catch {
+      case e: Throwable =>
+        file.close()
+        throw e
     }
 
   private def check(file: FileReader): Unit = {

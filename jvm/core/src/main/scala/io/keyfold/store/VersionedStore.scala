@@ -41,7 +41,8 @@ final class VersionedStore(
   private val files = new StoreFiles(blobs, location, settings, clock, () => newSeal())
   private val loader =
     new FileLoader(files, location, settings, counters, () => newSeal(), newMap)
-  private val retention = new Retention(files, settings, counters)
+  private val retention =
+    new Retention(files, new FrozenFiles(blobs, location, files), settings, counters)
   private val writer = new Semaphore(1)
   @volatile private var owner: StoreTxn = _
 

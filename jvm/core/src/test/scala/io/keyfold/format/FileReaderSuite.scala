@@ -117,7 +117,7 @@ class FileReaderSuite extends AnyFunSuite {
 
     override def write(path: String)(body: OutputStream => Unit): Long = inner.write(path)(body)
     override def exists(path: String): Boolean = inner.exists(path)
-    override def list(folder: String): Seq[String] = inner.list(folder)
+    override def lengths(folder: String): Map[String, Long] = inner.lengths(folder)
     override def delete(path: String): Unit = inner.delete(path)
     override def describe(path: String): String = inner.describe(path)
     override def close(): Unit = inner.close()

@@ -2,6 +2,7 @@ package io.keyfold.format
 
 import java.util.HexFormat
 
+import io.keyfold.group.Selection
 import io.keyfold.errors.{CorruptFile, UnknownFormat}
 import io.keyfold.testkit.SeededChecks
 import org.scalacheck.Gen
@@ -47,16 +48,13 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     groupModulus <- Gen.choose(1, Int.MaxValue)
     groupResidue <- Gen.choose(0, groupModulus - 1)
     rowModulus <- Gen.choose(0, Int.MaxValue)
-    rowResidue <- Gen.choose(0, Int.MaxValue)
+    rowResidue <- Gen.choose(0, math.max(rowModulus - 1, 0))
   } yield FileReference(
     path,
     kind,
     version,
     length,
-    groupModulus,
-    groupResidue,
-    rowModulus,
-    rowResidue
+    Selection(groupModulus, groupResidue, rowModulus, rowResidue)
   )
 
   private val genFooter: Gen[Footer] = for {
@@ -186,16 +184,33 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
   test("references have the bytes worked out by hand from the format") {
     val references = References(
       "p",
-      Seq(FileReference("x", FileKind.Delta, VersionId(14), 15, 16, 17, 18, 19))
+      Seq(FileReference("x", FileKind.Delta, VersionId(14), 15, Selection(17, 16, 19, 18)))
     )
     val footer = small.copy(references = Some(references))
     val bytes = Seq(
       "0700 0100 2d000000",
       "010070 01000000 010078 01 0e00000000000000 0000 0f00000000000000",
-      "10000000 11000000 12000000 13000000"
+      "11000000 10000000 13000000 12000000"
     ).mkString.replace(" ", "")
     assert(HexFormat.of.formatHex(sections(encoded(footer)).last) == bytes)
     assert(decoded(encoded(footer)) == footer)
+  }
+
+  test("a reference that takes what no file has groups for is damaged") {
+    for (
+      taken <- Seq(
+        Selection(0, 0, 0, 0),
+        Selection(2, 2, 0, 0),
+        Selection(2, -1, 0, 0),
+        Selection(1, 0, -1, 0),
+        Selection(1, 0, 3, 3),
+        Selection(1, 0, 0, 1)
+      )
+    ) {
+      val files = Seq(FileReference("x", FileKind.Delta, VersionId(14), 15, taken))
+      val footer = small.copy(references = Some(References("p", files)))
+      assert(intercept[CorruptFile](decoded(encoded(footer))).getMessage.contains(taken.toString))
+    }
   }
 
   test("an unknown section without the required flag is passed over, wherever it is") {

@@ -4,6 +4,7 @@ import java.nio.file.{Files, Path}
 
 import scala.collection.immutable.ListMap
 
+import io.keyfold.group.Selection
 import io.keyfold.errors.StoreError
 import io.keyfold.io.LocalBlobStore
 import io.keyfold.testkit.{Bytes, Entry, FileContents}
@@ -154,9 +155,11 @@ class GoldenFilesSuite extends AnyFunSuite {
     kinds(json("kind").str),
     versionOf(json),
     json("length").num.toLong,
-    json("groupModulus").num.toInt,
-    json("groupResidue").num.toInt,
-    json("rowModulus").num.toInt,
-    json("rowResidue").num.toInt
+    Selection(
+      json("groupModulus").num.toInt,
+      json("groupResidue").num.toInt,
+      json("rowModulus").num.toInt,
+      json("rowResidue").num.toInt
+    )
   )
 }

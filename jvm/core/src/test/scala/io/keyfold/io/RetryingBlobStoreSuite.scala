@@ -42,7 +42,7 @@ class RetryingBlobStoreSuite extends AnyFunSuite {
         }
       }
       override def exists(path: String): Boolean = failing(memory.exists(path))
-      override def list(folder: String): Seq[String] = failing(memory.list(folder))
+      override def lengths(folder: String): Map[String, Long] = failing(memory.lengths(folder))
       override def delete(path: String): Unit = failing(memory.delete(path))
       override def describe(path: String): String = memory.describe(path)
       override def close(): Unit = memory.close()

@@ -120,4 +120,18 @@ class FamiliesSuite extends AnyFunSuite {
     assert(rows(store.read(VersionId(2)).scan(1)) == Map("b" -> "new"))
     assert(rows(store.read(VersionId(1)).scan(1)) == Map("b" -> "2", "c" -> "3"))
   }
+
+  test("two families that are dropped in one version go, and no other does") {
+    val fixture = new StoreFixture
+    val store = fixture.open()
+    commit(store, 0) { txn =>
+      for (name <- Seq("x", "y", "z")) {
+        put(txn, txn.createFamily(other.copy(name = name)), "b", name)
+      }
+    }
+    commit(store, 1) { txn =>
+      assert(txn.dropFamily("x") && txn.dropFamily("y"))
+    }
+    assert(loaded(fixture, 2) == Map("default" -> Map(), "z" -> Map("b" -> "z")))
+  }
 }

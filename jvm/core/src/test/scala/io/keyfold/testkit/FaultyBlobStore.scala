@@ -41,8 +41,8 @@ final class FaultyBlobStore(inner: BlobStore) extends BlobStore {
   override def exists(path: String): Boolean =
     asked("exists", path, unseen = false)(inner.exists(path))
 
-  override def list(folder: String): Seq[String] =
-    asked("list", folder, unseen = Seq.empty[String])(inner.list(folder))
+  override def lengths(folder: String): Map[String, Long] =
+    asked("list", folder, unseen = Map.empty[String, Long])(inner.lengths(folder))
 
   override def delete(path: String): Unit = asked("delete", path, unseen = ())(inner.delete(path))
   override def describe(path: String): String = inner.describe(path)

@@ -27,7 +27,7 @@ final class HeldBlobStore(inner: BlobStore) extends BlobStore {
 
   override def open(path: String): BlobReader = inner.open(path)
   override def exists(path: String): Boolean = inner.exists(path)
-  override def list(folder: String): Seq[String] = inner.list(folder)
+  override def lengths(folder: String): Map[String, Long] = inner.lengths(folder)
   override def delete(path: String): Unit = inner.delete(path)
   override def describe(path: String): String = inner.describe(path)
   override def close(): Unit = inner.close()

@@ -36,10 +36,13 @@ final class MemoryBlobStore extends BlobStore {
     files.contains(path)
   }
 
-  override def list(folder: String): Seq[String] = {
+  override def lengths(folder: String): Map[String, Long] = {
     counts.listsAdder.increment()
     val prefix = if (folder.isEmpty) "" else s"$folder/"
-    paths.filter(_.startsWith(prefix)).map(_.drop(prefix.length)).filterNot(_.contains('/'))
+    files.iterator.collect {
+      case (path, bytes) if path.startsWith(prefix) && path.indexOf('/', prefix.length) < 0 =>
+        path.drop(prefix.length) -> bytes.length.toLong
+    }.toMap
   }
 
   override def delete(path: String): Unit = {

@@ -49,9 +49,9 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
 
   override def exists(path: String): Boolean = manager.exists(resolve(path))
 
-  override def list(folder: String): Seq[String] =
-    try manager.list(resolve(folder)).toSeq.filter(_.isFile).map(_.getPath.getName)
-    catch { case _: FileNotFoundException => Nil }
+  override def lengths(folder: String): Map[String, Long] =
+    try manager.list(resolve(folder)).filter(_.isFile).map(f => f.getPath.getName -> f.getLen).toMap
+    catch { case _: FileNotFoundException => Map.empty }
 
   override def delete(path: String): Unit = manager.delete(resolve(path))
 

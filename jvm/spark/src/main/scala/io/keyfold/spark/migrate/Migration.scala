@@ -2,10 +2,10 @@ package io.keyfold.spark.migrate
 
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.KeyfoldStateStoreProvider
+import io.keyfold.spark.rescale.SinkChoice
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateCopy}
-import org.slf4j.LoggerFactory
 
 /** Brings the state of a stopped query, kept by HDFSBacked or RocksDB, to Keyfold.
   *
@@ -14,16 +14,14 @@ import org.slf4j.LoggerFactory
   * checkpoint is as it was for its provider, and nothing of the old state is ever changed. A second
   * run after a crash does it all again.
   *
-  * @param sinkPath
-  *   folder that the query's file sink writes to
-  * @param noFileSink
-  *   that it has none; one of the two has to be said, as a checkpoint does not tell
+  * @param sink
+  *   the query's file sink, which a checkpoint does not tell
   */
 final class Migration(
     session: SparkSession,
     checkpoint: String,
-    sinkPath: Option[String],
-    noFileSink: Boolean
+    sink: SinkChoice,
+    progress: String => Unit
 ) {
   import Migration._
 
@@ -61,12 +59,15 @@ final class Migration(
     }
     val (from, batch) = (plan.batch, plan.batch + 1)
     val settings = Map(ProviderKey -> Keyfold)
-    log.info(s"Writing the state of ${plan.operators.size} operators of $checkpoint with Keyfold")
+    progress(s"writing the state of batch $from with Keyfold, ${plan.partitions} partitions")
     val ids = new StateCopy(session, logs, from, settings).write()
+    progress(s"committing batch $batch")
     if (!logs.begin(batch, from, settings) && !isOurs(batch)) throw lost(batch)
-    sinkPath.flatMap(logs.fileSink).foreach(_.addEmpty(batch))
+    sink match {
+      case SinkChoice.Folder(path) => logs.fileSink(path).foreach(_.addEmpty(batch))
+      case _                       => ()
+    }
     if (!logs.commit(batch, from, ids)) throw lost(batch)
-    log.info(s"The state of $checkpoint is Keyfold's from batch $batch on")
     plan
   }
 
@@ -87,11 +88,13 @@ final class Migration(
           "the partitions that their keys belong to. Start the query on a new checkpoint."),
       logs.operators(batch).isEmpty ->
         "It has no operator metadata: the query has no state, or ran on a Spark before 4.0.",
-      (sinkPath.isEmpty && !noFileSink) ->
+      (sink == SinkChoice.NotSaid) ->
         ("Say whether the query writes to a file sink, whose log must learn of the batch: pass its " +
           "folder as sink path, or that there is none."),
-      sinkPath.exists(logs.fileSink(_).isEmpty) ->
-        s"No file sink has written to ${sinkPath.getOrElse("")}: it has no _spark_metadata."
+      (sink match {
+        case SinkChoice.Folder(path) => logs.fileSink(path).isEmpty
+        case _                       => false
+      }) -> "The folder given as that of a file sink has no log of one, _spark_metadata."
     ).collect { case (true, reason) => reason }
   }
 
@@ -108,11 +111,10 @@ final class Migration(
 }
 
 object Migration {
-  private val log = LoggerFactory.getLogger(classOf[Migration])
   private val Keyfold = classOf[KeyfoldStateStoreProvider].getName
   private val Package = "org.apache.spark.sql.execution.streaming.state"
   private val Sources =
     Seq(s"$Package.HDFSBackedStateStoreProvider", s"$Package.RocksDBStateStoreProvider")
-  private val ProviderKey = SQLConf.STATE_STORE_PROVIDER_CLASS.key
+  private val ProviderKey = CheckpointLogs.ProviderKey
   private val StrictKey = SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION.key
 }

@@ -9,6 +9,7 @@ import scala.util.Using
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.{EventCounts, KeyfoldExtensions, KeyfoldStateStoreProvider}
 import io.keyfold.spark.{LocalSpark, QuietLogs}
+import io.keyfold.spark.rescale.SinkChoice
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming._
@@ -81,9 +82,17 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       val error = intercept[Invalid](migration.apply())
       assert(error.getMessage.contains(reason) && error.getMessage.contains("Nothing was changed"))
     }
-    refused(new Migration(spark, run.folder.toString, None, noFileSink = false), "file sink")
     refused(
-      new Migration(spark, run.folder.toString, Some(run.folder.toString), noFileSink = false),
+      new Migration(spark, run.folder.toString, SinkChoice.NotSaid, _ => ()),
+      "file sink"
+    )
+    refused(
+      new Migration(
+        spark,
+        run.folder.toString,
+        SinkChoice.Folder(run.folder.toString),
+        _ => ()
+      ),
       "_spark_metadata"
     )
     Files.delete(run.folder.resolve("commits/0"))
@@ -111,7 +120,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       MemoryStream[Event](own)
     }
 
-    def migration: Migration = new Migration(own, folder.toString, None, noFileSink = true)
+    def migration: Migration = new Migration(own, folder.toString, SinkChoice.NoFileSink, _ => ())
 
     def newest: Long = numbers("commits").max
 

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.keyfold
 
+import java.io.FileNotFoundException
 import java.util.UUID
 
 import scala.util.control.NonFatal
@@ -45,13 +46,35 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   /** Number of partitions of a batch. */
   def partitions(batch: Long): Option[Int] =
-    settings(batch).flatMap(_.get(SQLConf.SHUFFLE_PARTITIONS.key)).flatMap(_.toIntOption)
+    settings(batch).flatMap(_.get(PartitionsKey)).flatMap(_.toIntOption)
 
   /** Ids of the state that a batch has left, by operator, partition and store; nothing under
     * checkpoint format v1.
     */
   def ids(batch: Long): Option[Map[Long, Array[Array[String]]]] =
     logs.commitLog.get(batch).flatMap(_.stateUniqueIds).filter(_.nonEmpty)
+
+  def hasCommitted(batch: Long): Boolean = logs.commitLog.get(batch).nonEmpty
+
+  /** Batches from which on an operator has metadata of its own, ascending; none if they have no
+    * versions.
+    */
+  def operatorVersions(operator: Long): Seq[Long] =
+    numbers(OperatorStateMetadataV2.metadataDirPath(new Path(state, operator.toString)))
+
+  /** Partitions that an operator has or had. */
+  def partitionFolders(operator: Long): Seq[Int] =
+    numbers(new Path(state, operator.toString)).map(_.toInt)
+
+  private def numbers(folder: Path): Seq[Long] =
+    try
+      CheckpointFileManager
+        .create(folder, hadoopConf)
+        .list(folder)
+        .toSeq
+        .flatMap(_.getPath.getName.toLongOption)
+        .sorted
+    catch { case _: FileNotFoundException => Nil }
 
   /** Whether the query runs in this process. */
   def isRunningHere: Boolean = {
@@ -66,16 +89,6 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     val stores = found.stateStoresMetadata.map(_.storeName)
     Operator(found.operatorInfo.operatorId, found.operatorInfo.operatorName, stores)
   }
-
-  /** Number of partitions that an operator has state in: 1 for those whose rows all are in one,
-    * whatever the query has.
-    */
-  def partitionsOf(operator: Long): Int =
-    CheckpointFileManager
-      .create(state, hadoopConf)
-      .list(new Path(state, operator.toString))
-      .flatMap(_.getPath.getName.toIntOption)
-      .size
 
   private[keyfold] def metadata(batch: Long): Seq[OperatorStateMetadata] =
     new StateMetadataPartitionReader(
@@ -136,6 +149,29 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
       case _ => ()
     }
 
+  /** Writes metadata of the operators as of a batch, of those whose metadata have versions, into a
+    * copy of the checkpoint: they have absolute paths.
+    */
+  def copyOperators(batch: Long, to: String): Unit = metadata(batch).foreach {
+    case operator: OperatorStateMetadataV2 =>
+      val stores = operator.stateStoreInfo.map { store =>
+        store.copy(stateSchemaFilePaths = store.stateSchemaFilePaths.map(inCopy(_, to)))
+      }
+      val copied = new Path(new Path(to, state.getName), operator.operatorInfo.operatorId.toString)
+      OperatorStateMetadataWriter
+        .createWriter(copied, hadoopConf, operator.version, Some(batch))
+        .write(operator.copy(stateStoreInfo = stores))
+    case _ => ()
+  }
+
+  /** Spark keeps such paths with the scheme or without. */
+  private def inCopy(file: String, to: String): String = {
+    val path = new Path(file).toUri.getPath
+    val own = new Path(location).toUri.getPath
+    if (path.startsWith(s"$own/")) new Path(to, path.drop(own.length + 1)).toString
+    else throw new IllegalStateException(s"Schema file $file is not in $location")
+  }
+
   /** Log of the file sink that writes to a folder; nothing if none does. */
   def fileSink(folder: String): Option[FileSink] = {
     val path = new Path(folder)
@@ -150,6 +186,8 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 }
 
 object CheckpointLogs {
+  val PartitionsKey: String = SQLConf.SHUFFLE_PARTITIONS.key
+  val ProviderKey: String = SQLConf.STATE_STORE_PROVIDER_CLASS.key
 
   /** The same offsets with other settings. */
   private[keyfold] def changed(offsets: OffsetSeqBase, by: Map[String, String]): OffsetSeqBase =

@@ -78,7 +78,7 @@ final class StateCopy(
       logs.state.toString,
       id,
       store.storeName,
-      logs.partitionsOf(id),
+      logs.partitionFolders(id).size,
       of + 1,
       ids.map(_(id).map(_(place))),
       families,

@@ -1,0 +1,146 @@
+package io.keyfold.format
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.Try
+
+import io.keyfold.errors.CorruptFile
+import io.keyfold.io.BlobStore
+
+/** What a rescale is about to do, or has done: docs/FORMAT.md, section 10. It is there from before
+  * the first reference is written until no file of the old layout is.
+  *
+  * @param batch
+  *   the rescale's own; its state is version `batch + 1`
+  * @param from
+  *   number of partitions before
+  */
+final case class RescalePlan(
+    batch: Long,
+    id: String,
+    from: Int,
+    to: Int,
+    stores: Seq[RescaledStore]
+) {
+  def version: Long = batch + 1
+  def name: String = RescalePlan.nameOf(batch, id)
+}
+
+/** @param references
+  *   paths of the references that it writes
+  * @param frozen
+  *   folders with files that other partitions may need, or nobody, once the rescale is made
+  */
+final case class RescaledStore(
+    operator: Long,
+    store: String,
+    references: Seq[String],
+    frozen: Seq[String]
+)
+
+object RescalePlan {
+
+  /** Where plans are, relative to the checkpoint's `state` folder. */
+  val Folder = "../keyfold"
+
+  private val Name = """rescale-(\d{1,18})-([0-9a-zA-Z-]+)\.plan""".r
+  private val FirstLine = "keyfold-rescale 1"
+  private val Checksummed = """(?s)(.*\n)crc32c ([0-9a-f]{8})\n""".r
+
+  def nameOf(batch: Long, id: String): String = s"rescale-$batch-$id.plan"
+
+  /** Batch and id that a file's name stands for; nothing if it is not a plan's. */
+  def parseName(name: String): Option[(Long, String)] = name match {
+    case Name(batch, id) => Some((batch.toLong, id))
+    case _               => None
+  }
+
+  /** Version and id of the reference that a path of a plan names. */
+  def versionOf(reference: String): VersionId =
+    FileKind.parse(reference.drop(reference.lastIndexOf('/') + 1)).get._1
+
+  def write(blobs: BlobStore, plan: RescalePlan): Unit = {
+    val bytes = encode(plan)
+    blobs.write(s"$Folder/${plan.name}")(_.write(bytes))
+    ()
+  }
+
+  /** Reads the plan of that file name.
+    *
+    * @throws io.keyfold.errors.CorruptFile
+    *   if it is not what was written
+    * @throws java.io.FileNotFoundException
+    *   if it is not there
+    */
+  def read(blobs: BlobStore, name: String): RescalePlan = {
+    val path = s"$Folder/$name"
+    val file = blobs.open(path)
+    val bytes =
+      try file.read(0, Math.toIntExact(file.length))
+      finally file.close()
+    val plan = decode(bytes, blobs.describe(path))
+    if (plan.name != name) throw new CorruptFile(blobs.describe(path), s"it is ${plan.name}")
+    plan
+  }
+
+  def encode(plan: RescalePlan): Array[Byte] = {
+    val lines = Seq(
+      FirstLine,
+      s"batch ${plan.batch}",
+      s"id ${plan.id}",
+      s"from ${plan.from}",
+      s"to ${plan.to}"
+    ) ++ plan.stores.flatMap { store =>
+      s"store ${store.operator} ${store.store}" +:
+        (store.references.map(path => s"ref $path") ++ store.frozen.map(path => s"folder $path"))
+    }
+    val text = lines.mkString("", "\n", "\n")
+    val checksum = Checksum.of(text.getBytes(UTF_8))
+    (text + f"crc32c $checksum%08x\n").getBytes(UTF_8)
+  }
+
+  /** @param path
+    *   for messages
+    * @throws io.keyfold.errors.CorruptFile
+    *   if it is not what was written
+    */
+  def decode(bytes: Array[Byte], path: String): RescalePlan =
+    new String(bytes, UTF_8) match {
+      case Checksummed(text, checksum) if f"${Checksum.of(text.getBytes(UTF_8))}%08x" == checksum =>
+        Try(parse(text.linesIterator.toList)).getOrElse {
+          throw new CorruptFile(path, "it is no plan of a rescale, or of a newer release")
+        }
+      case _ => throw new CorruptFile(path, "its checksum is wrong")
+    }
+
+  private def parse(lines: List[String]): RescalePlan = lines match {
+    case FirstLine :: batch :: id :: from :: to :: stores =>
+      RescalePlan(
+        valueOf(batch, "batch").toLong,
+        valueOf(id, "id"),
+        valueOf(from, "from").toInt,
+        valueOf(to, "to").toInt,
+        storesOf(stores)
+      )
+    case _ => throw new IllegalArgumentException
+  }
+
+  private def storesOf(lines: List[String]): List[RescaledStore] = lines match {
+    case first :: rest =>
+      val (own, others) = rest.span(!_.startsWith("store "))
+      val (operator, store) = valueOf(first, "store").span(_ != ' ')
+      val (references, frozen) = own.partition(_.startsWith("ref "))
+      RescaledStore(
+        operator.toLong,
+        store.drop(1),
+        references.map(valueOf(_, "ref")),
+        frozen.map(valueOf(_, "folder"))
+      ) :: storesOf(others)
+    case Nil => Nil
+  }
+
+  private def valueOf(line: String, key: String) = {
+    require(line.startsWith(s"$key "))
+    line.drop(key.length + 1)
+  }
+}

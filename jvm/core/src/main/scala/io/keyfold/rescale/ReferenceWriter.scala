@@ -1,0 +1,58 @@
+package io.keyfold.rescale
+
+import java.time.Clock
+
+import io.keyfold.format._
+import io.keyfold.io.BlobStore
+import io.keyfold.store.StoreLocation
+
+/** Writes the references of a rescale.
+  *
+  * @param planId
+  *   of the rescale
+  * @param partitions
+  *   the new number of partitions
+  * @param writer
+  *   program name and version, for the files
+  */
+final class ReferenceWriter(
+    blobs: BlobStore,
+    planId: String,
+    partitions: Int,
+    clock: Clock,
+    writer: String
+) {
+  import ReferenceWriter._
+
+  def write(store: StorePlan, partition: PartitionPlan, version: VersionId): Unit = {
+    blobs.write(pathOf(store, partition, version)) { out =>
+      val file = new FileWriter(out, FileKind.Reference, Codec.Zstandard, rowChecksums = false)
+      val identity = Identity(
+        version,
+        store.operator,
+        partition.partition,
+        store.store,
+        partitions,
+        store.keyGroups,
+        clock.millis(),
+        writer
+      )
+      file.finish(
+        identity,
+        Nil,
+        partition.families,
+        references = Some(References(planId, partition.files))
+      )
+    }
+    ()
+  }
+}
+
+object ReferenceWriter {
+
+  /** Path of the reference that a partition gets as a version, relative to the `state` folder. */
+  def pathOf(store: StorePlan, partition: PartitionPlan, version: VersionId): String = {
+    val location = StoreLocation(store.operator, partition.partition, store.store)
+    s"${location.folder}/${FileKind.Reference.nameOf(version)}"
+  }
+}

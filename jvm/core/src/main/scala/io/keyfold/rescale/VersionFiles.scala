@@ -1,0 +1,45 @@
+package io.keyfold.rescale
+
+import io.keyfold.format.VersionId
+import io.keyfold.group.Selection
+import io.keyfold.io.BlobStore
+import io.keyfold.store.StoreLocation
+
+/** Which files hold a version of a store, over all its partitions. Reads a footer of each
+  * partition, as a rule, and no block.
+  *
+  * @param blobs
+  *   the checkpoint's `state` folder
+  * @param partitions
+  *   N of that version
+  * @param version
+  *   its number
+  */
+final class VersionFiles(
+    blobs: BlobStore,
+    partitions: Int,
+    version: Long,
+    inParallel: StorePlanner.Parallel
+) {
+
+  /** @param ids
+    *   of the version, one for each partition, as the commit log has them; none under checkpoint
+    *   format v1
+    * @return
+    *   paths relative to `state`, each once
+    * @throws io.keyfold.errors.StoreError
+    *   if one of them is not there, or cannot be read
+    */
+  def of(operator: Long, store: String, ids: Option[IndexedSeq[String]]): Seq[String] = {
+    def read(partition: Int) = {
+      val id = VersionId(version, ids.fold("")(_(partition)))
+      new OldPartition(blobs, StoreLocation(operator, partition, store), partitions, id)
+    }
+    val first = read(0)
+    val others =
+      if (first.isOnly && ids.forall(_.length == 1)) Nil else inParallel(1 until partitions)(read)
+    (first +: others)
+      .flatMap(partition => partition.chain(Selection.All).map(_.path) ++ partition.references)
+      .distinct
+  }
+}

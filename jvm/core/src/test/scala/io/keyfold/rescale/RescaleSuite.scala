@@ -1,0 +1,310 @@
+package io.keyfold.rescale
+
+import io.keyfold.errors._
+import io.keyfold.format.RescalePlan
+import io.keyfold.group.Selection
+import io.keyfold.store.{RowChecksums, StoreFixture}
+import io.keyfold.testkit.FileContents
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Single cases of what a rescale writes, reads and deletes. */
+class RescaleSuite extends AnyFunSuite {
+  import RescaledOperator._
+
+  private val names = (1 to 40).map(n => s"k$n")
+  private def puts(value: String): Seq[Change] = names.map(Put("default", _, value))
+
+  private def operator(
+      partitions: Int = 4,
+      ids: Boolean = true,
+      family: String = "all",
+      groups: Int = 48
+  ): RescaledOperator = {
+    val spec = StoreFixture.listFamily.copy(partitionKey = family)
+    new RescaledOperator(partitions, groups, ids, Seq(spec))
+  }
+
+  private def plans(operator: RescaledOperator) =
+    operator.blobs.list(RescalePlan.Folder).filter(RescalePlan.parseName(_).nonEmpty)
+
+  private def references(operator: RescaledOperator) =
+    operator.blobs.paths.filter(_.endsWith(".ref"))
+
+  /** Batches, with maintenance in some partitions. */
+  private def go(operator: RescaledOperator, batches: Int, of: Int => Boolean = _ => true): Unit =
+    for (_ <- 1 to batches) {
+      operator.batch(puts("later"))
+      operator.maintain(of)
+      operator.check()
+    }
+
+  test("a plan reads one footer for each old partition, and no block") {
+    val it = operator()
+    it.batch((1 to 4000).map(n => Put("default", s"key $n", util.Random.nextString(100))))
+    it.batch(puts("1"))
+    it.maintain()
+    it.restart()
+    it.blobs.counts.reset()
+    val plan = it.plan(to = 8)
+    assert(it.blobs.counts.opens == 4)
+    assert(it.blobs.counts.lists == 4)
+    assert(it.blobs.counts.exists == 0 && it.blobs.counts.writes == 0)
+    // A footer is fetched with the 64 KiB that it ends.
+    assert(it.blobs.counts.readBytes <= 4 * (64 * 1024 + 64))
+    assert(plan.referencedBytes > 4 * 64 * 1024 * 2)
+  }
+
+  test("the reference of an earlier rescale that is still in use takes one footer more") {
+    val it = operator()
+    it.batch(puts("1"))
+    it.rescale(8)
+    it.batch(puts("2"))
+    it.restart()
+    it.blobs.counts.reset()
+    it.plan(to = 12)
+    assert(it.blobs.counts.opens == 16)
+  }
+
+  test("a first load reads the groups that it takes, and little else") {
+    val it = operator(groups = 4800)
+    it.batch((1 to 20000).map(n => Put("default", s"key $n", util.Random.nextString(100))))
+    it.restart()
+    val plan = it.rescale(8)
+    val bytes = it.blobs.paths.filter(_.endsWith("delta")).map(it.blobs.bytes(_).length).sum
+    it.blobs.counts.reset()
+    it.check()
+    assert(it.blobs.counts.readBytes < bytes * 1.5, "tails and blocks that are shared by two")
+    assert(plan.partitions.map(_.firstLoadBytes).sum <= bytes + 8)
+  }
+
+  test("a store whose rows are all in partition 0 stays there, at every number of partitions") {
+    val it = operator(partitions = 4, ids = false, family = "constant")
+    it.batch(Nil)
+    val plan = it.plan(to = 9)
+    assert(plan.partitions.map(_.partition) == Seq(0))
+    assert(plan.partitions.head.files.forall(_.taken == Selection.All))
+  }
+
+  test("a family without a rule is refused by name") {
+    val it = operator(family = "none")
+    it.batch(Nil)
+    it.restart()
+    val error = intercept[RescaleRefused](it.plan(to = 8))
+    assert(error.condition == "KEYFOLD_RESCALE_NO_RULE")
+    assert(
+      error.getMessage.contains("operator 0 partition 0") && error.getMessage.contains("default")
+    )
+  }
+
+  test("files of another number of partitions are refused") {
+    val it = operator()
+    it.batch(puts("1"))
+    it.partitions = 5
+    val error = intercept[RescaleRefused](it.plan(to = 8))
+    assert(error.condition == "KEYFOLD_RESCALE_STATE")
+    assert(error.getMessage.contains("for 4 partitions, the offset log says 5"))
+  }
+
+  for (ids <- Seq(true, false))
+    test(s"a version that lacks files is not planned, ${if (ids) "with" else "without"} ids") {
+      val it = operator(ids = ids)
+      it.batch(puts("1"))
+      it.batch(puts("2"))
+      val first = it.blobs.paths.filter(p => p.startsWith("0/3/1") && p.endsWith("delta")).head
+      it.blobs.remove(first)
+      assert(intercept[MissingFile](it.plan(to = 8)).path.endsWith(first))
+    }
+
+  test("a file that a reference names and that is gone, or damaged, is named") {
+    for (damage <- Seq("missing", "flipped", "other length")) {
+      val it = operator()
+      it.batch(puts("1"))
+      it.batch(puts("2"))
+      it.rescale(8)
+      val file = it.blobs.paths.filter(p => p.startsWith("0/3/1") && p.endsWith("delta")).head
+      damage match {
+        case "missing" => it.blobs.remove(file)
+        case "flipped" =>
+          it.blobs.update(file) { bytes =>
+            bytes(20) = (bytes(20) ^ 1).toByte
+            bytes
+          }
+        case _ => it.blobs.put(file, it.blobs.bytes(other(it, file)))
+      }
+      val error = intercept[UnreadableVersion](it.check())
+      assert(error.getMessage.contains(file), damage)
+      assert(error.getMessage.contains("go back to a batch before 2"), damage)
+    }
+  }
+
+  private def other(it: RescaledOperator, file: String) =
+    it.blobs.paths.filter(p => p.endsWith("delta") && p != file).head
+
+  test(
+    "a file of another store or partition in the place of one that a reference names is refused"
+  ) {
+    val it = operator()
+    it.batch(puts("1"))
+    it.rescale(8)
+    val a = it.blobs.paths.filter(p => p.endsWith("delta")).head
+    it.blobs.put(a, it.blobs.bytes(other(it, a)))
+    assert(intercept[UnreadableVersion](it.check()).getMessage.contains(a))
+  }
+
+  test("the change feed does not cross a rescale, and says so") {
+    val it = operator(partitions = 1)
+    it.batch(puts("1"))
+    it.rescale(2)
+    it.batch(puts("2"))
+    for ((from, end) <- Seq((1L, 3L), (2L, 3L), (2L, 2L))) {
+      val error = intercept[UnreadableVersion](it.changes(0, from, end))
+      assert(error.getMessage.contains("partitions were rescaled"))
+    }
+    assert(it.changes(0, 3, 3) == names.count(n => Math.floorMod(hash(n), 2) == 0))
+  }
+
+  test("a snapshot of the rescale's own version takes the reference's place, and back") {
+    val it = operator()
+    it.batch(puts("1"))
+    it.rescale(8)
+    it.batch(puts("2"))
+    it.snapshot(it.version - 1)
+    val snapshots = it.blobs.paths.filter(_.endsWith(".snapshot"))
+    assert(snapshots.count(_.contains(s"/${it.version - 1}_")) == 8)
+    it.check()
+    snapshots.foreach { path =>
+      it.blobs.update(path) { bytes =>
+        bytes(20) = (bytes(20) ^ 1).toByte
+        bytes
+      }
+    }
+    it.check()
+  }
+
+  test("old files stay until every partition has dropped its reference, then all go (shrink)") {
+    val it = operator(partitions = 6)
+    it.batch(puts("1"))
+    it.batch(puts("2"))
+    it.maintain()
+    it.rescale(2)
+    go(it, 12, of = _ == 0)
+    assert(plans(it).nonEmpty)
+    assert((0 until 6).forall(p => it.blobs.list(s"0/$p").exists(_.startsWith("1_"))))
+    go(it, 12)
+    assert(plans(it).isEmpty)
+    assert(references(it).isEmpty)
+    assert((2 until 6).forall(p => it.blobs.list(s"0/$p").isEmpty))
+  }
+
+  test("8 -> 3 -> 8 without a snapshot between: nothing is left of what was, nothing is lost") {
+    for (ids <- Seq(true, false)) {
+      val it = operator(partitions = 8, ids = ids)
+      it.batch(puts("1"))
+      it.rescale(3)
+      it.batch(Seq(Put("default", "k1", "new"), Remove("default", "k2")))
+      it.rescale(8)
+      it.check()
+      go(it, 14)
+      assert(plans(it).isEmpty && references(it).isEmpty)
+      val versions = it.blobs.paths.map(_.split('/').last.takeWhile(_.isDigit).toLong)
+      assert(versions.min > it.version - 8)
+    }
+  }
+
+  for (ids <- Seq(true, false))
+    test(
+      s"a plan whose batch became another goes, its files stay, ${if (ids) "with" else "without"} ids"
+    ) {
+      val it = operator(ids = ids)
+      it.batch(puts("1"))
+      it.batch(puts("2"))
+      it.rescale(8, isDecided = false)
+      assert(plans(it).length == 1)
+      go(it, 2, of = _ != 0)
+      assert(plans(it).length == 1)
+      go(it, 2)
+      assert(plans(it).isEmpty && references(it).isEmpty)
+      it.check()
+      it.check(it.version - 2)
+    }
+
+  test("a plan whose batch is not decided yet holds everything, and is not touched") {
+    val it = operator()
+    go(it, 8)
+    it.rescale(8, isDecided = false)
+    val before = it.blobs.paths
+    it.read()
+    it.maintain()
+    assert(it.blobs.paths.diff(before).isEmpty && before.diff(it.blobs.paths).isEmpty)
+  }
+
+  test("a damaged plan is not acted on") {
+    val it = operator()
+    it.batch(puts("1"))
+    it.rescale(8)
+    val plan = s"${RescalePlan.Folder}/${plans(it).head}"
+    it.blobs.update(plan)(_.map(b => if (b == '1') '2'.toByte else b))
+    go(it, 12)
+    assert((0 until 4).forall(p => it.blobs.list(s"0/$p").exists(_.startsWith("1_"))))
+  }
+
+  test("deletions that break off are gone on with") {
+    val it = operator()
+    it.batch(puts("1"))
+    it.rescale(8)
+    val plan = it.blobs.bytes(s"${RescalePlan.Folder}/${plans(it).head}")
+    assert(RescalePlan.decode(plan, "plan").stores.head.frozen.length == 4)
+    it.files.plan.fail(io.keyfold.testkit.Failure.Before) { call =>
+      call.what == "delete" && call.path.startsWith("0/2/1_")
+    }
+    for (_ <- 1 to 12) {
+      it.batch(puts("later"))
+      it.tryMaintain()
+    }
+    assert(plans(it).nonEmpty)
+    it.files.plan.clear()
+    go(it, 2)
+    assert(plans(it).isEmpty)
+    assert(it.blobs.paths.forall(!_.contains("/1_")))
+  }
+
+  test("rows with checksums are moved with them") {
+    val settings = StoreFixture.settings.copy(rowChecksums = Some(RowChecksums(1)))
+    val it = new RescaledOperator(4, 48, ids = true, settings = settings)
+    it.batch(puts("1"))
+    it.rescale(6)
+    it.check()
+    it.batch(puts("2"))
+    it.check()
+  }
+
+  test("a plan is read as it was written, and not if it was changed") {
+    val it = operator()
+    it.batch(puts("1"))
+    it.rescale(8)
+    val name = plans(it).head
+    val plan = RescalePlan.read(it.blobs, name)
+    assert(plan.name == name && plan.from == 4 && plan.to == 8 && plan.version == 2)
+    assert(plan.stores.map(_.references) == Seq(references(it)))
+    assert(RescalePlan.decode(RescalePlan.encode(plan), "x") == plan)
+    val bytes = RescalePlan.encode(plan)
+    for (at <- bytes.indices by 7) {
+      val changed = bytes.updated(at, (bytes(at) ^ 1).toByte)
+      intercept[CorruptFile](RescalePlan.decode(changed, "x"))
+      intercept[CorruptFile](RescalePlan.decode(bytes.take(at), "x"))
+    }
+  }
+
+  test("a reference says what it is") {
+    val it = operator()
+    it.batch(puts("1"))
+    it.rescale(2)
+    val path = references(it).head
+    val footer = FileContents.read(it.blobs, path).footer
+    assert(footer.identity.partitions == 2 && footer.identity.keyGroups == 48)
+    assert(footer.lineage.isEmpty && footer.blocks.isEmpty)
+    // 4 partitions become 2: each is taken whole, so the number of rows is known.
+    assert(footer.families.map(_.keys).sum == names.count(n => Math.floorMod(hash(n), 2) == 0))
+    assert(footer.references.get.files.map(_.path.take(3)) == Seq("0/0", "0/2"))
+  }
+}

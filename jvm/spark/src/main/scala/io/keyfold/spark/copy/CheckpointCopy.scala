@@ -1,0 +1,140 @@
+package io.keyfold.spark.copy
+
+import java.io.FileNotFoundException
+import java.util.UUID
+
+import io.keyfold.errors.{Invalid, MissingFile}
+import io.keyfold.format.RescalePlan
+import io.keyfold.io.RetryingBlobStore
+import io.keyfold.rescale.{StorePlanner, VersionFiles}
+import io.keyfold.spark.{HadoopBlobStore, KeyfoldStateStoreProvider}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+
+/** A checkpoint as of one batch, in a new place: the files that hold the state of that batch and no
+  * others, and what Spark keeps. The original may be in use; it is only read.
+  *
+  * The copy's log of commits is written last: until then a query would not start on it.
+  *
+  * @param batch
+  *   the batch; nothing: the newest that is committed
+  * @param newQuery
+  *   whether the copy gets a query id of its own, as sinks that remember batches by query id would
+  *   take its next ones for those of the original
+  */
+final class CheckpointCopy(
+    session: SparkSession,
+    checkpoint: String,
+    to: String,
+    batch: Option[Long],
+    newQuery: Boolean,
+    parallel: StorePlanner.Parallel,
+    progress: String => Unit
+) {
+  private val logs = new CheckpointLogs(session, checkpoint)
+  private val from = new CheckpointFiles(logs.location, logs.hadoopConf)
+  private val target = new CheckpointFiles(to, logs.hadoopConf)
+
+  /** What would be copied.
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if the batch is not there, or not Keyfold's, or the target is not empty
+    */
+  def plan(): CopyPlan = {
+    if (target.list("").nonEmpty) {
+      throw refused(
+        "TARGET",
+        s"${target.location} is not empty; give a folder that is not there yet"
+      )
+    }
+    val newest = logs.lastCommitted.getOrElse(throw refused("BATCH", "no batch was committed"))
+    val chosen = batch.getOrElse(newest)
+    val settings = logs.settings(chosen).filter(_ => logs.hasCommitted(chosen)).getOrElse {
+      throw refused("BATCH", s"batch $chosen is not in its logs; the newest committed is $newest")
+    }
+    val provider = settings.getOrElse(CheckpointLogs.ProviderKey, "")
+    if (provider != classOf[KeyfoldStateStoreProvider].getName) {
+      throw refused("PROVIDER", s"its state was written by $provider")
+    }
+    val state = stateOf(chosen)
+    val other = from.walk("state").filter(_.path.split('/').exists(_.startsWith("_"))) ++
+      from.walk("sources") ++ plansUntil(chosen)
+    CopyPlan(logs.location, target.location, chosen, state, other.filterNot(isOperator))
+  }
+
+  /** Copies.
+    *
+    * @return
+    *   what was copied
+    */
+  def run(): CopyPlan = {
+    val planned = plan()
+    copyAll(planned.state, planned.stateBytes)
+    copyAll(planned.other, planned.other.map(_.bytes).sum)
+    logs.copyOperators(planned.batch, target.location)
+    copyLog("offsets", planned.batch)
+    if (newQuery) target.write("metadata", s"""{"id":"${UUID.randomUUID}"}""")
+    else from.copy("metadata", target)
+    copyLog("commits", planned.batch)
+    planned
+  }
+
+  private def stateOf(chosen: Long): Seq[FileSize] = {
+    val blobs =
+      new RetryingBlobStore(new HadoopBlobStore(from.resolve("state"), logs.hadoopConf), () => ())
+    try {
+      val partitions = logs.partitions(chosen).getOrElse(0)
+      val files = new VersionFiles(blobs, partitions, chosen + 1, parallel)
+      val paths = for {
+        operator <- logs.operators(chosen)
+        ids = logs.ids(chosen).map(_(operator.id))
+        (store, place) <- operator.stores.zipWithIndex
+        path <- files.of(operator.id, store, ids.map(_.map(_(place)).toIndexedSeq))
+      } yield path
+      val lengths = paths
+        .map(path => path.take(path.lastIndexOf('/')))
+        .distinct
+        .map(folder => folder -> blobs.lengths(folder))
+        .toMap
+      paths.map { path =>
+        val (folder, name) = path.splitAt(path.lastIndexOf('/'))
+        FileSize(s"state/$path", lengths(folder).getOrElse(name.drop(1), throw gone(path)))
+      }
+    } finally blobs.close()
+  }
+
+  /** Plans of rescales, which keep the files that are referred to from being deleted. */
+  private def plansUntil(chosen: Long) = from
+    .list("keyfold")
+    .filter(file => RescalePlan.parseName(file.name).exists(_._1 <= chosen))
+
+  /** Has absolute paths in it, and is written anew. */
+  private def isOperator(file: FileSize) = file.path.matches("state/\\d+/_metadata/v2/.*")
+
+  private def copyLog(name: String, until: Long): Unit = from
+    .list(name)
+    .filter(_.name.toLongOption.exists(_ <= until))
+    .sortBy(_.name.toLong)
+    .foreach(file => from.copy(file.path, target))
+
+  private def copyAll(files: Seq[FileSize], bytes: Long): Unit = {
+    val done = new java.util.concurrent.atomic.AtomicInteger
+    val step = math.max(files.size / 10, 50)
+    parallel(files.indices) { i =>
+      try from.copy(files(i).path, target)
+      catch { case _: FileNotFoundException => throw gone(files(i).path) }
+      val n = done.incrementAndGet()
+      if (n % step == 0) progress(s"copied $n of ${files.size} files, $bytes bytes in all")
+    }
+    ()
+  }
+
+  private def gone(path: String) = new MissingFile(
+    from.resolve(path).toString,
+    "it was there when the copy began; a running query deletes what is too old. Copy a newer batch."
+  )
+
+  private def refused(what: String, reason: String) =
+    new Invalid(s"KEYFOLD_CLONE_$what", s"Cannot copy ${logs.location}: $reason.")
+}

@@ -1,0 +1,85 @@
+package org.apache.spark.sql.keyfold
+
+import java.io.FileNotFoundException
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.io.IOUtils
+
+/** The files of a checkpoint, through Spark's checkpoint file manager, by path relative to its
+  * folder.
+  */
+final class CheckpointFiles(folder: String, conf: Configuration) {
+  import CheckpointFiles._
+
+  private val root = {
+    val path = new Path(folder)
+    path.getFileSystem(conf).makeQualified(path)
+  }
+  private val manager = SparkShim.checkpointFileManager(root, conf)
+
+  /** The folder, with scheme. */
+  def location: String = root.toString
+
+  def resolve(path: String): Path = new Path(root, path)
+
+  /** The files in a folder; none if it is not there. Hidden ones are left out. */
+  def list(path: String): Seq[FileSize] = entries(path).filter(_.isFile).map { file =>
+    FileSize(s"$path/${file.getPath.getName}", file.getLen)
+  }
+
+  /** The files below a folder, at any depth. */
+  def walk(path: String): Seq[FileSize] = list(path) ++ entries(path)
+    .filter(_.isDirectory)
+    .flatMap(directory => walk(s"$path/${directory.getPath.getName}"))
+
+  /** Copies a file to the same place below another folder; it is there whole or not at all.
+    *
+    * @throws java.io.FileNotFoundException
+    *   if it is not there
+    */
+  def copy(path: String, to: CheckpointFiles): Unit = {
+    val in = manager.open(resolve(path))
+    try to.write(path)(IOUtils.copyBytes(in, _, BufferBytes, false))
+    finally in.close()
+  }
+
+  def write(path: String, text: String): Unit = write(path)(_.write(text.getBytes(UTF_8)))
+
+  def delete(path: String): Unit = manager.delete(resolve(path))
+
+  private def write(path: String)(body: java.io.OutputStream => Unit): Unit = {
+    val file = resolve(path)
+    manager.mkdirs(file.getParent)
+    val out = manager.createAtomic(file, overwriteIfPossible = false)
+    try {
+      body(out)
+      out.close()
+    } catch {
+      case e: Throwable =>
+        out.cancel()
+        throw e
+    }
+  }
+
+  private def entries(path: String) =
+    try
+      manager
+        .list(if (path.isEmpty) root else resolve(path))
+        .toSeq
+        .filterNot(_.getPath.getName.startsWith("."))
+    catch { case _: FileNotFoundException => Nil }
+}
+
+object CheckpointFiles {
+
+  /** @param path
+    *   relative to the checkpoint
+    */
+  final case class FileSize(path: String, bytes: Long) {
+    def name: String = path.drop(path.lastIndexOf('/') + 1)
+  }
+
+  private val BufferBytes = 1 << 20
+}

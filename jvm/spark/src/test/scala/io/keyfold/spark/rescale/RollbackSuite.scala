@@ -1,0 +1,121 @@
+package io.keyfold.spark.rescale
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.mutable
+
+import io.keyfold.errors.RescaleRefused
+import io.keyfold.spark.{FileFaults, LocalSpark, QuietLogs}
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.keyfold.CheckpointLogs
+import org.scalatest.funsuite.AnyFunSuite
+
+/** A query goes back to a batch before a rescale, and on from there; or back to where it was. */
+class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark {
+
+  /** Counts numbers of files, each of which is a batch, and so can be read again. */
+  private class Counts(format: Int) {
+    val root: Path = Files.createTempDirectory("keyfold-rollback")
+    val checkpoint: String = root.resolve("checkpoint").toString
+    private val in = Files.createDirectory(root.resolve("in"))
+    val session = spark.newSession()
+    private var files = 0
+    private val counted = mutable.Map.empty[Int, Long]
+    (new FileFaults(checkpoint).settings ++ Map(
+      "spark.sql.shuffle.partitions" -> "4",
+      "spark.sql.streaming.stateStore.checkpointFormatVersion" -> format.toString,
+      "spark.sql.streaming.stateStore.minDeltasForSnapshot" -> "2"
+    )).foreach { case (key, value) => session.conf.set(key, value) }
+
+    /** Runs batches of the numbers 0 to 19. */
+    def run(batches: Int): Unit = {
+      for (_ <- 1 to batches) {
+        files += 1
+        val name = f"$files%04d.csv"
+        val hidden = Files.write(root.resolve(name), (0 to 19).mkString("\n").getBytes)
+        Files.move(hidden, in.resolve(name))
+      }
+      val query = session.readStream
+        .schema("value int")
+        .option("maxFilesPerTrigger", 1)
+        .csv(in.toString)
+        .groupBy("value")
+        .count()
+        .writeStream
+        .outputMode("update")
+        .option("checkpointLocation", checkpoint)
+        .foreachBatch { (batch: DataFrame, _: Long) =>
+          batch.collect().foreach(row => counted(row.getInt(0)) = row.getLong(1))
+        }
+        .start()
+      try query.processAllAvailable()
+      finally query.stop()
+    }
+
+    def check(): Unit = {
+      assert(counted == (0 to 19).map(_ -> files.toLong).toMap)
+      ()
+    }
+
+    def rescale(to: Int): String = RescaleApi.apply(session, checkpoint, to, "")
+    def rollback(to: Long, dryRun: Boolean = false) =
+      ujson.read(RescaleApi.rollback(session, checkpoint, to, dryRun))
+
+    def lastBatch: Option[Long] = new CheckpointLogs(session, checkpoint).lastCommitted
+
+    def partitions: Int = {
+      val logs = new CheckpointLogs(session, checkpoint)
+      logs.partitions(logs.lastCommitted.get).get
+    }
+  }
+
+  for (format <- Seq(1, 2)) {
+    test(
+      s"format v$format: back to before a rescale, on with the old partitions, and rescaled again"
+    ) {
+      val it = new Counts(format)
+      it.run(3)
+      it.rescale(6)
+      it.run(2)
+      assert(it.lastBatch.contains(5L))
+      val planned = it.rollback(to = 1, dryRun = true)
+      assert(!planned("applied").bool && planned.obj.get("aside").isEmpty)
+      val done = it.rollback(to = 1)
+      assert(done("applied").bool && done("files") == planned("files"))
+      assert(done("batch").num == 1 && done("from").num == 5)
+      assert(it.lastBatch.contains(1L) && it.partitions == 4)
+      it.run(1)
+      it.check()
+      assert(it.partitions == 4)
+      it.rescale(3)
+      it.run(1)
+      it.check()
+      assert(it.partitions == 3)
+    }
+
+    test(s"format v$format: a rollback is undone, and the query goes on with the new partitions") {
+      val it = new Counts(format)
+      it.run(2)
+      it.rescale(6)
+      it.run(1)
+      val aside = it.rollback(to = 0)("aside").str
+      RescaleApi.undoRollback(it.session, it.checkpoint, aside)
+      assert(it.lastBatch.contains(3L) && it.partitions == 6)
+      it.run(1)
+      it.check()
+    }
+  }
+
+  test("a batch that is not there, or a query that has run since, is refused") {
+    val it = new Counts(2)
+    it.run(3)
+    for (batch <- Seq(-1L, 2L, 7L)) {
+      assert(intercept[RescaleRefused](it.rollback(batch)).condition == "KEYFOLD_ROLLBACK_REFUSED")
+    }
+    val aside = it.rollback(to = 1)("aside").str
+    it.run(1)
+    val error = intercept[RescaleRefused](RescaleApi.undoRollback(it.session, it.checkpoint, aside))
+    assert(error.getMessage.contains("has run since"))
+    it.check()
+  }
+}
