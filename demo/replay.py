@@ -13,7 +13,8 @@ REPEAT_EVERY = 4
 
 # The last file of each holds one row of no airline, aircraft or airport, months after the others.
 # It moves the watermark past every window, so that append mode emits them all, and past every
-# flight that waits for its weather; its own window stays open and unseen.
+# flight that waits for its weather; its own window stays open and unseen. That of the flights comes
+# twice: a query that has no batches without input needs a second one to see that time has passed.
 END_MARK = "--"
 END_FLIGHT = (
     f"2014,6,1,NA,0,NA,NA,0,NA,{END_MARK},0,{END_MARK},NA,NA,NA,0,0,0,2014-06-01T00:00:00Z\n"
@@ -51,8 +52,10 @@ def replay_flights(folder: Path) -> tuple[int, int, int]:
         flights += len(rows)
         repeats += len(again)
         again = rows[::REPEAT_EVERY]
-    write_file(folder / "flights-end.csv", [header, END_FLIGHT], len(days))
-    return len(days) + 1, flights, repeats
+    for closing in (1, 2):
+        path = folder / f"flights-end-{closing}.csv"
+        write_file(path, [header, END_FLIGHT], len(days) + closing - 1)
+    return len(days) + 2, flights, repeats
 
 
 def replay_weather(folder: Path) -> int:

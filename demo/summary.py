@@ -14,6 +14,7 @@ QUESTIONS = {
     "totals": "running total of all rows (aggregation without keys)",
     "aircraft": "running record per aircraft (deduplication, then a function of pandas with state)",
     "weather": "flights with the weather at departure (deduplication, then stream-stream join)",
+    "absences": "aircraft not seen for two weeks (transformWithState with a timer, then with TTL)",
 }
 
 DESCRIBED = ("What Keyfold read in the checkpoints without Spark is in `state.txt`.", "")

@@ -19,6 +19,7 @@ def truth() -> dict[str, pa.Table]:
         "delays": _delays(flights),
         "aircraft": _aircraft(flights),
         "weather": _with_weather(flights),
+        "absences": _absences(flights),
     }
     return {
         query: pa.Table.from_pandas(answer, preserve_index=False)
@@ -67,6 +68,17 @@ def _aircraft(flights: pd.DataFrame) -> pd.DataFrame:
         first_departure=("event_time", "min"),
         last_departure=("event_time", "max"),
     ).reset_index()
+
+
+def _absences(flights: pd.DataFrame) -> pd.DataFrame:
+    """Shift the departures of each aircraft by one; the last of the year has none after it."""
+    named = flights.assign(aircraft=flights["tailnum"].fillna("none")).sort_values("event_time")
+    away = named.groupby("aircraft")["event_time"].diff(-1).abs()
+    last = named[away.isna() | (away > pd.Timedelta(days=14))]
+    number = last.groupby("aircraft").cumcount() + 1
+    return last.assign(last_seen=last["event_time"], number=number)[
+        ["aircraft", "last_seen", "number"]
+    ]
 
 
 def _with_weather(flights: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark user knows
 
+from demo.absences import absences
 from demo.aircraft import records
 from demo.compare import compare
 from demo.events import send
@@ -33,6 +34,7 @@ def answers(spark: SparkSession, workspace: Workspace) -> dict[str, DataFrame]:
         "totals": totals(flights),
         "aircraft": records(once),
         "weather": with_weather(once, observations(weather)),
+        "absences": absences(once),
     }
 
 

@@ -15,7 +15,7 @@ from demo.replay import END_MARK, REPEAT_EVERY, Replayed, replay
 def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("input")
     replayed = replay(folder / "flights", folder / "weather")
-    assert replayed == Replayed(files=366, flights=336_776, repeats=84_139, observations=26_115)
+    assert replayed == Replayed(files=367, flights=336_776, repeats=84_139, observations=26_115)
     return folder
 
 
@@ -44,23 +44,30 @@ def test_each_file_repeats_a_part_of_the_day_before(year: Path) -> None:
 def test_modification_times_are_the_order_of_the_days(year: Path, kind: str) -> None:
     files = sorted((year / kind).iterdir(), key=lambda file: file.stat().st_mtime)
     names = [file.name for file in files]
-    assert names[-1] == f"{kind}-end.csv"
+    closing = {
+        "flights": ["flights-end-1.csv", "flights-end-2.csv"],
+        "weather": ["weather-end.csv"],
+    }
+    assert names[-len(closing[kind]) :] == closing[kind]
     assert names == sorted(names)
     assert max(Counter(file.stat().st_mtime for file in files).values()) == 1
 
 
 @pytest.mark.parametrize(
-    ("kind", "marked"), [("flights", ["carrier", "tailnum"]), ("weather", ["origin"])]
+    ("kind", "closing", "marked"),
+    [
+        ("flights", "end-1", ["carrier", "tailnum"]),
+        ("flights", "end-2", ["carrier", "tailnum"]),
+        ("weather", "end", ["origin"]),
+    ],
 )
 def test_the_closing_row_has_the_columns_of_the_original(
-    year: Path, kind: str, marked: list[str]
+    year: Path, kind: str, closing: str, marked: list[str]
 ) -> None:
-    lines = (year / kind / f"{kind}-end.csv").read_text(encoding="utf-8").split()
-    header, closing = (line.split(",") for line in lines)
-    assert len(header) == len(closing)
-    assert [
-        name for name, value in zip(header, closing, strict=True) if value == END_MARK
-    ] == marked
+    lines = (year / kind / f"{kind}-{closing}.csv").read_text(encoding="utf-8").split()
+    header, row = (line.split(",") for line in lines)
+    assert len(header) == len(row)
+    assert [name for name, value in zip(header, row, strict=True) if value == END_MARK] == marked
 
 
 def test_a_package_without_the_data_is_named() -> None:

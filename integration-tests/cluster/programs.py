@@ -62,12 +62,12 @@ class Program:
         """As much of the log as fits a failure's message."""
         return f"The end of {self._path}:\n{self.log[-LOG_CHARACTERS_SHOWN:]}"
 
-    def wait(self) -> int:
+    def wait(self, timeout_s: float = TIMEOUT_S) -> int:
         """Its exit code, once it has ended; what it started may take a moment longer."""
         try:
-            return self._process.wait(TIMEOUT_S)
+            return self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"Not ended in {TIMEOUT_S} s. {self.end_of_log}") from None
+            raise AssertionError(f"Not ended in {timeout_s} s. {self.end_of_log}") from None
 
     def wait_until(self, happened: Callable[[], bool], what: str) -> None:
         """Returns once `happened`; fails if the program ends before, or it takes too long."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import keyfold
-from programs import JVM_OPTIONS, Program, home_in
+from programs import JVM_OPTIONS, TIMEOUT_S, Program, home_in
 
 ROOT = Path(__file__).resolve().parents[2]
 # Two executors, each a JVM of its own with one core and 1 GiB.
@@ -23,8 +23,10 @@ class Spark:
         self._master = master
         self._started: list[Program] = []
 
-    def start(self, job: str, *arguments: Path, conf: Conf | None = None) -> Program:
-        """Starts a job of this folder."""
+    def start(
+        self, job: str, *arguments: Path, conf: Conf | None = None, jar: str = "--jars"
+    ) -> Program:
+        """Starts a job, by its path from this folder; `jar` is the option that names Keyfold's."""
         settings: Conf = {
             "spark.sql.shuffle.partitions": PARTITIONS,
             "spark.ui.enabled": "false",
@@ -35,21 +37,28 @@ class Spark:
             "spark-submit",
             *("--master", self._master),
             *("--properties-file", str(ROOT / "conf" / "keyfold-defaults.conf")),
-            *("--jars", str(keyfold.jar_path())),
+            *(jar, str(keyfold.jar_path())),
             *("--driver-java-options", JVM_OPTIONS),
         ]
         for name, value in settings.items():
             command += ["--conf", f"{name}={value}"]
-        command += [str(Path(__file__).with_name(job)), *map(str, arguments)]
+        command += [str(Path(__file__).parent / job), *map(str, arguments)]
         log = self._folder / f"{len(self._started)}-{Path(job).stem}.log"
         program = Program(home_in(self._folder), command, log)
         self._started.append(program)
         return program
 
-    def run(self, job: str, *arguments: Path, conf: Conf | None = None) -> str:
+    def run(
+        self,
+        job: str,
+        *arguments: Path,
+        conf: Conf | None = None,
+        jar: str = "--jars",
+        timeout_s: float = TIMEOUT_S,
+    ) -> str:
         """Runs a job to its end, which must be a good one; its log."""
-        program = self.start(job, *arguments, conf=conf)
-        if program.wait() != 0:
+        program = self.start(job, *arguments, conf=conf, jar=jar)
+        if program.wait(timeout_s) != 0:
             raise AssertionError(program.end_of_log)
         return program.log
 

@@ -2,65 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 import keyfold
 from keyfold import _jvm
 from keyfold.errors import KeyfoldError
 from keyfold.format import read_entries
-from keyfold.settings import FORMAT_KEY, JAR_NAME, PROVIDER_CLASS, PROVIDER_KEY
+from keyfold.settings import FORMAT_KEY, PROVIDER_CLASS, PROVIDER_KEY
 from keyfold.source import BytesSource
+from word_queries import by_word, run
 
-JAR = Path(keyfold.__file__).parent / "jars" / JAR_NAME
-
-pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.skipif(not JAR.is_file(), reason=f"{JAR_NAME} is not built; run `make jar`"),
-]
+pytestmark = pytest.mark.spark
 
 WORDS = [["a", "b", "a", "c"], ["d", "a"], ["e", "f", "g", "a"]]
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    builder = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-    )
-    session = keyfold.configure(builder).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
-
-
-def run(spark: SparkSession, root: Path, query: Any, batches: list[list[str]] = WORDS) -> Path:
-    """Runs one micro-batch for each list of words; returns the checkpoint's path."""
-    source, checkpoint = root / "in", root / "cp"
-    source.mkdir()
-    for words in batches:
-        number = len(list(source.iterdir()))
-        lines = "\n".join(json.dumps({"word": word}) for word in words)
-        (source / f"{number}.json").write_text(lines, encoding="utf-8")
-        stream = query(spark.readStream.schema("word string").json(str(source)))
-        writer = stream.writeStream.outputMode("update").format("noop")
-        writer = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
-        writer.start().awaitTermination()
-    return checkpoint
-
-
-def by_word(stream: DataFrame) -> DataFrame:
-    return stream.groupBy("word").count()
 
 
 def test_session_and_spark_conf_name_the_provider(spark: SparkSession) -> None:
@@ -83,7 +43,7 @@ def test_running_session_and_late_builder_can_be_configured(spark: SparkSession)
 
 
 def test_aggregation_is_described(spark: SparkSession, tmp_path: Path) -> None:
-    checkpoint = run(spark, tmp_path, by_word)
+    checkpoint = run(spark, tmp_path, by_word, WORDS)
     found = keyfold.open_checkpoint(checkpoint).describe()
     assert found.problems == ()
     assert (found.last_batch, found.provider) == (2, PROVIDER_CLASS)
@@ -101,7 +61,7 @@ def test_aggregation_is_described(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_every_file_reads_back_as_the_query_wrote_it(spark: SparkSession, tmp_path: Path) -> None:
-    checkpoint = run(spark, tmp_path, by_word)
+    checkpoint = run(spark, tmp_path, by_word, WORDS)
     counts: dict[bytes, int] = {}
     for partition in (0, 1):
         for version in (1, 2, 3):

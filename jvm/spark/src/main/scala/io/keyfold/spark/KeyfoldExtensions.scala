@@ -2,18 +2,20 @@ package io.keyfold.spark
 
 import io.keyfold.errors.Invalid
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.keyfold.{AdmitTransformWithState, SparkPrivate, SparkShim}
+import org.apache.spark.sql.keyfold._
 
 /** For `spark.sql.extensions`: transformWithState, in all its forms, needs it to run with Keyfold.
-  * `keyfold.configure` sets it. It is read when a session is made. Besides it brings the SQL
-  * function [[FlinkKeyGroup]]; nothing else is changed.
+  * `keyfold.configure` sets it. It is read when a session is made, and then also sees to it that
+  * executors have the jar; queries whose checkpoint is another provider's are told what to do.
+  * Besides it brings the SQL function [[FlinkKeyGroup]].
   */
 class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     KeyfoldExtensions.application = KeyfoldExtensions.running
-    extensions.injectColumnar { _ =>
-      new AdmitTransformWithState(classOf[KeyfoldStateStoreProvider].getName)
-    }
+    SparkPrivate.sendToExecutors(classOf[KeyfoldExtensions])
+    val provider = classOf[KeyfoldStateStoreProvider].getName
+    extensions.injectColumnar(_ => new AdmitTransformWithState(provider))
+    extensions.injectColumnar(_ => new RefuseOtherProvider(provider))
     extensions.injectFunction(FlinkKeyGroup.description)
   }
 }

@@ -11,9 +11,15 @@ import org.apache.spark.{SparkContext, SparkEnv, SparkException, SparkUnsupporte
 import org.apache.spark.sql.errors.QueryExecutionErrors
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.util.Utils
+import org.slf4j.LoggerFactory
 
 /** The only place that uses what Spark keeps to itself. */
 object SparkPrivate {
+  private val log = LoggerFactory.getLogger("io.keyfold.spark.KeyfoldExtensions")
+
+  /** What tells executors of jars. */
+  private val JarSettings =
+    Seq("spark.jars", "spark.yarn.dist.jars", "spark.executor.extraClassPath")
 
   /** Tells the driver that a version is committed, which it checks under `foreachBatch`. */
   def reportCommit(id: StateStoreId, version: Long, conf: Configuration): Unit =
@@ -41,6 +47,27 @@ object SparkPrivate {
 
   /** Id of the application whose driver this is. */
   def application: Option[String] = SparkContext.getActive.map(_.applicationId)
+
+  /** Sends executors the jar that the driver has a class from, if Spark was given it for the driver
+    * only: their tasks would end with a ClassNotFoundException, which tells nobody what to do. A
+    * jar that lies beside Spark's own is taken to lie there on every machine.
+    */
+  def sendToExecutors(of: Class[_]): Unit =
+    for {
+      context <- SparkContext.getActive if !context.isLocal
+      jar <- jarOf(of) if !jarOf(classOf[SparkContext]).exists(_.getParent == jar.getParent)
+      given = JarSettings.flatMap(context.getConf.getOption) ++ context.listJars()
+      if !given.exists(_.contains(jar.getFileName.toString))
+    } {
+      log.info(s"Executors were not given ${jar.getFileName}; sending $jar from the driver")
+      context.addJar(jar.toUri.toString)
+    }
+
+  private def jarOf(cls: Class[_]) =
+    Option(cls.getProtectionDomain.getCodeSource)
+      .flatMap(source => Option(source.getLocation))
+      .filter(url => url.getProtocol == "file" && url.getPath.endsWith(".jar"))
+      .map(url => java.nio.file.Path.of(url.toURI))
 
   /** A folder for this JVM's temporary files. */
   def localFolder: java.nio.file.Path =

@@ -1,0 +1,143 @@
+"""Queries over one stream, of operators that take no code."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from cases import Answer, Case, Streams, minute, under_format_1
+from inputs import FILES_BEFORE, START, Row, everything, rows_of, settled, timely
+
+SAVE = "stateStoreSave"
+# Over the border of two files, and so over the restart.
+WINDOW = 45
+# Three rows of one key are 3 minutes apart, the next three of it an hour.
+GAP = 20
+# Reached after the restart.
+LIMIT = sum(len(rows_of(file)) for file in range(FILES_BEFORE)) + 25
+
+
+def counted(stream: DataFrame, *keys: str) -> DataFrame:
+    return stream.groupBy(*keys).agg(f.count("*"), f.sum("value"), f.max("id"))
+
+
+def of_groups(groups: Iterable[tuple[tuple[object, ...], Row]]) -> Answer:
+    """Count, sum and greatest id of each group."""
+    rows = defaultdict(list)
+    for group, row in groups:
+        rows[group].append(row)
+    for group, its in rows.items():
+        yield (*group, len(its), sum(it.value for it in its), max(it.id for it in its))
+
+
+def per_key() -> Answer:
+    return of_groups(((row.key,), row) for row in everything())
+
+
+def in_all() -> Answer:
+    return of_groups(((), row) for row in everything())
+
+
+def windowed(stream: DataFrame) -> DataFrame:
+    windows = f.window("at", f"{WINDOW} minutes")
+    counts = stream.groupBy("key", windows).agg(f.count("*"), f.sum("value"), f.max("id"))
+    return counts.withColumn("window", minute("window.start"))
+
+
+def window_of(at: int) -> int:
+    return (START + at) // WINDOW * WINDOW - START
+
+
+def per_window(rows: Callable[[], Iterable[Row]]) -> Callable[[], Answer]:
+    return lambda: of_groups(((row.key, window_of(row.minute)), row) for row in rows())
+
+
+def each_once(rows: Iterable[Row]) -> Answer:
+    return {(row.id, row.key, row.value, row.minute) for row in rows}
+
+
+def columns(stream: DataFrame) -> DataFrame:
+    return stream.select("id", "key", "value", minute("at"))
+
+
+def sessions(streams: Streams) -> DataFrame:
+    grouped = streams.timed.groupBy("key", f.session_window("at", f"{GAP} minutes"))
+    return grouped.agg(f.count("*"), f.sum("value")).select(
+        "key",
+        minute("session_window.start"),
+        minute("session_window.end"),
+        "count(1)",
+        "sum(value)",
+    )
+
+
+def per_session() -> Iterator[tuple[str, int, int, int, int]]:
+    for key in {row.key for row in settled()}:
+        rows = sorted((row for row in settled() if row.key == key), key=lambda row: row.minute)
+        begin = 0
+        for index, row in enumerate(rows):
+            is_last = index + 1 == len(rows)
+            if is_last or rows[index + 1].minute - row.minute > GAP:
+                its = rows[begin : index + 1]
+                total = sum(it.value for it in its)
+                yield key, its[0].minute, row.minute + GAP, len(its), total
+                begin = index + 1
+
+
+def limited(streams: Streams) -> DataFrame:
+    """Which rows of a batch are taken is Spark's choice; from how many batches, not."""
+    return streams.rows.select(f.lit("a row")).limit(LIMIT)
+
+
+def once_per_window() -> Answer:
+    rows = {row.id: row for row in settled()}.values()
+    return of_groups(((row.key, window_of(row.minute)), row) for row in rows)
+
+
+PER_KEY = Case(
+    "aggregation by key", lambda s: counted(s.rows, "key"), per_key, (SAVE,), mode="update"
+)
+WINDOWS = Case("windows, append", lambda s: windowed(s.timed), per_window(settled), (SAVE,))
+ONCE = Case(
+    "dropDuplicates with watermark",
+    lambda s: columns(s.timed.dropDuplicates(["id", "at"])),
+    lambda: each_once(timely()),
+    ("dedupe",),
+)
+
+BUILTIN = (
+    PER_KEY,
+    Case("aggregation without keys", lambda s: counted(s.rows), in_all, (SAVE,), mode="complete"),
+    WINDOWS,
+    Case(
+        "windows, update",
+        lambda s: windowed(s.timed),
+        per_window(timely),
+        (SAVE,),
+        mode="update",
+        keys=2,
+    ),
+    Case(
+        "dropDuplicates",
+        lambda s: columns(s.rows.dropDuplicates(["id"])),
+        lambda: each_once(everything()),
+        ("dedupe",),
+    ),
+    ONCE,
+    Case(
+        "dropDuplicatesWithinWatermark",
+        lambda s: columns(s.timed.dropDuplicatesWithinWatermark(["id"])),
+        lambda: each_once(timely()),
+        ("dedupeWithinWatermark",),
+    ),
+    Case("session_window", sessions, per_session, ("sessionWindowStateStoreSaveExec",)),
+    Case("limit", limited, lambda: [("a row",)] * LIMIT, ("globalLimit",)),
+    Case(
+        "dropDuplicatesWithinWatermark, then windows",
+        lambda s: windowed(s.timed.dropDuplicatesWithinWatermark(["id"])),
+        once_per_window,
+        (SAVE, "dedupeWithinWatermark"),
+    ),
+    *map(under_format_1, (PER_KEY, WINDOWS, ONCE)),
+)

@@ -1,0 +1,65 @@
+"""A stateful query with what it must say in the end."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from inputs import DELAY, START
+
+Answer = Iterable[tuple[Any, ...]]
+
+FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The input as streams; `timed` is `rows` with a watermark, and `links` has one."""
+
+    rows: DataFrame
+    timed: DataFrame
+    links: DataFrame
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query over the input, and its answer from the same rows in plain Python."""
+
+    name: str
+    question: Callable[[Streams], DataFrame]
+    answer: Callable[[], Answer]
+    # As Spark names them in the checkpoint.
+    operators: tuple[str, ...]
+    mode: str = "append"
+    # In update mode, how many columns from the left name the row that is updated.
+    keys: int = 1
+    settings: Mapping[str, str] = field(default_factory=dict)
+    # Metrics of Spark's that must not be zero after the restart.
+    counted: tuple[str, ...] = ()
+
+    def final(self, batches: Mapping[int, list[list[Any]]]) -> list[tuple[Any, ...]]:
+        """What the batches come to."""
+        if self.mode == "complete":
+            return [tuple(row) for row in batches[max(batches)]]
+        rows = [tuple(row) for number in sorted(batches) for row in batches[number]]
+        if self.mode == "update":
+            return list({row[: self.keys]: row for row in rows}.values())
+        return rows
+
+
+def under_format_1(case: Case) -> Case:
+    """The same under checkpoint format 1; the settings that Keyfold ships have 2."""
+    name = f"{case.name}, checkpoint format 1"
+    return replace(case, name=name, settings={**case.settings, FORMAT: "1"})
+
+
+def minute(time: Column | str) -> Column:
+    """A time as the input counts it."""
+    return (f.unix_seconds(time) / 60).cast("long") - START
+
+
+def with_watermark(stream: DataFrame, column: str) -> DataFrame:
+    """The stream with the delay that its rows were made for."""
+    return stream.withWatermark(column, f"{DELAY} minutes")

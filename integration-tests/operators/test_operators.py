@@ -1,0 +1,106 @@
+"""Every stateful operator from Python: its application ends half way, and another one goes on."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import keyfold
+from cases import Case
+from families import FAMILIES
+from inputs import FILES, FILES_BEFORE, write_input
+from submit import Spark
+
+JOB = "../operators/operators_job.py"
+# Quiet, it takes a minute.
+TIMEOUT_S = 600
+CONF = {"spark.sql.shuffle.partitions": 2, "spark.sql.session.timeZone": "UTC"}
+
+CASES = [
+    pytest.param(family, case, id=case.name) for family, cases in FAMILIES.items() for case in cases
+]
+
+
+class Runs:
+    """Runs the two applications of a family when it is first asked for."""
+
+    def __init__(self, folder_of: Callable[[str], Path]) -> None:
+        self._folder_of = folder_of
+        self._done: dict[str, Path | AssertionError] = {}
+
+    def of(self, family: str) -> Path:
+        if family not in self._done:
+            try:
+                self._done[family] = self._run(family)
+            except AssertionError as failure:
+                self._done[family] = failure
+        done = self._done[family]
+        if isinstance(done, AssertionError):
+            raise done
+        return done
+
+    def _run(self, family: str) -> Path:
+        folder = self._folder_of(family)
+        with closing(Spark(folder)) as spark:
+            for files in (range(FILES_BEFORE), range(FILES_BEFORE, FILES)):
+                write_input(folder, files)
+                spark.run(JOB, Path(family), folder, conf=CONF, timeout_s=TIMEOUT_S)
+        return folder
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return Runs(tmp_path_factory.mktemp)
+
+
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize(("family", "case"), CASES)
+def test_restarted_half_way_it_says_what_batch_says(family: str, case: Case, runs: Runs) -> None:
+    home = runs.of(family) / case.name
+    went = [json.loads(path.read_text()) for path in sorted(home.glob("run-*.json"))]
+    for number, run in enumerate(went):
+        assert run["error"] is None, f"run {number}: {run['error']}"
+
+    before, after = went
+    assert before["application"] != after["application"]
+    assert_both_had_input(before["progress"], after["progress"])
+    for progress in before["progress"] + after["progress"]:
+        assert_keyfold_had_the_state(progress, operators=len(case.operators))
+    for metric in case.counted:
+        assert total(after["progress"], metric) > 0, metric
+
+    found, expected = Counter(case.final(batches_of(home))), Counter(case.answer())
+    assert expected
+    missing, unexpected = expected - found, found - expected
+    assert (sorted(missing, key=str), sorted(unexpected, key=str)) == ([], []), case.name
+
+    description = keyfold.open_checkpoint(home / "checkpoint").describe()
+    assert description.problems == ()
+    assert [operator.name for operator in description.operators] == list(case.operators)
+
+
+def assert_both_had_input(before: list[Any], after: list[Any]) -> None:
+    """Each run took its files, and the second went on with the batch after the first's last."""
+    assert sum(progress["numInputRows"] for progress in before) > 0
+    assert sum(progress["numInputRows"] for progress in after) > 0
+    assert after[0]["batchId"] == before[-1]["batchId"] + 1
+
+
+def assert_keyfold_had_the_state(progress: Any, *, operators: int) -> None:
+    """Spark asks the provider for these metrics in each batch."""
+    found = progress["stateOperators"]
+    assert len(found) == operators
+    assert all("keyfoldStateBytes" in operator["customMetrics"] for operator in found)
+
+
+def total(batches: list[Any], metric: str) -> int:
+    operators = (operator for progress in batches for operator in progress["stateOperators"])
+    return sum(operator["customMetrics"].get(metric, 0) for operator in operators)
+
+
+def batches_of(home: Path) -> dict[int, list[list[Any]]]:
+    return {int(it.stem): json.loads(it.read_text()) for it in (home / "batches").iterdir()}

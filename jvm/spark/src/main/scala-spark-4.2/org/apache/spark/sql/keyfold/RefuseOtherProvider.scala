@@ -1,0 +1,43 @@
+package org.apache.spark.sql.keyfold
+
+import io.keyfold.errors.Invalid
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.streaming.operators.stateful._
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+import org.apache.spark.sql.internal.SQLConf
+
+/** Says why a query with the checkpoint of another provider cannot run: a checkpoint keeps its
+  * provider, whatever the session says, but not its format, and Keyfold's settings ask for format
+  *   2. HDFSBacked has no such format, and RocksDB does not find the ids of the batches before it;
+  *      neither says so in a way that tells what to do.
+  *
+  * @param provider
+  *   class name of the one whose checkpoints are let through
+  */
+final class RefuseOtherProvider(provider: String) extends ColumnarRule {
+  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
+    override def apply(plan: SparkPlan): SparkPlan = {
+      val found = plan.conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS)
+      if (found != provider && StatefulOperatorStateInfo.enableStateStoreCheckpointIds(plan.conf)) {
+        plan.foreach {
+          case operator: StatefulOperator => operator.stateInfo.foreach(check(_, found))
+          case _                          =>
+        }
+      }
+      plan
+    }
+  }
+
+  private def check(state: StatefulOperatorStateInfo, found: String): Unit =
+    if (state.storeVersion > 0 && state.stateStoreCkptIds.isEmpty) {
+      val format = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
+      throw new Invalid(
+        "KEYFOLD_OTHER_PROVIDER",
+        s"The state in ${state.checkpointLocation} was written by $found, under checkpoint format 1. " +
+          "A checkpoint keeps its provider, and Spark cannot go on with this one under " +
+          s"$format=2, which is set for Keyfold. To go on with that provider, set $format=1 for " +
+          "this query before it starts. To keep the state in Keyfold, start the query with a new " +
+          "checkpoint location: state is not taken over."
+      )
+    }
+}

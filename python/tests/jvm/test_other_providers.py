@@ -1,0 +1,89 @@
+"""A checkpoint and a session that name different providers, both ways."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+
+import keyfold
+from keyfold.settings import FORMAT_KEY, PROVIDER_CLASS, PROVIDER_KEY
+from word_queries import by_word, run
+
+STATE = "org.apache.spark.sql.execution.streaming.state"
+HDFS = f"{STATE}.HDFSBackedStateStoreProvider"
+ROCKSDB = f"{STATE}.RocksDBStateStoreProvider"
+WORDS = [["a", "b", "a"]]
+
+pytestmark = pytest.mark.spark
+
+
+def session_of(spark: SparkSession, provider: str, checkpoint_format: int) -> SparkSession:
+    session = spark.newSession()
+    session.conf.set(PROVIDER_KEY, provider)
+    session.conf.set(FORMAT_KEY, str(checkpoint_format))
+    return session
+
+
+def counts(spark: SparkSession, checkpoint: Path) -> dict[str, int]:
+    """What the state holds, from Spark's own reader."""
+    rows = spark.read.format("statestore").load(str(checkpoint))
+    return dict(rows.select("key.word", "value.count").collect())
+
+
+@pytest.mark.parametrize("provider", [HDFS, ROCKSDB])
+def test_an_old_checkpoint_of_another_provider_is_refused_and_says_what_to_do(
+    spark: SparkSession, tmp_path: Path, provider: str
+) -> None:
+    checkpoint = run(session_of(spark, provider, 1), tmp_path, by_word, WORDS)
+    with pytest.raises(StreamingQueryException) as caught:
+        run(spark, tmp_path, by_word, WORDS)
+    said = str(caught.value)
+    assert "[KEYFOLD_OTHER_PROVIDER]" in said
+    for part in (f"{checkpoint}/state", provider, f"{FORMAT_KEY}=1", "new checkpoint location"):
+        assert part in said
+
+    # As it said.
+    format_1 = session_of(spark, PROVIDER_CLASS, 1)
+    run(format_1, tmp_path, by_word, WORDS)
+    assert counts(format_1, checkpoint) == {"a": 6, "b": 3}
+    with pytest.raises(keyfold.KeyfoldError, match=provider):
+        keyfold.open_checkpoint(checkpoint)
+
+
+def test_a_checkpoint_of_rocksdb_under_format_2_goes_on_with_rocksdb(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    checkpoint = run(session_of(spark, ROCKSDB, 2), tmp_path, by_word, WORDS)
+    run(spark, tmp_path, by_word, WORDS)
+    assert counts(spark, checkpoint) == {"a": 4, "b": 2}
+    with pytest.raises(keyfold.KeyfoldError, match=ROCKSDB):
+        keyfold.open_checkpoint(checkpoint)
+
+
+@pytest.mark.parametrize("provider", [HDFS, ROCKSDB])
+def test_an_edited_offset_log_does_not_make_a_checkpoint_keyfolds(
+    spark: SparkSession, tmp_path: Path, provider: str
+) -> None:
+    checkpoint = run(session_of(spark, provider, 1), tmp_path, by_word, WORDS)
+    offsets = checkpoint / "offsets" / "0"
+    offsets.write_text(offsets.read_text().replace(provider, PROVIDER_CLASS))
+    (checkpoint / "offsets" / ".0.crc").unlink()
+    with pytest.raises(StreamingQueryException) as caught:
+        run(spark, tmp_path, by_word, WORDS)
+    said = str(caught.value)
+    assert "[KEYFOLD_NOT_A_KEYFOLD_FILE]" in said
+    assert "run the query with the provider that wrote the checkpoint" in said
+
+
+@pytest.mark.parametrize("provider", [HDFS, ROCKSDB])
+def test_a_checkpoint_of_keyfold_goes_on_with_keyfold_whatever_the_session_says(
+    spark: SparkSession, tmp_path: Path, provider: str
+) -> None:
+    checkpoint = run(spark, tmp_path, by_word, WORDS)
+    run(session_of(spark, provider, 2), tmp_path, by_word, WORDS)
+    assert counts(spark, checkpoint) == {"a": 4, "b": 2}
+    described = keyfold.open_checkpoint(checkpoint).describe()
+    assert (described.problems, described.rows, described.last_batch) == ((), 2, 1)

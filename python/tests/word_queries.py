@@ -1,0 +1,34 @@
+"""A streaming query over words, started again as often as a test wants."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+Query = Callable[[DataFrame], DataFrame]
+
+
+def run(spark: SparkSession, root: Path, query: Query, batches: list[list[str]]) -> Path:
+    """Runs one micro-batch for each list of words; returns the checkpoint's path.
+
+    A root that has been used goes on where it was.
+    """
+    source, checkpoint = root / "in", root / "cp"
+    source.mkdir(parents=True, exist_ok=True)
+    for words in batches:
+        number = len(list(source.iterdir()))
+        lines = "\n".join(json.dumps({"word": word}) for word in words)
+        (source / f"{number}.json").write_text(lines, encoding="utf-8")
+        stream = query(spark.readStream.schema("word string").json(str(source)))
+        writer = stream.writeStream.outputMode("update").format("noop")
+        writer = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+        writer.start().awaitTermination()
+    return checkpoint
+
+
+def by_word(stream: DataFrame) -> DataFrame:
+    """Counts of words."""
+    return stream.groupBy("word").count()
