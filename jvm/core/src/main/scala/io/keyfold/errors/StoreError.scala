@@ -34,8 +34,8 @@ final class ForeignFile(val path: String, detail: String)
     extends StoreError(
       "KEYFOLD_NOT_A_KEYFOLD_FILE",
       s"$path was not written by Keyfold: $detail. The state store provider of a checkpoint cannot " +
-        "be changed by configuration: run the query with the provider that wrote the checkpoint, or " +
-        "start it with Keyfold on a new checkpoint location.",
+        "be changed by configuration: run the query with the provider that wrote the checkpoint, " +
+        "migrate the checkpoint (`keyfold migrate`), or start the query with Keyfold on a new one.",
       null
     )
 

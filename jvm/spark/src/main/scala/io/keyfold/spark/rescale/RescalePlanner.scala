@@ -65,13 +65,14 @@ private final class RescalePlanner(
     if (begun > last && !isRescale) {
       refuse(
         "UNCOMMITTED_BATCH",
-        s"batch $begun was begun and not committed; start the query until it is, then stop it"
+        s"batch $begun was begun and not committed; run the query once more so that it ends by itself, " +
+          "with the trigger AvailableNow"
       )
     } else if (isRescale && !logs.partitions(begun).contains(to)) {
       refuse(
         "UNFINISHED",
         s"a rescale to ${logs.partitions(begun).getOrElse("?")} partitions was begun as batch $begun; " +
-          "run it again with that number first, which finishes it"
+          s"run it again with that number first, which finishes it, or roll back to batch $last"
       )
     } else if (begun < last) {
       refuse("NO_BATCH", s"batch $last was committed, and the offset log ends at $begun")

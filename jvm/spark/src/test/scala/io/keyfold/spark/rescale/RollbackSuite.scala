@@ -106,6 +106,22 @@ class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
   }
 
+  for (format <- Seq(1, 2))
+    test(s"format v$format: a rescale that broke off is given up by a rollback") {
+      val it = new Counts(format)
+      it.run(2)
+      it.rescale(6)
+      Files.delete(Path.of(it.checkpoint, "commits", "2"))
+      Files.deleteIfExists(Path.of(it.checkpoint, "commits", ".2.crc"))
+      it.rollback(to = 1)
+      it.run(1)
+      it.check()
+      assert(it.partitions == 4)
+      it.rescale(3)
+      it.run(1)
+      it.check()
+    }
+
   test("a batch that is not there, or a query that has run since, is refused") {
     val it = new Counts(2)
     it.run(3)

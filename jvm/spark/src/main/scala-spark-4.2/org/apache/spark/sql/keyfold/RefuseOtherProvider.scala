@@ -7,9 +7,9 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.internal.SQLConf
 
 /** Says why a query with the checkpoint of another provider cannot run: a checkpoint keeps its
-  * provider, whatever the session says, but not its format, and Keyfold's settings ask for format
-  *   2. HDFSBacked has no such format, and RocksDB does not find the ids of the batches before it;
-  *      neither says so in a way that tells what to do.
+  * provider, whatever the session says, but not its format, and Keyfold's settings ask for the
+  * second. HDFSBacked has no such format, and RocksDB does not find the ids of the batches before
+  * it; neither says so in a way that tells what to do.
   *
   * @param provider
   *   class name of the one whose checkpoints are let through
@@ -36,8 +36,8 @@ final class RefuseOtherProvider(provider: String) extends ColumnarRule {
         s"The state in ${state.checkpointLocation} was written by $found, under checkpoint format 1. " +
           "A checkpoint keeps its provider, and Spark cannot go on with this one under " +
           s"$format=2, which is set for Keyfold. To go on with that provider, set $format=1 for " +
-          "this query before it starts. To keep the state in Keyfold, start the query with a new " +
-          "checkpoint location: state is not taken over."
+          "this query before it starts. To have the state in Keyfold, stop the query and run " +
+          "`keyfold migrate` on its checkpoint, or begin anew with a new checkpoint location."
       )
     }
 }
