@@ -4,12 +4,21 @@ from keyfold._version import __version__
 from keyfold.checkpoint import Checkpoint, open_checkpoint
 from keyfold.description import Description
 from keyfold.errors import KeyfoldError
+from keyfold.fsck.finding import Finding, FsckReport
 from keyfold.session import configure, jar_path
+from keyfold.table.operator import Operator
+from keyfold.table.scan import Scan
+from keyfold.table.state_table import StateTable
 
 __all__ = [
     "Checkpoint",
     "Description",
+    "Finding",
+    "FsckReport",
     "KeyfoldError",
+    "Operator",
+    "Scan",
+    "StateTable",
     "__version__",
     "configure",
     "jar_path",

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeAlias
 
 import google_crc32c
+import numpy as np
+import numpy.typing as npt
 
 from keyfold.codec import decompress
 from keyfold.footer import Block, Family
-from keyfold.wire import Cursor, MalformedError
+from keyfold.wire import ChecksumError, Cursor, MalformedError
+
+Numbers: TypeAlias = npt.NDArray[np.uint32]
 
 
 class EntryType(IntEnum):
@@ -32,7 +37,7 @@ class Entry:
     values: tuple[bytes, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Columns:
     """The raw bytes of a block as columns, an element for each entry but where said otherwise.
 
@@ -41,24 +46,37 @@ class Columns:
     """
 
     family: Family
-    hashes: tuple[int, ...]
-    key_lengths: tuple[int, ...]
-    value_counts: tuple[int, ...]
-    value_lengths: tuple[int, ...]
-    types: tuple[EntryType, ...]
-    keys: bytes
-    values: bytes
+    hashes: npt.NDArray[np.int32]
+    key_lengths: Numbers
+    value_counts: Numbers
+    value_lengths: Numbers
+    types: npt.NDArray[np.uint8]
+    keys: npt.NDArray[np.uint8]
+    values: npt.NDArray[np.uint8]
 
     def entries(self) -> Iterator[Entry]:
         """The entries, in file order."""
-        keys = Cursor(self.keys, "the keys")
-        values = Cursor(self.values, "the values")
-        lengths = iter(self.value_lengths)
+        keys = Cursor(self.keys.tobytes(), "the keys")
+        values = Cursor(self.values.tobytes(), "the values")
+        lengths = iter(self.value_lengths.tolist())
         for hashed, size, count, kind in zip(
-            self.hashes, self.key_lengths, self.value_counts, self.types, strict=True
+            self.hashes.tolist(),
+            self.key_lengths.tolist(),
+            self.value_counts.tolist(),
+            self.types.tolist(),
+            strict=True,
         ):
             parts = tuple(values.take(next(lengths)) for _ in range(count))
-            yield Entry(self.family.name, kind, hashed, keys.take(size), parts)
+            yield Entry(self.family.name, EntryType(kind), hashed, keys.take(size), parts)
+
+    def entry_bytes(self) -> npt.NDArray[np.int64]:
+        """Bytes of key and values of each entry."""
+        ends = np.concatenate(([0], np.cumsum(self.value_lengths, dtype=np.int64)))
+        last = np.cumsum(self.value_counts, dtype=np.int64)
+        found: npt.NDArray[np.int64] = (
+            self.key_lengths + ends[last] - ends[last - self.value_counts]
+        )
+        return found
 
 
 def decode_block(
@@ -75,19 +93,20 @@ def decode_block(
     """
     found = google_crc32c.value(stored)
     if found != block.checksum:
-        raise MalformedError(f"it has checksum {found:08x}, expected {block.checksum:08x}")
+        raise ChecksumError(f"it has checksum {found:08x}, expected {block.checksum:08x}")
     cursor = Cursor(decompress(stored, block.raw_length, block.codec), "it")
     count, values = cursor.u32(), cursor.u32()
     if count != block.entries or count == 0:
         raise MalformedError(f"it has {count} entries, the footer says {block.entries}")
-    hashes = cursor.column("i", count)
-    key_lengths = cursor.column("I", count)
-    value_counts = cursor.column("I", count)
-    value_lengths = cursor.column("I", values)
-    checksums = cursor.column("I", count) if row_checksums else ()
-    types = _types(cursor.column("B", count))
-    if sum(value_counts) != values:
-        raise MalformedError(f"it has {values} values, its entries say {sum(value_counts)}")
+    hashes = np.frombuffer(cursor.take(4 * count), "<i4")
+    key_lengths = _numbers(cursor, count)
+    value_counts = _numbers(cursor, count)
+    value_lengths = _numbers(cursor, values)
+    checksums = _numbers(cursor, count) if row_checksums else None
+    types = np.frombuffer(cursor.take(count), np.uint8)
+    counted = int(value_counts.sum(dtype=np.uint64))
+    if counted != values:
+        raise MalformedError(f"it has {values} values, its entries say {counted}")
     columns = Columns(
         family,
         hashes,
@@ -95,36 +114,38 @@ def decode_block(
         value_counts,
         value_lengths,
         types,
-        cursor.take(sum(key_lengths)),
-        cursor.take(sum(value_lengths)),
+        np.frombuffer(cursor.take(int(key_lengths.sum(dtype=np.uint64))), np.uint8),
+        np.frombuffer(cursor.take(int(value_lengths.sum(dtype=np.uint64))), np.uint8),
     )
     cursor.end()
     _check_types(columns, only_put=only_put)
-    _check_rows(columns, checksums)
+    if checksums is not None:
+        _check_rows(columns, checksums)
     return columns
 
 
-def _types(codes: tuple[int, ...]) -> tuple[EntryType, ...]:
-    try:
-        return tuple(EntryType(code) for code in codes)
-    except ValueError as error:
-        raise MalformedError("it has an entry of unknown type") from error
+def _numbers(cursor: Cursor, count: int) -> Numbers:
+    return np.frombuffer(cursor.take(4 * count), "<u4")
 
 
 def _check_types(columns: Columns, *, only_put: bool) -> None:
-    multi = columns.family.multi_value
-    for kind, count in zip(columns.types, columns.value_counts, strict=True):
-        if only_put and kind is not EntryType.PUT:
-            raise MalformedError(f"a snapshot has an entry of type {kind.name}")
-        if kind is EntryType.APPEND and not multi:
-            raise MalformedError(f"APPEND in {columns.family.name!r}, which has one value a key")
-        most = 0 if kind is EntryType.REMOVE else count if multi else 1
-        if count != most or (count == 0) != (kind is EntryType.REMOVE):
-            raise MalformedError(f"{kind.name} with {count} values in {columns.family.name!r}")
+    types, counts, multi = columns.types, columns.value_counts, columns.family.multi_value
+    name = columns.family.name
+    if ((types < EntryType.PUT) | (types > EntryType.REMOVE)).any():
+        raise MalformedError("it has an entry of unknown type")
+    if only_put and (types != EntryType.PUT).any():
+        raise MalformedError("a snapshot has an entry that is not a PUT")
+    if not multi and (types == EntryType.APPEND).any():
+        raise MalformedError(f"APPEND in {name!r}, which has one value a key")
+    removed = types == EntryType.REMOVE
+    if (removed != (counts == 0)).any() or (not multi and (counts > 1).any()):
+        raise MalformedError(f"an entry of {name!r} has a number of values that its type cannot")
 
 
-def _check_rows(columns: Columns, checksums: tuple[int, ...]) -> None:
-    for index, (entry, stored) in enumerate(zip(columns.entries(), checksums, strict=False)):
+def _check_rows(columns: Columns, checksums: Numbers) -> None:
+    for index, (entry, stored) in enumerate(
+        zip(columns.entries(), checksums.tolist(), strict=True)
+    ):
         found = google_crc32c.value(entry.key + b"".join(entry.values))
         if found != stored:
-            raise MalformedError(f"row {index} has checksum {found:08x}, expected {stored:08x}")
+            raise ChecksumError(f"row {index} has checksum {found:08x}, expected {stored:08x}")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from os import PathLike
 
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from keyfold.batch_table import batch_table
 from keyfold.describe import describe
 from keyfold.description import Description
 from keyfold.errors import (
@@ -12,10 +15,16 @@ from keyfold.errors import (
     NotACheckpointError,
     OtherProviderError,
 )
+from keyfold.fsck.check import FsckReport, Progress, fsck
+from keyfold.inspection.inspector import Inspector
 from keyfold.progress import read_progress
+from keyfold.report.growth import Progress as ReportProgress
+from keyfold.report.page import notebook, write_report
 from keyfold.settings import PROVIDER_CLASS
-from keyfold.spark_log import OperatorMetadata, operators, query_id, read_operator
+from keyfold.spark_log import operators, query_id, read_operator
 from keyfold.storage import Storage
+from keyfold.table.operator import Operator
+from keyfold.table.source import unknown
 
 
 class Checkpoint:
@@ -50,7 +59,7 @@ class Checkpoint:
         return read_progress(self._storage).provider
 
     @property
-    def operators(self) -> tuple[OperatorMetadata, ...]:
+    def operators(self) -> tuple[Operator, ...]:
         """The stateful operators, as Spark describes them.
 
         Raises:
@@ -59,8 +68,50 @@ class Checkpoint:
         """
         last = self.last_batch
         return tuple(
-            read_operator(self._storage, number, last) for number in operators(self._storage)
+            Operator(self._storage, read_operator(self._storage, number, last))
+            for number in operators(self._storage)
         )
+
+    def __getitem__(self, name: str | int) -> Operator:
+        """An operator by number, Spark's name or a short one: agg, dedup, join, session, tws ...
+
+        Raises:
+            UnknownNameError: there is none of that name, or more than one.
+        """
+        known = self.operators
+        found = [it for it in known if name in (it.id, it.name, it.alias, str(it.id))]
+        if len(found) != 1:
+            raise unknown("one operator", name, [f"{it.id} {it.name} ({it.alias})" for it in known])
+        return found[0]
+
+    def batches(self) -> pa.Table:
+        """The batches in Spark's logs: when they began and ended, watermark, partitions.
+
+        Times and durations are in ms. A batch that is not committed has no `committed_ms`.
+        """
+        return batch_table(self._storage)
+
+    @property
+    def inspect(self) -> Inspector:
+        """Tables of what the state consists of: partitions, files, key groups, skew."""
+        return Inspector(self._storage)
+
+    def fsck(self, *, deep: bool = False, progress: Progress | None = None) -> FsckReport:
+        """Looks for damage in every file that the retained batches need.
+
+        Args:
+            deep: whether rows are decoded as well, their hashes computed anew and counted.
+            progress: told of each file: how many are done, and of how many.
+        """
+        return fsck(self._storage, deep=deep, progress=progress)
+
+    def report(self, path: str | PathLike[str], *, progress: ReportProgress | None = None) -> None:
+        """Writes one page of HTML that needs nothing else: what `describe` says, and pictures.
+
+        Raises:
+            ExtraMissingError: Matplotlib is not installed.
+        """
+        write_report(self._storage, self.describe(), path, progress)
 
     def describe(self) -> Description:
         """Size, versions and files of the state, from one listing and one footer a store.
@@ -68,6 +119,9 @@ class Checkpoint:
         What cannot be read is in the description's `problems`.
         """
         return describe(self._storage, self._query)
+
+    def _repr_html_(self) -> str:
+        return notebook(self._storage, self.describe())
 
     def __repr__(self) -> str:
         """The path it was opened with."""

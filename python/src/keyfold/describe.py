@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
+from keyfold.batch import Batch, partition_count
 from keyfold.description import (
     Description,
     FamilyDescription,
@@ -14,34 +13,13 @@ from keyfold.description import (
     StoreDescription,
     total,
 )
-from keyfold.errors import (
-    FileCorruptError,
-    KeyfoldError,
-    KeyGroupsMismatchError,
-    PartitionsMismatchError,
-)
-from keyfold.footer import Family, Footer, Identity
+from keyfold.errors import KeyfoldError, KeyGroupsMismatchError
+from keyfold.footer import Family, Identity
 from keyfold.names import Kind
 from keyfold.progress import Progress, read_progress
-from keyfold.spark_log import OperatorMetadata, operators, read_operator
+from keyfold.spark_log import operators, read_operator
 from keyfold.storage import Storage
-from keyfold.store_files import StoreFiles, list_store
-
-# Object stores answer in tens of ms, so partitions are read side by side.
-_THREADS = 16
-_DEFAULT_STORE = "default"
-_CONSTANT = "constant"
-
-
-@dataclass(frozen=True)
-class _Part:
-    """One store of one partition: its files, and its head or why there is none."""
-
-    path: str
-    files: StoreFiles
-    head: Footer | None
-    loadable: frozenset[int]
-    error: KeyfoldError | None
+from keyfold.walk import THREADS, Part, Walk
 
 
 class _Reader:
@@ -55,37 +33,35 @@ class _Reader:
 
     def operator(self, number: int) -> OperatorDescription | None:
         """An operator; None if Spark's description of it cannot be read."""
-        batch = self._progress.last_batch
+        commit, offsets = self._progress.commit, self._progress.offsets
         try:
-            metadata = read_operator(self._storage, number, batch)
+            metadata = read_operator(self._storage, number, self._progress.last_batch)
         except KeyfoldError as error:
             self.problem(f"state/{number}/_metadata", error)
             return None
-        partitions = self._partitions(metadata)
-        if batch is None:
+        if commit is None:
+            partitions = partition_count(metadata, offsets)
             stores = tuple(_store(it.name, []) for it in metadata.stores)
             return OperatorDescription(
                 metadata.id, metadata.name, partitions, None, None, None, None, stores
             )
-        # Partition 0 first: it tells whether the others exist.
-        first = self._parts(metadata, range(1))
-        if _only_partition_0(first):
-            partitions = 1
-        others = self._parts(metadata, range(1, partitions))
-        by_store = [one + more for one, more in zip(first, others, strict=True)]
+        batch = Batch(commit, offsets)
+        by_store = Walk(self._storage, batch, self._pool).parts(metadata)
         parts = [part for store in by_store for part in store]
         for part in parts:
             if part.error is not None:
-                self.problem(part.path, part.error)
+                self.problem(part.place.folder, part.error)
         heads = [part.head.identity for part in parts if part.head is not None]
         self._check_key_groups(number, heads)
-        loadable = frozenset.intersection(*(part.loadable for part in parts))
+        loadable = frozenset.intersection(
+            *self._pool.map(lambda it: it.files.loadable(it.version, it.head), parts)
+        )
         return OperatorDescription(
             id=metadata.id,
             name=metadata.name,
-            partitions=partitions,
+            partitions=max(len(store) for store in by_store),
             key_groups=heads[0].key_groups if heads else None,
-            latest_version=batch + 1,
+            latest_version=batch.version,
             oldest_loadable_version=min(loadable, default=None),
             newest_loadable_version=max(loadable, default=None),
             stores=tuple(
@@ -107,59 +83,6 @@ class _Reader:
             )
             self.problem(f"state/{number}", error)
 
-    def _partitions(self, metadata: OperatorMetadata) -> int:
-        """Partitions of an operator.
-
-        A rescale changes the offset log but not an operator's metadata of format v1, so the log
-        wins, except over operators that Spark gives one partition whatever the query has.
-        """
-        said = max((store.partitions for store in metadata.stores), default=1)
-        return said if said == 1 else self._progress.shuffle_partitions or said
-
-    def _parts(self, metadata: OperatorMetadata, partitions: Sequence[int]) -> list[list[_Part]]:
-        """Parts of each store, in the order of the partitions."""
-        tasks = [
-            [self._pool.submit(self._part, metadata, index, partition) for partition in partitions]
-            for index in range(len(metadata.stores))
-        ]
-        return [[task.result() for task in store] for store in tasks]
-
-    def _part(self, metadata: OperatorMetadata, index: int, partition: int) -> _Part:
-        commit = self._progress.commit
-        assert commit is not None  # noqa: S101 - callers have a committed batch
-        store = metadata.stores[index].name
-        folder = f"state/{metadata.id}/{partition}"
-        folder = folder if store == _DEFAULT_STORE else f"{folder}/{store}"
-        unique = commit.id_of(metadata.id, partition, index)
-        version = commit.batch + 1
-        error: KeyfoldError | None = None
-        # Twice, as a running query may replace or remove the file after it was listed.
-        for _ in range(2):
-            files = list_store(self._storage, folder, version)
-            try:
-                head = files.head(version, unique)
-                self._check_identity(head.identity, metadata.id, partition, store)
-                return _Part(folder, files, head, files.loadable(version, head), None)
-            except KeyfoldError as found:
-                error = found
-        return _Part(folder, files, None, files.loadable(version, None), error)
-
-    def _check_identity(self, found: Identity, operator: int, partition: int, store: str) -> None:
-        where = (operator, partition, store)
-        if (found.operator, found.partition, found.store) != where:
-            raise FileCorruptError(
-                f"The head of version {found.version} in the folder of operator {operator} "
-                f"partition {partition} store {store} says it is of operator {found.operator} "
-                f"partition {found.partition} store {found.store}. Restore the folder from a copy."
-            )
-        partitions = self._progress.shuffle_partitions
-        if partitions and found.partitions and found.partitions != partitions:
-            raise PartitionsMismatchError(
-                f"Version {found.version} of operator {operator} partition {partition} store "
-                f"{store} was written for {found.partitions} partitions and the query has "
-                f"{partitions}: a rescale is unfinished. Finish it before the query starts again."
-            )
-
 
 def describe(storage: Storage, query: str) -> Description:
     """Describes a checkpoint. What cannot be read becomes a problem; nothing is raised for it.
@@ -180,7 +103,7 @@ def describe(storage: Storage, query: str) -> Description:
 
 
 def _describe(storage: Storage, query: str, progress: Progress) -> Description:
-    with ThreadPoolExecutor(_THREADS) as pool:
+    with ThreadPoolExecutor(THREADS) as pool:
         reader = _Reader(storage, progress, pool)
         for error in progress.problems:
             reader.problem("", error)
@@ -199,15 +122,7 @@ def _describe(storage: Storage, query: str, progress: Progress) -> Description:
     )
 
 
-def _only_partition_0(first: list[list[_Part]]) -> bool:
-    """Whether the rows of an operator all belong to partition 0, so that no other was ever made."""
-    families = [
-        family for store in first for part in store if part.head for family in part.head.families
-    ]
-    return bool(families) and all(family.partition_key == _CONSTANT for family in families)
-
-
-def _store(name: str, parts: list[_Part]) -> StoreDescription:
+def _store(name: str, parts: list[Part]) -> StoreDescription:
     heads = [part.head for part in parts if part.head is not None]
     rows = [total(it.keys for it in head.families if not it.internal) for head in heads]
     known = [number for number in rows if number is not None]

@@ -121,3 +121,21 @@ class ClassicSessionError(KeyfoldError):
     """Something needs a session with a JVM in this process, and there is one of Spark Connect."""
 
     condition = "KEYFOLD_CLASSIC_SESSION"
+
+
+class ExtraMissingError(KeyfoldError):
+    """An optional package is not installed."""
+
+    condition = "KEYFOLD_EXTRA_MISSING"
+
+
+class BatchNotRetainedError(KeyfoldError):
+    """A batch is not committed yet, or so old that its state is gone."""
+
+    condition = "KEYFOLD_BATCH_NOT_RETAINED"
+
+
+class UnknownNameError(KeyfoldError):
+    """There is no operator, store, state variable or column of that name."""
+
+    condition = "KEYFOLD_UNKNOWN_NAME"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from keyfold.codec import Codec
 from keyfold.frame import Frame
+from keyfold.group_table import GroupTable
 from keyfold.names import Kind
 
 
@@ -72,21 +73,6 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Group:
-    """The run of entries of one family and key group; `bytes` counts keys and values.
-
-    It begins in `block` at the entry `index`, and runs on into the blocks that follow.
-    """
-
-    family: int
-    group: int
-    block: int
-    index: int
-    entries: int
-    bytes: int
-
-
-@dataclass(frozen=True)
 class Reference:
     """A file that is part of a version written by a rescale, and which of its rows are."""
 
@@ -111,6 +97,6 @@ class Footer:
     families: tuple[Family, ...]
     dropped: tuple[str, ...]
     blocks: tuple[Block, ...]
-    groups: tuple[Group, ...]
+    groups: GroupTable
     plan: str
     references: tuple[Reference, ...]

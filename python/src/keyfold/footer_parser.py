@@ -9,7 +9,7 @@ from keyfold.footer import Family, Footer, Identity, Link, Reference
 from keyfold.footer_tables import read_blocks, read_groups
 from keyfold.frame import Frame, UnknownVersionError
 from keyfold.names import Kind
-from keyfold.wire import Cursor, MalformedError
+from keyfold.wire import Cursor, LineageError, MalformedError
 
 _IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _REFERENCES = range(1, 8)
 _NAMES = {
@@ -122,7 +122,7 @@ def _lineage(cursor: Cursor, version: int) -> tuple[Link, ...]:
     )
     # Who follows lineages from file to file relies on it: that way each step is a step down.
     if any(link.version != version - back for back, link in enumerate(links, 1)):
-        raise MalformedError(f"the lineage does not go down from {version - 1} without a gap")
+        raise LineageError(f"the lineage does not go down from {version - 1} without a gap")
     return links
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from itertools import accumulate
+import numpy as np
 
 from keyfold.codec import codec_of
-from keyfold.footer import Block, Group
+from keyfold.footer import Block
 from keyfold.frame import HEADER_BYTES, Frame
+from keyfold.group_table import GroupTable
 from keyfold.wire import Cursor, MalformedError
 
 
@@ -26,7 +26,7 @@ def read_blocks(cursor: Cursor, families: int) -> tuple[Block, ...]:
     return blocks
 
 
-def read_groups(cursor: Cursor, blocks: tuple[Block, ...], key_groups: int) -> tuple[Group, ...]:
+def read_groups(cursor: Cursor, blocks: tuple[Block, ...], key_groups: int) -> GroupTable:
     """The groups, each with the place that follows from the entries before it.
 
     Raises:
@@ -34,25 +34,30 @@ def read_groups(cursor: Cursor, blocks: tuple[Block, ...], key_groups: int) -> t
             blocks' family.
     """
     count = cursor.u32()
-    columns = [cursor.column(code, count) for code in "HIIQ"]
-    # Number of the entry after the last one of each block.
-    ends = list(accumulate(block.entries for block in blocks))
-    groups = []
-    start = 0
-    for family, number, entries, size in zip(*columns, strict=True):
-        if number >= key_groups or entries == 0:
-            raise MalformedError(f"key group {number} of {key_groups} with {entries} entries")
-        first, last = bisect_right(ends, start), bisect_left(ends, start + entries)
-        if last == len(blocks):
-            raise MalformedError(f"key group {number} has more entries than the blocks have left")
-        if any(block.family != family for block in blocks[first : last + 1]):
-            raise MalformedError(f"key group {number} is not of the family of its blocks")
-        index = start - (ends[first] - blocks[first].entries)
-        groups.append(Group(family, number, first, index, entries, size))
-        start += entries
-    if start != (ends[-1] if ends else 0):
+    family, number, entries, size = (
+        np.frombuffer(cursor.take(count * int(code[1:])), f"<{code}").astype(np.int64)
+        for code in ("u2", "u4", "u4", "u8")
+    )
+    for bad in np.flatnonzero((number >= key_groups) | (entries == 0))[:1]:
+        raise MalformedError(f"key group {number[bad]} of {key_groups} with {entries[bad]} entries")
+    # Number of the entry after the last one of each block, and of each group.
+    ends = np.cumsum([block.entries for block in blocks], dtype=np.int64)
+    after = np.cumsum(entries)
+    starts = after - entries
+    first, last = np.searchsorted(ends, starts, "right"), np.searchsorted(ends, after, "left")
+    for bad in np.flatnonzero(last >= len(blocks))[:1]:
+        raise MalformedError(f"key group {number[bad]} has more entries than the blocks have left")
+    if count:
+        families = np.array([block.family for block in blocks], dtype=np.int64)
+        changes = np.cumsum(np.diff(families, prepend=families[0]) != 0)
+        alien = (families[first] != family) | (changes[first] != changes[last])
+        for bad in np.flatnonzero(alien)[:1]:
+            raise MalformedError(f"key group {number[bad]} is not of the family of its blocks")
+    if (int(after[-1]) if count else 0) != (int(ends[-1]) if blocks else 0):
         raise MalformedError("some entries are in no key group")
-    return tuple(groups)
+    lengths = np.array([block.entries for block in blocks], dtype=np.int64)
+    index = starts - (ends[first] - lengths[first]) if count else starts
+    return GroupTable(family, number, first, last, index, entries, size)
 
 
 def check_places(blocks: tuple[Block, ...], frame: Frame) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
 
 from keyfold.block import Columns, Entry, decode_block
 from keyfold.codec import decompress
@@ -29,10 +32,12 @@ from keyfold.frame import (
 )
 from keyfold.names import Kind, parse_name, place_of
 from keyfold.source import Source
-from keyfold.wire import MalformedError
+from keyfold.wire import CutOffError, MalformedError, MisplacedError
 
 # One read of this many bytes gets trailer and footer of nearly every file.
 _TAIL_BYTES = 64 * 1024
+# What is read at once of blocks that lie together.
+_RUN_BYTES = 32 * 1024 * 1024
 
 
 def read_footer(source: Source) -> Footer:
@@ -52,22 +57,50 @@ def read_columns(source: Source) -> tuple[Footer, tuple[Columns, ...]]:
 
     All of the file is read and checked before anything is returned. Raises as `read_footer` does.
     """
+    footer, blocks = stream_columns(source)
+    return footer, tuple(blocks)
+
+
+def stream_columns(source: Source) -> tuple[Footer, Iterator[Columns]]:
+    """The same a block at a time; the groups are checked when the last one has been taken."""
     with _errors_of(source):
         footer = _footer(source, whole=True)
-        blocks = []
-        for index, block in enumerate(footer.blocks):
-            stored = _read(source, block.offset, block.stored_length)
-            with _part(f"block {index}"):
-                columns = decode_block(
-                    stored,
-                    block,
-                    footer.families[block.family],
-                    only_put=footer.frame.kind is Kind.SNAPSHOT,
-                    row_checksums=footer.frame.row_checksums,
-                )
-            blocks.append(columns)
-        _check_groups(footer, blocks)
-        return footer, tuple(blocks)
+
+    def blocks() -> Iterator[Columns]:
+        hashes, sizes = [], []
+        for columns in read_blocks(source, footer, range(len(footer.blocks))):
+            hashes.append(columns.hashes)
+            sizes.append(columns.entry_bytes())
+            yield columns
+        if hashes:
+            with _errors_of(source):
+                _check_groups(footer, np.concatenate(hashes), np.concatenate(sizes))
+
+    return footer, blocks()
+
+
+def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Iterator[Columns]:
+    """Some blocks of a file as columns, ascending; those that lie together are read together.
+
+    Raises as `read_footer` does.
+    """
+    with _errors_of(source):
+        for run in _runs(footer, sorted(numbers)):
+            first, last = footer.blocks[run[0]], footer.blocks[run[-1]]
+            length = last.offset + last.stored_length - first.offset
+            content = memoryview(_read(source, first.offset, length))
+            for number in run:
+                block = footer.blocks[number]
+                at = block.offset - first.offset
+                with _part(f"block {number}"):
+                    columns = decode_block(
+                        bytes(content[at : at + block.stored_length]),
+                        block,
+                        footer.families[block.family],
+                        only_put=footer.frame.kind is Kind.SNAPSHOT,
+                        row_checksums=footer.frame.row_checksums,
+                    )
+                yield columns
 
 
 def read_entries(source: Source) -> list[Entry]:
@@ -127,13 +160,13 @@ def _part(name: str) -> Iterator[None]:
     try:
         yield
     except MalformedError as error:
-        raise MalformedError(f"{name}: {error}") from error
+        raise type(error)(f"{name}: {error}") from error
 
 
 def _read(source: Source, offset: int, length: int) -> bytes:
     data = source.read(offset, length)
     if len(data) != length:
-        raise MalformedError(f"it has become shorter than {offset + length} bytes")
+        raise CutOffError(f"it has become shorter than {offset + length} bytes")
     return data
 
 
@@ -142,32 +175,41 @@ def _check_name(path: str, footer: Footer) -> None:
     identity = footer.identity
     found = (identity.version, identity.id, footer.frame.kind)
     if name is None or found != (name.version, name.id, name.kind):
-        raise MalformedError(
+        raise MisplacedError(
             f"it holds a {footer.frame.kind.name.lower()} of version {identity.version} with id "
             f"{identity.id!r}, which is not what its name says"
         )
 
 
-def _check_groups(footer: Footer, blocks: list[Columns]) -> None:
+def _runs(footer: Footer, numbers: list[int]) -> Iterator[list[int]]:
+    """Blocks that follow each other, cut where a run gets long."""
+    size = 0
+
+    def place(at: tuple[int, int]) -> tuple[int, int]:
+        nonlocal size
+        size += footer.blocks[at[1]].stored_length
+        return at[1] - at[0], size // _RUN_BYTES
+
+    for _, run in groupby(enumerate(numbers), place):
+        yield [number for _, number in run]
+
+
+def _check_groups(
+    footer: Footer, hashes: npt.NDArray[np.int32], sizes: npt.NDArray[np.int64]
+) -> None:
     """Checks hashes and bytes of the groups; that they cover all entries is known by the footer."""
-    rows = _rows(blocks)
-    for group in footer.groups:
-        size = 0
-        for hashed, row_size in islice(rows, group.entries):
-            if hashed % footer.identity.key_groups != group.group:
-                raise MalformedError(
-                    f"key group {group.group} of {footer.identity.key_groups} has an entry with "
-                    f"hash {hashed}"
-                )
-            size += row_size
-        if size != group.bytes:
-            raise MalformedError(f"key group {group.group} has {size} bytes, not {group.bytes}")
-
-
-def _rows(blocks: list[Columns]) -> Iterator[tuple[int, int]]:
-    """Hash, and bytes of key and values, of every entry."""
-    for block in blocks:
-        lengths = iter(block.value_lengths)
-        columns = zip(block.hashes, block.key_lengths, block.value_counts, strict=True)
-        for hashed, key, count in columns:
-            yield hashed, key + sum(islice(lengths, count))
+    key_groups = footer.identity.key_groups
+    groups = footer.groups
+    starts = np.cumsum(groups.entries) - groups.entries
+    for bad in np.flatnonzero(
+        hashes.astype(np.int64) % key_groups != np.repeat(groups.group, groups.entries)
+    )[:1]:
+        group = groups.group[np.searchsorted(starts, bad, "right") - 1]
+        raise MalformedError(
+            f"key group {group} of {key_groups} has an entry with hash {hashes[bad]}"
+        )
+    found = np.add.reduceat(sizes, starts)
+    for bad in np.flatnonzero(found != groups.bytes)[:1]:
+        raise MalformedError(
+            f"key group {groups.group[bad]} has {found[bad]} bytes, not {groups.bytes[bad]}"
+        )

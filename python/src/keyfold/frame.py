@@ -10,7 +10,7 @@ import google_crc32c
 
 from keyfold.codec import Codec, codec_of
 from keyfold.names import Kind
-from keyfold.wire import MalformedError
+from keyfold.wire import ChecksumError, CutOffError, MalformedError
 
 FORMAT_VERSION = 1
 HEADER_BYTES = 16
@@ -89,7 +89,7 @@ def refuse_short(content: bytes) -> NoReturn:
     magic = content[: len(_HEADER_MAGIC)]
     if not _HEADER_MAGIC.startswith(magic):
         raise ForeignError
-    raise MalformedError(f"it has {len(content)} bytes, the smallest file has {SMALLEST_FILE}")
+    raise CutOffError(f"it has {len(content)} bytes, the smallest file has {SMALLEST_FILE}")
 
 
 def footer_length(trailer: bytes, header: bytes | None, size: int) -> int:
@@ -115,14 +115,14 @@ def footer_length(trailer: bytes, header: bytes | None, size: int) -> int:
             raise MalformedError("the header's magic is missing")
         versions.insert(0, start.version)
     if end.magic != _TRAILER_MAGIC:
-        raise MalformedError("the trailer's magic is missing, the end of the file may be cut off")
+        raise CutOffError("the trailer's magic is missing, the end of the file may be cut off")
     for found in versions:
         if found != FORMAT_VERSION:
             raise UnknownVersionError(
                 f"it has format version {found}, this release reads version {FORMAT_VERSION}"
             )
     if end.length != size:
-        raise MalformedError(f"the file has {size} bytes, its trailer says {end.length}")
+        raise CutOffError(f"the file has {size} bytes, its trailer says {end.length}")
     if end.footer_length > size - SMALLEST_FILE:
         raise MalformedError(f"a footer of {end.footer_length} bytes does not fit")
     return end.footer_length
@@ -159,4 +159,4 @@ def check_frame(footer: bytes, trailer: bytes, header: bytes | None) -> Frame:
 def _check(what: str, data: bytes, stored: int) -> None:
     found = google_crc32c.value(data)
     if found != stored:
-        raise MalformedError(f"{what} has checksum {found:08x}, expected {stored:08x}")
+        raise ChecksumError(f"{what} has checksum {found:08x}, expected {stored:08x}")

@@ -37,11 +37,7 @@ class Progress:
     @property
     def shuffle_partitions(self) -> int | None:
         """Number of partitions of the query's stateful operators; None if no log says."""
-        found = "" if self.offsets is None else self.offsets.conf.get(_PARTITIONS_KEY, "")
-        return int(found) if found.isdecimal() else None
-
-
-_PARTITIONS_KEY = "spark.sql.shuffle.partitions"
+        return None if self.offsets is None else self.offsets.shuffle_partitions
 
 
 def read_progress(storage: Storage) -> Progress:

@@ -10,14 +10,23 @@ from typing import Any
 from keyfold.errors import CheckpointDamagedError
 from keyfold.storage import Storage
 
+_PARTITIONS_KEY = "spark.sql.shuffle.partitions"
+
 
 @dataclass(frozen=True)
 class Offsets:
-    """A started batch: when, in ms since 1970, and the settings it is bound to."""
+    """A started batch: when, in ms since 1970, its watermark, and the settings it is bound to."""
 
     batch: int
     timestamp_ms: int
     conf: dict[str, str]
+    watermark_ms: int = 0
+
+    @property
+    def shuffle_partitions(self) -> int | None:
+        """Number of partitions of the query's stateful operators; None if it does not say."""
+        found = self.conf.get(_PARTITIONS_KEY, "")
+        return int(found) if found.isdecimal() else None
 
 
 @dataclass(frozen=True)
@@ -36,19 +45,27 @@ class Commit:
 
 @dataclass(frozen=True)
 class StoreMetadata:
-    """A store of an operator, as Spark describes it."""
+    """A store of an operator, as Spark describes it.
+
+    `schema_files` are those of metadata format v2, oldest first, relative to the checkpoint.
+    """
 
     name: str
     partitions: int
+    schema_files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class OperatorMetadata:
-    """A stateful operator, as Spark describes it. Stores are in the order of a commit's ids."""
+    """A stateful operator, as Spark describes it. Stores are in the order of a commit's ids.
+
+    `variables` are the state variables of a transformWithState: kind by name.
+    """
 
     id: int
     name: str
     stores: tuple[StoreMetadata, ...]
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 def query_id(storage: Storage) -> str:
@@ -73,7 +90,9 @@ def read_offsets(storage: Storage, batch: int) -> Offsets:
     timestamp = found.get("batchTimestampMs", 0)
     if not isinstance(conf, dict) or not isinstance(timestamp, int):
         raise _damaged(storage, path, "its second line is not a batch's metadata")
-    return Offsets(batch, timestamp, {str(key): str(value) for key, value in conf.items()})
+    watermark = found.get("batchWatermarkMs", 0)
+    settings = {str(key): str(value) for key, value in conf.items()}
+    return Offsets(batch, timestamp, settings, watermark if isinstance(watermark, int) else 0)
 
 
 def read_commit(storage: Storage, batch: int) -> Commit:
@@ -114,13 +133,32 @@ def read_operator(storage: Storage, operator: int, last_batch: int | None) -> Op
     found = _object(storage, path, lines[0] if lines else "")
     try:
         stores = tuple(
-            StoreMetadata(str(store["storeName"]), int(store["numPartitions"]))
+            StoreMetadata(
+                str(store["storeName"]),
+                int(store["numPartitions"]),
+                tuple(_moved(operator, it) for it in store.get("stateSchemaFilePaths", ())),
+            )
             for store in found["stateStoreInfo"]
         )
         info = found["operatorInfo"]
-        return OperatorMetadata(int(info["operatorId"]), str(info["operatorName"]), stores)
-    except (KeyError, TypeError, ValueError) as error:
+        return OperatorMetadata(
+            int(info["operatorId"]), str(info["operatorName"]), stores, _variables(found)
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _damaged(storage, path, "it does not describe an operator") from error
+
+
+def _variables(found: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    properties = json.loads(found.get("operatorPropertiesJson") or "{}")
+    return tuple(
+        (str(it["stateName"]), str(it["stateVariableType"]))
+        for it in properties.get("stateVariables", ())
+    )
+
+
+def _moved(operator: int, path: str) -> str:
+    """Where a schema file is now: Spark notes its whole path, and checkpoints are copied."""
+    return f"state/{operator}/" + "/".join(str(path).split("/")[-3:])
 
 
 def _numbers(names: Iterable[str]) -> list[int]:

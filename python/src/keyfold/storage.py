@@ -23,11 +23,15 @@ _SCHEMES = {"s3a": "s3", "s3n": "s3", "abfss": "abfs", "wasbs": "abfs"}
 
 @dataclass(frozen=True)
 class Listed:
-    """A file or folder in a listing; `size` in bytes is 0 for a folder."""
+    """A file or folder in a listing.
+
+    `size` in bytes is 0 for a folder; `modified` is in ms since 1970, None if not known.
+    """
 
     name: str
     size: int
     is_folder: bool
+    modified: int | None = None
 
 
 class Storage:
@@ -49,7 +53,12 @@ class Storage:
             found = self._files.get_file_info(selector)
         return sorted(
             (
-                Listed(info.base_name, info.size or 0, info.type == fs.FileType.Directory)
+                Listed(
+                    info.base_name,
+                    info.size or 0,
+                    info.type == fs.FileType.Directory,
+                    None if info.mtime_ns is None else info.mtime_ns // 1_000_000,
+                )
                 for info in found
             ),
             key=lambda listed: listed.name,
@@ -62,8 +71,12 @@ class Storage:
             FileMissingError: there is no such file.
             StorageError: it cannot be read.
         """
+        return self.content(path).decode(errors="replace")
+
+    def content(self, path: str) -> bytes:
+        """Bytes of a small file. Raises as `text` does."""
         with self._errors(path), self._files.open_input_stream(self._full(path)) as stream:
-            return bytes(stream.read()).decode(errors="replace")
+            return bytes(stream.read())
 
     @contextmanager
     def open(self, path: str) -> Iterator[StoredFile]:

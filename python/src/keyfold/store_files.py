@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.footer import Footer
 from keyfold.format import read_footer
 from keyfold.names import HEAD_KINDS, FileName, Kind, parse_name
+from keyfold.source import Source
 from keyfold.storage import Storage
 
 
 @dataclass(frozen=True)
 class StoreFiles:
-    """One listing of a store's folder. `sizes` are in bytes; other programs' files are left out."""
+    """One listing of a store's folder; other programs' files are left out.
+
+    `sizes` are in bytes, `times` in ms since 1970. A footer is read once.
+    """
 
     storage: Storage
     folder: str
     sizes: dict[FileName, int]
+    times: dict[FileName, int | None] = field(default_factory=dict)
+    _footers: dict[str, Footer] = field(default_factory=dict, compare=False, repr=False)
 
     def head(self, version: int, unique: str) -> Footer:
         """What the head of a version says of itself.
@@ -26,10 +32,17 @@ class StoreFiles:
             FileMissingError: the version has no head.
             KeyfoldError: its head cannot be read.
         """
+        broken: KeyfoldError | None = None
         for kind in HEAD_KINDS:
             name = FileName(version, unique, kind)
             if name in self.sizes:
-                return self.footer(name)
+                try:
+                    return self.footer(name)
+                except KeyfoldError as error:
+                    # A snapshot says the same of its version, and all of it.
+                    broken = broken or error
+        if broken is not None:
+            raise broken
         raise FileMissingError(
             f"Cannot find version {version} of {self.storage.full_path(self.folder)}: there is no "
             f"{FileName(version, unique, Kind.DELTA)} and no .ref or .snapshot of that name. "
@@ -38,8 +51,34 @@ class StoreFiles:
 
     def footer(self, name: FileName) -> Footer:
         """What a file says of itself. Raises KeyfoldError."""
-        with self.storage.open(f"{self.folder}/{name}") as file:
-            return read_footer(file)
+        return self.footer_at(f"{self.folder}/{name}")
+
+    def footer_at(self, path: str) -> Footer:
+        """What a file, by its path in the checkpoint, says of itself. Raises KeyfoldError."""
+        known = self._footers.get(path)
+        if known is not None:
+            return known
+        with self.storage.open(path) as file:
+            return self.footer_of(file, path)
+
+    def footer_of(self, file: Source, path: str) -> Footer:
+        """What an open file says of itself. Raises KeyfoldError."""
+        known = self._footers.get(path)
+        if known is None:
+            known = self._footers[path] = read_footer(file)
+        return known
+
+    def footer_or_none(self, name: FileName) -> Footer | None:
+        """What a file says of itself; None if it cannot be read."""
+        try:
+            return self.footer(name)
+        except KeyfoldError:
+            return None
+
+    def name_of(self, footer: Footer) -> str:
+        """The name that a file's footer says it has."""
+        identity = footer.identity
+        return str(FileName(identity.version, identity.id, footer.frame.kind))
 
     def count(self, kind: Kind) -> int:
         """Number of files of a kind."""
@@ -86,9 +125,10 @@ class StoreFiles:
 
 def list_store(storage: Storage, folder: str, last: int) -> StoreFiles:
     """Lists a store's folder, leaving out versions after `last`, which are not committed."""
-    sizes = {}
+    sizes: dict[FileName, int] = {}
+    times: dict[FileName, int | None] = {}
     for entry in storage.listing(folder):
         name = None if entry.is_folder else parse_name(entry.name)
         if name is not None and name.version <= last:
-            sizes[name] = entry.size
-    return StoreFiles(storage, folder, sizes)
+            sizes[name], times[name] = entry.size, entry.modified
+    return StoreFiles(storage, folder, sizes, times)

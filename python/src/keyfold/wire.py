@@ -9,6 +9,22 @@ class MalformedError(ValueError):
     """Bytes are not what the format says; the caller knows the file and turns it into its error."""
 
 
+class ChecksumError(MalformedError):
+    """Bytes are not those that were written."""
+
+
+class CutOffError(MalformedError):
+    """A file ends too early, or goes on after its end."""
+
+
+class MisplacedError(MalformedError):
+    """A file is not the one that its name says."""
+
+
+class LineageError(MalformedError):
+    """A version builds on what it cannot build on."""
+
+
 class Cursor:
     """A position in bytes that never reads past their end.
 

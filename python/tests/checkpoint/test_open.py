@@ -28,7 +28,7 @@ def test_what_the_logs_say(fake: FakeCheckpoint) -> None:
     assert opened.query_id == QUERY
     assert opened.last_batch == 1
     assert opened.provider == PROVIDER_CLASS
-    assert opened.operators == (
+    assert tuple(it.metadata for it in opened.operators) == (
         OperatorMetadata(
             0, "symmetricHashJoin", (StoreMetadata("left-a", 2), StoreMetadata("right-a", 2))
         ),
@@ -72,7 +72,7 @@ def test_newest_metadata_that_is_committed_counts(fake: FakeCheckpoint) -> None:
     fake.operator_v2(2, partitions=4)
     fake.operator_v2(3, partitions=8)
     (operator,) = keyfold.open_checkpoint(fake.root).operators
-    assert operator.stores[0].partitions == 4
+    assert operator.metadata.stores[0].partitions == 4
 
 
 def test_files_of_others_in_the_logs_are_ignored(fake: FakeCheckpoint) -> None:

@@ -11,9 +11,10 @@ from keyfold.storage import Listed, Storage
 def test_listing_is_sorted_and_knows_folders(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(b"12345")
     (tmp_path / "a").mkdir()
+    times = {it.name: it.stat().st_mtime_ns // 1_000_000 for it in tmp_path.iterdir()}
     assert Storage(tmp_path).listing("") == [
-        Listed("a", 0, is_folder=True),
-        Listed("b", 5, is_folder=False),
+        Listed("a", 0, is_folder=True, modified=times["a"]),
+        Listed("b", 5, is_folder=False, modified=times["b"]),
     ]
     assert Storage(tmp_path).listing("nowhere") == []
 

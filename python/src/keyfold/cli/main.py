@@ -1,0 +1,238 @@
+"""The command line: one command for each thing that a checkpoint can tell."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+import pyarrow as pa  # type: ignore[import-untyped]
+from click.shell_completion import get_completion_class
+
+from keyfold._version import __version__
+from keyfold.checkpoint import Checkpoint, open_checkpoint
+from keyfold.cli.exit_code import ExitCode
+from keyfold.cli.output import JsonOutput, Output, TextOutput, message, progress
+from keyfold.errors import InvalidArgumentError, KeyfoldError, UnknownNameError
+from keyfold.table.state_table import StateTable
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+_INSPECT = ("partitions", "files", "snapshots", "deltas", "references", "groups")
+_EPILOG = (
+    "Data goes to stdout, messages to stderr. Exit codes: 0 done; 1 the answer is no (damage was "
+    "found, the key is not there); 2 wrong use; 3 it could not be done."
+)
+
+
+@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+def cli() -> None:
+    """Look inside the state of a Spark Structured Streaming query, without Spark.
+
+    CHECKPOINT is the query's checkpointLocation, a path or a URI such as s3://bucket/folder. The
+    query may run meanwhile; nothing is written.
+
+    TABLE is an operator, by number, name or kind (agg, dedup, join, session, limit, groups, tws),
+    and, where it has several tables, which one: join/left, tws/count.
+    """
+
+
+def _command(*decorators: Callable[[C], C]) -> Callable[[C], click.Command]:
+    """A command with these options, and errors as messages and exit codes."""
+
+    def decorate(function: C) -> click.Command:
+        @wraps(function)
+        def run(**arguments: Any) -> None:  # noqa: ANN401 - each command has its own
+            kind = arguments.pop("output")
+            output: Output = JsonOutput() if kind == "json" else TextOutput()
+            try:
+                sys.exit(function(output, **arguments) or ExitCode.DONE)
+            except (InvalidArgumentError, UnknownNameError) as error:
+                message(str(error))
+                sys.exit(ExitCode.USAGE)
+            except KeyfoldError as error:
+                message(str(error))
+                sys.exit(ExitCode.FAILED)
+            except BrokenPipeError:
+                sys.exit(ExitCode.DONE)
+
+        found: Any = run
+        for decorator in reversed(decorators):
+            found = decorator(found)
+        name = function.__name__.rstrip("_")
+        return cli.command(name)(found)
+
+    return decorate
+
+
+_output = click.option(
+    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    help="Text, or JSON: an object, of tables one a line.",
+)  # fmt: skip
+_checkpoint = click.argument("checkpoint")
+_table = click.argument("table")
+_key = click.argument("key")
+_batch = click.option(
+    "-b", "--batch", type=int, default=-1, show_default=True,
+    help="A batch; -1 is the last committed, -2 the one before.",
+)  # fmt: skip
+
+
+@_command(_checkpoint, _output)
+def describe(output: Output, checkpoint: str) -> None:
+    """Size, versions and files of the state."""
+    found = open_checkpoint(checkpoint).describe()
+    output.value(found.to_dict(), found)
+
+
+@_command(_checkpoint, click.argument("what", type=click.Choice([
+    *_INSPECT, "column-families", "skew", "batches", "operators",
+])), click.option(
+    "--by", type=click.Choice(["bytes", "rows"]), default="bytes", help="What skew is by."
+), _output)  # fmt: skip
+def inspect(output: Output, checkpoint: str, what: str, by: str) -> None:
+    """Tables of metadata; skew reads all rows and lists the heaviest keys."""
+    opened = open_checkpoint(checkpoint)
+    inspector = opened.inspect
+    match what:
+        case "column-families":
+            found = inspector.column_families()
+        case "skew":
+            found = inspector.skew(by).keys
+        case "batches":
+            found = opened.batches()
+        case "operators":
+            found = _operators(opened)
+        case _:
+            found = getattr(inspector, what)()
+    output.table([found])
+
+
+def _operators(opened: Checkpoint) -> pa.Table:
+    rows = [
+        {"operator": it.id, "name": it.name, "kind": it.alias, "table": name, "holds": table.kind}
+        for it in opened.operators
+        for name, table in it.tables.items()
+    ]
+    names = ("name", "kind", "table", "holds")
+    schema = pa.schema([("operator", pa.int64()), *((name, pa.string()) for name in names)])
+    return pa.Table.from_pylist(rows, schema)
+
+
+@_command(_checkpoint, _table, _key, _batch, _output)
+def get(output: Output, checkpoint: str, table: str, key: str, batch: int) -> int | None:
+    """The rows of one KEY, given as JSON: '{"user": 42}'."""
+    found = _open(checkpoint, table).get(_parsed(key), batch)
+    if found.num_rows:
+        output.table([found])
+        return None
+    message(f"There is no row with the key {key}.")
+    return ExitCode.NO
+
+
+@_command(
+    _checkpoint,
+    _table,
+    click.option("-c", "--columns", help="Columns, with commas between: key.user,value.count."),
+    click.option("-w", "--where", help="A condition: key.user == 42 and value.count > 3."),
+    _batch,
+    click.option("-n", "--limit", type=int, default=20, show_default=True, help="-1 for all rows."),
+    _output,
+)
+def scan(  # noqa: PLR0913 - one for each option
+    output: Output,
+    *,
+    checkpoint: str,
+    table: str,
+    columns: str | None,
+    where: str | None,
+    batch: int,
+    limit: int,
+) -> None:
+    """Rows of a table."""
+    names = None if columns is None else [it.strip() for it in columns.split(",")]
+    most = None if limit < 0 else limit
+    found = _open(checkpoint, table).scan(names, where, batch, most)
+    if isinstance(output, JsonOutput) and most is None:
+        output.table(pa.Table.from_batches([part]) for part in found.batches())
+        return
+    rows = found.to_arrow()
+    output.table([rows])
+    if most is not None and rows.num_rows == most:
+        message(f"The first {most} rows; --limit -1 gives all.")
+
+
+@_command(
+    _checkpoint, _table, click.argument("before", type=int),
+    click.argument("after", type=int, default=-1), _output,
+)  # fmt: skip
+def diff(output: Output, checkpoint: str, table: str, before: int, after: int) -> None:
+    """What differs between the states after batches BEFORE and AFTER (the last by default)."""
+    output.table([_open(checkpoint, table).diff(before, after)])
+
+
+@_command(_checkpoint, _table, _key, _output)
+def history(output: Output, checkpoint: str, table: str, key: str) -> int | None:
+    """One KEY, given as JSON, over the batches that are retained."""
+    found = _open(checkpoint, table).history(_parsed(key))
+    output.table([found])
+    return None if found.num_rows else ExitCode.NO
+
+
+@_command(
+    _checkpoint,
+    click.option("--deep", is_flag=True, help="Decode rows, compute their hashes, count them."),
+    _output,
+)
+def fsck(output: Output, checkpoint: str, deep: bool) -> int | None:  # noqa: FBT001 - click's
+    """Look for damage in every file that the retained batches need."""
+    with progress("checking") as told:
+        found = open_checkpoint(checkpoint).fsck(deep=deep, progress=told)
+    output.value(found.to_dict(), str(found))
+    return None if found.ok else ExitCode.NO
+
+
+@_command(_checkpoint, click.argument("file", type=click.Path(dir_okay=False)), _output)
+def report(output: Output, checkpoint: str, file: str) -> None:
+    """Write one page of HTML with pictures to FILE."""
+    with progress("reading") as told:
+        open_checkpoint(checkpoint).report(file, progress=told)
+    output.value({"file": file}, file)
+
+
+@_command(_output)
+def version(output: Output) -> None:
+    """The version of this program."""
+    output.value({"version": __version__}, __version__)
+
+
+@_command(click.argument("shell", type=click.Choice(["bash", "zsh", "fish"])), _output)
+def completion(output: Output, shell: str) -> None:
+    """The script that completes this command in a SHELL: eval "$(keyfold completion bash)"."""
+    kind = get_completion_class(shell)
+    assert kind is not None  # noqa: S101 - click has these three
+    script = kind(cli, {}, "keyfold", "_KEYFOLD_COMPLETE").source()
+    output.value({"script": script}, script)
+
+
+def _open(checkpoint: str, table: str) -> StateTable:
+    name, _, inner = table.partition("/")
+    operator = open_checkpoint(checkpoint)[name]
+    return operator[inner] if inner else operator.only
+
+
+def _parsed(key: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(key)
+    except ValueError as error:
+        raise InvalidArgumentError(
+            f"Invalid key {key!r}: {error}. Give an object of JSON, such as '{{\"user\": 42}}'."
+        ) from error
+    if not isinstance(found, dict):
+        raise InvalidArgumentError(
+            f"Invalid key {key!r}: give an object of JSON, such as '{{\"user\": 42}}'."
+        )
+    return found

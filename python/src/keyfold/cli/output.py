@@ -1,0 +1,128 @@
+"""How results are written: data on stdout, as text or JSON; messages and progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Protocol
+
+import pyarrow as pa  # type: ignore[import-untyped]
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from keyfold.table.column import flattened
+
+_WIDE = 10_000
+
+
+class Output(Protocol):
+    """Where results go."""
+
+    def value(self, found: dict[str, Any], shown: RenderableType) -> None:
+        """One result: an object for JSON, or what a terminal shows."""
+
+    def table(self, tables: Iterable[pa.Table]) -> None:
+        """Rows: in JSON an object a line, as soon as they are there."""
+
+
+class JsonOutput:
+    """JSON; of tables an object a line."""
+
+    def value(self, found: dict[str, Any], shown: RenderableType) -> None:
+        """The object."""
+        del shown
+        sys.stdout.write(json.dumps(found, default=_plain) + "\n")
+
+    def table(self, tables: Iterable[pa.Table]) -> None:
+        """An object a line."""
+        for part in tables:
+            for row in part.to_pylist():
+                sys.stdout.write(json.dumps(_with_maps(row), default=_plain) + "\n")
+
+
+class TextOutput:
+    """Tables for people."""
+
+    def __init__(self) -> None:
+        # What is piped is not cut to the width of a terminal that is not there.
+        self._console = Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
+
+    def value(self, found: dict[str, Any], shown: RenderableType) -> None:
+        """What a terminal shows."""
+        del found
+        self._console.print(shown)
+
+    def table(self, tables: Iterable[pa.Table]) -> None:
+        """A grid of all rows, a column for each field of a struct."""
+        parts = [flattened(part) for part in tables]
+        grid = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+        for field in parts[0].schema if parts else ():
+            numeric = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+            grid.add_column(
+                field.name, justify="right" if numeric else "left", overflow="fold", no_wrap=False
+            )
+        for part in parts:
+            for row in zip(*(column.to_pylist() for column in part.columns), strict=True):
+                grid.add_row(*(Text(_cell(value)) for value in row))
+        self._console.print(grid)
+
+
+def message(text: str) -> None:
+    """A line on stderr."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text))
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr; None where that is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def _cell(value: Any) -> str:  # noqa: ANN401 - whatever a column holds
+    if value is None:
+        return "null"
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    return str(value)
+
+
+def _with_maps(value: Any) -> Any:  # noqa: ANN401
+    """A map, which Arrow gives as a list of pairs, stays a list of objects."""
+    if isinstance(value, dict):
+        return {name: _with_maps(it) for name, it in value.items()}
+    if isinstance(value, list):
+        return [
+            {"key": _with_maps(it[0]), "value": _with_maps(it[1])}
+            if isinstance(it, tuple)
+            else _with_maps(it)
+            for it in value
+        ]
+    return value
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """What JSON has no value for."""
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, pa.MonthDayNano):
+        return {"months": value.months, "days": value.days, "nanoseconds": value.nanoseconds}
+    raise TypeError(f"{type(value).__name__} has no form in JSON")

@@ -1,0 +1,1 @@
+"""Looks for damage in a checkpoint."""

@@ -1,0 +1,165 @@
+"""Checks everything that the retained batches of a checkpoint need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import chain as joined
+from itertools import pairwise
+from typing import TypeAlias
+
+from keyfold.batch import Batch
+from keyfold.errors import FileMissingError, KeyfoldError
+from keyfold.fsck.finding import HARMLESS, Finding, FsckReport, Kind
+from keyfold.fsck.store import StoreCheck
+from keyfold.fsck.tree import strays
+from keyfold.schema.state_schema import read_state_schema
+from keyfold.spark_log import (
+    OperatorMetadata,
+    batches,
+    operators,
+    query_id,
+    read_commit,
+    read_offsets,
+    read_operator,
+)
+from keyfold.state.place import StorePlace
+from keyfold.storage import Storage
+from keyfold.walk import THREADS, Walk
+
+Progress: TypeAlias = Callable[[int, int], None]
+
+__all__ = ["FsckReport", "Progress", "fsck"]
+
+
+def fsck(storage: Storage, *, deep: bool, progress: Progress | None = None) -> FsckReport:
+    """Checks a checkpoint. What is wrong is in the report; nothing is raised for it.
+
+    A query may run meanwhile: what its retention removes after it was listed is not missing.
+
+    Raises:
+        StorageError: the storage cannot be reached.
+    """
+    first = _oldest(storage)
+    report = _fsck(storage, deep, progress)
+    if report.findings and _oldest(storage) != first:
+        report = _fsck(storage, deep, progress)
+    return report
+
+
+def _oldest(storage: Storage) -> tuple[int | None, int | None]:
+    found = batches(storage, "commits")
+    return min(found, default=None), max(found, default=None)
+
+
+def _fsck(storage: Storage, deep: bool, progress: Progress | None) -> FsckReport:  # noqa: FBT001
+    findings: list[Finding] = []
+    committed = list(_committed(storage, findings))
+    described = list(_operators(storage, committed, findings))
+    checks: list[StoreCheck] = []
+    with ThreadPoolExecutor(THREADS) as pool:
+        partitions: dict[int, int] = {}
+        for operator in described:
+            places = _places(storage, operator, committed, pool)
+            partitions[operator.id] = 1 + max((it.partition for it, _ in places), default=0)
+            checks += [
+                StoreCheck(storage, operator, store, place, committed, deep=deep)
+                for place, store in places
+            ]
+        tasks = [pool.submit(check.run) for check in checks]
+        for done, task in enumerate(as_completed(tasks), 1):
+            task.result()
+            if progress is not None:
+                progress(done, len(tasks))
+    findings += joined.from_iterable(check.findings for check in checks)
+    started = max(batches(storage, "offsets"), default=-1)
+    if committed or described:
+        findings += strays(storage, described, partitions, started + 1)
+    unique = sorted(set(findings), key=lambda it: (it.kind in HARMLESS, it.kind.value, it.path))
+    return FsckReport(
+        storage.root,
+        deep,
+        len(committed),
+        sum(check.files for check in checks),
+        sum(check.bytes for check in checks),
+        tuple(unique),
+    )
+
+
+def _committed(storage: Storage, findings: list[Finding]) -> Iterator[Batch]:
+    """The batches of the commit log that can be read, ascending."""
+    try:
+        query_id(storage)
+    except KeyfoldError as error:
+        findings.append(_metadata(storage, "metadata", error))
+    numbers = batches(storage, "commits")
+    for before, after in pairwise(numbers):
+        if after != before + 1:
+            findings.append(
+                Finding(
+                    Kind.VERSION_GAP,
+                    storage.full_path("commits"),
+                    f"after batch {before} comes batch {after}. Spark writes every batch; restore "
+                    "the files between from a copy.",
+                )
+            )
+    offsets = {}
+    for number in batches(storage, "offsets"):
+        try:
+            offsets[number] = read_offsets(storage, number)
+        except FileMissingError:
+            continue
+        except KeyfoldError as error:
+            findings.append(_metadata(storage, f"offsets/{number}", error))
+    for number in numbers:
+        try:
+            yield Batch(read_commit(storage, number), offsets.get(number))
+        except FileMissingError:
+            continue
+        except KeyfoldError as error:
+            findings.append(_metadata(storage, f"commits/{number}", error))
+
+
+def _operators(
+    storage: Storage, committed: list[Batch], findings: list[Finding]
+) -> Iterator[OperatorMetadata]:
+    last = committed[-1].number if committed else None
+    for number in operators(storage):
+        try:
+            operator = read_operator(storage, number, last)
+        except KeyfoldError as error:
+            if storage.listing(f"state/{number}/_metadata"):
+                findings.append(_metadata(storage, f"state/{number}/_metadata", error))
+            elif any(number in batch.commit.ids for batch in committed):
+                findings.append(_metadata(storage, f"state/{number}", error))
+            continue
+        for store in operator.stores:
+            try:
+                read_state_schema(storage, number, store)
+            except KeyfoldError as error:
+                place = StorePlace(number, 0, store.name).folder
+                findings.append(_metadata(storage, f"{place}/_metadata/schema", error))
+        yield operator
+
+
+def _places(
+    storage: Storage,
+    operator: OperatorMetadata,
+    committed: list[Batch],
+    pool: ThreadPoolExecutor,
+) -> list[tuple[StorePlace, int]]:
+    """Every store of every partition in any of the batches, with its number in the operator."""
+    found: dict[tuple[StorePlace, int], None] = {}
+    seen: set[int] = set()
+    for batch in reversed(committed):
+        count = batch.partitions(operator)
+        if count in seen:
+            continue
+        seen.add(count)
+        for index, parts in enumerate(Walk(storage, batch, pool).parts(operator)):
+            found |= {(part.place, index): None for part in parts}
+    return list(found)
+
+
+def _metadata(storage: Storage, path: str, error: KeyfoldError) -> Finding:
+    return Finding(Kind.METADATA, storage.full_path(path), str(error.args[0]))

@@ -1,0 +1,137 @@
+"""Checks one file: its footer, every block, and where its rows belong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from keyfold.block import Columns
+from keyfold.errors import (
+    FileCorruptError,
+    FileMissingError,
+    FormatVersionError,
+    KeyfoldError,
+    KeyGroupsMismatchError,
+    NotAKeyfoldFileError,
+    PartitionsMismatchError,
+)
+from keyfold.footer import Footer
+from keyfold.format import stream_columns
+from keyfold.fsck.finding import Kind
+from keyfold.fsck.rows import RowCheck
+from keyfold.rows.partition_key import NO_RULE
+from keyfold.state.chain import Step
+from keyfold.state.place import StorePlace
+from keyfold.storage import Storage
+from keyfold.wire import ChecksumError, CutOffError, LineageError, MisplacedError
+
+_KINDS: dict[type[BaseException], Kind] = {
+    FileMissingError: Kind.MISSING,
+    NotAKeyfoldFileError: Kind.FOREIGN,
+    FormatVersionError: Kind.NEWER_FORMAT,
+    KeyGroupsMismatchError: Kind.KEY_GROUPS,
+    PartitionsMismatchError: Kind.PARTITIONS,
+    ChecksumError: Kind.CHECKSUM,
+    CutOffError: Kind.TRUNCATED,
+    LineageError: Kind.LINEAGE,
+    MisplacedError: Kind.MISPLACED,
+}
+
+
+def kind_of(error: KeyfoldError) -> Kind:
+    """What an error says is wrong."""
+    cause = error.__cause__ if isinstance(error, FileCorruptError) else None
+    cause = cause or error
+    return _KINDS.get(type(cause), Kind.FOOTER)
+
+
+class FileCheck:
+    """One file that a retained batch needs. `size` in bytes is there after `run`."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        place: StorePlace,
+        step: Step,
+        key_groups: int | None,
+        partitions_of: Callable[[int], int | None],
+    ) -> None:
+        self._storage = storage
+        self._place = place
+        self._step = step
+        self._key_groups = key_groups
+        self._partitions_of = partitions_of
+        self.size = 0
+
+    def run(self, rows: RowCheck | None) -> Iterator[tuple[Kind, str]]:
+        """What is wrong with it; rows are checked by their schema if `rows` is given."""
+        try:
+            with self._storage.open(self._step.path) as file:
+                self.size = file.size
+                footer, blocks = stream_columns(file)
+                yield from self._identity(footer)
+                for columns in blocks:
+                    yield from _placed(footer, columns)
+                    if rows is not None:
+                        yield from rows.block(columns)
+        except KeyfoldError as error:
+            yield kind_of(error), str(error.args[0])
+
+    def _identity(self, footer: Footer) -> Iterator[tuple[Kind, str]]:
+        identity, place = footer.identity, self._place
+        named = self._step.reference
+        partition = identity.partition if named is not None else place.partition
+        found = (identity.operator, identity.partition, identity.store)
+        if found != (place.operator, partition, place.store):
+            yield (
+                Kind.MISPLACED,
+                (
+                    f"it says it is of operator {identity.operator} partition {identity.partition} "
+                    f"store {identity.store}. Restore the folder from a copy."
+                ),
+            )
+            return
+        if self._key_groups is not None and identity.key_groups != self._key_groups:
+            yield (
+                Kind.KEY_GROUPS,
+                (
+                    f"it has {identity.key_groups} key groups, the newest version has "
+                    f"{self._key_groups}. It is a file of another checkpoint."
+                ),
+            )
+        expected = self._partitions_of(identity.version) if named is None else None
+        if expected and identity.partitions and identity.partitions != expected:
+            yield (
+                Kind.PARTITIONS,
+                (
+                    f"it was written for {identity.partitions} partitions and the query had "
+                    f"{expected}: a rescale is unfinished, or it is of another checkpoint."
+                ),
+            )
+        if named is not None and named.length != footer.frame.file_length:
+            yield (
+                Kind.MISPLACED,
+                (
+                    f"it has {footer.frame.file_length} bytes, and {named.length} when a rescale "
+                    "referred to it."
+                ),
+            )
+
+
+def _placed(footer: Footer, columns: Columns) -> Iterator[tuple[Kind, str]]:
+    """Rows that the partition does not own."""
+    identity, rule = footer.identity, columns.family.partition_key
+    if identity.partitions == 0 or rule == NO_RULE:
+        return
+    found = columns.hashes.astype(np.int64) % identity.partitions
+    wrong = np.flatnonzero(found != identity.partition)
+    if len(wrong):
+        yield (
+            Kind.WRONG_PARTITION,
+            (
+                f"{len(wrong)} rows of family {columns.family.name}, the first with hash "
+                f"{columns.hashes[wrong[0]]}, belong to partition {found[wrong[0]]} of "
+                f"{identity.partitions}, not to {identity.partition}. A query would not find them."
+            ),
+        )

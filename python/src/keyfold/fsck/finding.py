@@ -1,0 +1,93 @@
+"""What a check of a checkpoint finds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import Enum
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from keyfold.html_table import html_table
+
+
+class Kind(Enum):
+    """What is wrong."""
+
+    METADATA = "metadata"  # a file of Spark's own cannot be read
+    MISSING = "missing"  # a file that a retained batch needs is not there
+    TRUNCATED = "truncated"  # a file is shorter than it says
+    CHECKSUM = "checksum"  # bytes are not those that were written
+    FOOTER = "footer"  # what a file says of itself makes no sense
+    FOREIGN = "foreign"  # a file of another program has one of Keyfold's names
+    NEWER_FORMAT = "newer-format"  # a file needs a newer release
+    MISPLACED = "misplaced"  # a file is not the one that its name or folder says
+    LINEAGE = "lineage"  # a file builds on a version that it cannot build on
+    VERSION_GAP = "version-gap"  # batches between retained ones are missing from the commit log
+    KEY_GROUPS = "key-groups"  # files differ in their number of key groups
+    PARTITIONS = "partitions"  # files and query differ in their number of partitions
+    WRONG_PARTITION = "wrong-partition"  # a row lies in a partition that it does not belong to
+    HASH = "hash"  # a row's hash is not that of its key
+    ROW = "row"  # a row does not fit its schema
+    COUNT = "count"  # a version has not as many rows as it says
+    ORPHAN = "orphan"  # a file or folder belongs to no store of the query
+    UNREFERENCED = "unreferenced"  # an attempt's file that no retained batch builds on
+
+
+# These cost space and nothing else.
+HARMLESS = frozenset({Kind.ORPHAN, Kind.UNREFERENCED})
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong. `path` is that of a file or folder as users write it."""
+
+    kind: Kind
+    path: str
+    message: str
+
+    @property
+    def is_damage(self) -> bool:
+        """Whether state is lost or wrong, and not only space wasted."""
+        return self.kind not in HARMLESS
+
+
+@dataclass(frozen=True)
+class FsckReport:
+    """What was looked at and what was found, the worst first."""
+
+    path: str
+    deep: bool
+    batches: int
+    files: int
+    bytes: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is damaged."""
+        return not any(finding.is_damage for finding in self.findings)
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each finding."""
+        schema = pa.schema([("kind", pa.string()), ("path", pa.string()), ("message", pa.string())])
+        rows = [asdict(it) | {"kind": it.kind.value} for it in self.findings]
+        return pa.Table.from_pylist(rows, schema)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as values that JSON can hold."""
+        found = [asdict(it) | {"kind": it.kind.value} for it in self.findings]
+        return asdict(self) | {"findings": found, "ok": self.ok}
+
+    def __str__(self) -> str:
+        """A line for what was looked at, and one for each finding."""
+        looked = f"{self.files:,} files of {self.batches:,} batches, {self.bytes:,} bytes"
+        if not self.findings:
+            return f"{self.path}: {looked}, nothing wrong"
+        lines = [f"{it.kind.value}: {it.path}: {it.message}" for it in self.findings]
+        return "\n".join([f"{self.path}: {looked}, {len(lines)} findings", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = [[it.kind.value, it.path, it.message] for it in self.findings]
+        found = html_table(("kind", "path", "message"), rows) if rows else "<p>Nothing wrong.</p>"
+        return f"<div>{found}</div>"

@@ -1,0 +1,121 @@
+"""Checks rows by their schema: that they can be read, and are where their keys say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from keyfold.batch import Batch
+from keyfold.block import Columns
+from keyfold.errors import KeyfoldError
+from keyfold.footer import Family
+from keyfold.fsck.finding import Finding, Kind
+from keyfold.rows.partition_key import NO_RULE, hashes_of
+from keyfold.rows.places import Places
+from keyfold.rows.row_hash import NoHashError
+from keyfold.spark_log import OperatorMetadata
+from keyfold.state.merge import Rows
+from keyfold.state.pieces import Entries, of_block, starts_of
+from keyfold.state.place import StorePlace
+from keyfold.state.version import load
+from keyfold.storage import Storage
+from keyfold.table.layout import Layout, Shape
+from keyfold.table.layouts import layouts
+from keyfold.wire import MalformedError
+
+
+class RowCheck:
+    """Rows of one store of one partition."""
+
+    def __init__(
+        self, storage: Storage, operator: OperatorMetadata, store: int, place: StorePlace
+    ) -> None:
+        self._storage = storage
+        self._operator = operator
+        self._store = store
+        self._place = place
+
+    @cached_property
+    def _layouts(self) -> dict[str, Layout]:
+        try:
+            found = layouts(self._storage, self._operator)
+        except KeyfoldError:
+            # That the schema cannot be read is told once, not for each row.
+            return {}
+        return {
+            it.family: it
+            for it in found
+            if it.store == self._store and it.shape is not Shape.JOIN_SIDE
+        }
+
+    def block(self, columns: Columns) -> Iterator[tuple[Kind, str]]:
+        """What is wrong with the entries of a block."""
+        family, layout = columns.family, self._layouts.get(columns.family.name)
+        if layout is None:
+            return
+        rows = _every(of_block(columns, 0))
+        try:
+            keys = layout.key_array(rows, family)
+            layout.value_array(rows, family)
+            if family.partition_key == NO_RULE:
+                return
+            key = layout.schema.key
+            found = hashes_of(family.partition_key, key, keys.flatten(), rows.count)
+        except NoHashError:
+            return
+        except (MalformedError, KeyfoldError) as error:
+            yield Kind.ROW, f"rows of family {family.name} do not fit their schema: {error}"
+            return
+        wrong = np.flatnonzero(found != columns.hashes)
+        if len(wrong):
+            yield (
+                Kind.HASH,
+                (
+                    f"{len(wrong)} rows of family {family.name} have another hash than their keys, "
+                    f"the first {columns.hashes[wrong[0]]} and not {found[wrong[0]]}. A look-up "
+                    "would not find them."
+                ),
+            )
+
+    def counts(self, batch: Batch) -> Iterator[Finding]:
+        """Whether a batch's version has as many rows as it says."""
+        unique = batch.commit.id_of(self._operator.id, self._place.partition, self._store)
+        path = self._storage.full_path(self._place.folder)
+        try:
+            version = load(self._storage, self._place, batch.version, unique)
+        except KeyfoldError as error:
+            yield Finding(Kind.COUNT, path, f"batch {batch.number} cannot be read: {error.args[0]}")
+            return
+        for name, family in version.families.items():
+            rows = version.rows(name)
+            values = rows.count if rows.counts is None else int(rows.counts.sum())
+            found = (rows.count, values, int(rows.bytes().sum()))
+            if not _agrees(family, found):
+                yield Finding(
+                    Kind.COUNT,
+                    path,
+                    f"family {name} has {found[0]} keys, {found[1]} values and {found[2]} bytes "
+                    f"after batch {batch.number}; its head says {family.keys}, {family.values} and "
+                    f"{family.bytes}.",
+                )
+
+
+def _agrees(family: Family, found: tuple[int, int, int]) -> bool:
+    said = (family.keys, family.values, family.bytes)
+    return all(one is None or one == other for one, other in zip(said, found, strict=True))
+
+
+def _every(entries: Entries) -> Rows:
+    """Entries as rows, those that remove a row too."""
+    return Rows(
+        entries.hashes,
+        entries.keys,
+        Places.of(entries.key_starts()),
+        entries.key_lengths,
+        entries.values,
+        Places.of(starts_of(entries.value_lengths)),
+        entries.value_lengths,
+        entries.value_counts,
+    )

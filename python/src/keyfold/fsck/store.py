@@ -1,0 +1,199 @@
+"""Checks the files of one store of one partition against the batches that need them."""
+
+from __future__ import annotations
+
+from keyfold.batch import Batch
+from keyfold.errors import FileMissingError, KeyfoldError
+from keyfold.footer import Footer
+from keyfold.fsck.file import FileCheck, kind_of
+from keyfold.fsck.finding import Finding, Kind
+from keyfold.fsck.rows import RowCheck
+from keyfold.names import FileName
+from keyfold.names import Kind as FileKind
+from keyfold.rows.partition_key import CONSTANT
+from keyfold.spark_log import OperatorMetadata
+from keyfold.state.chain import Chain, Step, chains
+from keyfold.state.place import StorePlace
+from keyfold.storage import Storage
+from keyfold.store_files import list_store
+
+
+class StoreCheck:
+    """One store of one partition. `findings`, `files` and `bytes` are there after `run`."""
+
+    def __init__(  # noqa: PLR0913 - the store, and what is asked of it
+        self,
+        storage: Storage,
+        operator: OperatorMetadata,
+        store: int,
+        place: StorePlace,
+        committed: list[Batch],
+        *,
+        deep: bool,
+    ) -> None:
+        self._storage = storage
+        self._operator = operator
+        self._store = store
+        self._place = place
+        self._batches = [it for it in committed if place.partition < it.partitions(operator)]
+        self._rows = RowCheck(storage, operator, store, place) if deep else None
+        self.findings: list[Finding] = []
+        self.files = 0
+        self.bytes = 0
+
+    def run(self) -> None:
+        """Looks at everything."""
+        if not self._batches:
+            return
+        newest = self._batches[-1]
+        self._listed = list_store(self._storage, self._place.folder, newest.version)
+        needed: dict[Step, None] = {}
+        heads: dict[int, Footer] = {}
+        oldest = newest.version
+        astray = self._astray()
+        for batch in self._batches:
+            chain = None if batch.version in astray else self._chain(batch)
+            if chain is None:
+                continue
+            heads[batch.version] = chain.head
+            needed |= dict.fromkeys(chain.steps)
+            oldest = min(oldest, _bottom(chain))
+        self._lineages(heads, oldest)
+        committed = self._committed_names(heads, oldest)
+        for name in self._listed.sizes:
+            if name in committed:
+                needed[Step(f"{self._place.folder}/{name}")] = None
+            elif name.version >= oldest:
+                self._find(
+                    Kind.UNREFERENCED,
+                    f"{self._place.folder}/{name}",
+                    "no retained batch builds on it: an attempt at a batch has left it. It goes "
+                    "once it is older than what is retained.",
+                )
+        key_groups = next((it.identity.key_groups for it in reversed(heads.values())), None)
+        for step in needed:
+            self._check(step, key_groups)
+        if self._rows is not None and not self.findings:
+            for batch in {
+                self._batches[0].number: self._batches[0],
+                newest.number: newest,
+            }.values():
+                self.findings += self._rows.counts(batch)
+
+    def _chain(self, batch: Batch) -> Chain | None:
+        """The files of a batch's version; None, and a finding, if it cannot be put together."""
+        unique = self._unique(batch)
+        try:
+            chain = next(chains(self._listed, batch.version, unique))
+        except KeyfoldError as error:
+            self._broken(batch, unique, error)
+            return None
+        kind = chain.head.frame.kind
+        delta = FileName(batch.version, unique, FileKind.DELTA)
+        if kind is FileKind.SNAPSHOT and chain.head.lineage and delta not in self._listed.sizes:
+            self._find(
+                Kind.MISSING,
+                f"{self._place.folder}/{delta}",
+                f"batch {batch.number} wrote it and it is gone; its snapshot can still be read. "
+                "Restore it from a copy.",
+            )
+        return chain
+
+    def _broken(self, batch: Batch, unique: str, error: KeyfoldError) -> None:
+        if self._is_alone_in_partition_0():
+            return
+        path = f"{self._place.folder}/{FileName(batch.version, unique, FileKind.DELTA)}"
+        if isinstance(error, FileMissingError):
+            self._find(Kind.MISSING, path, f"batch {batch.number} needs it. {error.args[0]}")
+            return
+        # A head that cannot be read is told of as a file; it need not be the one of this batch.
+        self._find(kind_of(error), path, f"batch {batch.number} cannot be read: {error.args[0]}")
+
+    def _is_alone_in_partition_0(self) -> bool:
+        """Whether the operator keeps everything in partition 0, so that this folder is empty."""
+        if self._place.partition == 0 or self._listed.sizes:
+            return False
+        first = StorePlace(self._place.operator, 0, self._place.store)
+        newest = self._batches[-1]
+        unique = newest.commit.id_of(self._operator.id, 0, self._store)
+        try:
+            head = list_store(self._storage, first.folder, newest.version).head(
+                newest.version, unique
+            )
+        except KeyfoldError:
+            return False
+        return all(family.partition_key == CONSTANT for family in head.families)
+
+    def _unique(self, batch: Batch) -> str:
+        return batch.commit.id_of(self._operator.id, self._place.partition, self._store)
+
+    def _astray(self) -> set[int]:
+        """Versions whose heads build on others than the commit log says."""
+        ids = {batch.version: self._unique(batch) for batch in self._batches}
+        found = set()
+        for version, unique in ids.items():
+            try:
+                head = self._listed.head(version, unique)
+            except KeyfoldError:
+                continue
+            for link in head.lineage:
+                known = ids.get(link.version)
+                if known is not None and known != link.id:
+                    found.add(version)
+                    self._find(
+                        Kind.LINEAGE,
+                        f"{self._place.folder}/{self._listed.name_of(head)}",
+                        f"it builds on version {link.version} with id {link.id!r}, but the commit "
+                        f"log says {known!r}. Restore the partition's folder from a copy.",
+                    )
+                    break
+        return found
+
+    def _lineages(self, heads: dict[int, Footer], oldest: int) -> None:
+        """Checks that heads build on snapshots that are there."""
+        for version, head in heads.items():
+            for link in head.lineage:
+                name = FileName(link.version, link.id, FileKind.SNAPSHOT)
+                is_snapshot = link.kind is FileKind.SNAPSHOT and link.version >= oldest
+                if is_snapshot and name not in self._listed.sizes:
+                    self._find(
+                        Kind.MISSING,
+                        f"{self._place.folder}/{name}",
+                        f"version {version} was built on it. Older files give the same, more "
+                        "slowly; the next snapshot makes up for it.",
+                    )
+
+    def _committed_names(self, heads: dict[int, Footer], oldest: int) -> set[FileName]:
+        """Names of the files that versions in the lineage of the batches have."""
+        versions = {(it.version, self._unique(it)) for it in self._batches}
+        for head in heads.values():
+            versions |= {(link.version, link.id) for link in head.lineage}
+        return {
+            FileName(version, unique, kind)
+            for version, unique in versions
+            if version >= oldest
+            for kind in FileKind
+        }
+
+    def _check(self, step: Step, key_groups: int | None) -> None:
+        check = FileCheck(self._storage, self._place, step, key_groups, self._partitions_of)
+        for kind, message in check.run(self._rows):
+            self._find(kind, step.path, message)
+        self.files += 1
+        self.bytes += check.size
+
+    def _partitions_of(self, version: int) -> int | None:
+        """Number of partitions that the query had when it made a version."""
+        batch = next((it for it in self._batches if it.version == version), None)
+        return None if batch is None or batch.offsets is None else batch.offsets.shuffle_partitions
+
+    def _find(self, kind: Kind, path: str, message: str) -> None:
+        self.findings.append(Finding(kind, self._storage.full_path(path), message))
+
+
+def _bottom(chain: Chain) -> int:
+    """The oldest version of the store's own folder that a chain needs."""
+    own = chain.head.identity.version
+    deltas = sum(step.reference is None for step in chain.steps)
+    from_reference = any(step.reference is not None for step in chain.steps)
+    return own - deltas if from_reference else own - deltas + 1

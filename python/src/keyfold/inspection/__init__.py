@@ -1,0 +1,1 @@
+"""What the state consists of, as tables of metadata."""

@@ -1,0 +1,116 @@
+"""How unevenly state is spread, and which keys are the heaviest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from keyfold.batch import Batch
+from keyfold.errors import InvalidArgumentError
+from keyfold.html_table import html_table
+from keyfold.rows.places import Ints
+from keyfold.spark_log import OperatorMetadata
+from keyfold.storage import Storage
+from keyfold.table.layout import Shape
+from keyfold.table.layouts import layouts
+from keyfold.table.source import Source
+
+_NAMED = [("operator", pa.int64()), ("table", pa.string())]
+_COUNTED = [("rows", pa.int64()), ("bytes", pa.int64())]
+_PARTITIONS = pa.schema([*_NAMED, ("partition", pa.int32()), *_COUNTED])
+_GROUPS = pa.schema([*_NAMED, ("partition", pa.int32()), ("key_group", pa.int32()), *_COUNTED])
+_KEYS = pa.schema([*_NAMED, ("partition", pa.int32()), ("key", pa.string()), *_COUNTED])
+
+
+@dataclass(frozen=True)
+class Skew:
+    """Rows and bytes by partition, by key group and by key, the heaviest first.
+
+    A key is what places a row: rows that are hashed alike, such as all elements of one key's map,
+    count together, and `key` is the stored key of one of them.
+    """
+
+    partitions: pa.Table
+    groups: pa.Table
+    keys: pa.Table
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for title, table in (("Heaviest keys", self.keys), ("Partitions", self.partitions)):
+            rows = [
+                [str(value) for value in row.values()] for row in table.slice(0, 20).to_pylist()
+            ]
+            parts.append(f"<h4>{title}</h4>{html_table(table.schema.names, rows)}")
+        return f"<div>{''.join(parts)}</div>"
+
+
+@dataclass
+class _Found:
+    partitions: list[tuple[object, ...]]
+    groups: list[tuple[object, ...]]
+    keys: list[tuple[object, ...]]
+
+
+def measure(
+    storage: Storage, operators: list[OperatorMetadata], batch: Batch, by: str, top: int
+) -> Skew:
+    """Measures every table; raises InvalidArgumentError if `by` is neither `bytes` nor `rows`."""
+    if by not in {"bytes", "rows"}:
+        raise InvalidArgumentError(f"Invalid measure {by!r}: skew is by bytes or by rows.")
+    found = _Found([], [], [])
+    for operator in operators:
+        for layout in layouts(storage, operator):
+            if layout.shape is not Shape.JOIN_SIDE and not layout.name.startswith("$"):
+                _add(found, Source(storage, operator, layout), batch, by, top)
+    return Skew(
+        _sorted(found.partitions, _PARTITIONS, by),
+        _sorted(found.groups, _GROUPS, by),
+        _sorted(found.keys, _KEYS, by),
+    )
+
+
+def _add(found: _Found, source: Source, batch: Batch, by: str, top: int) -> None:
+    name = (source.operator.id, source.layout.name)
+    keys: list[tuple[object, ...]] = []
+    for partition in range(source.partitions(batch)):
+        key_groups = source.head(batch, partition).identity.key_groups
+        loaded = source.rows(batch, partition)
+        if loaded is None:
+            continue
+        rows, family = loaded
+        sizes = rows.bytes()
+        found.partitions.append((*name, partition, rows.count, int(sizes.sum())))
+        groups, _, counts, totals = _summed(rows.hashes % key_groups, sizes)
+        found.groups += [
+            (*name, partition, *row)
+            for row in zip(groups.tolist(), counts.tolist(), totals.tolist(), strict=True)
+        ]
+        _, first, counts, totals = _summed(rows.hashes, sizes)
+        heaviest = np.argsort(totals if by == "bytes" else counts)[::-1][:top]
+        shown = source.layout.key_array(rows.pick(first[heaviest]), family).to_pylist()
+        keys += [
+            (*name, partition, str(key), int(counts[index]), int(totals[index]))
+            for key, index in zip(shown, heaviest.tolist(), strict=True)
+        ]
+    place = -1 if by == "bytes" else -2
+    found.keys += sorted(keys, key=lambda row: row[place], reverse=True)[:top]  # type: ignore[arg-type,return-value]
+
+
+def _summed(values: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints, npt.NDArray[np.int64]]:
+    """Values that occur, the first place of each, how often, and the sizes together."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1)) if len(values) else order
+    if not len(values):
+        return values, order, order, sizes
+    counts = np.diff(starts, append=len(values))
+    return ordered[starts], order[starts], counts, np.add.reduceat(sizes[order], starts)
+
+
+def _sorted(rows: list[tuple[object, ...]], schema: pa.Schema, by: str) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
+    arrays = [pa.array(list(it), field.type) for it, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema).sort_by([(by, "descending")])

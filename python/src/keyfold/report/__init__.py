@@ -1,0 +1,1 @@
+"""Pictures of a checkpoint, and the page that shows them."""

@@ -1,0 +1,83 @@
+"""Figures as SVG for a page that may be light or dark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from io import StringIO
+from typing import Any
+
+from keyfold.errors import ExtraMissingError
+
+# What is drawn in this colour takes that of the page's text.
+_INK = "#010203"
+BLUE, ORANGE, GREY = "#3b82c4", "#d9822b", "#8a8f98"
+_SIZE = (9.0, 2.9)
+_STYLE = {
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": GREY,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": GREY,
+    "grid.alpha": 0.25,
+    "font.size": 10.0,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "keyfold",
+    "font.family": "sans-serif",
+}
+
+
+class Canvas:
+    """A figure being drawn; `svg` is there when it is done."""
+
+    def __init__(self, figure: Any) -> None:  # noqa: ANN401 - Matplotlib's own
+        self.figure = figure
+        self.svg = ""
+
+    def axes(self, row: int = 1, rows: int = 1) -> Any:  # noqa: ANN401
+        """Axes side by side."""
+        return self.figure.add_subplot(1, rows, row)
+
+
+def is_installed() -> bool:
+    """Whether pictures can be drawn."""
+    try:
+        import_module("matplotlib.figure")
+    except ImportError:
+        return False
+    return True
+
+
+@contextmanager
+def drawing(title: str) -> Iterator[Canvas]:
+    """A figure with a title for those who cannot see it; raises ExtraMissingError."""
+    try:
+        matplotlib = import_module("matplotlib")
+        figures = import_module("matplotlib.figure")
+    except ImportError as error:
+        raise ExtraMissingError(
+            "Pictures take Matplotlib. Install it with `pip install 'keyfold[report]'`."
+        ) from error
+    with matplotlib.rc_context(_STYLE):
+        canvas = Canvas(figures.Figure(figsize=_SIZE, layout="constrained"))
+        yield canvas
+        text = StringIO()
+        canvas.figure.savefig(
+            text, format="svg", transparent=True, metadata={"Date": None, "Title": title}
+        )
+    canvas.svg = _inline(text.getvalue(), title)
+
+
+def _inline(svg: str, title: str) -> str:
+    """An SVG element to put into a page."""
+    found = svg[svg.index("<svg") :].replace(_INK, "currentColor")
+    found = re.sub(r"<metadata>.*?</metadata>", "", found, flags=re.DOTALL)
+    found = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", found, count=1)
+    found = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", found, count=1)
+    return found.replace("<svg", f'<svg role="img" aria-label="{title}" style="width:100%"', 1)

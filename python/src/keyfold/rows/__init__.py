@@ -1,0 +1,1 @@
+"""Rows of state to Arrow columns, and the hash that places them (docs/FORMAT.md, section 5)."""

@@ -1,0 +1,118 @@
+"""Keys to columns, by the encoding of their family (docs/FORMAT.md, section 5)."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from keyfold.rows.places import Ints, Octets, Places, read
+from keyfold.rows.unsafe_row import struct_columns
+from keyfold.rows.values import of_numbers
+from keyfold.schema.data_type import Atomic, DataType, Struct
+from keyfold.wire import MalformedError
+
+_PREFIX = re.compile(r"prefix:(\d+)")
+_RANGE = re.compile(r"range:(\d+(?:,\d+)*)")
+_NEGATIVE, _NULL = 0, 2
+_TIMESTAMP_BYTES = 8
+# NumPy's big-endian type of each type that orders, as a whole number.
+_ORDERED = {
+    "boolean": ">i1",
+    "byte": ">i1",
+    "short": ">i2",
+    "integer": ">i4",
+    "long": ">i8",
+    "float": ">i4",
+    "double": ">i8",
+}
+
+
+def key_columns(
+    data: Octets, keys: Places, sizes: Ints, encoding: str, it: Struct
+) -> list[pa.Array]:
+    """The columns of keys that begin at `keys` and are `sizes` bytes long.
+
+    Raises:
+        MalformedError: they are not so encoded, or the encoding is not known.
+    """
+    if encoding == "row":
+        return struct_columns(data, keys, sizes, it)
+    prefix = _PREFIX.fullmatch(encoding)
+    if prefix:
+        return _prefixed(data, keys, sizes, int(prefix[1]), it)
+    ordinals = range_ordinals(encoding)
+    if ordinals:
+        return _ranged(data, keys, sizes, ordinals, it)
+    if encoding in {"timestampPrefix", "timestampPostfix"}:
+        return _timestamped(data, keys, sizes, it, ahead=encoding == "timestampPrefix")
+    raise MalformedError(f"its key encoding {encoding!r} is not known")
+
+
+def range_ordinals(encoding: str) -> list[int]:
+    """The columns that a range encoding orders by; none for another encoding."""
+    found = _RANGE.fullmatch(encoding)
+    return [int(it) for it in found[1].split(",")] if found else []
+
+
+def prefix_columns(encoding: str) -> int:
+    """How many columns come first in a prefix encoding; 0 for another encoding."""
+    found = _PREFIX.fullmatch(encoding)
+    return int(found[1]) if found else 0
+
+
+def _prefixed(data: Octets, keys: Places, sizes: Ints, count: int, it: Struct) -> list[pa.Array]:
+    first = read(data, keys, "<u4").astype(np.int64)
+    if len(first) and int((first + 4 - sizes).max()) > 0:
+        raise MalformedError("the first part of a key is longer than the key")
+    head = keys.plus(4)
+    uniform = len(first) > 0 and bool((first == first[0]).all())
+    rest = head.plus(int(first[0])) if uniform else Places.of(head.offsets() + first)
+    columns = struct_columns(data, head, first, it.take(range(count)))
+    left = it.take(range(count, len(it.fields)))
+    return columns + struct_columns(data, rest, sizes - 4 - first, left)
+
+
+def _ranged(
+    data: Octets, keys: Places, sizes: Ints, ordinals: list[int], it: Struct
+) -> list[pa.Array]:
+    columns: dict[int, pa.Array] = {}
+    at = 0
+    for ordinal in ordinals:
+        columns[ordinal], width = _ordered(data, keys.plus(at), it[ordinal])
+        at += 1 + width
+    others = [index for index in range(len(it.fields)) if index not in columns]
+    rest = struct_columns(data, keys.plus(at), sizes - at, it.take(others))
+    columns |= dict(zip(others, rest, strict=True))
+    return [columns[index] for index in range(len(it.fields))]
+
+
+def _ordered(data: Octets, places: Places, it: DataType) -> tuple[pa.Array, int]:
+    name = it.name if isinstance(it, Atomic) else ""
+    if name not in _ORDERED:
+        raise MalformedError(f"its keys are ordered by a column of type {it}")
+    dtype = _ORDERED[name]
+    marker = read(data, places, "u1")
+    values = read(data, places.plus(1), dtype).astype(dtype.replace(">", "<"))
+    if name in {"float", "double"}:
+        negative = marker == _NEGATIVE
+        values = np.where(negative, ~values, values).view(f"<f{values.itemsize}")
+    null = marker == _NULL
+    found = of_numbers(np.ascontiguousarray(values), null if null.any() else None, name)
+    return found, values.itemsize
+
+
+def _timestamped(
+    data: Octets, keys: Places, sizes: Ints, it: Struct, *, ahead: bool
+) -> list[pa.Array]:
+    rest = sizes - _TIMESTAMP_BYTES
+    if len(rest) and int(rest.min()) < 0:
+        raise MalformedError("a key is too short for its timestamp")
+    at = keys if ahead else Places.of(keys.offsets() + rest)
+    turned = read(data, at, ">u8").astype(np.uint64) ^ np.uint64(1 << 63)
+    rows = keys.plus(_TIMESTAMP_BYTES) if ahead else keys
+    columns = struct_columns(data, rows, rest, it.take(range(len(it.fields) - 1)))
+    last = it[len(it.fields) - 1]
+    name = last.name if isinstance(last, Atomic) else "long"
+    return [*columns, of_numbers(turned.view(np.int64), None, name)]

@@ -1,0 +1,88 @@
+"""Which columns of a key place its row (docs/FORMAT.md, section 4.3, `partition key`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from keyfold.errors import InvalidArgumentError
+from keyfold.rows.literal import one_value
+from keyfold.rows.row_hash import row_hash
+from keyfold.schema.data_type import DataType, Struct
+
+CONSTANT = "constant"
+NO_RULE = "none"
+_FIRST = re.compile(r"first:(\d+)")
+_PATH = re.compile(r"path:(\d+)(?:\.(\d+))?")
+
+
+def columns_of(rule: str, key: Struct) -> list[tuple[int, ...]]:
+    """Paths, as ordinals, of the columns that a rule names, in order."""
+    first, path = _FIRST.fullmatch(rule), _PATH.fullmatch(rule)
+    if rule == CONSTANT:
+        return []
+    if path:
+        return [tuple(int(part) for part in path.groups() if part is not None)]
+    count = int(first[1]) if first else len(key.fields)
+    return [(index,) for index in range(count)]
+
+
+def hashes_of(rule: str, key: Struct, columns: list[pa.Array], count: int) -> npt.NDArray[np.int32]:
+    """Hash of each of `count` rows, given the columns of their keys; raises NoHashError."""
+    if rule == CONSTANT:
+        return np.zeros(count, dtype=np.int32)
+    found = []
+    for first, *more in columns_of(rule, key):
+        array, it = columns[first], key[first]
+        for index in more:
+            assert isinstance(it, Struct)  # noqa: S101 - a path goes through structs
+            array, it = array.flatten()[index], it[index]
+        found.append((array, it))
+    return row_hash(found, count)
+
+
+def hash_of_values(rule: str, key: Struct, given: Mapping[str, Any]) -> int:
+    """Hash of the row whose key has these values, by name.
+
+    Raises:
+        InvalidArgumentError: a column that the rule needs is not given, or its value does not fit.
+        NoHashError: rows are not hashed by columns of that type.
+    """
+    if rule == CONSTANT:
+        return 0
+    found: list[tuple[pa.Array, DataType]] = []
+    for path in columns_of(rule, key):
+        it: DataType = key
+        value: Any = given
+        names: list[str] = []
+        for index in path:
+            assert isinstance(it, Struct)  # noqa: S101 - a path goes through structs
+            field = it.fields[index]
+            names.append(field.name)
+            if not isinstance(value, Mapping) or field.name not in value:
+                raise InvalidArgumentError(
+                    f"Invalid key {dict(given)!r}: it lacks {'.'.join(names)}. Rows are placed by "
+                    f"{described(rule, key)}; give all of these, or use scan(where=...)."
+                )
+            value, it = value[field.name], field.type
+        found.append((one_value(value, it, ".".join(names)), it))
+    return int(row_hash(found, 1)[0])
+
+
+def described(rule: str, key: Struct) -> str:
+    """The columns that a rule names, for messages."""
+    names = []
+    for path in columns_of(rule, key):
+        it: DataType = key
+        parts = []
+        for index in path:
+            assert isinstance(it, Struct)  # noqa: S101 - a path goes through structs
+            parts.append(it.fields[index].name)
+            it = it.fields[index].type
+        names.append(".".join(parts))
+    return ", ".join(names) or "nothing"

@@ -1,0 +1,124 @@
+"""The hash that decides where a row lives: Spark's partitioning hash of Arrow columns."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from keyfold.rows.arrow import arrow_ints
+from keyfold.rows.murmur import Hashes, hash_bytes, hash_ints, hash_longs
+from keyfold.schema.data_type import Array, Atomic, DataType, Decimal, Struct
+
+SEED = 42
+
+N = TypeVar("N", bound=np.generic)
+
+_INTS = {"byte", "short", "integer", "date", "year_month"}
+_LONGS = {"long", "timestamp", "timestamp_ntz", "day_time", "time"}
+
+
+class NoHashError(TypeError):
+    """Rows are not hashed by columns of that type."""
+
+
+def row_hash(columns: list[tuple[pa.Array, DataType]], count: int) -> npt.NDArray[np.int32]:
+    """Hash of each of `count` rows over columns in order; raises NoHashError."""
+    found = np.full(count, SEED, dtype=np.uint32)
+    for array, it in columns:
+        found = _column(array, it, found)
+    return found.view(np.int32)
+
+
+def _column(array: pa.Array, it: DataType, seeds: Hashes) -> Hashes:
+    if it == Atomic("void"):
+        return seeds
+    if array.null_count == 0:
+        return _held(array, it, seeds)
+    held = np.asarray(array.is_valid())
+    found = seeds.copy()
+    found[held] = _held(array.drop_null(), it, seeds[held])
+    return found
+
+
+def _held(array: pa.Array, it: DataType, seeds: Hashes) -> Hashes:  # noqa: C901, PLR0911 - types
+    match it:
+        case Struct(fields):
+            found = seeds
+            for index, field in enumerate(fields):
+                found = _column(_field(array, index), field.type, found)
+            return found
+        case Array(element):
+            return _elements(array, element, seeds)
+        case Decimal():
+            return _decimals(array, it, seeds)
+        case Atomic("boolean"):
+            return hash_ints(np.asarray(array.cast(pa.int8())).astype(np.int32), seeds)
+        case Atomic("float"):
+            return hash_ints(_bits(array, np.float32(0), np.int32), seeds)
+        case Atomic("double"):
+            return hash_longs(_bits(array, np.float64(0), np.int64), seeds)
+        case Atomic("string" | "binary"):
+            return _texts(array.cast(pa.binary()), seeds)
+        case Atomic(name) if name in _INTS:
+            return hash_ints(_numbers(array).astype(np.int32), seeds)
+        case Atomic(name) if name in _LONGS:
+            return hash_longs(_numbers(array).astype(np.int64), seeds)
+    raise NoHashError(f"rows are not placed by columns of type {it}")
+
+
+def _field(array: pa.Array, index: int) -> pa.Array:
+    """A field, null where its struct is."""
+    return array.flatten()[index]
+
+
+def _numbers(array: pa.Array) -> npt.NDArray[np.generic]:
+    width = array.type.bit_width
+    numbers: npt.NDArray[np.generic] = np.asarray(array.view(getattr(pa, f"int{width}")()))
+    return numbers
+
+
+def _bits(array: pa.Array, zero: np.floating, dtype: type[N]) -> npt.NDArray[N]:
+    """Bits as Java has them: one zero, one NaN."""
+    values = np.asarray(array)
+    values = np.where(np.isnan(values), type(zero)(np.nan), np.where(values == 0, zero, values))
+    return values.view(dtype)
+
+
+def _texts(array: pa.Array, seeds: Hashes) -> Hashes:
+    _, offsets_buffer, content = array.buffers()
+    offsets = np.frombuffer(offsets_buffer, np.int32)[array.offset :][: len(array) + 1]
+    starts = offsets.astype(np.int64)
+    data = np.frombuffer(content, np.uint8) if content else np.empty(0, np.uint8)
+    return hash_bytes(data, starts[:-1], np.diff(starts), seeds)
+
+
+def _decimals(array: pa.Array, it: Decimal, seeds: Hashes) -> Hashes:
+    # Of 16 bytes, which are all of an Arrow decimal, the lower 8 are all of a short one.
+    words = np.frombuffer(array.buffers()[1], np.int64)[2 * array.offset :][: 2 * len(array)]
+    if it.is_long:
+        return hash_longs(np.ascontiguousarray(words[::2]), seeds)
+    wide = words.tobytes()
+    unscaled = [
+        int.from_bytes(wide[at : at + 16], "little", signed=True) for at in range(0, len(wide), 16)
+    ]
+    texts = [
+        value.to_bytes(
+            ((value if value >= 0 else ~value).bit_length() // 8) + 1, "big", signed=True
+        )
+        for value in unscaled
+    ]
+    return _texts(pa.array(texts, pa.binary()), seeds)
+
+
+def _elements(array: pa.Array, element: DataType, seeds: Hashes) -> Hashes:
+    found = seeds.copy()
+    sizes = np.asarray(array.value_lengths()).astype(np.int64)
+    starts = np.asarray(array.offsets)[:-1].astype(np.int64)
+    for at in range(int(sizes.max(initial=0))):
+        rows = np.flatnonzero(sizes > at)
+        values = array.values.take(arrow_ints(starts[rows] + at))
+        found[rows] = _column(values, element, found[rows])
+    return found

@@ -1,0 +1,160 @@
+"""Spark's data types, read from the JSON that Spark writes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, TypeAlias
+
+from keyfold.wire import MalformedError
+
+_DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
+_TEXT = re.compile(r"string collate .+|(?:char|varchar)\(\d+\)")
+_DAY_TIME = re.compile(r"interval (?:day|hour|minute|second)(?: to (?:hour|minute|second))?")
+_YEAR_MONTH = re.compile(r"interval (?:year|month)(?: to month)?")
+_TIME = re.compile(r"time\(\d+\)")
+
+# Width in an UnsafeArrayData in bytes, in a row each takes 8.
+WIDTHS = {
+    "boolean": 1,
+    "byte": 1,
+    "short": 2,
+    "integer": 4,
+    "long": 8,
+    "float": 4,
+    "double": 8,
+    "date": 4,
+    "timestamp": 8,
+    "timestamp_ntz": 8,
+    "year_month": 4,
+    "day_time": 8,
+    "time": 8,
+}
+_NAMES = WIDTHS.keys() | {"string", "binary", "interval", "variant", "void"}
+
+
+@dataclass(frozen=True)
+class Atomic:
+    """A type without parameters; intervals: `year_month`, `day_time`, and calendar `interval`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Decimal:
+    """A decimal; up to 18 digits lie unscaled in a long."""
+
+    precision: int
+    scale: int
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a long holds it."""
+        return self.precision <= 18  # noqa: PLR2004 - Decimal.MAX_LONG_DIGITS of Spark
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a struct."""
+
+    name: str
+    type: DataType
+    nullable: bool
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A row."""
+
+    fields: tuple[Field, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(field.name for field in self.fields)
+
+    def __getitem__(self, index: int) -> DataType:
+        """Type of a column."""
+        return self.fields[index].type
+
+    def take(self, columns: range | list[int]) -> Struct:
+        """The struct of some of the columns."""
+        return Struct(tuple(self.fields[index] for index in columns))
+
+
+@dataclass(frozen=True)
+class Array:
+    """Any number of elements."""
+
+    element: DataType
+    nullable: bool
+
+
+@dataclass(frozen=True)
+class Map:
+    """Keys and their values."""
+
+    key: DataType
+    value: DataType
+    nullable: bool
+
+
+DataType: TypeAlias = Atomic | Decimal | Struct | Array | Map
+
+
+def parse_type(found: Any) -> DataType:  # noqa: ANN401
+    """The type that a piece of Spark's JSON describes; raises MalformedError if it is not known."""
+    if isinstance(found, str):
+        return _named(found)
+    try:
+        match found["type"]:
+            case "struct":
+                return parse_struct(found)
+            case "array":
+                return Array(parse_type(found["elementType"]), bool(found["containsNull"]))
+            case "map":
+                key, value = parse_type(found["keyType"]), parse_type(found["valueType"])
+                return Map(key, value, bool(found["valueContainsNull"]))
+            case "udt":
+                return parse_type(found["sqlType"])
+    except (KeyError, TypeError) as error:
+        raise MalformedError(f"it has no valid data type: {found!r:.80}") from error
+    raise MalformedError(f"its data type {found['type']!r:.80} is not known")
+
+
+def parse_struct(found: Any) -> Struct:  # noqa: ANN401
+    """A struct from Spark's JSON; raises MalformedError."""
+    try:
+        names = _unique([str(it["name"]) for it in found["fields"]])
+        return Struct(
+            tuple(
+                Field(name, parse_type(it["type"]), bool(it["nullable"]))
+                for name, it in zip(names, found["fields"], strict=True)
+            )
+        )
+    except (KeyError, TypeError) as error:
+        raise MalformedError(f"it has no valid struct: {found!r:.80}") from error
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Names that are there twice are numbered, as PySpark does: there may be two counts."""
+    numbers = {name: count() for name in names if names.count(name) > 1}
+    return [f"{name}_{next(numbers[name])}" if name in numbers else name for name in names]
+
+
+def _named(name: str) -> DataType:
+    if name in _NAMES:
+        return Atomic(name)
+    decimal = _DECIMAL.fullmatch(name)
+    if decimal:
+        return Decimal(int(decimal[1]), int(decimal[2]))
+    for pattern, known in (
+        (_TEXT, "string"),
+        (_DAY_TIME, "day_time"),
+        (_YEAR_MONTH, "year_month"),
+        (_TIME, "time"),
+    ):
+        if pattern.fullmatch(name):
+            return Atomic(known)
+    raise MalformedError(f"its data type {name!r:.80} is not known")

@@ -1,0 +1,117 @@
+"""State schema files of Spark, versions 1 to 3 (SchemaHelper.scala)."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from keyfold.schema.data_type import Struct, parse_struct
+from keyfold.wire import MalformedError
+
+DEFAULT_FAMILY = "default"
+
+
+@dataclass(frozen=True)
+class FamilySchema:
+    """What the rows of a column family are made of.
+
+    `key_ids` and `value_ids` number the versions of a schema; rows in Avro name them.
+    """
+
+    name: str
+    key: Struct
+    value: Struct
+    key_id: int = 0
+    value_id: int = 0
+    encoder: str = ""
+    user_key: Struct | None = None
+
+
+def read_schema(content: bytes) -> tuple[FamilySchema, ...]:
+    """The families that a schema file describes; raises MalformedError."""
+    source = _Java(content)
+    version = source.text()
+    match version:
+        case "v1":
+            found: tuple[FamilySchema, ...] = (_default(source.text(), source.text()),)
+        case "v2":
+            found = (_default(source.chunks(), source.chunks()),)
+        case "v3":
+            found = tuple(_family(source) for _ in range(source.i32()))
+        case _:
+            raise MalformedError(f"it begins with {version[:40]!r}, not with v1, v2 or v3")
+    source.end()
+    return found
+
+
+def _default(key: str, value: str) -> FamilySchema:
+    return FamilySchema(DEFAULT_FAMILY, _struct(key), _struct(value))
+
+
+def _family(source: _Java) -> FamilySchema:
+    name = source.text()
+    key_id, key = source.i16(), _struct(source.chunks())
+    value_id, value = source.i16(), _struct(source.chunks())
+    encoder, user_key = _json(source.chunks()), _json(source.chunks())
+    return FamilySchema(
+        name,
+        key,
+        value,
+        key_id,
+        value_id,
+        str(encoder.get("keyStateEncoderType", "")),
+        parse_struct(user_key) if user_key else None,
+    )
+
+
+def _struct(text: str) -> Struct:
+    return parse_struct(_json(text))
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise MalformedError(f"it holds what is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise MalformedError("it holds JSON that is not an object")
+    return found
+
+
+class _Java:
+    """What `java.io.DataOutput` has written."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._at = 0
+
+    def i16(self) -> int:
+        return int(struct.unpack(">h", self._take(2))[0])
+
+    def i32(self) -> int:
+        return int(struct.unpack(">i", self._take(4))[0])
+
+    def text(self) -> str:
+        (size,) = struct.unpack(">H", self._take(2))
+        data = self._take(size)
+        try:
+            # Java writes characters beyond the first plane as two halves, and zero in two bytes.
+            text = data.replace(b"\xc0\x80", b"\x00").decode("utf-8", "surrogatepass")
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise MalformedError("it holds text that is not UTF-8") from error
+
+    def chunks(self) -> str:
+        return "".join(self.text() for _ in range(self.i32()))
+
+    def end(self) -> None:
+        if self._at != len(self._content):
+            raise MalformedError(f"it has {len(self._content) - self._at} bytes left over")
+
+    def _take(self, size: int) -> bytes:
+        start, self._at = self._at, self._at + size
+        if self._at > len(self._content):
+            raise MalformedError(f"it ends after {len(self._content)} bytes, in the middle")
+        return self._content[start : self._at]

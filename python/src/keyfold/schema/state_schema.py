@@ -1,0 +1,55 @@
+"""What the rows of an operator's stores are made of, from Spark's schema files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from keyfold.errors import CheckpointDamagedError
+from keyfold.schema.data_type import Struct
+from keyfold.schema.schema_file import FamilySchema, read_schema
+from keyfold.spark_log import StoreMetadata
+from keyfold.state.place import StorePlace
+from keyfold.storage import Storage
+from keyfold.wire import MalformedError
+
+
+@dataclass(frozen=True)
+class StateSchema:
+    """The families of a store by name, and every schema that their rows may have by its id."""
+
+    families: Mapping[str, FamilySchema]
+    keys: Mapping[str, Mapping[int, Struct]]
+    values: Mapping[str, Mapping[int, Struct]]
+
+
+def read_state_schema(storage: Storage, operator: int, store: StoreMetadata) -> StateSchema:
+    """The schemas of a store, of which the newest counts.
+
+    Raises:
+        FileMissingError: there is no schema file.
+        CheckpointDamagedError: one cannot be understood.
+    """
+    files = store.schema_files or (
+        f"{StorePlace(operator, 0, store.name).folder}/_metadata/schema",
+    )
+    families: dict[str, FamilySchema] = {}
+    keys: dict[str, dict[int, Struct]] = {}
+    values: dict[str, dict[int, Struct]] = {}
+    for path in files:
+        for family in _read(storage, path):
+            families[family.name] = family
+            keys.setdefault(family.name, {})[family.key_id] = family.key
+            values.setdefault(family.name, {})[family.value_id] = family.value
+    return StateSchema(families, keys, values)
+
+
+def _read(storage: Storage, path: str) -> tuple[FamilySchema, ...]:
+    content = storage.content(path)
+    try:
+        return read_schema(content)
+    except MalformedError as error:
+        raise CheckpointDamagedError(
+            f"Cannot understand {storage.full_path(path)}: {error}. It is a schema of Spark's; "
+            "restore it from a copy, or use a Keyfold release made for the Spark that wrote it."
+        ) from error

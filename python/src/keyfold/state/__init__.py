@@ -1,0 +1,1 @@
+"""A version of one partition's store, put together from its files."""

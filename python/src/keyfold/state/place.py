@@ -1,0 +1,27 @@
+"""Where the files of a store lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEFAULT_STORE = "default"
+
+
+@dataclass(frozen=True)
+class StorePlace:
+    """One store of one partition of an operator."""
+
+    operator: int
+    partition: int
+    store: str
+
+    @property
+    def folder(self) -> str:
+        """Its folder, relative to the checkpoint (docs/FORMAT.md, section 2)."""
+        folder = f"state/{self.operator}/{self.partition}"
+        return folder if self.store == DEFAULT_STORE else f"{folder}/{self.store}"
+
+    def __str__(self) -> str:
+        """Operator, partition and store, for messages."""
+        named = "" if self.store == DEFAULT_STORE else f" store {self.store}"
+        return f"operator {self.operator} partition {self.partition}{named}"

@@ -1,0 +1,95 @@
+"""Which rows of a file are wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from keyfold.footer import Footer, Reference
+from keyfold.rows.places import Flags
+
+Hashes: TypeAlias = npt.NDArray[np.int32]
+Groups: TypeAlias = npt.NDArray[np.int64]
+
+
+class Sieve:
+    """Lets through the hashes that it was made with, and a few others."""
+
+    def __init__(self, hashes: Hashes) -> None:
+        bits = max(10, min(24, len(hashes).bit_length() + 3))
+        self._mask = np.int32((1 << bits) - 1)
+        self._table = np.zeros(1 << bits, dtype=np.bool_)
+        self._table[hashes & self._mask] = True
+
+    def passes(self, hashes: Hashes) -> Flags:
+        """Whether each is let through."""
+        found: Flags = self._table[hashes & self._mask]
+        return found
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Families, key groups and hashes to take; None takes all."""
+
+    families: frozenset[str] | None = None
+    groups: frozenset[int] | None = None
+    hash: int | None = None
+    sieve: Sieve | None = None
+
+    def of_family(self, name: str) -> Selection:
+        """The same of one family alone."""
+        return replace(self, families=frozenset({name}))
+
+    def blocks(self, footer: Footer, reference: Reference | None) -> list[int]:
+        """The blocks of a file that can hold wanted rows, ascending."""
+        taken = np.array([self._takes_family(it.name) for it in footer.families], dtype=np.bool_)
+        groups = footer.groups
+        if not len(groups):
+            return []
+        mask = taken[groups.family]
+        if self.groups is not None:
+            mask &= _among(groups.group, self.groups, footer.identity.key_groups)
+        if reference is not None:
+            mask &= groups.group % reference.group_modulus == reference.group_residue
+        # One up where a group begins, one down after it ends.
+        steps = np.zeros(len(footer.blocks) + 1, dtype=np.int64)
+        np.add.at(steps, groups.block[mask], 1)
+        np.add.at(steps, groups.last_block[mask] + 1, -1)
+        blocks: list[int] = np.flatnonzero(np.cumsum(steps[:-1]) > 0).tolist()
+        return blocks
+
+    def mask(self, hashes: Hashes, key_groups: int, reference: Reference | None) -> Flags | None:
+        """The entries to take of a block; None takes all."""
+        masks = []
+        if self.hash is not None:
+            masks.append(hashes == self.hash)
+        if self.sieve is not None:
+            masks.append(self.sieve.passes(hashes))
+        if self.groups is None and reference is None:
+            return np.logical_and.reduce(masks) if masks else None
+        groups = hashes.astype(np.int64) % key_groups
+        if self.groups is not None and self.hash is None:
+            masks.append(_among(groups, self.groups, key_groups))
+        if reference is not None:
+            masks.append(groups % reference.group_modulus == reference.group_residue)
+            if reference.row_modulus:
+                rows = hashes.astype(np.int64) % reference.row_modulus
+                masks.append(rows == reference.row_residue)
+        whole = np.logical_and.reduce(masks) if masks else None
+        return None if whole is None or whole.all() else whole
+
+    def _takes_family(self, name: str) -> bool:
+        return self.families is None or name in self.families
+
+
+def _among(groups: Groups, wanted: frozenset[int], key_groups: int) -> Flags:
+    table = np.zeros(key_groups, dtype=np.bool_)
+    table[list(wanted)] = True
+    found: Flags = table[groups]
+    return found
+
+
+ALL = Selection()

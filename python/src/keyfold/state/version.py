@@ -1,0 +1,160 @@
+"""Loads a version of one partition's store from its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from keyfold.block import Columns
+from keyfold.errors import FileCorruptError, KeyfoldError, KeyGroupsMismatchError
+from keyfold.footer import Family, Footer
+from keyfold.format import read_blocks
+from keyfold.names import Kind
+from keyfold.state.chain import Chain, Step, chains
+from keyfold.state.merge import Rows, rows_of
+from keyfold.state.pieces import NOTHING, Entries, concatenated, of_block
+from keyfold.state.place import StorePlace
+from keyfold.state.selection import ALL, Selection
+from keyfold.storage import Storage
+from keyfold.store_files import StoreFiles, list_store
+
+# How often a store is read anew because its files have changed meanwhile.
+_TRIES = 4
+
+
+@dataclass(frozen=True, eq=False)
+class StoreVersion:
+    """What the files of a version say, by family; families not asked for are left out."""
+
+    place: StorePlace
+    head: Footer
+    chain: Chain
+    entries: Mapping[str, Entries]
+
+    def rows(self, family: str) -> Rows:
+        """The rows of a family."""
+        return rows_of(self.entries[family], multi_value=self.families[family].multi_value)
+
+    @property
+    def families(self) -> dict[str, Family]:
+        """Every family of the version, by name."""
+        return {family.name: family for family in self.head.families}
+
+
+def load(
+    storage: Storage, place: StorePlace, version: int, unique: str, wanted: Selection = ALL
+) -> StoreVersion:
+    """Loads what is wanted of a version.
+
+    If the files have changed meanwhile, they are listed and read anew; a snapshot that cannot be
+    used gives way to an older one with more deltas.
+
+    Raises:
+        FileMissingError: a file that the version needs is not there.
+        KeyfoldError: one cannot be read.
+    """
+    for left in reversed(range(_TRIES)):
+        files = list_store(storage, place.folder, version)
+        try:
+            return _load(files, place, version, unique, wanted)
+        except KeyfoldError:
+            now = list_store(storage, place.folder, version)
+            if left == 0 or (now.sizes, now.times) == (files.sizes, files.times):
+                raise
+    raise AssertionError
+
+
+def _load(
+    files: StoreFiles, place: StorePlace, version: int, unique: str, wanted: Selection
+) -> StoreVersion:
+    broken: KeyfoldError | None = None
+    try:
+        for chain in chains(files, version, unique):
+            try:
+                entries = _build(files, place, chain, wanted)
+                return StoreVersion(place, chain.head, chain, entries)
+            except KeyfoldError as error:
+                broken = broken or error
+    except KeyfoldError as error:
+        # What is wrong with the best chain says more than what the others lack.
+        raise (broken or error) from error
+    assert broken is not None  # noqa: S101 - chains yields or raises
+    raise broken
+
+
+def _build(
+    files: StoreFiles, place: StorePlace, chain: Chain, wanted: Selection
+) -> dict[str, Entries]:
+    pieces: dict[str, list[Entries]] = {}
+    for number, step in enumerate(chain.steps):
+        with files.storage.open(step.path) as file:
+            footer = files.footer_of(file, step.path)
+            check_belongs(file.path, footer, chain.head, place, step)
+            for name in footer.dropped:
+                pieces[name] = _without(pieces.get(name, []), footer, step)
+            for columns in read_blocks(file, footer, wanted.blocks(footer, step.reference)):
+                found = _selected(columns, number, footer, step, wanted)
+                pieces.setdefault(columns.family.name, []).append(found)
+    return {
+        family.name: concatenated(pieces.get(family.name) or [NOTHING])
+        for family in chain.head.families
+        if wanted.families is None or family.name in wanted.families
+    }
+
+
+def _selected(
+    columns: Columns, number: int, footer: Footer, step: Step, wanted: Selection
+) -> Entries:
+    entries = of_block(columns, number)
+    mask = wanted.mask(columns.hashes, footer.identity.key_groups, step.reference)
+    return entries if mask is None else entries.take(mask)
+
+
+def _without(pieces: list[Entries], footer: Footer, step: Step) -> list[Entries]:
+    """What is left of a family that a file drops.
+
+    A file of another layout speaks for its own partition alone: what another one has put into the
+    family meanwhile stays.
+    """
+    identity = footer.identity
+    if step.reference is None or identity.partitions == 0:
+        return []
+    kept = []
+    for piece in pieces:
+        others = piece.hashes % identity.partitions != identity.partition
+        kept.append(piece.take(others))
+    return kept
+
+
+def check_belongs(path: str, footer: Footer, head: Footer, place: StorePlace, step: Step) -> None:
+    """Checks a file against the head of its version (docs/FORMAT.md, rule R5).
+
+    Raises:
+        FileCorruptError: it is of another store, or not the file that a reference names.
+        KeyGroupsMismatchError: it has another number of key groups.
+    """
+    identity, reference = footer.identity, step.reference
+    if identity.key_groups != head.identity.key_groups:
+        raise KeyGroupsMismatchError(
+            f"Cannot load {place} version {head.identity.version}: {path} has "
+            f"{identity.key_groups} key groups, the head of the version has "
+            f"{head.identity.key_groups}. Restore the checkpoint from one consistent copy."
+        )
+    own = (identity.operator, identity.store) == (place.operator, place.store)
+    if reference is None:
+        own = own and identity.partition == place.partition
+    else:
+        named = (reference.kind, reference.version, reference.id, reference.length)
+        own = own and named == (
+            footer.frame.kind,
+            identity.version,
+            identity.id,
+            footer.frame.file_length,
+        )
+        own = own and footer.frame.kind is not Kind.REFERENCE
+    if not own:
+        raise FileCorruptError(
+            f"Cannot load {place} version {head.identity.version}: {path} says it is of operator "
+            f"{identity.operator} partition {identity.partition} store {identity.store}, version "
+            f"{identity.version}. Restore it from a copy."
+        )

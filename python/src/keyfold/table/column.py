@@ -1,0 +1,73 @@
+"""Columns by name, with the fields of structs behind a dot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from keyfold.errors import UnknownNameError
+
+
+def find_column(schema: pa.Schema, name: str) -> list[str]:
+    """The path of a column; a field of `key` or `value` may be named without them.
+
+    Raises:
+        UnknownNameError: there is none, or more than one.
+    """
+    first, *rest = name.split(".")
+    if first in schema.names:
+        path = [first]
+        it = schema.field(first).type
+        for part in rest:
+            if not pa.types.is_struct(it) or it.get_field_index(part) < 0:
+                raise _unknown(schema, name)
+            path.append(part)
+            it = it.field(it.get_field_index(part)).type
+        return path
+    inside = [
+        top.name
+        for top in schema
+        if pa.types.is_struct(top.type) and top.type.get_field_index(first) >= 0
+    ]
+    if len(inside) != 1:
+        raise _unknown(schema, name)
+    return find_column(schema, f"{inside[0]}.{name}")
+
+
+def column_type(schema: pa.Schema, path: Sequence[str]) -> pa.DataType:
+    """Type of the column at a path."""
+    it = schema.field(path[0]).type
+    for part in path[1:]:
+        it = it.field(it.get_field_index(part)).type
+    return it
+
+
+def project(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Some columns of a table, each under the name it was asked by; raises UnknownNameError."""
+    found = {}
+    for name in names:
+        first, *rest = find_column(table.schema, name)
+        column = table.column(first)
+        found[name] = pc.struct_field(column, rest) if rest else column
+    return pa.table(found)
+
+
+def flattened(table: pa.Table) -> pa.Table:
+    """A table whose structs have become a column for each field, `key.user` and so on."""
+    while any(pa.types.is_struct(it.type) and it.type.num_fields for it in table.schema):
+        table = table.flatten()
+    return table
+
+
+def leaf_names(schema: pa.Schema) -> list[str]:
+    """Names of the columns of a flattened table."""
+    return list(flattened(schema.empty_table()).schema.names)
+
+
+def _unknown(schema: pa.Schema, name: str) -> UnknownNameError:
+    return UnknownNameError(
+        f"Cannot find column {name!r}, or not one alone. There are: "
+        f"{', '.join(leaf_names(schema))}."
+    )

@@ -1,0 +1,132 @@
+"""Conditions on rows: text in Python's own notation, made into an expression of Arrow's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from keyfold.errors import InvalidArgumentError
+from keyfold.rows.literal import from_text
+from keyfold.table.column import column_type, find_column
+
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: lambda a, b: a == b,
+    ast.NotEq: lambda a, b: a != b,
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
+    ast.Gt: lambda a, b: a > b,
+    ast.GtE: lambda a, b: a >= b,
+}
+
+
+def condition(where: str | pc.Expression, schema: pa.Schema) -> pc.Expression:
+    """The expression that a text stands for, such as `key.user == 42 and value.count > 3`.
+
+    It may have `and`, `or`, `not`, comparisons, `in (...)`, `is None`, columns with the fields of
+    structs behind a dot, and literals; a text is compared as what the column is.
+
+    Raises:
+        InvalidArgumentError: it cannot be understood.
+        UnknownNameError: it names a column that is not there.
+    """
+    if isinstance(where, pc.Expression):
+        return where
+    try:
+        tree = ast.parse(where.strip(), mode="eval")
+    except SyntaxError as error:
+        raise _refused(where) from error
+    return _Reader(where, schema).boolean(tree.body)
+
+
+def _refused(where: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"Cannot understand the condition {where!r}. Write for example: "
+        "key.user == 42 and (value.count > 3 or value.last is None)."
+    )
+
+
+class _Reader:
+    def __init__(self, text: str, schema: pa.Schema) -> None:
+        self._text = text
+        self._schema = schema
+
+    def boolean(self, node: ast.expr) -> Any:  # noqa: ANN401 - pyarrow is not typed
+        match node:
+            case ast.BoolOp(op, values):
+                found = self.boolean(values[0])
+                for value in values[1:]:
+                    other = self.boolean(value)
+                    found = found & other if isinstance(op, ast.And) else found | other
+                return found
+            case ast.UnaryOp(ast.Not(), operand):
+                return ~self.boolean(operand)
+            case ast.Compare():
+                return self._compared(node)
+            case ast.Name() | ast.Attribute():
+                return pc.field(*self._path(node))
+        raise _refused(self._text)
+
+    def _compared(self, node: ast.Compare) -> Any:  # noqa: ANN401
+        found = None
+        left = node.left
+        for op, right in zip(node.ops, node.comparators, strict=True):
+            part = self._pair(left, op, right)
+            found = part if found is None else found & part
+            left = right
+        return found
+
+    def _pair(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Any:  # noqa: ANN401
+        if self._is_column(right) and not self._is_column(left):
+            turned = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
+            return self._pair(right, turned.get(type(op), type(op))(), left)
+        path = self._path(left)
+        field = pc.field(*path)
+        if self._is_column(right) and type(op) in _COMPARE:
+            return _COMPARE[type(op)](field, pc.field(*self._path(right)))
+        value = self._literal(right)
+        if isinstance(op, ast.Is | ast.IsNot):
+            if value is not None:
+                raise _refused(self._text)
+            return field.is_null() if isinstance(op, ast.Is) else field.is_valid()
+        it = column_type(self._schema, path)
+        if isinstance(op, ast.In | ast.NotIn):
+            values = pa.concat_arrays([self._scalar(each, it) for each in value])
+            found = field.isin(values)
+            return found if isinstance(op, ast.In) else ~found
+        if type(op) not in _COMPARE:
+            raise _refused(self._text)
+        return _COMPARE[type(op)](field, pc.scalar(self._scalar(value, it)[0]))
+
+    def _scalar(self, value: object, it: pa.DataType) -> pa.Array:
+        try:
+            if isinstance(value, str) and not pa.types.is_string(it):
+                return from_text(value, it)
+            if isinstance(value, float) and not pa.types.is_floating(it):
+                return pa.array([value])
+            return pa.array([value], it)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            raise InvalidArgumentError(
+                f"Invalid value {value!r} in the condition {self._text!r}: it is no {it}."
+            ) from error
+
+    def _literal(self, node: ast.expr) -> Any:  # noqa: ANN401
+        try:
+            return ast.literal_eval(node)
+        except ValueError as error:
+            raise _refused(self._text) from error
+
+    @staticmethod
+    def _is_column(node: ast.expr) -> bool:
+        return isinstance(node, ast.Name | ast.Attribute)
+
+    def _path(self, node: ast.expr) -> list[str]:
+        match node:
+            case ast.Name(name):
+                return find_column(self._schema, name)
+            case ast.Attribute():
+                return find_column(self._schema, ast.unparse(node))
+        raise _refused(self._text)

@@ -1,0 +1,122 @@
+"""One key over the batches that are retained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from keyfold.batch import Batch, find_batch
+from keyfold.errors import BatchNotRetainedError, FileMissingError
+from keyfold.footer import Footer
+from keyfold.format import read_blocks, read_footer
+from keyfold.names import FileName, Kind
+from keyfold.spark_log import batches
+from keyfold.state.merge import rows_of
+from keyfold.state.pieces import NOTHING, Entries, concatenated, of_block
+from keyfold.state.selection import Selection
+from keyfold.table.lookup import matching, partitions_of, stored_key
+from keyfold.table.source import Source
+
+
+def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
+    """Every state that a key had, with the batch that made it; absence is a row of nulls.
+
+    Raises as `StateTable.get` does.
+    """
+    stored = stored_key(source, key)
+    found: list[pa.Table] = []
+    before: pa.Table | None = None
+    state = _State(source)
+    for number in batches(source.storage, "commits"):
+        try:
+            batch = find_batch(source.storage, number)
+            partitions, wanted = partitions_of(source, batch, stored)
+            tables = [state.at(batch, it, wanted) for it in partitions]
+        except (BatchNotRetainedError, FileMissingError):
+            # Retention has been here, or is just now; what comes later is there.
+            state = _State(source)
+            continue
+        now = matching(source, pa.concat_tables(tables), key) if tables else _empty(source)
+        if before is None or not now.equals(before):
+            change = _change(before, now)
+            if change:
+                found.append(_dated(now, number, change, source))
+        before = now
+    return pa.concat_tables(found) if found else _dated(_empty(source), 0, "", source).slice(0, 0)
+
+
+class _State:
+    """Rows of a key in a partition, brought from batch to batch by the deltas alone."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._known: dict[int, tuple[int, str, Entries]] = {}
+
+    def at(self, batch: Batch, partition: int, wanted: Selection) -> pa.Table:
+        """The rows after a batch."""
+        source = self._source
+        unique = source.unique(batch, partition)
+        entries = self._advanced(batch, partition, wanted)
+        if entries is None:
+            version = source.load(batch, partition, wanted)
+            entries = version.entries.get(source.layout.family, NOTHING)
+        family = source.family(source.head(batch, partition))
+        if family is None:
+            self._known.pop(partition, None)
+            return _empty(source)
+        self._known[partition] = (batch.version, unique, entries)
+        rows = rows_of(entries, multi_value=family.multi_value)
+        return source.shown(rows, family, partition)
+
+    def _advanced(self, batch: Batch, partition: int, wanted: Selection) -> Entries | None:
+        """Entries so far and those of one more delta; None if that is not how it went on."""
+        version, unique, entries = self._known.get(partition, (0, "", NOTHING))
+        head = self._source.head(batch, partition)
+        if version == 0 or not _follows(head, version, unique):
+            return None
+        if self._source.layout.family in head.dropped:
+            return None
+        name = FileName(head.identity.version, head.identity.id, Kind.DELTA)
+        path = f"{self._source.place(partition).folder}/{name}"
+        own = wanted.of_family(self._source.layout.family)
+        blocks = own.blocks(head, None)
+        if not blocks:
+            return entries
+        pieces = [entries]
+        number = int(entries.file[-1]) + 1 if entries.count else 0
+        with self._source.storage.open(path) as file:
+            for columns in read_blocks(file, read_footer(file), blocks):
+                mask = own.mask(columns.hashes, head.identity.key_groups, None)
+                piece = of_block(columns, number)
+                pieces.append(piece if mask is None else piece.take(mask))
+        return concatenated(pieces)
+
+
+def _follows(head: Footer, version: int, unique: str) -> bool:
+    if head.frame.kind is not Kind.DELTA or not head.lineage:
+        return False
+    return (head.lineage[0].version, head.lineage[0].id) == (version, unique)
+
+
+def _change(before: pa.Table | None, now: pa.Table) -> str:
+    if now.num_rows == 0:
+        return "deleted" if before is not None and before.num_rows else ""
+    if before is None:
+        return "present"
+    return "updated" if before.num_rows else "inserted"
+
+
+def _dated(now: pa.Table, number: int, change: str, source: Source) -> pa.Table:
+    if now.num_rows == 0:
+        nulls = [pa.nulls(1, field.type) for field in source.layout.arrow]
+        now = pa.Table.from_arrays(nulls, names=source.layout.arrow.names)
+    count = now.num_rows
+    names = ["batch_id", "change", *now.schema.names]
+    columns = [pa.array([number] * count, pa.int64()), pa.array([change] * count, pa.string())]
+    return pa.Table.from_arrays([*columns, *now.columns], names=names)
+
+
+def _empty(source: Source) -> pa.Table:
+    return source.layout.arrow.empty_table()

@@ -1,0 +1,75 @@
+"""The tables that an operator's stores hold, by the kind of the operator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from keyfold.rows.avro_row import AvroRows
+from keyfold.schema.data_type import Struct
+from keyfold.schema.schema_file import DEFAULT_FAMILY
+from keyfold.schema.state_schema import StateSchema, read_state_schema
+from keyfold.spark_log import OperatorMetadata
+from keyfold.state.place import DEFAULT_STORE
+from keyfold.storage import Storage
+from keyfold.table.layout import Layout, Shape
+
+_JOIN_VALUES = re.compile(r"(left|right)-(?:keyWithIndexToValue|keyWithTsToValues)")
+_SHAPES = {
+    "ValueState": Shape.ROWS,
+    "ListState": Shape.LIST,
+    "MapState": Shape.MAP,
+    "TimerState": Shape.TIMERS,
+}
+_TIMERS = "timers"
+
+
+def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
+    """The tables of an operator: what its users know first, then what Spark keeps for itself.
+
+    Raises:
+        FileMissingError: a schema file is not there.
+        CheckpointDamagedError: one cannot be understood.
+    """
+    found: list[Layout] = []
+    shapes = {name: _SHAPES.get(kind, Shape.ROWS) for name, kind in operator.variables}
+    for number, store in enumerate(operator.stores):
+        schema = read_state_schema(storage, operator.id, store)
+        for family in schema.families:
+            name = family if store.name == DEFAULT_STORE else store.name
+            if operator.variables and family == DEFAULT_FAMILY:
+                # Spark registers it and keeps nothing there.
+                continue
+            found += _of_family(schema, number, family, name, shapes)
+    return sorted(found, key=lambda it: (it.name in _hidden(found), it.name))
+
+
+def _of_family(
+    schema: StateSchema, store: int, family: str, name: str, shapes: dict[str, Shape]
+) -> Iterator[Layout]:
+    described = schema.families[family]
+    rows = AvroRows(schema.values[family], described.value)
+    keys = AvroRows(schema.keys[family], described.key)
+    side = _JOIN_VALUES.fullmatch(name)
+    shape = shapes.get(family, Shape.ROWS)
+    if side:
+        yield Layout(side[1], store, family, Shape.JOIN_SIDE, described, rows, keys)
+    if shape in {Shape.MAP, Shape.TIMERS} and not _is_nested(described.key):
+        shape = Shape.ROWS
+    if shape is Shape.TIMERS:
+        yield Layout(_TIMERS, store, family, shape, described, rows, keys)
+        shape = Shape.ROWS
+    yield Layout(name, store, family, shape, described, rows, keys)
+
+
+def _is_nested(key: Struct) -> bool:
+    return len(key.fields) == 2 and isinstance(key[0], Struct)  # noqa: PLR2004 - key and the other
+
+
+def _hidden(found: list[Layout]) -> set[str]:
+    sides = any(it.shape is Shape.JOIN_SIDE for it in found)
+    return {
+        it.name
+        for it in found
+        if it.name.startswith("$") or (sides and it.shape is not Shape.JOIN_SIDE)
+    }

@@ -1,0 +1,142 @@
+"""Rows of a table, read when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from keyfold.batch import Batch, find_batch, read_at
+from keyfold.errors import BatchNotRetainedError, FileMissingError
+from keyfold.html_table import html_table
+from keyfold.table.column import find_column, flattened, project
+from keyfold.table.condition import condition
+from keyfold.table.layout import Layout, Shape
+from keyfold.table.source import Source
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Some rows and columns of a state at one batch. Nothing is read before it is asked for.
+
+    What a method returns is of one batch: of the one asked for, or of the last committed when it
+    began. Every method may raise BatchNotRetainedError, and what reading files raises.
+    """
+
+    source: Source
+    columns: tuple[str, ...] | None
+    where: str | pc.Expression | None
+    batch: int
+    limit: int | None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        return self._shaped(self.source.layout.arrow.empty_table()).schema
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, a partition after the other.
+
+        A query may remove the files of a batch before all of it has been read. What was given out
+        cannot be taken back then, so BatchNotRetainedError is raised; `to_arrow` begins anew.
+        """
+        batch = find_batch(self.source.storage, self.batch)
+        try:
+            for table in self._tables(batch):
+                yield from table.to_batches()
+        except FileMissingError as error:
+            if find_batch(self.source.storage, -1).number == batch.number:
+                raise
+            raise BatchNotRetainedError(
+                f"Cannot read on: the running query has removed files of batch {batch.number} "
+                "meanwhile. Begin again, or have it keep more batches "
+                "(spark.sql.streaming.minBatchesToRetain)."
+            ) from error
+
+    def to_arrow(self) -> pa.Table:
+        """All rows. If files of the last batch go meanwhile, they are read of a newer one."""
+        tables = read_at(self.source.storage, self.batch, lambda it: list(self._tables(it)))
+        return pa.concat_tables(tables) if tables else self.schema.empty_table()
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """The rows as a stream for other libraries, such as DuckDB or Polars."""
+        return pa.RecordBatchReader.from_batches(self.schema, self.batches())
+
+    def to_pandas(self, **options: Any) -> Any:  # noqa: ANN401 - pandas need not be there
+        """All rows as a DataFrame, with a column for each field of a struct: `key.user`.
+
+        Args:
+            options: of `pyarrow.Table.to_pandas`.
+        """
+        return flattened(self.to_arrow()).to_pandas(**options)
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """All rows as dictionaries."""
+        found: list[dict[str, Any]] = self.to_arrow().to_pylist()
+        return found
+
+    def count(self) -> int:
+        """Number of rows; without a condition, most often from footers alone."""
+        return read_at(self.source.storage, self.batch, self._count)
+
+    def _repr_html_(self) -> str:
+        some = Scan(self.source, self.columns, self.where, self.batch, self.limit or _SHOWN)
+        table = flattened(some.to_arrow())
+        rows = [[str(value) for value in row.values()] for row in table.to_pylist()[:_SHOWN]]
+        return html_table(table.schema.names, rows)
+
+    def _tables(self, batch: Batch) -> Iterator[pa.Table]:
+        left = self.limit
+        if left == 0:
+            return
+        for table in self.source.tables(batch):
+            shaped = self._shaped(table)
+            if left is not None:
+                shaped = shaped.slice(0, left)
+                left -= shaped.num_rows
+            yield shaped
+            if left == 0:
+                return
+
+    def _shaped(self, table: pa.Table) -> pa.Table:
+        if self.where is not None:
+            table = table.filter(condition(self.where, table.schema))
+        if self.columns is not None:
+            table = project(table, self.columns)
+        return table
+
+    def _count(self, batch: Batch) -> int:
+        known = None if self.where is not None else self._known_count(batch)
+        if known is None:
+            return sum(table.num_rows for table in self._tables(batch))
+        return known if self.limit is None else min(known, self.limit)
+
+    def _known_count(self, batch: Batch) -> int | None:
+        layout = self.source.layout
+        if layout.shape is Shape.MAP and not layout.flat:
+            return None
+        total = 0
+        for partition in range(self.source.partitions(batch)):
+            family = self.source.family(self.source.head(batch, partition))
+            if family is not None:
+                known = family.values if _counts_values(layout) else family.keys
+                if known is None:
+                    return None
+                total += known
+        return total
+
+
+def _counts_values(layout: Layout) -> bool:
+    return layout.shape is not Shape.LIST or layout.flat
+
+
+def checked_columns(layout: Layout, columns: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The columns asked for; raises UnknownNameError."""
+    for name in columns or ():
+        find_column(layout.arrow, name)
+    return None if columns is None else tuple(columns)

@@ -1,0 +1,141 @@
+"""Where a table's rows come from: the partitions of one store, loaded side by side."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from keyfold.batch import Batch
+from keyfold.errors import FileCorruptError, UnknownNameError
+from keyfold.footer import Family, Footer
+from keyfold.rows.partition_key import CONSTANT
+from keyfold.spark_log import OperatorMetadata
+from keyfold.state.merge import Rows
+from keyfold.state.place import StorePlace
+from keyfold.state.selection import ALL, Selection
+from keyfold.state.version import StoreVersion, load
+from keyfold.storage import Storage
+from keyfold.store_files import StoreFiles, list_store
+from keyfold.table.layout import Layout
+from keyfold.wire import MalformedError
+
+# Partitions that are loaded side by side; what they hold is in memory.
+_AHEAD = max(2, min(4, os.cpu_count() or 1))
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One family of one of an operator's stores. `_heads` are those that were read."""
+
+    storage: Storage
+    operator: OperatorMetadata
+    layout: Layout
+    _heads: dict[tuple[int, int], Footer] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def store(self) -> str:
+        """Name of the store."""
+        return self.operator.stores[self.layout.store].name
+
+    def place(self, partition: int) -> StorePlace:
+        """The store in a partition."""
+        return StorePlace(self.operator.id, partition, self.store)
+
+    def unique(self, batch: Batch, partition: int) -> str:
+        """Id of the version that a batch made in a partition."""
+        return batch.commit.id_of(self.operator.id, partition, self.layout.store)
+
+    def files(self, batch: Batch, partition: int) -> StoreFiles:
+        """A listing of a partition's files."""
+        return list_store(self.storage, self.place(partition).folder, batch.version)
+
+    def head(self, batch: Batch, partition: int) -> Footer:
+        """What the head of a partition says; raises KeyfoldError."""
+        known = self._heads.get((batch.number, partition))
+        if known is None:
+            unique = self.unique(batch, partition)
+            known = self.files(batch, partition).head(batch.version, unique)
+            self._heads[batch.number, partition] = known
+        return known
+
+    def family(self, head: Footer) -> Family | None:
+        """The family as a head describes it; None if the version has none."""
+        return next((it for it in head.families if it.name == self.layout.family), None)
+
+    def partitions(self, batch: Batch) -> int:
+        """Number of partitions that have the store; an operator without a shuffle key has one."""
+        head = self.head(batch, 0)
+        if head.families and all(it.partition_key == CONSTANT for it in head.families):
+            return 1
+        return batch.partitions(self.operator)
+
+    def load(self, batch: Batch, partition: int, wanted: Selection = ALL) -> StoreVersion:
+        """What is wanted of the family in a partition; raises KeyfoldError."""
+        own = wanted.of_family(self.layout.family)
+        unique = self.unique(batch, partition)
+        return load(self.storage, self.place(partition), batch.version, unique, own)
+
+    def rows(
+        self, batch: Batch, partition: int, wanted: Selection = ALL
+    ) -> tuple[Rows, Family] | None:
+        """Rows of a partition and their family; None if the version does not have it."""
+        version = self.load(batch, partition, wanted)
+        family = self.family(version.head)
+        return None if family is None else (version.rows(family.name), family)
+
+    def table(self, batch: Batch, partition: int, wanted: Selection = ALL) -> pa.Table:
+        """Rows of a partition as they are shown; raises KeyfoldError."""
+        found = self.rows(batch, partition, wanted)
+        if found is None:
+            return self.layout.arrow.empty_table()
+        return self.shown(*found, partition)
+
+    def shown(self, rows: Rows, family: Family, partition: int) -> pa.Table:
+        """Rows as they are shown; raises FileCorruptError if they are not of the schema."""
+        try:
+            return self.layout.table(rows, family, partition)
+        except MalformedError as error:
+            raise FileCorruptError(
+                f"Cannot read the rows of {self.place(partition)} family {family.name}: {error}. "
+                "They do not fit the schema that Spark keeps of them; restore the checkpoint from "
+                "one consistent copy."
+            ) from error
+
+    def tables(self, batch: Batch) -> Iterator[pa.Table]:
+        """Each partition's rows, ascending."""
+        return side_by_side(self.partitions(batch), lambda it: self.table(batch, it))
+
+
+def side_by_side(partitions: int, work: Callable[[int], T]) -> Iterator[T]:
+    """What `work` makes of each partition, ascending; some are worked on ahead."""
+    if partitions == 1:
+        yield work(0)
+        return
+    with ThreadPoolExecutor(_AHEAD) as pool:
+        waiting: deque[Future[T]] = deque()
+        try:
+            for partition in range(partitions):
+                waiting.append(pool.submit(work, partition))
+                if len(waiting) == _AHEAD:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for task in waiting:
+                task.cancel()
+
+
+def unknown(what: str, name: object, names: list[str]) -> UnknownNameError:
+    """The error for a name that is not there."""
+    return UnknownNameError(
+        f"Cannot find {what} {name!r}. There are: {', '.join(names) or 'none'}."
+    )

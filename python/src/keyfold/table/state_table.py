@@ -1,0 +1,143 @@
+"""A store, a join's side or a state variable as a table, at any batch that is retained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from keyfold.batch import Batch, find_batch, read_at
+from keyfold.table.changes import a_row_a_key, diff_schema, differences
+from keyfold.table.condition import condition
+from keyfold.table.history import history
+from keyfold.table.lookup import matching, partitions_of, stored_key
+from keyfold.table.scan import Scan, checked_columns
+from keyfold.table.source import Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class StateTable:
+    """Rows of state: `key`, `value`, `partition_id`, as Spark's `statestore` source has them.
+
+    A list's elements are in `list_element`, a map's in `user_map_key` and `user_map_value`, and
+    timers have `expiration_timestamp_ms`. Batches are numbers of the query's batches; -1 is the
+    last committed, -2 the one before it. Besides what is said there, methods raise
+    BatchNotRetainedError for a batch that is not there, and FileMissingError or FileCorruptError
+    for files that the batch needs.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    @property
+    def name(self) -> str:
+        """The name by which its operator has it."""
+        return self.source.layout.name
+
+    @property
+    def kind(self) -> str:
+        """What it holds: rows, list, map, timers or join side."""
+        return self.source.layout.shape.value
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of its rows."""
+        return self.source.layout.arrow
+
+    def get(self, key: Mapping[str, Any], batch: int = -1) -> pa.Table:
+        """The rows of a key, none if it is not there; only its key group's blocks are read.
+
+        Args:
+            key: values by name of column. Columns that do not place the row may be left out.
+            batch: a batch of the query.
+
+        Raises:
+            InvalidArgumentError: a column is missing or unknown, or a value is of another type.
+        """
+        stored = stored_key(self.source, key)
+
+        def look_up(found: Batch) -> pa.Table:
+            partitions, wanted = partitions_of(self.source, found, stored)
+            tables = [self.source.table(found, it, wanted) for it in partitions]
+            whole = pa.concat_tables(tables) if tables else self.schema.empty_table()
+            return matching(self.source, whole, key)
+
+        return read_at(self.source.storage, batch, look_up)
+
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | pc.Expression | None = None,
+        batch: int = -1,
+        limit: int | None = None,
+        *,
+        flatten: bool = True,
+    ) -> Scan:
+        """Rows, read when the result is asked for them.
+
+        Args:
+            columns: names of columns, with fields behind a dot: `value.count`. All by default.
+            where: a condition, as text (`key.user == 42 and value.count > 3`) or as an expression
+                of `pyarrow.compute`.
+            batch: a batch of the query.
+            limit: the most rows to return.
+            flatten: whether lists and maps have a row for each element, or one for each key.
+
+        Raises:
+            InvalidArgumentError: the condition cannot be understood.
+            UnknownNameError: a column is not there.
+        """
+        layout = replace(self.source.layout, flat=flatten)
+        if where is not None:
+            where = condition(where, layout.arrow)
+        source = replace(self.source, layout=layout)
+        return Scan(source, checked_columns(layout, columns), where, batch, limit)
+
+    def count(self, batch: int = -1) -> int:
+        """Number of rows."""
+        return self.scan(batch=batch).count()
+
+    def diff(self, before: int, after: int = -1) -> pa.Table:
+        """What differs between two batches: `change` is inserted, updated or deleted.
+
+        Other columns than those of the key are there twice, `before_value` and `after_value`; where
+        a key has several values, they are lists.
+        """
+        storage = self.source.storage
+
+        def compare(new: Batch) -> pa.Table:
+            old = find_batch(storage, before)
+            source = a_row_a_key(self.source, new)
+            found = list(differences(source, old, new))
+            if not found:
+                return diff_schema(source.layout.arrow).empty_table()
+            return pa.concat_tables(found)
+
+        return read_at(storage, after, compare)
+
+    def history(self, key: Mapping[str, Any]) -> pa.Table:
+        """Every state of a key over the batches that are retained, with `batch_id` and `change`.
+
+        `change` is `present` for what was there at the oldest batch, then inserted, updated or
+        deleted. Raises as `get` does.
+        """
+        return history(self.source, key)
+
+    def to_spark(self, spark: SparkSession, batch: int = -1) -> DataFrame:
+        """The rows as a DataFrame, read by Spark's Python workers, a task for each partition.
+
+        Works under Spark Connect too; the workers need this package. The batch is settled now.
+        """
+        from keyfold.spark_frame import spark_frame  # noqa: PLC0415 - PySpark need not be there
+
+        return spark_frame(spark, self.source, find_batch(self.source.storage, batch))
+
+    def __repr__(self) -> str:
+        """Operator and name."""
+        operator = self.source.operator
+        return f"StateTable({operator.name!r} {operator.id}, {self.name!r}, {self.kind})"

@@ -1,0 +1,144 @@
+"""The command line on a small checkpoint: what it prints where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import keyfold
+from fake_checkpoint import FakeCheckpoint
+from keyfold.cli.main import cli
+from state_writer import StateWriter
+
+
+@pytest.fixture
+def path(fake: FakeCheckpoint) -> str:
+    writer = StateWriter(fake)
+    writer.batch({key: key for key in range(30)})
+    writer.batch({1: 11, 2: None, 40: 40})
+    return str(fake.root)
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+def objects(*arguments: str) -> list[dict[str, Any]]:
+    """What a command prints as JSON, an object a line."""
+    result = run(*arguments, "--output", "json")
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_describe(path: str) -> None:
+    assert "30 rows" in run("describe", path).stdout
+    (found,) = objects("describe", path)
+    assert found["totals"]["rows"] == 30
+
+
+def test_get(path: str) -> None:
+    assert objects("get", path, "agg", '{"id": 1}') == [
+        {"key": {"id": 1}, "value": {"total": 11}, "partition_id": 1}
+    ]
+    assert objects("get", path, "0", '{"id": 1}', "--batch", "0")[0]["value"] == {"total": 1}
+    assert "11" in run("get", path, "agg", '{"id": 1}').stdout
+
+
+def test_key_that_is_not_there(path: str) -> None:
+    result = run("get", path, "agg", '{"id": 2}', code=1)
+    assert result.stdout == ""
+    assert "no row" in result.stderr
+
+
+def test_scan(path: str) -> None:
+    found = objects("scan", path, "agg", "--where", "key.id > 27 and value.total < 40", "-n", "-1")
+    assert sorted(row["key"]["id"] for row in found) == [28, 29]
+    found = objects("scan", path, "agg", "-c", "id,value.total", "-n", "3")
+    assert [list(row) for row in found] == [["id", "value.total"]] * 3
+    result = run("scan", path, "agg", "-n", "3")
+    assert len(result.stdout.splitlines()) == 4
+    assert "--limit -1" in result.stderr
+
+
+def test_diff_and_history(path: str) -> None:
+    found = {row["key"]["id"]: row["change"] for row in objects("diff", path, "agg", "0")}
+    assert found == {1: "updated", 2: "deleted", 40: "inserted"}
+    found = objects("history", path, "agg", '{"id": 2}')
+    assert [(row["batch_id"], row["change"]) for row in found] == [(0, "present"), (1, "deleted")]
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "partitions", "files", "snapshots", "deltas", "references", "groups", "column-families",
+        "skew", "batches", "operators",
+    ],
+)  # fmt: skip
+def test_inspect(path: str, what: str) -> None:
+    found = objects("inspect", path, what)
+    assert bool(found) == (what not in {"snapshots", "references"})
+    run("inspect", path, what)
+
+
+def test_fsck(path: str) -> None:
+    assert "nothing wrong" in run("fsck", path).stdout
+    (delta,) = Path(path).glob("state/0/1/1_*.delta")
+    delta.write_bytes(delta.read_bytes()[:-4])
+    assert "truncated" in run("fsck", path, "--deep", code=1).stdout
+    result = run("fsck", path, "-o", "json", code=1)
+    assert json.loads(result.stdout)["findings"][0]["kind"] == "truncated"
+
+
+def test_report(path: str, tmp_path: Path) -> None:
+    target = tmp_path / "state.html"
+    assert str(target) in run("report", path, str(target)).stdout.replace("\n", "")
+    assert "<svg" in target.read_text(encoding="utf-8")
+
+
+def test_version_needs_no_checkpoint() -> None:
+    assert run("version").stdout.strip() == keyfold.__version__
+    assert objects("version") == [{"version": keyfold.__version__}]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str) -> None:
+    assert "_KEYFOLD_COMPLETE" in run("completion", shell).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("describe", "/nowhere"), 3),
+        (("get", "{path}", "agg", '{"id": 1}', "--batch", "77"), 3),
+        (("get", "{path}", "agg", "no json"), 2),
+        (("get", "{path}", "agg", "[1]"), 2),
+        (("get", "{path}", "agg", '{"other": 1}'), 2),
+        (("get", "{path}", "agg", '{"id": "x"}'), 2),
+        (("get", "{path}", "join", '{"id": 1}'), 2),
+        (("get", "{path}", "agg/left", '{"id": 1}'), 2),
+        (("scan", "{path}", "agg", "--where", "key.id >"), 2),
+        (("scan", "{path}", "agg", "--where", "__import__('os')"), 2),
+        (("scan", "{path}", "agg", "--columns", "other"), 2),
+        (("inspect", "{path}", "nothing"), 2),
+        (("describe",), 2),
+    ],
+)
+def test_what_goes_wrong(path: str, arguments: tuple[str, ...], code: int) -> None:
+    result = run(*(it.replace("{path}", path) for it in arguments), code=code)
+    assert result.stdout == ""
+    assert result.stderr != ""
+
+
+def test_it_is_installed_as_a_program(path: str) -> None:
+    program = Path(sys.executable).parent / "keyfold"
+    done = subprocess.run(
+        [program, "scan", path, "agg", "-o", "json"], check=True, capture_output=True, text=True
+    )
+    assert len(done.stdout.splitlines()) == 20

@@ -1,0 +1,242 @@
+"""Each kind of damage, planted in a healthy checkpoint, is found for what it is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import keyfold
+from fake_checkpoint import FakeCheckpoint
+from golden_valid import bigint, link, put
+from keyfold.fsck.finding import FsckReport, Kind
+from state_writer import StateWriter, hash_of
+
+
+@pytest.fixture
+def writer(fake: FakeCheckpoint) -> StateWriter:
+    found = StateWriter(fake)
+    found.batch({key: key for key in range(40)})
+    found.batch(dict.fromkeys(range(0, 40, 5)))
+    found.batch({1: 11, 2: 22}, snapshots=True)
+    found.batch({3: 33})
+    found.batch({4: 44})
+    return found
+
+
+def check(writer: StateWriter, *, deep: bool = False) -> FsckReport:
+    return keyfold.open_checkpoint(writer.fake.root).fsck(deep=deep)
+
+
+def kinds(report: FsckReport) -> set[Kind]:
+    return {finding.kind for finding in report.findings}
+
+
+@pytest.mark.parametrize("deep", [False, True])
+@pytest.mark.parametrize("ids", [False, True])
+def test_healthy(fake: FakeCheckpoint, deep: bool, ids: bool) -> None:  # noqa: FBT001
+    writer = StateWriter(fake, ids=ids)
+    for number in range(6):
+        writer.batch(dict.fromkeys(range(number, 30), number), snapshots=number == 3)
+    report = check(writer, deep=deep)
+    assert report.findings == ()
+    assert report.ok
+    assert (report.batches, report.files) == (6, 14)
+
+
+def test_healthy_after_retention(writer: StateWriter) -> None:
+    for version in (1, 2):
+        for partition in (0, 1):
+            writer.path(version, "delta", partition).unlink()
+        (writer.fake.root / f"commits/{version - 1}").unlink()
+        (writer.fake.root / f"offsets/{version - 1}").unlink()
+    assert check(writer, deep=True).findings == ()
+
+
+def test_healthy_while_a_batch_is_written(writer: StateWriter) -> None:
+    writer.fake.start(5)
+    writer.path(6).write_bytes(writer.file(6, "delta", 0, []))
+    assert check(writer).findings == ()
+
+
+def flip(path: Any, at: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[at] ^= 0x55
+    path.write_bytes(content)
+
+
+def entry(key: int, value: int) -> dict[str, Any]:
+    return put(hash_of(key), bigint(key), bigint(value))
+
+
+def own_key(writer: StateWriter, partition: int) -> int:
+    return next(key for key in range(1000, 2000) if writer.owner(key) == partition)
+
+
+def rewrite(writer: StateWriter, version: int = 4, partition: int = 0, **other: Any) -> None:
+    """The delta of a version again, with something in its footer that is not so."""
+    lineage = [link(3, "snapshot", writer.unique(partition, 3))]
+    own = {"lineage": lineage, "rows": other.pop("rows", rows_after(writer, version, partition))}
+    entries = other.pop("entries", changed(writer, version, partition))
+    content = writer.file(version, "delta", partition, entries, **(own | other))
+    writer.path(version, "delta", partition).write_bytes(content)
+
+
+def rows_after(writer: StateWriter, version: int, partition: int) -> dict[int, list[int]]:
+    rows = {k: v for k, v in writer.rows.items() if writer.owner(k) == partition}
+    if version == 4 and 4 in rows:
+        rows[4] = [4]
+    return rows
+
+
+def changed(writer: StateWriter, version: int, partition: int) -> list[dict[str, Any]]:
+    key, value = {4: (3, 33), 5: (4, 44)}[version]
+    return [entry(key, value)] if writer.owner(key) == partition else []
+
+
+def damage_footer(writer: StateWriter) -> None:
+    content = writer.path(4).read_bytes()
+    at = content.index(b"default", 16)
+    writer.path(4).write_bytes(content[:at] + b"DEFAULT" + content[at + 7 :])
+
+
+def wrong_partition(writer: StateWriter) -> None:
+    stranger = entry(own_key(writer, 1), 1)
+    rewrite(writer, entries=[*changed(writer, 4, 0), stranger])
+
+
+def wrong_hash(writer: StateWriter) -> None:
+    key = own_key(writer, 0)
+    other = next(it for it in range(key + 1, 3000) if writer.owner(it) == 0)
+    rewrite(writer, entries=[put(hash_of(other), bigint(key), bigint(1))])
+
+
+def row_too_short(writer: StateWriter) -> None:
+    key = own_key(writer, 0)
+    rewrite(writer, entries=[put(hash_of(key), bigint(key), "00" * 8)])
+
+
+def wrong_counts(writer: StateWriter) -> None:
+    rewrite(writer, version=5, rows={1: [1]}, lineage=writer.lineage[0][1:])
+
+
+def foreign(writer: StateWriter) -> None:
+    writer.path(4).write_bytes(b"LZ4Block" * 20)
+
+
+def newer(writer: StateWriter) -> None:
+    content = bytearray(writer.path(4).read_bytes())
+    content[4] = content[-14] = 2
+    writer.path(4).write_bytes(content)
+
+
+def gone_commit(writer: StateWriter) -> None:
+    (writer.fake.root / "commits/2").unlink()
+
+
+def other_id(writer: StateWriter) -> None:
+    rewrite(writer, lineage=[link(3, "snapshot", "somebody-else")])
+
+
+def loser(writer: StateWriter) -> None:
+    path = writer.path(4)
+    shutil.copy(path, path.with_name("4_loser.delta"))
+
+
+def moved_file(writer: StateWriter) -> None:
+    shutil.copy(writer.path(4, "delta", 1), writer.path(4, "delta", 1).with_name("x"))
+    content = writer.file(4, "delta", 1, [], lineage=[link(3, "snapshot", "id-3-0")], id="id-4-0")
+    writer.path(4, "delta", 1).with_name("x").unlink()
+    writer.path(4, "delta", 0).write_bytes(content)
+
+
+def stale_operator(writer: StateWriter) -> None:
+    writer.fake.write("state/7/0/1.delta", b"")
+
+
+def stale_partition(writer: StateWriter) -> None:
+    writer.fake.write("state/0/5/1_a.delta", b"")
+
+
+def unknown_file(writer: StateWriter) -> None:
+    writer.fake.write("state/0/1/notes.txt", b"hello")
+
+
+def not_begun(writer: StateWriter) -> None:
+    writer.path(9).write_bytes(writer.path(4).read_bytes())
+
+
+def metadata(path: str, content: str = "?") -> Callable[[StateWriter], None]:
+    return lambda writer: writer.fake.write(path, content) and None
+
+
+PLANTED: dict[str, tuple[Kind, bool, Callable[[StateWriter], Any]]] = {
+    "missing head": (Kind.MISSING, False, lambda it: it.path(5).unlink()),
+    "missing delta below": (Kind.MISSING, False, lambda it: it.path(4).unlink()),
+    "missing delta beside its snapshot": (Kind.MISSING, False, lambda it: it.path(3).unlink()),
+    "missing snapshot": (Kind.MISSING, False, lambda it: it.path(3, "snapshot").unlink()),
+    "missing first delta": (Kind.MISSING, False, lambda it: it.path(1).unlink()),
+    "truncated": (
+        Kind.TRUNCATED,
+        False,
+        lambda it: it.path(4).write_bytes(it.path(4).read_bytes()[:-9]),
+    ),
+    "emptied": (Kind.TRUNCATED, False, lambda it: it.path(4).write_bytes(b"")),
+    "flipped bit in a block": (Kind.CHECKSUM, False, lambda it: flip(it.path(1), 60)),
+    "flipped bit in a snapshot": (
+        Kind.CHECKSUM,
+        False,
+        lambda it: flip(it.path(3, "snapshot"), 60),
+    ),
+    "flipped bit in a footer": (Kind.CHECKSUM, False, damage_footer),
+    "row of another partition": (Kind.WRONG_PARTITION, False, wrong_partition),
+    "file of another partition": (Kind.MISPLACED, False, moved_file),
+    "other number of key groups": (
+        Kind.KEY_GROUPS,
+        False,
+        lambda it: rewrite(it, keyGroups=24, entries=[]),
+    ),
+    "other number of partitions": (
+        Kind.PARTITIONS,
+        False,
+        lambda it: rewrite(it, partitions=4, entries=[]),
+    ),
+    "lineage of another attempt": (Kind.LINEAGE, False, other_id),
+    "gap in the commit log": (Kind.VERSION_GAP, False, gone_commit),
+    "file of another program": (Kind.FOREIGN, False, foreign),
+    "newer format": (Kind.NEWER_FORMAT, False, newer),
+    "operator metadata": (Kind.METADATA, False, metadata("state/0/_metadata/metadata")),
+    "state schema": (Kind.METADATA, False, metadata("state/0/0/_metadata/schema")),
+    "commit": (Kind.METADATA, False, metadata("commits/1")),
+    "offsets": (Kind.METADATA, False, metadata("offsets/1")),
+    "attempt that lost": (Kind.UNREFERENCED, False, loser),
+    "folder of no operator": (Kind.ORPHAN, False, stale_operator),
+    "folder of no partition": (Kind.ORPHAN, False, stale_partition),
+    "file of nobody": (Kind.ORPHAN, False, unknown_file),
+    "version that no batch makes": (Kind.ORPHAN, False, not_begun),
+    "hash of another key": (Kind.HASH, True, wrong_hash),
+    "row that is too short": (Kind.ROW, True, row_too_short),
+    "rows that are not counted": (Kind.COUNT, True, wrong_counts),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted(writer: StateWriter, name: str) -> None:
+    expected, deep, plant = PLANTED[name]
+    plant(writer)
+    report = check(writer, deep=deep)
+    assert kinds(report) == {expected}
+    assert report.ok == (expected in {Kind.ORPHAN, Kind.UNREFERENCED})
+    json.dumps(report.to_dict())
+    assert all(str(writer.fake.root) in finding.path for finding in report.findings)
+
+
+def test_files_are_named(writer: StateWriter) -> None:
+    flip(writer.path(1, "delta", 1), 60)
+    (finding,) = check(writer).findings
+    assert finding.path == str(writer.path(1, "delta", 1))
+    assert "checksum" in finding.message
+    assert str(finding.path) in str(check(writer))

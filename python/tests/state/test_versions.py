@@ -1,0 +1,125 @@
+"""Every version of any sequence of batches is what a plain dictionary says."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import keyfold
+from fake_checkpoint import FakeCheckpoint
+from golden_valid import family
+from state_writer import StateWriter, hash_of
+
+KEYS = st.integers(0, 12)
+VALUES = st.lists(st.integers(0, 9), min_size=1, max_size=3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.dictionaries(KEYS, st.one_of(st.integers(0, 9), st.none())), st.booleans()),
+        min_size=1,
+        max_size=8,
+    ),
+    st.booleans(),
+)
+def test_single_values(batches: list[Any], ids: bool) -> None:  # noqa: FBT001
+    check(batches, ids=ids, multi=False)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.dictionaries(
+                KEYS,
+                st.one_of(VALUES, st.none(), st.tuples(st.just("append"), VALUES)),
+            ),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_several_values_a_key(batches: list[Any]) -> None:
+    check(batches, ids=True, multi=True)
+
+
+def check(batches: list[Any], *, ids: bool, multi: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        writer = StateWriter(FakeCheckpoint(Path(folder) / "cp"), ids=ids, multi=multi)
+        expected = []
+        for changes, snapshots in batches:
+            writer.batch(changes, snapshots=snapshots)
+            expected.append({key: list(values) for key, values in writer.rows.items()})
+        table = keyfold.open_checkpoint(writer.fake.root)[0]
+        for number, rows in enumerate(expected):
+            assert read(table, number) == rows
+            assert table.count(number) == sum(map(len, rows.values()))
+        checked = keyfold.open_checkpoint(writer.fake.root).fsck(deep=True)
+        assert checked.findings == ()
+
+
+def read(table: Any, batch: int) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for row in table.scan(batch=batch).to_pylist():
+        assert row["partition_id"] == hash_of(row["key"]["id"]) % 2
+        found.setdefault(row["key"]["id"], []).append(row["value"]["total"])
+    return found
+
+
+def test_keys_whose_fingerprints_are_equal_stay_apart(
+    fake: FakeCheckpoint, monkeypatch: Any
+) -> None:
+    import numpy as np  # noqa: PLC0415
+
+    from keyfold.state import key_order  # noqa: PLC0415
+
+    monkeypatch.setattr(key_order, "fingerprints", lambda it: np.zeros(it.count, dtype=np.uint64))
+    writer = StateWriter(fake)
+    writer.batch({key: key for key in range(30)})
+    writer.batch({3: 33, 4: None, 40: 40})
+    expected = {key: [key] for key in range(30)} | {3: [33], 40: [40]}
+    del expected[4]
+    assert read(keyfold.open_checkpoint(fake.root)[0], -1) == expected
+
+
+def test_snapshot_that_is_damaged_gives_way_to_deltas(fake: FakeCheckpoint) -> None:
+    writer = StateWriter(fake)
+    writer.batch({1: 1, 2: 2, 3: 3})
+    writer.batch({4: 4}, snapshots=True)
+    writer.batch({1: 11})
+    for partition in (0, 1):
+        path = writer.path(2, "snapshot", partition)
+        content = bytearray(path.read_bytes())
+        content[40] ^= 1
+        path.write_bytes(content)
+    assert read(keyfold.open_checkpoint(fake.root)[0], -1) == {1: [11], 2: [2], 3: [3], 4: [4]}
+
+
+def test_family_that_is_dropped_begins_anew(fake: FakeCheckpoint) -> None:
+    from golden_encoder import encode  # noqa: PLC0415
+    from golden_valid import bigint, block, group, put, spec  # noqa: PLC0415
+
+    writer = StateWriter(fake, partitions=1)
+    writer.batch({key: key for key in range(10)})
+    hashed = hash_of(77)
+    content = spec(
+        "",
+        "delta",
+        {"version": 2, "id": "id-2-0", "partition": 0, "partitions": 1, "keyGroups": 12},
+        lineage=writer.lineage[0],
+        dropped=["default"],
+        families=[family(0, "default", 1, 32)],
+        blocks=[block([put(hashed, bigint(77), bigint(7))])],
+        groups=[group(0, hashed % 12, 0, 0, 1, 32)],
+    )
+    writer.path(2).write_bytes(encode(content))
+    fake.start(1, partitions=1)
+    fake.commit(1, {0: [["id-2-0"]]})
+    found = keyfold.open_checkpoint(fake.root)[0].scan().to_pylist()
+    assert [row["key"]["id"] for row in found] == [77]

@@ -1,0 +1,154 @@
+"""Writes the state of a query with BIGINT keys and values, right down to hashes and counts.
+
+It shares no code with the reader: files by the golden encoder, hashes by a Murmur3 of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+from fake_checkpoint import FakeCheckpoint
+from golden_encoder import encode
+from golden_valid import append, bigint, block, family, group, link, put, remove, spec
+
+MASK = 0xFFFFFFFF
+
+
+def murmur(words: list[int], length: int, seed: int = 42) -> int:
+    def turned(word: int, bits: int) -> int:
+        return (word << bits | word >> 32 - bits) & MASK
+
+    found = seed
+    for word in words:
+        mixed = turned(word * 0xCC9E2D51 & MASK, 15) * 0x1B873593 & MASK
+        found = (turned(found ^ mixed, 13) * 5 + 0xE6546B64) & MASK
+    found ^= length
+    found = (found ^ found >> 16) * 0x85EBCA6B & MASK
+    found = (found ^ found >> 13) * 0xC2B2AE35 & MASK
+    found ^= found >> 16
+    return found - (1 << 32) if found >> 31 else found
+
+
+def hash_of(key: int) -> int:
+    low, high = struct.unpack("<II", struct.pack("<q", key))
+    return murmur([low, high], 8)
+
+
+class StateWriter:
+    """A query with one operator; a batch changes rows, and makes the next version of each part.
+
+    With `multi`, a value is a list, and a change to `("append", [...])` adds to it.
+    """
+
+    def __init__(
+        self, fake: FakeCheckpoint, *, partitions: int = 2, groups: int = 12, ids: bool = True,
+        multi: bool = False,
+    ) -> None:  # fmt: skip
+        self.fake = fake
+        self.partitions = partitions
+        self.groups = groups
+        self.ids = ids
+        self.multi = multi
+        self.batch_number = -1
+        self.rows: dict[int, list[int]] = {}
+        self.lineage: dict[int, list[dict[str, Any]]] = {p: [] for p in range(partitions)}
+        fake.operator(partitions=partitions)
+        self.schema()
+
+    def schema(self) -> None:
+        """Spark's schema file, version 2."""
+        texts = b"".join(
+            struct.pack(">iH", 1, len(it)) + it for it in map(_struct, ("id", "total"))
+        )
+        self.fake.write("state/0/0/_metadata/schema", struct.pack(">H", 2) + b"v2" + texts)
+
+    def unique(self, partition: int, version: int) -> str:
+        return f"id-{version}-{partition}" if self.ids else ""
+
+    def batch(self, changes: dict[int, Any], *, snapshots: bool = False) -> int:
+        """Changes rows: a number or list puts, None removes; returns the batch's number."""
+        self.batch_number += 1
+        version = self.batch_number + 1
+        entries = [entry for key, value in changes.items() if (entry := self._change(key, value))]
+        for partition in range(self.partitions):
+            own = [it for it in entries if it["hash"] % self.partitions == partition]
+            self._write(version, "delta", partition, own)
+            if snapshots:
+                rows = [self._put(key) for key in self.rows if self.owner(key) == partition]
+                self._write(version, "snapshot", partition, rows)
+            newest = link(
+                version, "snapshot" if snapshots else "delta", self.unique(partition, version)
+            )
+            below = [] if snapshots else self.lineage[partition]
+            self.lineage[partition] = [newest, *below]
+        self.fake.start(self.batch_number, partitions=self.partitions)
+        found = {0: [[self.unique(p, version)] for p in range(self.partitions)]}
+        self.fake.commit(self.batch_number, found if self.ids else None)
+        return self.batch_number
+
+    def owner(self, key: int) -> int:
+        return hash_of(key) % self.partitions
+
+    def path(self, version: int, kind: str = "delta", partition: int = 0) -> Any:
+        unique = f"_{self.unique(partition, version)}" if self.ids else ""
+        return self.fake.root / f"state/0/{partition}/{version}{unique}.{kind}"
+
+    def file(
+        self, version: int, kind: str, partition: int, entries: list[dict[str, Any]], **other: Any
+    ) -> bytes:
+        """Bytes of a file; `other` may name `lineage`, `rows` and fields of the identity."""
+        rows = other.pop("rows", None)
+        if rows is None:
+            rows = {k: v for k, v in self.rows.items() if self.owner(k) == partition}
+        values = sum(map(len, rows.values()))
+        counts = {"values": values, "multiValue": self.multi}
+        described = family(0, "default", len(rows), 16 * (len(rows) + values), **counts)
+        lineage = other.pop("lineage", self.lineage.get(partition, []))
+        identity = {
+            "version": version, "id": self.unique(partition, version), "partition": partition,
+            "partitions": self.partitions, "keyGroups": self.groups,
+        }  # fmt: skip
+        entries = sorted(entries, key=lambda it: it["hash"] % self.groups)
+        table, at = [], 0
+        for number in sorted({it["hash"] % self.groups for it in entries}):
+            run = [it for it in entries if it["hash"] % self.groups == number]
+            size = sum(len(it["key"]) + sum(map(len, it["values"])) for it in run) // 2
+            table.append(group(0, number, 0, at, len(run), size))
+            at += len(run)
+        return encode(
+            spec(
+                "",
+                kind,
+                identity | other,
+                lineage=lineage,
+                families=[described],
+                blocks=[block(entries, "zstd")] if entries else [],
+                groups=table,
+            )
+        )
+
+    def _write(
+        self, version: int, kind: str, partition: int, entries: list[dict[str, Any]]
+    ) -> None:
+        path = self.path(version, kind, partition)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(self.file(version, kind, partition, entries))
+
+    def _change(self, key: int, value: Any) -> dict[str, Any] | None:
+        if value is None:
+            return remove(hash_of(key), bigint(key)) if self.rows.pop(key, None) else None
+        if isinstance(value, tuple):
+            self.rows[key] = [*self.rows.get(key, []), *value[1]]
+            return append(hash_of(key), bigint(key), *map(bigint, value[1]))
+        self.rows[key] = value if isinstance(value, list) else [value]
+        return self._put(key)
+
+    def _put(self, key: int) -> dict[str, Any]:
+        return put(hash_of(key), bigint(key), *map(bigint, self.rows[key]))
+
+
+def _struct(name: str) -> bytes:
+    field = {"name": name, "type": "long", "nullable": True, "metadata": {}}
+    return json.dumps({"type": "struct", "fields": [field]}).encode()

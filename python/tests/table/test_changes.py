@@ -1,0 +1,100 @@
+"""Differences and histories of any sequence of batches, against plain dictionaries."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import keyfold
+from fake_checkpoint import FakeCheckpoint
+from keyfold.table.state_table import StateTable
+from state_writer import StateWriter
+
+State = dict[int, list[int]]
+KEYS = st.integers(0, 8)
+VALUES = st.lists(st.integers(0, 2), min_size=1, max_size=3)
+BATCHES = st.lists(
+    st.tuples(
+        st.dictionaries(
+            KEYS, st.one_of(VALUES, st.none(), st.tuples(st.just("append"), VALUES)), max_size=5
+        ),
+        st.booleans(),
+    ),
+    min_size=2,
+    max_size=6,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(BATCHES)
+def test_differences_and_histories(batches: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        writer = StateWriter(FakeCheckpoint(Path(folder) / "cp"), multi=True)
+        states: list[State] = []
+        for changes, snapshots in batches:
+            writer.batch(changes, snapshots=snapshots)
+            states.append({key: list(values) for key, values in writer.rows.items()})
+        table = keyfold.open_checkpoint(writer.fake.root)["agg"].only
+        last = len(states) - 1
+        for before, after in ((0, last), (last - 1, last), (last, 0), (last, last)):
+            assert found_changes(table, before, after) == changes_of(states[before], states[after])
+        for key in {key for state in states for key in state}:
+            assert found_history(table, key) == history_of(states, key)
+
+
+def changes_of(before: State, after: State) -> dict[int, str]:
+    found = {}
+    for key in before.keys() | after.keys():
+        if before.get(key) != after.get(key):
+            found[key] = (
+                "inserted" if key not in before else "updated" if key in after else "deleted"
+            )
+    return found
+
+
+def found_changes(table: StateTable, before: int, after: int) -> dict[int, str]:
+    return {row["key"]["id"]: row["change"] for row in table.diff(before, after).to_pylist()}
+
+
+def history_of(states: list[State], key: int) -> list[tuple[int, str, list[int]]]:
+    found: list[tuple[int, str, list[int]]] = []
+    known: list[int] | None = None
+    for batch, state in enumerate(states):
+        now = state.get(key, [])
+        if batch == 0 and now:
+            found.append((batch, "present", now))
+        elif batch and now != known:
+            change = "deleted" if not now else "updated" if known else "inserted"
+            found.append((batch, change, now))
+        known = now
+    return found
+
+
+def found_history(table: StateTable, key: int) -> list[tuple[int, str, list[int]]]:
+    found: dict[int, tuple[int, str, list[int]]] = {}
+    for row in table.history({"id": key}).to_pylist():
+        entry = found.setdefault(row["batch_id"], (row["batch_id"], row["change"], []))
+        if row["value"] is not None:
+            entry[2].append(row["value"]["total"])
+    return list(found.values())
+
+
+def test_before_and_after_are_side_by_side(fake: FakeCheckpoint) -> None:
+    writer = StateWriter(fake)
+    writer.batch({1: 10, 2: 20})
+    writer.batch({1: 11, 2: None, 3: 30})
+    rows = keyfold.open_checkpoint(fake.root)["agg"].diff(0, 1).to_pylist()
+    assert sorted(
+        (row["change"], row["key"]["id"], row["before_value"], row["after_value"]) for row in rows
+    ) == [
+        ("deleted", 2, {"total": 20}, None),
+        ("inserted", 3, None, {"total": 30}),
+        ("updated", 1, {"total": 10}, {"total": 11}),
+    ]
+    empty = keyfold.open_checkpoint(fake.root)["agg"].diff(1, 1)
+    assert empty.num_rows == 0
+    assert empty.schema.names == ["change", "key", "before_value", "after_value", "partition_id"]
