@@ -26,14 +26,13 @@ CONFORMANCE := PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python \
 	java @jvm/conformance/target/java.args io.keyfold.conformance.Main
 BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)" \
 	$(if $(FRESH),--fresh) $(if $(PROFILE),--profile)
-HDFS := org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider
 
 # A state is a whole map off the heap: few at a time. Two settings of the JVM, 12 s each a test.
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
 .PHONY: help setup jar demo test test-jvm test-python soak jcstress conformance conformance-reach \
-	conformance-baseline bench bench-quick bench-page golden docs fmt lint clean
+	conformance-baseline conformance-page bench bench-quick bench-page golden docs fmt lint clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -78,11 +77,16 @@ conformance: $(VENV)/ready ## Spark's own suites against Keyfold; one of them: S
 
 conformance-reach: $(VENV)/ready ## how many of those tests really reach the store
 	build/sbt conformance/prepare
-	$(CONFORMANCE) --reach --suite "$(SUITE)"
+	$(CONFORMANCE) --provider Refusing --suite "$(SUITE)"
 
-conformance-baseline: $(VENV)/ready ## the same suites against Spark's HDFSBacked
+conformance-baseline: $(VENV)/ready ## the same suites against Spark's RocksDB and HDFSBacked, for comparison
 	build/sbt conformance/prepare
-	$(CONFORMANCE) --provider $(HDFS) --suite "$(SUITE)"
+	$(CONFORMANCE) --provider RocksDB --suite "$(SUITE)"
+	$(CONFORMANCE) --provider HDFSBacked --suite "$(SUITE)"
+
+conformance-page: ## docs/conformance.md again, from the results there are
+	build/sbt conformance/prepare
+	$(CONFORMANCE) --page
 
 bench-quick: ## Keyfold beside Spark's own providers, in 8 minutes: bench-out/quick.md
 	build/sbt bench/prepare

@@ -54,13 +54,15 @@ lazy val conformance = (project in file("jvm/conformance"))
       val argumentFile = target.value / "java.args"
       val classPath = unpackTestResources.value +: (Test / fullClasspath).value.files
       // Results hold for exactly this code; jars are Spark's and have their version in the name.
-      val tested = ((LocalProject("spark") / Runtime / fullClasspath).value.files ++
-        (Test / products).value).filter(_.isDirectory)
+      val tested = (LocalProject("spark") / Runtime / fullClasspath).value.files
+        .filter(_.isDirectory)
       def joined(files: Seq[File]) = files.mkString(java.io.File.pathSeparator)
       val arguments = Seq(
         "-cp",
         joined(classPath),
         s"-Dkeyfold.conformance.tested=${joined(tested)}",
+        s"-Dkeyfold.conformance.suites=${joined((Test / products).value)}",
+        s"-Dkeyfold.conformance.version=${version.value}",
         s"-Dkeyfold.conformance.java.args=$argumentFile",
         s"-Dkeyfold.conformance.spark.version=$sparkVersion"
       ) ++ (LocalProject("spark") / Test / javaOptions).value.filter(_.startsWith("--add-opens"))

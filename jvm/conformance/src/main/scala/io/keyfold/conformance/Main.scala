@@ -4,10 +4,12 @@ import java.io.File
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 import java.nio.file.StandardOpenOption.APPEND
+import java.time.LocalDate
 
 /** Runs the suites of `suites.txt` one after the other; see README.md for the options. */
 object Main {
   private val Home = Path.of("jvm", "conformance")
+  private val ResultFolder = Home.resolve("results")
 
   def main(arguments: Array[String]): Unit = {
     val options =
@@ -18,43 +20,75 @@ object Main {
           sys.exit(2)
       }
     val listed = SuiteList.read(Home.resolve("suites.txt"))
+    if (options.pageOnly) {
+      writePage(listed)
+      System.exit(0)
+    }
     val suites =
-      if (options.suites.isEmpty) listed
+      if (options.suites.isEmpty) listed.filter(_.runsWith(options.provider)).map(_.name)
       else options.suites.map(SuiteList.fullName(_, listed))
     val runner = new Runner(options)
     val results = suites.map(runner.run)
-    // A run of some suites must not replace the table of all.
-    if (options.suites.isEmpty && options.measuresReach && results.forall(_.isWhole))
-      Reach.write(Home.resolve("reach.tsv"), runner.sparkVersion, results)
-    else if (options.suites.isEmpty && options.testsKeyfold)
-      new Report(
-        runner.sparkVersion,
-        options.provider,
-        runner.skips,
-        Reach.read(Home.resolve("reach.tsv"))
-      ).write(Path.of("docs", "conformance.md"), results)
+    if (options.measuresReach) {
+      if (results.forall(_.isWhole))
+        Reach.write(Home.resolve("reach.tsv"), runner.sparkVersion, results)
+    } else if (options.suites.isEmpty) { // A run of some must not replace the results of all.
+      val file = ProviderResults.fileOf(ResultFolder, options.provider)
+      val summaries = results.map(SuiteSummary.of)
+      val run = ProviderResults(runner.testedVersion, LocalDate.now.toString, summaries)
+      ProviderResults.write(file, run)
+      writePage(listed)
+    }
     val failed = results.map(_.failed).sum
     println(
       s"conformance: ${results.map(_.passed).sum} passed, $failed failed, " +
         s"${results.map(_.skipped).sum} skipped"
     )
-    val succeeded = if (options.measuresReach) results.forall(_.isWhole) else failed == 0
+    // What fails with another provider is what is to be known.
+    val succeeded = if (options.testsKeyfold) failed == 0 else results.forall(_.isWhole)
     System.exit(if (succeeded) 0 else 1)
+  }
+
+  private def writePage(listed: Seq[ListedSuite]): Unit = {
+    val results = for {
+      provider <- Provider.Compared
+      run <- ProviderResults.read(ProviderResults.fileOf(ResultFolder, provider))
+    } yield provider -> run
+    new Report(
+      listed,
+      results.toMap,
+      Skips.read(Home.resolve("SKIPS.md")),
+      Reach.read(Home.resolve("reach.tsv"))
+    ).write(Path.of("docs", "conformance.md"))
   }
 
   /** Runs suites with one provider, or takes the results of an earlier run of the same code. */
   private final class Runner(options: Options) {
     val sparkVersion: String = property("keyfold.conformance.spark.version")
+
+    /** Of the provider: Spark's own have its version. */
+    val testedVersion: String =
+      if (options.testsKeyfold) s"${property("keyfold.conformance.version")}, Spark $sparkVersion"
+      else s"Spark $sparkVersion"
+
     // Other providers are run for comparison, whole.
-    val skips: Seq[Skip] = if (options.testsKeyfold) Skips.read(Home.resolve("SKIPS.md")) else Nil
+    private val skips: Seq[Skip] =
+      if (options.testsKeyfold) Skips.read(Home.resolve("SKIPS.md")) else Nil
 
     private val javaArguments = property("keyfold.conformance.java.args")
-    private val tested =
-      property("keyfold.conformance.tested").split(File.pathSeparator).toSeq.map(Path.of(_))
+    private val tested = {
+      // What Spark's providers do does not depend on Keyfold's classes.
+      val names =
+        if (options.testsKeyfold || options.measuresReach) Seq("tested", "suites")
+        else Seq("suites")
+      names
+        .flatMap(name => property(s"keyfold.conformance.$name").split(File.pathSeparator))
+        .map(Path.of(_))
+    }
     private val conditions =
-      Seq(sparkVersion, options.provider, Runtime.version.feature.toString) ++
+      Seq(sparkVersion, options.provider.className, Runtime.version.feature.toString) ++
         SuiteProcess.JvmOptions
-    private val folder = Path.of("target", "conformance", options.provider).toAbsolutePath
+    private val folder = Path.of("target", "conformance", options.provider.name).toAbsolutePath
     private val process = new SuiteProcess(
       javaArguments,
       options.provider,

@@ -8,34 +8,34 @@ package io.keyfold.conformance
   *   for each suite; one that takes longer is ended and counts as failed
   * @param again
   *   run also where a result of the same code is there
+  * @param pageOnly
+  *   run nothing
   * @param verbose
   *   show what the suites print
   */
 final case class Options(
-    provider: String = Options.Keyfold,
+    provider: Provider = Provider.Keyfold,
     suites: Seq[String] = Nil,
     timeoutMinutes: Long = 30L,
     again: Boolean = false,
+    pageOnly: Boolean = false,
     verbose: Boolean = false
 ) {
-  def measuresReach: Boolean = provider == Options.Refusing
-  def testsKeyfold: Boolean = provider == Options.Keyfold
+  def measuresReach: Boolean = provider == Provider.Refusing
+  def testsKeyfold: Boolean = provider == Provider.Keyfold
 }
 
 object Options {
-  val Keyfold = "io.keyfold.spark.KeyfoldStateStoreProvider"
-  val Refusing = "io.keyfold.conformance.RefusingProvider"
-
   def parse(arguments: List[String], options: Options = Options()): Options = arguments match {
-    case Nil                              => options
-    case "--provider" :: provider :: rest => parse(rest, options.copy(provider = provider))
-    case "--suite" :: suites :: rest      =>
+    case Nil                          => options
+    case "--provider" :: name :: rest => parse(rest, options.copy(provider = Provider.parse(name)))
+    case "--suite" :: suites :: rest  =>
       val names = suites.split(',').toSeq.map(_.trim).filter(_.nonEmpty)
       parse(rest, options.copy(suites = options.suites ++ names))
     case "--timeout-minutes" :: minutes :: rest =>
       parse(rest, options.copy(timeoutMinutes = minutes.toLong))
-    case "--reach" :: rest            => parse(rest, options.copy(provider = Refusing))
     case "--again" :: rest            => parse(rest, options.copy(again = true))
+    case "--page" :: rest             => parse(rest, options.copy(pageOnly = true))
     case ("-v" | "--verbose") :: rest => parse(rest, options.copy(verbose = true))
     case other :: _ => throw new IllegalArgumentException(s"Invalid option: $other")
   }

@@ -21,13 +21,15 @@ object Reach {
         .map(fields => fields(0) -> fields(1).toInt)
         .toMap
 
+  /** Other suites keep what was measured of them. */
   def write(file: Path, sparkVersion: String, results: Seq[SuiteResult]): Unit = {
     val head = Seq(
       "# Written by make conformance-reach. Tests that really use the configured provider.",
-      s"# Spark $sparkVersion, measured ${LocalDate.now}",
-      "# suite\treach\ttests"
+      s"# Spark $sparkVersion, last measured ${LocalDate.now}",
+      "# suite\treach"
     )
-    val rows = results.map(result => s"${result.suite}\t${result.failed}\t${result.tests.size}")
+    val reach = read(file) ++ results.map(result => result.suite -> result.failed)
+    val rows = reach.toSeq.sorted.map { case (suite, tests) => s"$suite\t$tests" }
     Files.write(file, (head ++ rows).asJava, UTF_8)
     ()
   }

@@ -5,8 +5,19 @@ import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
-/** A test that is left out, and why. */
-final case class Skip(suite: String, test: String, reason: String)
+/** A test that is left out, and why.
+  *
+  * @param test
+  *   a name that ends in `*` stands for all that begin so
+  */
+final case class Skip(suite: String, test: String, reason: String) {
+  def covers(name: String): Boolean = Skip.covers(test, name)
+}
+
+object Skip {
+  def covers(pattern: String, name: String): Boolean =
+    if (pattern.endsWith("*")) name.startsWith(pattern.dropRight(1)) else name == pattern
+}
 
 /** `SKIPS.md`: the rows of its table `| suite | test | reason |`, suites by their last name part. A
   * row that cannot be read is an error: else its test would be run unnoticed.

@@ -5,14 +5,36 @@ import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
-/** `suites.txt`: one full class name a line, `#` starts a comment. */
+/** A line of `suites.txt`.
+  *
+  * @param needsFamilies
+  *   whether its tests need column families
+  */
+final case class ListedSuite(name: String, needsFamilies: Boolean) {
+  def runsWith(provider: Provider): Boolean = provider.hasFamilies || !needsFamilies
+}
+
+/** `suites.txt`: one full class name a line, with the word `families` after it if it needs column
+  * families; `#` starts a comment.
+  */
 object SuiteList {
-  def read(file: Path): Seq[String] =
-    Files.readAllLines(file, UTF_8).asScala.toSeq.map(_.takeWhile(_ != '#').trim).filter(_.nonEmpty)
+  def read(file: Path): Seq[ListedSuite] =
+    Files
+      .readAllLines(file, UTF_8)
+      .asScala
+      .toSeq
+      .map(_.takeWhile(_ != '#').trim)
+      .filter(_.nonEmpty)
+      .map(_.split("\\s+").toSeq)
+      .map {
+        case Seq(name)             => ListedSuite(name, needsFamilies = false)
+        case Seq(name, "families") => ListedSuite(name, needsFamilies = true)
+        case words => throw new IllegalArgumentException(s"Invalid line: ${words.mkString(" ")}")
+      }
 
   /** The full name of a suite that the user may have named by its last part. */
-  def fullName(name: String, listed: Seq[String]): String =
-    listed.find(_.endsWith(s".$name")).getOrElse(name)
+  def fullName(name: String, listed: Seq[ListedSuite]): String =
+    listed.map(_.name).find(_.endsWith(s".$name")).getOrElse(name)
 
   def shortName(suite: String): String = suite.split('.').last
 }

@@ -48,10 +48,7 @@ object SuiteMain {
   /** The suite's tests that the names stand for; a name that ends in `*` is a beginning. */
   private def skippedOf(suite: Suite, names: Seq[String]): Seq[String] =
     names.flatMap { name =>
-      val isBeginning = name.endsWith("*")
-      val found = suite.testNames.filter { test =>
-        test == name || (isBeginning && test.startsWith(name.dropRight(1)))
-      }
+      val found = suite.testNames.filter(Skip.covers(name, _))
       require(found.nonEmpty, s"SKIPS.md names a test that ${suite.suiteName} has not: $name")
       found
     }

@@ -20,19 +20,22 @@ import scala.util.Using
   */
 final class SuiteProcess(
     javaArguments: String,
-    provider: String,
+    provider: Provider,
     folder: Path,
     timeoutMinutes: Long,
     echo: Boolean
 ) {
   import SuiteProcess._
 
+  private val pointedClasses = folder.resolve("pointed-classes")
+  deleteFolder(pointedClasses)
+  PointedClasses.write(pointedClasses, provider)
+
   /** Returns how the suite ended if it did not end by itself. */
   def run(suite: String, resultFile: Path, skips: Seq[String]): Option[String] = {
     val workFolder = folder.resolve(s"$suite.work")
     deleteFolder(workFolder)
     Files.createDirectories(workFolder.resolve("tmp"))
-    PointedClasses.write(workFolder.resolve("classes"), provider)
     val builder = new ProcessBuilder(command(suite, resultFile, workFolder, skips).asJava)
       .directory(workFolder.toFile)
       .redirectErrorStream(true)
@@ -59,18 +62,23 @@ final class SuiteProcess(
       javaBinary("java"),
       s"@$javaArguments",
       "-cp",
-      s"${workFolder.resolve("classes")}${File.pathSeparator}$ClassPath"
+      s"$pointedClasses${File.pathSeparator}$ClassPath"
     ) ++
       JvmOptions ++
+      extension ++
       Seq(
-        s"-Dspark.sql.streaming.stateStore.providerClass=$provider",
-        "-Dspark.sql.extensions=io.keyfold.spark.KeyfoldExtensions",
+        s"-Dspark.sql.streaming.stateStore.providerClass=${provider.className}",
         s"-Djava.io.tmpdir=${workFolder.resolve("tmp")}",
         s"-Dspark.test.home=$workFolder",
         SuiteMain.getClass.getName.stripSuffix("$"),
         suite,
         resultFile.toString
       ) ++ skips
+
+  /** Spark's own providers are run without anything of Keyfold. */
+  private def extension =
+    if (provider == Provider.RocksDb || provider == Provider.HdfsBacked) Nil
+    else Seq("-Dspark.sql.extensions=io.keyfold.spark.KeyfoldExtensions")
 
   private def copyLog(process: Process, log: Path): Unit =
     Using.resources(Source.fromInputStream(process.getInputStream), Files.newBufferedWriter(log)) {
@@ -108,6 +116,10 @@ object SuiteProcess {
     "-Dspark.memory.debugFill=true",
     "-Dderby.system.durability=test",
     "-Dio.netty.tryReflectionSetAccessible=true",
+    // StateStore.stop() holds the lock that a maintenance thread may need to end: they wait for
+    // each other until these seconds are over, 300 and 60 unless said.
+    "-Dspark.sql.streaming.stateStore.maintenanceShutdownTimeout=3",
+    "-Dspark.sql.streaming.stateStore.maintenanceForceShutdownTimeout=5",
     "-Dspark.hadoop.fs.AbstractFileSystem.file.impl=io.keyfold.conformance.ShelllessLocalFs"
   )
 

@@ -45,15 +45,19 @@ object SuiteResult {
         Some(
           SuiteResult(
             suite,
-            lines.collect { case Seq(label, millis, test, detail @ _*) =>
-              Status.parse(label).map(TestResult(_, test, millis.toLong, detail.mkString))
-            }.flatten,
+            lines.flatMap(testOf),
             lines.collectFirst { case Seq(EndTag, seconds) => seconds.toLong }
           )
         )
     }
 
+  def testOf(fields: Seq[String]): Option[TestResult] = fields match {
+    case Seq(label, millis, test, detail @ _*) =>
+      Status.parse(label).map(TestResult(_, test, millis.toLong, detail.mkString))
+    case _ => None
+  }
+
   /** Fields separated by tabs; what is inside a field must not look like a separator. */
-  private def line(fields: String*): String =
+  def line(fields: String*): String =
     fields.map(_.replaceAll("\\s+", " ").trim).mkString("", "\t", "\n")
 }

@@ -38,9 +38,9 @@ class StreamingFullOuterJoinV2Suite
 class StreamingLeftSemiJoinV2Suite extends StreamingLeftSemiJoinSuite with JoinsWithStoresOfTheirOwn
 
 /** Runs each test of a join suite once, with one store for all that a join keeps: state format 3,
-  * or what a suite says.
+  * or what a suite says. Spark's own subclasses run it twice, for a setting of RocksDB.
   */
-trait JoinsInFamilies extends StreamingJoinSuite with ConfiguredForRocksDb {
+trait JoinsInFamilies extends StreamingJoinSuite {
   override protected def testMode: Mode = Mode.WithVCF
 
   override protected def test(testName: String, testTags: Tag*)(testBody: => Any)(implicit
@@ -53,7 +53,7 @@ class StreamingOuterJoinV3Suite extends StreamingOuterJoinSuite with JoinsInFami
 class StreamingFullOuterJoinV3Suite extends StreamingFullOuterJoinSuite with JoinsInFamilies
 class StreamingLeftSemiJoinV3Suite extends StreamingLeftSemiJoinSuite with JoinsInFamilies
 
-class KeyfoldInnerJoinV4Suite extends StreamingInnerJoinV4Suite with JoinsInFamilies
-class KeyfoldOuterJoinV4Suite extends StreamingOuterJoinV4Suite with JoinsInFamilies
-class KeyfoldFullOuterJoinV4Suite extends StreamingFullOuterJoinV4Suite with JoinsInFamilies
-class KeyfoldLeftSemiJoinV4Suite extends StreamingLeftSemiJoinV4Suite with JoinsInFamilies
+class ConfiguredInnerJoinV4Suite extends StreamingInnerJoinV4Suite with JoinsInFamilies
+class ConfiguredOuterJoinV4Suite extends StreamingOuterJoinV4Suite with JoinsInFamilies
+class ConfiguredFullOuterJoinV4Suite extends StreamingFullOuterJoinV4Suite with JoinsInFamilies
+class ConfiguredLeftSemiJoinV4Suite extends StreamingLeftSemiJoinV4Suite with JoinsInFamilies

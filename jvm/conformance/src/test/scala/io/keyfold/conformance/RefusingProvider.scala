@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 
 /** Cannot be built. A test that passes with it does not come to the configured provider. */
-final class RefusingProvider extends StateStoreProvider {
+class RefusingProvider extends StateStoreProvider {
   refuse()
 
   override def init(

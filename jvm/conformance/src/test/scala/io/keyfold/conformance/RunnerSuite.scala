@@ -18,14 +18,19 @@ class RunnerSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(Options.parse(Nil) == Options())
     assert(Options.parse(List("--suite", "A, B")).suites == Seq("A", "B"))
     assert(Options.parse(List("--suite", "")).suites.isEmpty)
-    assert(Options.parse(List("--reach")).measuresReach)
+    assert(Options.parse(List("--provider", "Refusing")).measuresReach)
+    intercept[IllegalArgumentException](Options.parse(List("--provider", "Other")))
     val error = intercept[IllegalArgumentException](Options.parse(List("--suit", "A")))
     assert(error.getMessage == "Invalid option: --suit")
   }
 
   test("suites.txt: comments are left out, a suite is found by its last name part") {
-    val listed = SuiteList.read(written("# head\na.b.OneSuite # why\n\na.b.c.TwoSuite\n"))
-    assert(listed == Seq("a.b.OneSuite", "a.b.c.TwoSuite"))
+    val text = "# head\na.b.OneSuite # why\n\na.b.c.TwoSuite families\n"
+    val listed = SuiteList.read(written(text))
+    assert(listed == Seq(ListedSuite("a.b.OneSuite", false), ListedSuite("a.b.c.TwoSuite", true)))
+    assert(listed.filter(_.runsWith(Provider.RocksDb)) == listed)
+    assert(listed.filter(_.runsWith(Provider.HdfsBacked)) == listed.take(1))
+    intercept[IllegalArgumentException](SuiteList.read(written("a.b.OneSuite famlies\n")))
     assert(SuiteList.fullName("TwoSuite", listed) == "a.b.c.TwoSuite")
     assert(SuiteList.fullName("x.Other", listed) == "x.Other")
   }
@@ -48,6 +53,54 @@ class RunnerSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(whole.contains(SuiteResult("S", expected, Some(3L))))
     assert(SuiteResult.read("S", file, "other").isEmpty)
     assert(SuiteResult.read("S", file.resolveSibling("absent"), "k").isEmpty)
+  }
+
+  private val results = ProviderResults(
+    "1.0",
+    "2026-11-21",
+    Seq(
+      SuiteSummary(
+        "a.S",
+        passed = 2,
+        Seq(
+          TestResult(Status.Failed, "fails", 5L, "why"),
+          TestResult(Status.Skipped, "one: x", 0L, ""),
+          TestResult(Status.Skipped, "one: y", 0L, ""),
+          TestResult(Status.Skipped, "two", 0L, "")
+        ),
+        Some(7L)
+      ),
+      SuiteSummary("a.T", passed = 0, Nil, None)
+    )
+  )
+
+  test("results of a provider: what is written is read") {
+    ProviderResults.write(file, results)
+    assert(ProviderResults.read(file).contains(results))
+    assert(ProviderResults.read(file.resolveSibling("absent")).isEmpty)
+  }
+
+  test("page: providers side by side, tests skipped for one reason in one row") {
+    val listed = Seq(ListedSuite("a.S", false), ListedSuite("a.T", true))
+    val other = ProviderResults("2.0", "2026-11-20", Seq(SuiteSummary("a.S", 6, Nil, Some(9L))))
+    val runs = Map(Provider.Keyfold -> results, Provider.HdfsBacked -> other)
+    new Report(listed, runs, Seq(Skip("S", "one*", "because")), Map("a.S" -> 3)).write(file)
+    val rows = Files.readString(file).linesIterator.filter(_.startsWith("| ")).toSeq
+    assert(
+      rows == Seq(
+        "| provider | version | run on | passed | failed | skipped | minutes |",
+        "| Keyfold | 1.0 | 2026-11-21 | 2 | 1 | 3 | 0 |",
+        "| HDFSBacked | 2.0 | 2026-11-20 | 6 | 0 | 0 | 0 |",
+        "| suite | tests | Keyfold | HDFSBacked | reach | seconds (Keyfold, HDFSBacked) |",
+        "| S | 6 | 2 / 1 / 3 | 6 / 0 / 0 | 3 | 7, 9 |",
+        "| T | 0 | 0 / 0 / 0 | - |  | not finished, - |",
+        "| suite | test | tests | reason |",
+        "| S | one* | 2 | because |",
+        "| S | two | 1 | ignored by Spark |",
+        "| suite | test | message |",
+        "| S | fails | why |"
+      )
+    )
   }
 
   test("key: depends on the content of the folders and on the other conditions") {
