@@ -1,7 +1,9 @@
-"""Keyfold, a state store for Apache Spark Structured Streaming: setup and inspection."""
+"""Keyfold, a state store for Apache Spark Structured Streaming: set up, look inside, change."""
 
 from keyfold._version import __version__
 from keyfold.checkpoint import Checkpoint, open_checkpoint
+from keyfold.control.migrate import migrate
+from keyfold.control.rescale import plan_rescale, rescale
 from keyfold.description import Description
 from keyfold.errors import KeyfoldError
 from keyfold.fsck.finding import Finding, FsckReport
@@ -22,5 +24,8 @@ __all__ = [
     "__version__",
     "configure",
     "jar_path",
+    "migrate",
     "open_checkpoint",
+    "plan_rescale",
+    "rescale",
 ]

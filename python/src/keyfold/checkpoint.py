@@ -1,4 +1,4 @@
-"""A checkpoint of a streaming query, opened by path and only ever read."""
+"""A checkpoint of a streaming query, opened by path. What writes asks a JVM to do it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from os import PathLike
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.batch_table import batch_table
+from keyfold.control import copies
+from keyfold.control.copies import Copy
+from keyfold.control.rollback import Rollback, rollback
+from keyfold.control.vacuum import Vacuum, vacuum
 from keyfold.describe import describe
 from keyfold.description import Description
 from keyfold.errors import (
@@ -112,6 +116,32 @@ class Checkpoint:
             ExtraMissingError: Matplotlib is not installed.
         """
         write_report(self._storage, self.describe(), path, progress)
+
+    def savepoint(self, name: str) -> Copy:
+        """Copies the newest batch to where it stays: `keyfold/savepoints/NAME`.
+
+        It works through a JVM, as what else writes does: see `keyfold.control.copies.savepoint`.
+        """
+        return copies.savepoint(self.path, name)
+
+    def savepoints(self) -> tuple[str, ...]:
+        """Names of the savepoints; each is a checkpoint at `keyfold/savepoints/NAME`."""
+        return tuple(sorted(it.name for it in self._storage.listing(copies.SAVEPOINTS)))
+
+    def clone(
+        self, path: str | PathLike[str], *, batch: int | None = None, dry_run: bool = False
+    ) -> Copy:
+        """Copies a batch, as a new query's: see `keyfold.control.copies.clone`."""
+        return copies.clone(self.path, path, batch=batch, dry_run=dry_run)
+
+    def rollback(self, batch: int, *, dry_run: bool = True) -> Rollback:
+        """Makes an earlier batch the last one: see `keyfold.control.rollback.rollback`."""
+        return rollback(self.path, batch, dry_run=dry_run)
+
+    def vacuum(self, *, older_than_hours: float = 24, dry_run: bool = True) -> Vacuum:
+        """Deletes what nobody needs: see `keyfold.control.vacuum.vacuum`."""
+        waste = [it.path for it in self.fsck().findings if not it.is_damage]
+        return vacuum(self.path, waste, older_than_hours=older_than_hours, dry_run=dry_run)
 
     def describe(self) -> Description:
         """Size, versions and files of the state, from one listing and one footer a store.

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import click
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -14,65 +12,19 @@ from click.shell_completion import get_completion_class
 
 from keyfold._version import __version__
 from keyfold.checkpoint import Checkpoint, open_checkpoint
+from keyfold.cli import control
+from keyfold.cli.command import checkpoint as _checkpoint
+from keyfold.cli.command import cli, command
+from keyfold.cli.command import output as _output
 from keyfold.cli.exit_code import ExitCode
-from keyfold.cli.output import JsonOutput, Output, TextOutput, message, progress
-from keyfold.errors import InvalidArgumentError, KeyfoldError, UnknownNameError
+from keyfold.cli.output import JsonOutput, Output, message, progress
+from keyfold.errors import InvalidArgumentError
 from keyfold.table.state_table import StateTable
 
-C = TypeVar("C", bound=Callable[..., Any])
+# Its commands are in the group once it is imported.
+__all__ = ["cli", "control"]
 
 _INSPECT = ("partitions", "files", "snapshots", "deltas", "references", "groups")
-_EPILOG = (
-    "Data goes to stdout, messages to stderr. Exit codes: 0 done; 1 the answer is no (damage was "
-    "found, the key is not there); 2 wrong use; 3 it could not be done."
-)
-
-
-@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-def cli() -> None:
-    """Look inside the state of a Spark Structured Streaming query, without Spark.
-
-    CHECKPOINT is the query's checkpointLocation, a path or a URI such as s3://bucket/folder. The
-    query may run meanwhile; nothing is written.
-
-    TABLE is an operator, by number, name or kind (agg, dedup, join, session, limit, groups, tws),
-    and, where it has several tables, which one: join/left, tws/count.
-    """
-
-
-def _command(*decorators: Callable[[C], C]) -> Callable[[C], click.Command]:
-    """A command with these options, and errors as messages and exit codes."""
-
-    def decorate(function: C) -> click.Command:
-        @wraps(function)
-        def run(**arguments: Any) -> None:  # noqa: ANN401 - each command has its own
-            kind = arguments.pop("output")
-            output: Output = JsonOutput() if kind == "json" else TextOutput()
-            try:
-                sys.exit(function(output, **arguments) or ExitCode.DONE)
-            except (InvalidArgumentError, UnknownNameError) as error:
-                message(str(error))
-                sys.exit(ExitCode.USAGE)
-            except KeyfoldError as error:
-                message(str(error))
-                sys.exit(ExitCode.FAILED)
-            except BrokenPipeError:
-                sys.exit(ExitCode.DONE)
-
-        found: Any = run
-        for decorator in reversed(decorators):
-            found = decorator(found)
-        name = function.__name__.rstrip("_")
-        return cli.command(name)(found)
-
-    return decorate
-
-
-_output = click.option(
-    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="Text, or JSON: an object, of tables one a line.",
-)  # fmt: skip
-_checkpoint = click.argument("checkpoint")
 _table = click.argument("table")
 _key = click.argument("key")
 _batch = click.option(
@@ -81,14 +33,14 @@ _batch = click.option(
 )  # fmt: skip
 
 
-@_command(_checkpoint, _output)
+@command(_checkpoint, _output)
 def describe(output: Output, checkpoint: str) -> None:
     """Size, versions and files of the state."""
     found = open_checkpoint(checkpoint).describe()
     output.value(found.to_dict(), found)
 
 
-@_command(_checkpoint, click.argument("what", type=click.Choice([
+@command(_checkpoint, click.argument("what", type=click.Choice([
     *_INSPECT, "column-families", "skew", "batches", "operators",
 ])), click.option(
     "--by", type=click.Choice(["bytes", "rows"]), default="bytes", help="What skew is by."
@@ -122,7 +74,7 @@ def _operators(opened: Checkpoint) -> pa.Table:
     return pa.Table.from_pylist(rows, schema)
 
 
-@_command(_checkpoint, _table, _key, _batch, _output)
+@command(_checkpoint, _table, _key, _batch, _output)
 def get(output: Output, checkpoint: str, table: str, key: str, batch: int) -> int | None:
     """The rows of one KEY, given as JSON: '{"user": 42}'."""
     found = _open(checkpoint, table).get(_parsed(key), batch)
@@ -133,7 +85,7 @@ def get(output: Output, checkpoint: str, table: str, key: str, batch: int) -> in
     return ExitCode.NO
 
 
-@_command(
+@command(
     _checkpoint,
     _table,
     click.option("-c", "--columns", help="Columns, with commas between: key.user,value.count."),
@@ -165,7 +117,7 @@ def scan(  # noqa: PLR0913 - one for each option
         message(f"The first {most} rows; --limit -1 gives all.")
 
 
-@_command(
+@command(
     _checkpoint, _table, click.argument("before", type=int),
     click.argument("after", type=int, default=-1), _output,
 )  # fmt: skip
@@ -174,7 +126,7 @@ def diff(output: Output, checkpoint: str, table: str, before: int, after: int) -
     output.table([_open(checkpoint, table).diff(before, after)])
 
 
-@_command(_checkpoint, _table, _key, _output)
+@command(_checkpoint, _table, _key, _output)
 def history(output: Output, checkpoint: str, table: str, key: str) -> int | None:
     """One KEY, given as JSON, over the batches that are retained."""
     found = _open(checkpoint, table).history(_parsed(key))
@@ -182,7 +134,7 @@ def history(output: Output, checkpoint: str, table: str, key: str) -> int | None
     return None if found.num_rows else ExitCode.NO
 
 
-@_command(
+@command(
     _checkpoint,
     click.option("--deep", is_flag=True, help="Decode rows, compute their hashes, count them."),
     _output,
@@ -195,7 +147,7 @@ def fsck(output: Output, checkpoint: str, deep: bool) -> int | None:  # noqa: FB
     return None if found.ok else ExitCode.NO
 
 
-@_command(_checkpoint, click.argument("file", type=click.Path(dir_okay=False)), _output)
+@command(_checkpoint, click.argument("file", type=click.Path(dir_okay=False)), _output)
 def report(output: Output, checkpoint: str, file: str) -> None:
     """Write one page of HTML with pictures to FILE."""
     with progress("reading") as told:
@@ -203,13 +155,13 @@ def report(output: Output, checkpoint: str, file: str) -> None:
     output.value({"file": file}, file)
 
 
-@_command(_output)
+@command(_output)
 def version(output: Output) -> None:
     """The version of this program."""
     output.value({"version": __version__}, __version__)
 
 
-@_command(click.argument("shell", type=click.Choice(["bash", "zsh", "fish"])), _output)
+@command(click.argument("shell", type=click.Choice(["bash", "zsh", "fish"])), _output)
 def completion(output: Output, shell: str) -> None:
     """The script that completes this command in a SHELL: eval "$(keyfold completion bash)"."""
     kind = get_completion_class(shell)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _API = "io.keyfold.spark.copy.CopyApi"
 
+SAVEPOINTS = "keyfold/savepoints"
+"""Where savepoints are, relative to the checkpoint."""
+
 
 @dataclass(frozen=True)
 class Copy:

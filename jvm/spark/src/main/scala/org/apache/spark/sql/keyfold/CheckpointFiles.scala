@@ -26,7 +26,14 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
 
   /** The files in a folder; none if it is not there. Hidden ones are left out. */
   def list(path: String): Seq[FileSize] = entries(path).filter(_.isFile).map { file =>
-    FileSize(s"$path/${file.getPath.getName}", file.getLen)
+    FileSize(s"$path/${file.getPath.getName}", file.getLen, file.getModificationTime)
+  }
+
+  /** The file of that path, or the files below the folder. */
+  def below(path: String): Seq[FileSize] = {
+    val (folder, name) = path.splitAt(path.lastIndexOf('/'))
+    val file = list(folder).filter(_.name == name.drop(1))
+    if (file.nonEmpty) file else walk(path)
   }
 
   /** The files below a folder, at any depth. */
@@ -76,8 +83,10 @@ object CheckpointFiles {
 
   /** @param path
     *   relative to the checkpoint
+    * @param modifiedMs
+    *   since 1970; 0 if it was not asked for
     */
-  final case class FileSize(path: String, bytes: Long) {
+  final case class FileSize(path: String, bytes: Long, modifiedMs: Long = 0) {
     def name: String = path.drop(path.lastIndexOf('/') + 1)
   }
 

@@ -1,0 +1,42 @@
+package io.keyfold.spark.vacuum
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+import org.json4s.JsonDSL._
+import org.json4s.jackson.JsonMethods.{compact, render}
+
+/** What Python calls: texts and numbers in, JSON out. Progress goes to the standard error stream.
+  */
+object VacuumApi {
+
+  /** @param paths
+    *   relative to the checkpoint, one a line
+    * @param ageMs
+    *   how long something must not have changed to be deleted
+    * @param dryRun
+    *   only say what would be deleted
+    * @throws io.keyfold.errors.Invalid
+    *   if one of them is in use; nothing is deleted then
+    */
+  def vacuum(
+      session: SparkSession,
+      checkpoint: String,
+      paths: String,
+      ageMs: Long,
+      dryRun: Boolean
+  ): String = {
+    val logs = new CheckpointLogs(session, checkpoint)
+    val files = new CheckpointFiles(logs.location, logs.hadoopConf)
+    val found = new Vacuum(logs, files, System.currentTimeMillis(), ageMs, progress)
+      .run(paths.split('\n').toSeq.filter(_.nonEmpty), dryRun)
+    compact(
+      render(
+        ("checkpoint" -> logs.location) ~ ("applied" -> !dryRun) ~ ("waste" -> found.map { it =>
+          ("path" -> it.path) ~ ("bytes" -> it.bytes) ~ ("old" -> it.isOld)
+        })
+      )
+    )
+  }
+
+  private def progress(line: String): Unit = System.err.println(s"keyfold: $line")
+}

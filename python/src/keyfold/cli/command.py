@@ -1,0 +1,69 @@
+"""What all commands have in common: the group they are in, output, errors and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from keyfold.cli.exit_code import ExitCode
+from keyfold.cli.output import JsonOutput, Output, TextOutput, message
+from keyfold.errors import InvalidArgumentError, KeyfoldError, UnknownNameError
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+_EPILOG = (
+    "Data goes to stdout, messages to stderr. Exit codes: 0 done; 1 the answer is no (damage was "
+    "found, the key is not there); 2 wrong use; 3 it could not be done."
+)
+
+
+@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+def cli() -> None:
+    """Look inside the state of a Spark Structured Streaming query, and change it as a whole.
+
+    CHECKPOINT is the query's checkpointLocation, a path or a URI such as s3://bucket/folder. To
+    look takes no Spark, and the query may run meanwhile. What changes something (rescale, rollback,
+    migrate, clone, savepoint, vacuum) starts Spark for it.
+
+    TABLE is an operator, by number, name or kind (agg, dedup, join, session, limit, groups, tws),
+    and, where it has several tables, which one: join/left, tws/count.
+    """
+
+
+def command(*decorators: Callable[[C], C]) -> Callable[[C], click.Command]:
+    """A command with these options, and errors as messages and exit codes."""
+
+    def decorate(function: C) -> click.Command:
+        @wraps(function)
+        def run(**arguments: Any) -> None:  # noqa: ANN401 - each command has its own
+            kind = arguments.pop("output")
+            output: Output = JsonOutput() if kind == "json" else TextOutput()
+            try:
+                sys.exit(function(output, **arguments) or ExitCode.DONE)
+            except (InvalidArgumentError, UnknownNameError) as error:
+                message(str(error))
+                sys.exit(ExitCode.USAGE)
+            except KeyfoldError as error:
+                message(str(error))
+                sys.exit(ExitCode.FAILED)
+            except BrokenPipeError:
+                sys.exit(ExitCode.DONE)
+
+        found: Any = run
+        for decorator in reversed(decorators):
+            found = decorator(found)
+        name = function.__name__.rstrip("_")
+        return cli.command(name)(found)
+
+    return decorate
+
+
+output = click.option(
+    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    help="Text, or JSON: an object, of tables one a line.",
+)  # fmt: skip
+checkpoint = click.argument("checkpoint")
