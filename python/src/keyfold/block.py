@@ -131,6 +131,8 @@ def _numbers(cursor: Cursor, count: int) -> Numbers:
 def _check_types(columns: Columns, *, only_put: bool) -> None:
     types, counts, multi = columns.types, columns.value_counts, columns.family.multi_value
     name = columns.family.name
+    if (types == EntryType.PUT).all() and (counts == 1).all():
+        return
     if ((types < EntryType.PUT) | (types > EntryType.REMOVE)).any():
         raise MalformedError("it has an entry of unknown type")
     if only_put and (types != EntryType.PUT).any():

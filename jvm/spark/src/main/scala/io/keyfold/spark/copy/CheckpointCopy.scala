@@ -73,10 +73,11 @@ final class CheckpointCopy(
     copyAll(planned.state, planned.stateBytes)
     copyAll(planned.other, planned.other.map(_.bytes).sum)
     logs.copyOperators(planned.batch, target.location)
-    copyLog("offsets", planned.batch)
+    // Spark starts from the offsets of a batch and of the one before.
+    copyLog("offsets", planned.batch - 1 to planned.batch)
     if (newQuery) target.write("metadata", s"""{"id":"${UUID.randomUUID}"}""")
     else from.copy("metadata", target)
-    copyLog("commits", planned.batch)
+    copyLog("commits", planned.batch to planned.batch)
     planned
   }
 
@@ -112,9 +113,9 @@ final class CheckpointCopy(
   /** Has absolute paths in it, and is written anew. */
   private def isOperator(file: FileSize) = file.path.matches("state/\\d+/_metadata/v2/.*")
 
-  private def copyLog(name: String, until: Long): Unit = from
+  private def copyLog(name: String, batches: Seq[Long]): Unit = from
     .list(name)
-    .filter(_.name.toLongOption.exists(_ <= until))
+    .filter(_.name.toLongOption.exists(batches.contains))
     .sortBy(_.name.toLong)
     .foreach(file => from.copy(file.path, target))
 
