@@ -1,0 +1,148 @@
+"""Commands that change a checkpoint: what they ask of the JVM, print, and end with.
+
+The JVM's answers are given here; that it does what it says is tested with Spark.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fake_checkpoint import FakeCheckpoint
+from keyfold.cli.main import cli
+from keyfold.control import bridge
+from keyfold.errors import JvmError
+from state_writer import StateWriter
+
+CHECKPOINT = "file:/c"
+PLAN: dict[str, Any] = {
+    "checkpoint": CHECKPOINT, "lastBatch": 7, "batch": 8, "from": 4, "to": 6, "applied": False,
+    "referencedBytes": 2048, "firstLoadBytes": 2050, "operators": [], "refusals": [],
+    "warnings": ["stop it"],
+}  # fmt: skip
+ROLLBACK: dict[str, Any] = {
+    "checkpoint": CHECKPOINT, "batch": 3, "from": 7, "files": 12, "warnings": [], "applied": False,
+}  # fmt: skip
+MIGRATION: dict[str, Any] = {
+    "checkpoint": CHECKPOINT, "lastBatch": 7, "provider": "a.b.RocksDB", "partitions": 4,
+    "operators": [{"name": "dedupe"}], "refusals": [], "applied": False,
+}  # fmt: skip
+COPY: dict[str, Any] = {
+    "from": CHECKPOINT, "to": "file:/d", "batch": 7, "files": 3, "bytes": 4096, "applied": True,
+}  # fmt: skip
+
+
+class Jvm:
+    """Answers what it was given, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, dict[str, Any]] = {}
+        self.asked: list[tuple[object, ...]] = []
+
+    def answer(self, owner: str, method: str, *arguments: object, **_: object) -> dict[str, Any]:
+        self.asked.append((owner.rpartition(".")[2], method, *arguments))
+        if method not in self.answers:
+            raise JvmError("KEYFOLD_RESCALE_RUNNING", "It runs.")
+        return self.answers[method]
+
+
+@pytest.fixture
+def jvm(monkeypatch: pytest.MonkeyPatch) -> Jvm:
+    jvm = Jvm()
+    monkeypatch.setattr(bridge, "answer", jvm.answer)
+    return jvm
+
+
+@pytest.fixture
+def path(fake: FakeCheckpoint) -> str:
+    StateWriter(fake).batch({key: key for key in range(3)})
+    return str(fake.root)
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+def test_rescale_plans_until_it_is_told_to_apply(jvm: Jvm) -> None:
+    jvm.answers = {"plan": PLAN, "apply": PLAN | {"applied": True, "durationMs": 900}}
+    planned = run("rescale", "/c", "--to", "6", "--no-file-sink").stdout
+    assert "4 -> 6" in planned
+    assert "--apply" in planned
+    done = run("rescale", "/c", "--to", "6", "--sink-path", "/s", "--apply").stdout
+    assert "in 900 ms" in done
+    assert f"keyfold rollback {CHECKPOINT} --to-batch 7" in done
+    assert jvm.asked == [
+        ("RescaleApi", "plan", "/c", 6, ""),
+        ("RescaleApi", "apply", "/c", 6, "/s"),
+    ]
+
+
+def test_refused_plan_says_why_and_ends_with_1(jvm: Jvm) -> None:
+    jvm.answers = {"plan": PLAN | {"refusals": [{"condition": "X", "reason": "Say which sink."}]}}
+    result = run("rescale", "/c", "--to", "6", code=1)
+    assert "Say which sink." in result.stdout
+    assert jvm.asked == [("RescaleApi", "plan", "/c", 6, None)]
+
+
+def test_refused_apply_is_a_message_and_ends_with_3(jvm: Jvm) -> None:
+    result = run("rescale", "/c", "--to", "6", "--no-file-sink", "--apply", code=3)
+    assert result.stdout == ""
+    assert "[KEYFOLD_RESCALE_RUNNING] It runs." in result.stderr
+    assert jvm.asked
+
+
+def test_json_has_all_that_the_jvm_says(jvm: Jvm) -> None:
+    jvm.answers = {"plan": PLAN}
+    found = run("rescale", "/c", "--to", "6", "--no-file-sink", "-o", "json")
+    assert json.loads(found.stdout) == PLAN
+
+
+def test_rollback_and_its_undo(jvm: Jvm) -> None:
+    jvm.answers = {"rollback": ROLLBACK, "undoRollback": ROLLBACK | {"aside": "a", "applied": True}}
+    assert "12 set aside" in run("rollback", "/c", "--to-batch", "3").stdout
+    run("rollback", "/c", "--undo", "a", "--apply")
+    assert jvm.asked == [
+        ("RescaleApi", "rollback", "/c", 3, True),
+        ("RescaleApi", "undoRollback", "/c", "a"),
+    ]
+    run("rollback", "/c", code=2)
+    run("rollback", "/c", "--undo", "a", code=2)
+
+
+def test_migrate(jvm: Jvm) -> None:
+    jvm.answers = {"migrate": MIGRATION}
+    assert "RocksDB -> Keyfold" in run("migrate", "/c", "--no-file-sink").stdout
+    run("migrate", "/c", "--no-file-sink", "--apply")
+    assert [asked[-1] for asked in jvm.asked] == [True, False]
+
+
+def test_clone_and_savepoints(jvm: Jvm, path: str) -> None:
+    jvm.answers = {"copy": COPY, "savepoint": COPY}
+    assert "4.0 KiB" in run("clone", path, "/d", "--batch", "0").stdout
+    assert run("savepoint", path).stdout.strip() == ""
+    run("savepoint", path, "before")
+    (Path(path) / "keyfold" / "savepoints" / "before").mkdir(parents=True)
+    assert run("savepoint", path).stdout.strip() == "before"
+    assert jvm.asked == [
+        ("CopyApi", "copy", path, "/d", 0, False),
+        ("CopyApi", "savepoint", path, "before"),
+    ]
+
+
+def test_vacuum_names_what_the_check_has_found(jvm: Jvm, path: str) -> None:
+    waste = "state/0/0/notes.txt"
+    (Path(path) / waste).write_text("left")
+    jvm.answers = {
+        "vacuum": {
+            "checkpoint": CHECKPOINT, "applied": False,
+            "waste": [{"path": waste, "bytes": 4, "old": True}],
+        }
+    }  # fmt: skip
+    assert waste in run("vacuum", path, "--older-than-hours", "1.5").stdout
+    assert jvm.asked == [("VacuumApi", "vacuum", path, waste, 5_400_000, True)]
