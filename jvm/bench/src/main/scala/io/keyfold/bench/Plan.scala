@@ -52,7 +52,9 @@ object Plan {
     cells("spill", 2 * Million),
     cells("longest-put", Large),
     cells("streaming-count", Large / 10),
-    cells("streaming-count", Large)
+    cells("streaming-count", Large),
+    cells("rescale", 10 * Small),
+    cells("rescale", Large)
   ).flatten
 
   private def cells(operation: String, rows: Int, shape: String = "int") =

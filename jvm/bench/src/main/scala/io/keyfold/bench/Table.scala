@@ -84,7 +84,31 @@ object Table {
       ("streaming-count", Large, "int"),
       "batch",
       1.2
-    )
+    ),
+    rescale(10 * Small, Map.empty),
+    rescale(Large, rocks(20)),
+    growth(
+      "the same, from 100k to 5M rows",
+      ("rescale", 10 * Small, "int"),
+      ("rescale", Large, "int"),
+      "apply",
+      1.5
+    ),
+    line(
+      "from stop to the first batch with 32",
+      "ms",
+      ("rescale", Large, "int"),
+      "stop-to-batch",
+      rocks(3)
+    ),
+    alone(
+      "bytes that first loads with 32 read, of those owned",
+      "ratio",
+      "rescale",
+      Large,
+      "read",
+      Bound(true, 1.1)
+    ).copy(compared = false)
   )
 
   private def targets(hdfs: Double, counting: Double, notCounting: Double) =
@@ -162,6 +186,9 @@ object Table {
 
   private def streaming(keys: Int, targets: Map[Provider, Double]) =
     line("streaming count, batch of 200k", "ms", ("streaming-count", keys, "int"), "batch", targets)
+
+  private def rescale(rows: Int, targets: Map[Provider, Double]) =
+    line("rescale, 16 to 32 partitions", "ms", ("rescale", rows, "int"), "apply", targets)
 
   private def growth(
       what: String,

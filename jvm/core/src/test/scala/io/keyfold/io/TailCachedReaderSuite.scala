@@ -43,7 +43,15 @@ class TailCachedReaderSuite extends AnyFunSuite with SeededChecks {
     assert(store.counts.readBytes == 3)
   }
 
-  test("any range is the file's, whatever the tail") {
+  test("once the tail is there, of a range that begins before it only what lies before is asked") {
+    val store = stored(120)
+    val reader = new TailCachedReader(store.open("file"), tail = 100)
+    reader.read(119, 1)
+    assert(reader.read(15, 9).toSeq == (15 until 24).map(_.toByte))
+    assert(store.counts.readBytes == 100 + 5)
+  }
+
+  test("any range is the file's, whatever the tail, and whether it was fetched before") {
     val cases = for {
       length <- Gen.choose(0, 200)
       tail <- Gen.choose(0, 250)
@@ -53,7 +61,10 @@ class TailCachedReaderSuite extends AnyFunSuite with SeededChecks {
     forEach(cases, 500) { case (length, tail, from, until) =>
       val reader = new TailCachedReader(stored(length).open("file"), tail)
       assert(reader.length == length)
-      assert(reader.read(from, until - from).toSeq == (from until until).map(_.toByte))
+      val expected = (from until until).map(_.toByte)
+      assert(reader.read(from, until - from).toSeq == expected)
+      if (length > 0) reader.read(length - 1, 1)
+      assert(reader.read(from, until - from).toSeq == expected)
     }
   }
 

@@ -20,6 +20,7 @@ object Works {
     case "longest-put"         => new LongestPut(job)
     case "put-during-snapshot" => new PutDuringSnapshot(job)
     case "streaming-count"     => new StreamingCount(job)
+    case "rescale"             => new Rescale(job)
     case other                 => throw new IllegalArgumentException(s"Invalid operation: $other")
   }
 }

@@ -1,9 +1,10 @@
 package io.keyfold.spark.rescale
 
-import java.nio.file.Files
+import java.nio.file.{Files, Path}
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.spark.{EventCounts, KeyfoldExtensions, LocalSpark, QuietLogs}
+import io.keyfold.spark.{EventCounts, ExpiringCounts, KeyfoldExtensions, LocalSpark, QuietLogs}
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
@@ -20,12 +21,15 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     Map("spark.sql.extensions" -> classOf[KeyfoldExtensions].getName)
 
   /** Looks at all files, and returns the number of rows of each operator. */
-  private def rows(scenario: Scenario, partitions: Int): Map[Long, Int] = {
-    val logs = new CheckpointLogs(scenario.session, scenario.folder.toString)
+  private def rows(scenario: Scenario, partitions: Int): Map[Long, Int] =
+    rows(scenario.session, scenario.folder, partitions)
+
+  private def rows(session: SparkSession, folder: Path, partitions: Int): Map[Long, Int] = {
+    val logs = new CheckpointLogs(session, folder.toString)
     val batch = logs.lastCommitted.get
     assert(logs.partitions(batch).contains(partitions))
     val ids = logs.ids(batch)
-    val state = scenario.state
+    val state = new StateFolder(folder)
     state.requirePlaced(since = 0)
     state.rows(
       partitions,
@@ -34,13 +38,18 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     )
   }
 
-  private def check(scenario: Scenario, path: Int*): Unit = {
-    scenario.run(2)
+  private def check(scenario: Scenario, path: Int*): Unit = check(scenario, batches = 2, path)
+
+  /** @param batches
+    *   how many there are before the first rescale, and after each
+    */
+  private def check(scenario: Scenario, batches: Int, path: Seq[Int]): Unit = {
+    scenario.run(batches)
     for (Seq(from, to) <- path.sliding(2)) {
       val before = rows(scenario, from)
       scenario.rescale(to)
       assert(rows(scenario, to) == before)
-      scenario.run(2)
+      scenario.run(batches)
       rows(scenario, to)
     }
     scenario.check()
@@ -60,6 +69,11 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
 
   test("aggregation: 8 -> 5 -> 1 -> 20 -> 7") {
     check(new Scenario(spark, Scenario.aggregation, format = 2), 8, 5, 1, 20, 7)
+  }
+
+  test("aggregation: 1 -> 200 -> 64") {
+    val one = Map("spark.sql.shuffle.partitions" -> "1")
+    check(new Scenario(spark, Scenario.aggregation, format = 2, one), batches = 1, Seq(1, 200, 64))
   }
 
   for (format <- Seq(1, 2))
@@ -149,6 +163,38 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     assert(logs.partitions(logs.lastCommitted.get).contains(12))
   }
 
+  test("transformWithState: value, list and map state that expires goes on and expires") {
+    val session = spark.newSession()
+    session.conf.set("spark.sql.shuffle.partitions", "8")
+    session.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    val folder = Files.createTempDirectory("keyfold-ttl")
+    val counts = new ExpiringCounts(session, folder)
+    def rescale(from: Int, to: Int): Unit = {
+      val before = rows(session, folder, from)
+      RescaleApi.apply(session, folder.toString, to, "")
+      assert(rows(session, folder, to) == before)
+      ()
+    }
+    val (early, late) = ('a' to 'z').map(_.toString).splitAt(13)
+    assert(counts.run(minute = 1000, early) == early.map(k => s"$k 0 0 0"))
+    assert(counts.run(minute = 1030, late) == late.map(k => s"$k 0 0 0"))
+    rescale(8, 16)
+    val some = Seq(early.head, late.head)
+    assert(counts.run(minute = 1059, some) == some.map(k => s"$k 1 1 1"))
+    rescale(16, 12)
+    // Values begin their hour anew when they are written; each element of a list or a map has its own.
+    assert(
+      counts.run(minute = 1061, early ++ late) ==
+        (s"${early.head} 2 1 1" +: early.tail.map(k => s"$k 0 0 0")) ++
+        (s"${late.head} 2 2 2" +: late.tail.map(k => s"$k 1 1 1"))
+    )
+    rescale(12, 5)
+    assert(counts.run(minute = 2000, Seq("new")) == Seq("new 0 0 0"))
+    val other = Files.createTempDirectory("keyfold-ttl")
+    new ExpiringCounts(session, other).run(minute = 2000, Seq("new"))
+    assert(rows(session, folder, 5) == rows(session, other, 8))
+  }
+
   test("a file sink that is rescaled twice, past a compaction, is read back whole") {
     val session = spark.newSession()
     import session.implicits._
@@ -179,8 +225,8 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     }
     RescaleApi.apply(session, checkpoint, 6, out)
     // As after a crash before the last step.
-    Files.delete(java.nio.file.Path.of(checkpoint, "commits", "4"))
-    Files.deleteIfExists(java.nio.file.Path.of(checkpoint, "commits", ".4.crc"))
+    Files.delete(Path.of(checkpoint, "commits", "4"))
+    Files.deleteIfExists(Path.of(checkpoint, "commits", ".4.crc"))
     assert(ujson.read(RescaleApi.plan(session, checkpoint, 6, out))("resumes").bool)
     RescaleApi.apply(session, checkpoint, 6, out)
     run(5 to 7)
