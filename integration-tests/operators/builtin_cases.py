@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from cases import Answer, Case, Streams, minute, under_format_1
+from cases import Answer, Case, Streams, minute, not_rescaled, under_format_1
 from inputs import FILES_BEFORE, START, Row, everything, rows_of, settled, timely
 
 SAVE = "stateStoreSave"
@@ -105,10 +105,18 @@ ONCE = Case(
     lambda: each_once(timely()),
     ("dedupe",),
 )
+SESSIONS = Case("session_window", sessions, per_session, ("sessionWindowStateStoreSaveExec",))
 
 BUILTIN = (
     PER_KEY,
-    Case("aggregation without keys", lambda s: counted(s.rows), in_all, (SAVE,), mode="complete"),
+    Case(
+        "aggregation without keys",
+        lambda s: counted(s.rows),
+        in_all,
+        (SAVE,),
+        mode="complete",
+        alone=True,
+    ),
     WINDOWS,
     Case(
         "windows, update",
@@ -131,8 +139,8 @@ BUILTIN = (
         lambda: each_once(timely()),
         ("dedupeWithinWatermark",),
     ),
-    Case("session_window", sessions, per_session, ("sessionWindowStateStoreSaveExec",)),
-    Case("limit", limited, lambda: [("a row",)] * LIMIT, ("globalLimit",)),
+    SESSIONS,
+    Case("limit", limited, lambda: [("a row",)] * LIMIT, ("globalLimit",), alone=True),
     Case(
         "dropDuplicatesWithinWatermark, then windows",
         lambda s: windowed(s.timed.dropDuplicatesWithinWatermark(["id"])),
@@ -140,4 +148,5 @@ BUILTIN = (
         (SAVE, "dedupeWithinWatermark"),
     ),
     *map(under_format_1, (PER_KEY, WINDOWS, ONCE)),
+    *map(not_rescaled, (PER_KEY, ONCE, SESSIONS, under_format_1(WINDOWS))),
 )

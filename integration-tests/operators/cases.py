@@ -38,6 +38,10 @@ class Case:
     settings: Mapping[str, str] = field(default_factory=dict)
     # Metrics of Spark's that must not be zero after the restart.
     counted: tuple[str, ...] = ()
+    # Whether its number of partitions changes before the restart.
+    rescaled: bool = True
+    # Whether all its rows are in one partition, whatever the number.
+    alone: bool = False
 
     def final(self, batches: Mapping[int, list[list[Any]]]) -> list[tuple[Any, ...]]:
         """What the batches come to."""
@@ -47,6 +51,11 @@ class Case:
         if self.mode == "update":
             return list({row[: self.keys]: row for row in rows}.values())
         return rows
+
+
+def not_rescaled(case: Case) -> Case:
+    """The same, restarted with the partitions that it had."""
+    return replace(case, name=f"{case.name}, not rescaled", rescaled=False)
 
 
 def under_format_1(case: Case) -> Case:

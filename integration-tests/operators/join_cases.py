@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from builtin_cases import SAVE, of_groups, window_of, windowed
-from cases import Answer, Case, Streams, minute, under_format_1
+from cases import Answer, Case, Streams, minute, not_rescaled, under_format_1
 from inputs import Link, Row, settled, settled_links
 
 JOIN = "symmetricHashJoin"
@@ -98,4 +98,5 @@ JOINS = (
         (SAVE, JOIN),
     ),
     under_format_1(LEFT),
+    *map(not_rescaled, (*in_every_format(LEFT), under_format_1(RIGHT))),
 )

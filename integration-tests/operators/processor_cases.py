@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 from builtin_cases import SAVE, once_per_window, windowed
-from cases import Answer, Case, Streams, minute, under_format_1
+from cases import Answer, Case, Streams, minute, not_rescaled, under_format_1
 from inputs import FILES, Row, everything, rows_of, settled, timely
 from processors import (
     HOUR,
@@ -164,10 +164,14 @@ def cases_of(*, pandas: bool) -> Iterator[Case]:
 
 
 PROCESSORS = tuple(in_both_forms())
-UNDER_FORMAT_1 = ("transformWithState, list", "transformWithState, timers of event time")
+LIST, TIMERS, TTL = (
+    f"transformWithState, {name}" for name in ("list", "timers of event time", "time to live")
+)
+KEPT = Case("applyInPandasWithState", over, kept, ("applyInPandasWithState",), mode="update")
 
 PROCESSING = (
     *PROCESSORS,
-    Case("applyInPandasWithState", over, kept, ("applyInPandasWithState",), mode="update"),
-    *(under_format_1(case) for case in PROCESSORS if case.name in UNDER_FORMAT_1),
+    KEPT,
+    *(under_format_1(case) for case in PROCESSORS if case.name in {LIST, TIMERS}),
+    *(not_rescaled(case) for case in (*PROCESSORS, KEPT) if case.name in {TIMERS, TTL, KEPT.name}),
 )

@@ -2,12 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 import keyfold
 from cases import Case
@@ -18,7 +19,9 @@ from submit import Spark
 JOB = "../operators/operators_job.py"
 # Quiet, it takes a minute.
 TIMEOUT_S = 600
-CONF = {"spark.sql.shuffle.partitions": 2, "spark.sql.session.timeZone": "UTC"}
+# New partitions take rows of both old ones, and some files' rows go to different ones.
+BEFORE, AFTER = 2, 3
+CONF = {"spark.sql.shuffle.partitions": BEFORE, "spark.sql.session.timeZone": "UTC"}
 
 CASES = [
     pytest.param(family, case, id=case.name) for family, cases in FAMILIES.items() for case in cases
@@ -26,9 +29,10 @@ CASES = [
 
 
 class Runs:
-    """Runs the two applications of a family when it is first asked for."""
+    """Runs the two applications of a family, with rescales between, when it is first asked for."""
 
-    def __init__(self, folder_of: Callable[[str], Path]) -> None:
+    def __init__(self, spark: SparkSession, folder_of: Callable[[str], Path]) -> None:
+        self._spark = spark
         self._folder_of = folder_of
         self._done: dict[str, Path | AssertionError] = {}
 
@@ -46,15 +50,39 @@ class Runs:
     def _run(self, family: str) -> Path:
         folder = self._folder_of(family)
         with closing(Spark(folder)) as spark:
-            for files in (range(FILES_BEFORE), range(FILES_BEFORE, FILES)):
-                write_input(folder, files)
-                spark.run(JOB, Path(family), folder, conf=CONF, timeout_s=TIMEOUT_S)
+            write_input(folder, range(FILES_BEFORE))
+            spark.run(JOB, Path(family), folder, conf=CONF, timeout_s=TIMEOUT_S)
+            for case in FAMILIES[family]:
+                if case.rescaled:
+                    self._rescale(folder / case.name)
+            write_input(folder, range(FILES_BEFORE, FILES))
+            spark.run(JOB, Path(family), folder, conf=CONF, timeout_s=TIMEOUT_S)
         return folder
+
+    def _rescale(self, home: Path) -> None:
+        """What speaks against it is kept in a file: it is about one case only."""
+        checkpoint = home / "checkpoint"
+        try:
+            keyfold.rescale(checkpoint, AFTER, dry_run=False, no_file_sink=True, spark=self._spark)
+            said = "\n".join(map(str, keyfold.open_checkpoint(checkpoint).describe().problems))
+        except keyfold.KeyfoldError as error:
+            said = str(error)
+        (home / "rescale.txt").write_text(said)
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    return Runs(tmp_path_factory.mktemp)
+def session() -> Iterator[SparkSession]:
+    """A session that rescales; the queries run in applications of their own."""
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = keyfold.configure(builder).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def runs(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return Runs(session, tmp_path_factory.mktemp)
 
 
 @pytest.mark.timeout(1500)
@@ -65,9 +93,11 @@ def test_restarted_half_way_it_says_what_batch_says(family: str, case: Case, run
     for number, run in enumerate(went):
         assert run["error"] is None, f"run {number}: {run['error']}"
 
+    if case.rescaled:
+        assert (home / "rescale.txt").read_text() == ""
     before, after = went
     assert before["application"] != after["application"]
-    assert_both_had_input(before["progress"], after["progress"])
+    assert_both_had_input(before["progress"], after["progress"], batches_between=case.rescaled)
     for progress in before["progress"] + after["progress"]:
         assert_keyfold_had_the_state(progress, operators=len(case.operators))
     for metric in case.counted:
@@ -80,14 +110,16 @@ def test_restarted_half_way_it_says_what_batch_says(family: str, case: Case, run
 
     description = keyfold.open_checkpoint(home / "checkpoint").describe()
     assert description.problems == ()
-    assert [operator.name for operator in description.operators] == list(case.operators)
+    partitions = 1 if case.alone else AFTER if case.rescaled else BEFORE
+    found_operators = [(it.name, it.partitions) for it in description.operators]
+    assert found_operators == [(name, partitions) for name in case.operators]
 
 
-def assert_both_had_input(before: list[Any], after: list[Any]) -> None:
-    """Each run took its files, and the second went on with the batch after the first's last."""
+def assert_both_had_input(before: list[Any], after: list[Any], *, batches_between: int) -> None:
+    """Each run took its files, and the second went on after the first's last batch or a rescale."""
     assert sum(progress["numInputRows"] for progress in before) > 0
     assert sum(progress["numInputRows"] for progress in after) > 0
-    assert after[0]["batchId"] == before[-1]["batchId"] + 1
+    assert after[0]["batchId"] == before[-1]["batchId"] + 1 + batches_between
 
 
 def assert_keyfold_had_the_state(progress: Any, *, operators: int) -> None:

@@ -11,12 +11,14 @@ from pyspark.sql import DataFrame, SparkSession
 Query = Callable[[DataFrame], DataFrame]
 
 
-def run(spark: SparkSession, root: Path, query: Query, batches: list[list[str]]) -> Path:
+def run(
+    spark: SparkSession, root: Path, query: Query, batches: list[list[str]], name: str = "cp"
+) -> Path:
     """Runs one micro-batch for each list of words; returns the checkpoint's path.
 
-    A root that has been used goes on where it was.
+    A root that has been used goes on where it was; checkpoints of other names share its input.
     """
-    source, checkpoint = root / "in", root / "cp"
+    source, checkpoint = root / "in", root / name
     source.mkdir(parents=True, exist_ok=True)
     for words in batches:
         number = len(list(source.iterdir()))

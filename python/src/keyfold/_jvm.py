@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -163,14 +164,12 @@ def _error_of(thrown: Any) -> JvmError:  # noqa: ANN401
         message = str(cause.getMessage())
         found = re.match(r"\[(KEYFOLD_\w+)\] (.*)", message, re.DOTALL)
         if found:
-            return JvmError(found[1], found[2])
+            return JvmError(found[2], found[1])
         cause = cause.getCause()
-    return JvmError(JvmError.condition, str(thrown.toString()))
+    return JvmError(str(thrown.toString()))
 
 
 def _connect_session() -> Any:  # noqa: ANN401
-    try:
-        from pyspark.sql.connect.session import SparkSession as Remote  # noqa: PLC0415
-    except ImportError:
-        return None
-    return Remote.getActiveSession()
+    # Whoever has such a session has imported its module, which warns or fails where it cannot work.
+    module = sys.modules.get(f"{_CONNECT}session")
+    return None if module is None else module.SparkSession.getActiveSession()

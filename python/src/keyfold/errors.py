@@ -111,7 +111,7 @@ class JvmError(KeyfoldError):
 
     condition = "KEYFOLD_JVM"
 
-    def __init__(self, condition: str, message: str) -> None:
+    def __init__(self, message: str, condition: str = condition) -> None:
         """Keeps the condition of this very error."""
         super().__init__(message)
         self.condition = condition  # type: ignore[misc]

@@ -46,7 +46,7 @@ class Jvm:
     def answer(self, owner: str, method: str, *arguments: object, **_: object) -> dict[str, Any]:
         self.asked.append((owner.rpartition(".")[2], method, *arguments))
         if method not in self.answers:
-            raise JvmError("KEYFOLD_RESCALE_RUNNING", "It runs.")
+            raise JvmError("It runs.", condition="KEYFOLD_RESCALE_RUNNING")
         return self.answers[method]
 
 

@@ -13,7 +13,6 @@ import org.apache.spark.sql.execution.streaming.checkpointing._
 import org.apache.spark.sql.execution.streaming.runtime._
 import org.apache.spark.sql.execution.streaming.sinks.{FileStreamSink, FileStreamSinkLog}
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.execution.streaming.utils.StreamingUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
@@ -25,8 +24,13 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   val hadoopConf: Configuration = session.sessionState.newHadoopConf()
 
-  /** The checkpoint's folder, with scheme. */
-  val location: String = StreamingUtils.resolvedCheckpointLocation(hadoopConf, checkpoint)
+  /** The checkpoint's folder, with scheme; as of a `Path`, which does not encode what is special in
+    * URIs.
+    */
+  val location: String = {
+    val path = new Path(checkpoint)
+    path.getFileSystem(hadoopConf).makeQualified(path).toString
+  }
 
   private val logs = new StreamingQueryCheckpointMetadata(session, location, readOnly = true)
   private[keyfold] val state = new Path(location, StreamingCheckpointConstants.DIR_NAME_STATE)

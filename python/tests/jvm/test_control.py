@@ -1,0 +1,232 @@
+"""Rescale, rollback, clone, savepoint and migrate from Python, and the query's next runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import keyfold
+from keyfold.control.copies import clone, savepoint
+from keyfold.control.rescale import RescalePlan
+from keyfold.control.rollback import rollback, undo_rollback
+from keyfold.errors import ClassicSessionError, JvmError
+from keyfold.settings import FORMAT_KEY, PROVIDER_CLASS, PROVIDER_KEY
+from word_queries import by_word, run
+
+pytestmark = pytest.mark.spark
+
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+# By the hash of Spark's, they are in both partitions of two and in four of five.
+FIRST = ["a", "b", "a", "c", "d", "e", "f"]
+SECOND = ["a", "g", "b"]
+THIRD = ["c", "h", "a"]
+
+
+def assert_holds(spark: SparkSession, checkpoint: Path, partitions: int, *batches: str) -> None:
+    """Spark's reader and Keyfold's find these words, each row once and where it belongs."""
+    rows = spark.read.format("statestore").load(str(checkpoint))
+    found = rows.select("key.word", "value.count").collect()
+    assert sorted(map(tuple, found)) == sorted(Counter(batches).items())
+    described = keyfold.open_checkpoint(checkpoint).describe()
+    assert described.problems == ()
+    assert [it.partitions for it in described.operators] == [partitions]
+    assert described.rows == len(found)
+
+
+@contextmanager
+def refusal(condition: str, said: str) -> Iterator[None]:
+    with pytest.raises(JvmError, match=said) as caught:
+        yield
+    assert caught.value.condition == condition
+
+
+def files_in(folder: Path) -> dict[Path, bytes]:
+    return {it: it.read_bytes() for it in folder.rglob("*") if it.is_file()}
+
+
+def rescaled(checkpoint: Path, partitions: int) -> RescalePlan:
+    return keyfold.rescale(checkpoint, partitions, dry_run=False, no_file_sink=True)
+
+
+def test_a_query_goes_on_with_more_partitions_and_with_fewer(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    checkpoint = run(spark, tmp_path, by_word, [FIRST])
+    before = files_in(checkpoint)
+    plan = keyfold.plan_rescale(checkpoint, 5, no_file_sink=True)
+    assert (plan.before, plan.after, plan.last_batch, plan.batch) == (2, 5, 0, 1)
+    assert (plan.refusals, plan.applied, plan.duration_ms) == ((), False, None)
+    assert plan.referenced_bytes > 0
+    assert "2 -> 5" in str(plan)
+    assert "not done" in str(plan)
+    assert keyfold.rescale(checkpoint, 5, no_file_sink=True) == plan
+    assert files_in(checkpoint) == before
+
+    done = rescaled(checkpoint, 5)
+    assert (done.batch, done.after, done.applied) == (1, 5, True)
+    assert done.duration_ms is not None
+    assert f"rollback {done.checkpoint} --to-batch 0" in str(done)
+    run(spark, tmp_path, by_word, [SECOND])
+    assert_holds(spark, checkpoint, 5, *FIRST, *SECOND)
+
+    assert rescaled(checkpoint, 1).before == 5
+    run(spark, tmp_path, by_word, [THIRD])
+    assert_holds(spark, checkpoint, 1, *FIRST, *SECOND, *THIRD)
+
+
+def test_a_rescale_is_rolled_back_and_that_undone(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint = run(spark, tmp_path, by_word, [FIRST])
+    rescaled(checkpoint, 3)
+    run(spark, tmp_path, by_word, [SECOND])
+
+    before = files_in(checkpoint)
+    plan = rollback(checkpoint, 0)
+    assert (plan.before, plan.batch, plan.aside, plan.applied) == (2, 0, None, False)
+    assert files_in(checkpoint) == before
+    done = rollback(checkpoint, 0, dry_run=False)
+    assert (done.before, done.batch, done.files, done.applied) == (2, 0, plan.files, True)
+    assert done.aside is not None
+    assert_holds(spark, checkpoint, 2, *FIRST)
+
+    undone = undo_rollback(checkpoint, done.aside)
+    assert (undone.before, undone.batch, undone.files) == (0, 2, plan.files)
+    assert_holds(spark, checkpoint, 3, *FIRST, *SECOND)
+    run(spark, tmp_path, by_word, [THIRD])
+    assert_holds(spark, checkpoint, 3, *FIRST, *SECOND, *THIRD)
+
+
+def test_a_query_runs_on_from_the_batch_it_was_rolled_back_to(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    checkpoint = run(spark, tmp_path, by_word, [FIRST])
+    rescaled(checkpoint, 3)
+    aside = rollback(checkpoint, 0, dry_run=False).aside
+    assert aside is not None
+    run(spark, tmp_path, by_word, [SECOND])
+    assert_holds(spark, checkpoint, 2, *FIRST, *SECOND)
+    with refusal("KEYFOLD_ROLLBACK_REFUSED", "has run since"):
+        undo_rollback(checkpoint, aside)
+
+
+def test_a_clone_and_its_original_go_on_apart(spark: SparkSession, tmp_path: Path) -> None:
+    original = run(spark, tmp_path, by_word, [FIRST, SECOND])
+    copied = tmp_path / "copy"
+    plan = clone(original, copied, batch=0, dry_run=True)
+    assert (plan.batch, plan.applied, copied.exists()) == (0, False, False)
+    done = clone(original, copied, batch=0)
+    assert (done.batch, done.files, done.applied) == (0, plan.files, True)
+    assert_holds(spark, copied, 2, *FIRST)
+    with refusal("KEYFOLD_CLONE_TARGET", "not empty"):
+        clone(original, copied)
+
+    rescaled(copied, 3)
+    run(spark, tmp_path, by_word, [THIRD], "copy")
+    assert_holds(spark, copied, 3, *FIRST, *SECOND, *THIRD)
+    assert_holds(spark, original, 2, *FIRST, *SECOND)
+    run(spark, tmp_path, by_word, [["i"]])
+    assert_holds(spark, original, 2, *FIRST, *SECOND, *THIRD, "i")
+
+
+def test_a_query_goes_on_from_a_savepoint(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint = run(spark, tmp_path, by_word, [FIRST])
+    done = savepoint(checkpoint, "before")
+    assert (done.batch, done.applied) == (0, True)
+    run(spark, tmp_path, by_word, [SECOND])
+    with refusal("KEYFOLD_CLONE_TARGET", "not empty"):
+        savepoint(checkpoint, "before")
+    with refusal("KEYFOLD_INVALID_ARGUMENT", "name of a savepoint"):
+        savepoint(checkpoint, "../before")
+
+    saved = checkpoint / "keyfold" / "savepoints" / "before"
+    assert done.target.endswith(str(saved))
+    assert_holds(spark, saved, 2, *FIRST)
+    checkpoint.rename(tmp_path / "old")
+    (tmp_path / "old" / "keyfold" / "savepoints" / "before").rename(checkpoint)
+    run(spark, tmp_path, by_word, [THIRD])
+    assert_holds(spark, checkpoint, 2, *FIRST, *SECOND, *THIRD)
+
+
+@pytest.mark.parametrize("checkpoint_format", [1, 2])
+def test_a_checkpoint_of_rocksdb_becomes_keyfolds(
+    spark: SparkSession, tmp_path: Path, checkpoint_format: int
+) -> None:
+    other = spark.newSession()
+    other.conf.set(PROVIDER_KEY, ROCKSDB)
+    other.conf.set(FORMAT_KEY, str(checkpoint_format))
+    checkpoint = run(other, tmp_path, by_word, [FIRST])
+    before = files_in(checkpoint)
+    with refusal("KEYFOLD_MIGRATE_REFUSED", "sink"):
+        keyfold.migrate(checkpoint, dry_run=False)
+    plan = keyfold.migrate(checkpoint, no_file_sink=True)
+    assert (plan.last_batch, plan.partitions, plan.refusals) == (0, 2, ())
+    assert (plan.provider, plan.operators, plan.applied) == (ROCKSDB, ("stateStoreSave",), False)
+    assert files_in(checkpoint) == before
+
+    done = keyfold.migrate(checkpoint, dry_run=False, no_file_sink=True)
+    assert done.applied
+    run(spark, tmp_path, by_word, [SECOND])
+    assert keyfold.open_checkpoint(checkpoint).describe().provider == PROVIDER_CLASS
+    rescaled(checkpoint, 3)
+    run(spark, tmp_path, by_word, [THIRD])
+    assert_holds(spark, checkpoint, 3, *FIRST, *SECOND, *THIRD)
+
+
+def test_a_refused_rescale_has_its_condition_and_changes_nothing(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    checkpoint = run(spark, tmp_path, by_word, [FIRST])
+    before = files_in(checkpoint)
+    with refusal("KEYFOLD_RESCALE_SINK", "file sink"):
+        keyfold.rescale(checkpoint, 5, dry_run=False)
+    with refusal("KEYFOLD_RESCALE_SINK", "no log of a file sink"):
+        keyfold.rescale(checkpoint, 5, dry_run=False, sink_path=str(tmp_path))
+    with refusal("KEYFOLD_RESCALE_PARTITIONS", "must be at least 1"):
+        rescaled(checkpoint, 0)
+    with refusal("KEYFOLD_RESCALE_NO_BATCH", "no batch"):
+        rescaled(tmp_path / "in", 5)
+    with refusal("KEYFOLD_ROLLBACK_REFUSED", "not before the last"):
+        rollback(checkpoint, 0)
+    assert files_in(checkpoint) == before
+
+    [said] = keyfold.plan_rescale(checkpoint, 2, no_file_sink=True).refusals
+    assert "has 2 partitions already" in said
+
+
+def test_a_path_may_have_what_is_special_in_uris(spark: SparkSession, tmp_path: Path) -> None:
+    # Spark's reader of state does not find such a checkpoint: what is read is a clone of it.
+    name = "of a b%20c"
+    checkpoint = run(spark, tmp_path, by_word, [FIRST], name)
+    rescaled(checkpoint, 3)
+    run(spark, tmp_path, by_word, [SECOND], name)
+    aside = rollback(checkpoint, 0, dry_run=False).aside
+    assert aside is not None
+    undo_rollback(checkpoint, aside)
+    run(spark, tmp_path, by_word, [THIRD], name)
+    copied = tmp_path / "copy"
+    clone(checkpoint, copied)
+    assert_holds(spark, copied, 3, *FIRST, *SECOND, *THIRD)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda path, session: keyfold.plan_rescale(path, 3, spark=session),
+        lambda path, session: keyfold.rescale(path, 3, dry_run=False, spark=session),
+        lambda path, session: keyfold.migrate(path, spark=session),
+        lambda path, session: rollback(path, 0, spark=session),
+        lambda path, session: undo_rollback(path, "rollback", spark=session),
+        lambda path, session: clone(path, path / "copy", spark=session),
+        lambda path, session: savepoint(path, "name", spark=session),
+    ],
+)
+def test_a_session_of_spark_connect_is_refused(
+    tmp_path: Path, call: Callable[[Path, object], object]
+) -> None:
+    session = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+    with pytest.raises(ClassicSessionError, match="Use the command line"):
+        call(tmp_path, session)
