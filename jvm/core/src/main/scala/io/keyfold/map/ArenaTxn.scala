@@ -2,6 +2,7 @@ package io.keyfold.map
 
 import io.keyfold.errors.{Invalid, OutOfMemory, OutOfOrder}
 import io.keyfold.format.{FamilySpec, VersionId}
+import io.keyfold.group.KeyGroups
 import io.keyfold.mem.{Arena, Slice}
 
 /** A node of the version tree while it is written. */
@@ -106,30 +107,43 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
 
   override def changedGroups(family: Int): Array[Int] = node.families(family) match {
     case hashed: HashedRows   => hashed.roots.differing(rootsOfBase(family))
-    case ordered: OrderedRows => changesOf(ordered).groups
+    case ordered: OrderedRows => changesOf(family, ordered).groups
   }
 
   override def changes(family: Int, group: Int): ChangeCursor = node.families(family) match {
     case hashed: HashedRows =>
-      val changed = changesIn(hashed)
+      val changed = changesIn(family, hashed)
       val gone = if (hashed.anyRemoved) changed.gone else null
       trie.diff(rootsOfBase(family)(group), hashed.roots(group), changed.put, gone)
       trie.records.touch(changed.put)
       trie.records.touch(changed.gone)
       changed
-    case ordered: OrderedRows => changesOf(ordered).cursor(group, this)
+    case ordered: OrderedRows => changesOf(family, ordered).cursor(group, this)
   }
 
   /** Of the hashed family that was asked for last: one for all its groups. */
   private var lastChanged: ListCursor = _
 
-  private def changesIn(rows: HashedRows): ListCursor = {
+  private def changesIn(family: Int, rows: HashedRows): ListCursor = {
     if (lastChanged == null || (lastChanged.spec ne rows.spec)) {
+      val (put, gone) = (new IntList, new IntList)
       lastChanged =
-        new ListCursor(trie.addresses, rows.spec, new IntList, new IntList, base.epoch, this)
+        new ListCursor(trie.addresses, rows.spec, put, gone, base.epoch, keysOfBase(family), this)
     }
     lastChanged.reset()
     lastChanged
+  }
+
+  private def keysOfBase(family: Int): KeySet = origins(family) match {
+    case hashed: HashedRows =>
+      (hash, key) =>
+        trie.find(
+          hashed.roots(KeyGroups.groupOf(hash, map.keyGroups)),
+          HashTrie.hash(key),
+          key
+        ) != 0
+    case ordered: OrderedRows => (_, key) => tree.find(ordered.root, key) != 0
+    case null                 => (_, _) => false
   }
 
   private lazy val noRoots = GroupTable.empty(map.keyGroups)
@@ -148,9 +162,9 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
   /** Of the ordered family that was asked for last. */
   private var lastChanges: OrderedChanges = _
 
-  private def changesOf(rows: OrderedRows): OrderedChanges = {
+  private def changesOf(family: Int, rows: OrderedRows): OrderedChanges = {
     if (lastChanges == null || (lastChanges.rows ne rows)) {
-      lastChanges = new OrderedChanges(tree, rows, base.epoch, map.keyGroups)
+      lastChanges = new OrderedChanges(tree, rows, base.epoch, keysOfBase(family), map.keyGroups)
     }
     lastChanges
   }

@@ -6,10 +6,13 @@ import io.keyfold.mem.{Addresses, Slice}
 /** Steps through changes: records put, then those removed; of others after [[reset]].
   *
   * A list of values that ends in one of the base goes on with what the base has, since the newest
-  * of the base is the only one that something can be added to. One that was begun anew does not.
+  * of the base is the only one that something can be added to. One that was begun anew does not; it
+  * counts as added to if it was never put and the base has no row of its key.
   *
   * @param baseEpoch
   *   the last one that the base has seen
+  * @param base
+  *   the rows of the base, for families of several values a key
   * @param owner
   *   the view that keeps the records
   */
@@ -19,6 +22,7 @@ private[map] final class ListCursor(
     val put: IntList,
     val gone: IntList,
     baseEpoch: Int,
+    base: KeySet,
     val owner: MapView
 ) extends ChangeCursor {
   private val records = new Records(addresses)
@@ -27,8 +31,8 @@ private[map] final class ListCursor(
   override val key = new Slice
   override val value = new Slice
 
-  /** Whether the values follow those that the base has. */
-  private var behindBase = false
+  /** Whether the values are to be added to what the base has. */
+  private var added = false
 
   /** Forgets what it has, so that `put` and `gone` can be filled anew. */
   def reset(): Unit = {
@@ -37,7 +41,7 @@ private[map] final class ListCursor(
     gone.clear()
   }
 
-  override def appended: Boolean = behindBase
+  override def appended: Boolean = added
   override def removed: Boolean = index >= put.size
   override def hash: Int = records.hash(current)
 
@@ -55,10 +59,11 @@ private[map] final class ListCursor(
 
   private def startValues(): Unit =
     if (removed) {
-      behindBase = false
+      added = false
       values.stop()
     } else {
-      behindBase = values.start(current, baseEpoch)
+      added = values.start(current, baseEpoch) ||
+        (values.begunByAppend && !base.contains(hash, key))
       values.next(value)
       ()
     }

@@ -7,6 +7,7 @@ private[map] final class OrderedChanges(
     tree: OrderedTree,
     val rows: OrderedRows,
     baseEpoch: Int,
+    base: KeySet,
     keyGroups: Int
 ) {
   private val put = {
@@ -30,6 +31,6 @@ private[map] final class OrderedChanges(
     val goneRecords = new IntList
     put.addTo(putRecords, group)
     gone.addTo(goneRecords, group)
-    new ListCursor(tree.addresses, rows.spec, putRecords, goneRecords, baseEpoch, owner)
+    new ListCursor(tree.addresses, rows.spec, putRecords, goneRecords, baseEpoch, base, owner)
   }
 }

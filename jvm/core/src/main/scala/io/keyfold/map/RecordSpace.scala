@@ -77,7 +77,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     val values = ValueHead.values(head)
     val bytes = ValueHead.bytes(head)
     val inPlace = isPrivate(before)
-    val added = newNode(if (append) newest else 0, value)
+    val added = newNode(if (append) newest else 0, value, append && before == 0)
     if (inPlace && !append) retireOwn(newest)
     if (!inPlace && append && before != 0) nodes.share(newest, node.epoch)
     val keptValues = if (append) values else 0
@@ -150,9 +150,9 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     head
   }
 
-  private def newNode(older: Int, value: Slice): Int = {
+  private def newNode(older: Int, value: Slice, firstAdded: Boolean): Int = {
     val added = arena.allocate(ValueNodes.size(value.length))
-    nodes.write(added, node.epoch, older, value)
+    nodes.write(added, node.epoch, older, value, firstAdded)
     added
   }
 

@@ -160,8 +160,8 @@ trait RowCursor {
 }
 
 /** Steps through changes: a row with all its values, whatever it had before; or (`appended`) a row
-  * with the values that were added to those it had; or (`removed`) only the key of one that is
-  * gone.
+  * with the values that were added to those it had, if it was there; or (`removed`) only the key of
+  * one that is gone.
   */
 trait ChangeCursor extends RowCursor {
   def appended: Boolean

@@ -9,7 +9,7 @@ import io.keyfold.mem.{Addresses, Arena, Mem, Slice}
   *   0  i32  node of the value before; 0: it is the oldest
   *   4  i32  length of the value in bytes
   *   8  i32  epoch of the transaction that wrote it; sign bit: a record that was replaced has it too
-  *  12  i32  0
+  *  12  i32  1: it was added to a row that was not there; else 0
   *  16       value
   * }}}
   *
@@ -50,12 +50,15 @@ private[map] final class ValueNodes(addresses: Addresses) {
     if (Mem.getInt(null, at) == epoch) Mem.putInt(null, at, epoch | Records.Shown)
   }
 
-  def write(node: Int, epoch: Int, older: Int, value: Slice): Unit = {
+  /** Whether the node is the first of a row that [[RecordSpace.write]] added it to. */
+  def isFirstAdded(node: Int): Boolean = Mem.getInt(null, addresses.of(node) + FirstAddedAt) != 0
+
+  def write(node: Int, epoch: Int, older: Int, value: Slice, firstAdded: Boolean): Unit = {
     val at = addresses.of(node)
     Mem.putInt(null, at, older)
     Mem.putInt(null, at + LengthAt, value.length)
     Mem.putInt(null, at + EpochAt, epoch)
-    Mem.putInt(null, at + EpochAt + Integer.BYTES, 0)
+    Mem.putInt(null, at + FirstAddedAt, if (firstAdded) 1 else 0)
     Mem.copy(value.base, value.offset, null, at + HeaderLength, value.length)
   }
 
@@ -73,6 +76,7 @@ private[map] final class ValueNodes(addresses: Addresses) {
 private[map] object ValueNodes {
   private val LengthAt = 4L
   private val EpochAt = 8L
+  private val FirstAddedAt = 12L
   private val HeaderLength = 16
 
   /** Bytes of a node.

@@ -26,6 +26,10 @@ private[map] final class ValueSteps(addresses: Addresses) {
     node != 0
   }
 
+  /** Whether the first value was added to a row that was not there, and not put. */
+  def begunByAppend: Boolean =
+    newestFirst.size > 0 && nodes.isFirstAdded(newestFirst(newestFirst.size - 1))
+
   def next(value: Slice): Boolean = left > 0 && {
     left -= 1
     nodes.value(newestFirst(left), value)

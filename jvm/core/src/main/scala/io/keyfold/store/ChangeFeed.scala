@@ -8,8 +8,8 @@ import io.keyfold.mem.Slice
   * (`appended`) a value that was added to a row, or (`removed`) the key of one that is gone. Within
   * a version a key comes once; order is not promised.
   *
-  * Of a row with several values that was written anew comes the first as the row, and then each
-  * further one as appended to it; of one that was added to, each new value as appended.
+  * Of a row with several values that was put comes the first as the row, and then each further one
+  * as appended to it; of one that was only added to, be it new or not, each new value as appended.
   *
   * Slices are borrowed until the next call. Belongs to one thread.
   *

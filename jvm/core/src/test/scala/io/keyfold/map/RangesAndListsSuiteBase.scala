@@ -125,6 +125,11 @@ abstract class RangesAndListsSuiteBase extends MapSuite {
           append(txn, "e", "2", 1)
           put(txn, "e", "1", 1)
           append(txn, "new", "1", 1)
+          put(txn, "again", "1", 1)
+          remove(txn, "again", 1)
+          append(txn, "again", "2", 1)
+          put(txn, "whole", "1", 1)
+          append(txn, "whole", "2", 1)
           append(txn, "fleeting", "1", 1)
           remove(txn, "fleeting", 1)
           val found = for (group <- txn.changedGroups(1).toSeq) yield {
@@ -145,7 +150,9 @@ abstract class RangesAndListsSuiteBase extends MapSuite {
               "c" -> ((false, false, Seq("2"))),
               "d" -> ((false, true, Nil)),
               "e" -> ((false, false, Seq("1"))),
-              "new" -> ((false, false, Seq("1")))
+              "new" -> ((true, false, Seq("1"))),
+              "again" -> ((true, false, Seq("2"))),
+              "whole" -> ((false, false, Seq("1", "2")))
             )
           )
         }

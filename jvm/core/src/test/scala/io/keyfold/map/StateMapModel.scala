@@ -210,7 +210,7 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
 
     private val dropped = mutable.Set.empty[FamilySpec]
 
-    /** Keys written to, by family name; and those put or removed, not appended to only. */
+    /** Keys written to, by family name; and those whose rows were begun anew. */
     private val touched = mutable.Set.empty[(String, Bytes)]
     private val cut = mutable.Set.empty[(String, Bytes)]
     var state: State = start
@@ -247,8 +247,7 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       val found = rows.remove(index, hashOf(key), key.slice)
       assert(found == state.families(index).rows.contains(key))
       change(index, key, _.removed(key))
-      cut += ((state.families(index).spec.name, key))
-      ()
+      begin(state.families(index).spec, key)
     }
 
     def removeRange(family: Int, start: Option[Bytes], end: Option[Bytes]): Unit = {
@@ -260,7 +259,7 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
         assert(run() == gone.size)
         for (k <- gone) {
           change(index, k, _.removed(k))
-          cut += ((spec.name, k))
+          begin(spec, k)
         }
       } else {
         intercept[Invalid](run())
@@ -324,9 +323,16 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       for ((family, index) <- state.families.zipWithIndex) checkChanges(family, index)
     }
 
+    private def baseRows(spec: FamilySpec) =
+      start.indexOf(spec).filter(_ => !dropped(spec)).fold(NoRows)(start.families(_).rows)
+
+    /** What comes after a removal is another row, if the base has one that it could be taken for.
+      */
+    private def begin(spec: FamilySpec, key: Bytes): Unit =
+      if (baseRows(spec).contains(key)) cut += ((spec.name, key)) else cut -= ((spec.name, key))
+
     private def checkChanges(family: FamilyState, index: Int): Any = {
-      val origin = start.indexOf(family.spec).filter(_ => !dropped(family.spec))
-      val before = origin.fold(NoRows)(start.families(_).rows)
+      val before = baseRows(family.spec)
       val written = touched.collect { case (family.spec.name, k) => k }.toSet
       val groups = rows.changedGroups(index).toSeq
       assert(groups.distinct == groups)
@@ -335,9 +341,9 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       assert(found.map(_._1).distinct.length == found.length, "two changes of one key")
       for ((k, change) <- found) {
         val expected = family.rows.get(k) match {
-          case None                                                             => Gone
-          case Some(after) if cut((family.spec.name, k)) || !before.contains(k) => Whole(after)
-          case Some(after) => Added(after.drop(before(k).length))
+          case None                                      => Gone
+          case Some(after) if cut((family.spec.name, k)) => Whole(after)
+          case Some(after) => Added(after.drop(before.get(k).fold(0)(_.length)))
         }
         assert(change == expected, s"for key $k")
         assert(change != Gone || before.contains(k), s"for key $k, which never was there")

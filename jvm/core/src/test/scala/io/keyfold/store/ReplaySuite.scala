@@ -90,6 +90,8 @@ class ReplaySuite extends AnyFunSuite {
     version(0) { txn =>
       for (v <- Seq("1", "2", "3")) append(txn, "a", v)
       append(txn, "b", "1")
+      put(txn, "c", "1")
+      append(txn, "c", "2")
     }
     version(1) { txn =>
       for (v <- Seq("4", "5")) append(txn, "a", v)
@@ -110,14 +112,15 @@ class ReplaySuite extends AnyFunSuite {
     assert(
       byKey == Map(
         "a" -> List(
-          (1L, "put", "1"),
+          (1L, "append", "1"),
           (1L, "append", "2"),
           (1L, "append", "3"),
           (2L, "append", "4"),
           (2L, "append", "5"),
           (3L, "remove", "")
         ),
-        "b" -> List((1L, "put", "1"), (2L, "put", "2"))
+        "b" -> List((1L, "append", "1"), (2L, "put", "2")),
+        "c" -> List((1L, "put", "1"), (1L, "append", "2"))
       )
     )
   }

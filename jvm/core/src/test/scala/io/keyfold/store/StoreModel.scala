@@ -6,7 +6,7 @@ import org.scalatest.Assertions
 /** A version of a store as plain maps, and how it differs from the one before.
   *
   * @param cut
-  *   keys that this version has put or removed
+  *   keys whose rows this version has begun anew: that it put, or that were there and were removed
   */
 private[store] final class StoreModel private (
     family: FamilySpec,
@@ -32,12 +32,12 @@ private[store] final class StoreModel private (
       new StoreModel(family, before, rows.updated(key, values), cut)
     case Remove(key) =>
       assert(StoreFixture.remove(txn, key) == rows.contains(key))
-      new StoreModel(family, before, rows - key, cut + key)
+      new StoreModel(family, before, rows - key, cutBy(Set(key)))
     case RemoveRange(start, end) if family.ordered =>
       val gone = rows.keys.filter(k => start.forall(_ <= k) && end.forall(_ > k))
       val bounds = Seq(start, end).map(_.map(StoreFixture.slice).orNull)
       assert(txn.removeRange(0, bounds.head, bounds(1)) == gone.size)
-      new StoreModel(family, before, rows -- gone, cut ++ gone)
+      new StoreModel(family, before, rows -- gone, cutBy(gone.toSet))
     case DropAll =>
       assert(txn.dropFamily(family.name))
       assert(txn.createFamily(family) == 0)
@@ -45,6 +45,8 @@ private[store] final class StoreModel private (
       new StoreModel(family, Map.empty, Map.empty, Set.empty)
     case _ => this
   }
+
+  private def cutBy(removed: Set[String]) = cut -- removed ++ removed.filter(before.contains)
 
   /** Whether a change feed may say this of the version: all of what has changed, of the rest what
     * was written to it as it was.
@@ -56,10 +58,11 @@ private[store] final class StoreModel private (
   }
 
   private def recordsOf(key: String): Vector[Record] = {
-    val added = before.contains(key) && !cut(key)
     rows.get(key) match {
-      case Some(values) if added =>
-        values.drop(before(key).length).map(Record(key, removed = false, appended = true, _))
+      case Some(values) if !cut(key) =>
+        values
+          .drop(before.get(key).fold(0)(_.length))
+          .map(Record(key, removed = false, appended = true, _))
       case Some(values) =>
         values.indices.toVector.map(i => Record(key, removed = false, appended = i > 0, values(i)))
       case None if before.contains(key) =>
