@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.control import bridge
+from keyfold.control.lines import NOT_DONE, lines
 from keyfold.units import count, size
 
 if TYPE_CHECKING:
@@ -53,15 +54,13 @@ class Copy:
 
     def __str__(self) -> str:
         """For a terminal."""
-        lines = [
-            f"checkpoint   {self.source}",
-            f"copy         {self.target}",
-            f"batch        {self.batch}",
-            f"files        {count(self.files)}, {size(self.bytes)}",
+        rows = [
+            ("checkpoint", self.source),
+            ("copy", self.target),
+            ("batch", str(self.batch)),
+            ("files", f"{count(self.files)}, {size(self.bytes)}"),
         ]
-        if not self.applied:
-            lines += ["not done     this is a plan; pass --apply, or dry_run=False"]
-        return "\n".join(lines)
+        return lines(rows if self.applied else [*rows, NOT_DONE])
 
 
 def clone(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.control import bridge
+from keyfold.control.lines import NOT_DONE, lines
 
 if TYPE_CHECKING:
     import os
@@ -52,22 +53,21 @@ class MigrationPlan:
 
     def __str__(self) -> str:
         """For a terminal."""
-        lines = [
-            f"checkpoint   {self.checkpoint}",
-            f"provider     {self.provider.rpartition('.')[2]} -> KeyfoldStateStoreProvider",
-            f"operators    {', '.join(self.operators)}",
-            f"last batch   {self.last_batch}",
-            *(f"refused      {it}" for it in self.refusals),
+        rows = [
+            ("checkpoint", self.checkpoint),
+            ("provider", f"{self.provider.rpartition('.')[2]} -> KeyfoldStateStoreProvider"),
+            ("operators", ", ".join(self.operators)),
+            ("last batch", str(self.last_batch)),
+            *(("refused", it) for it in self.refusals),
         ]
         if self.applied:
-            undo = self.last_batch + 1
-            lines += [
-                f"done         batch {undo} has the same state, in Keyfold's files",
-                f"to undo      before the query runs: delete commits/{undo}, then offsets/{undo}",
-            ]
+            own = self.last_batch + 1
+            undo = f"before the query runs: delete commits/{own}, then offsets/{own}"
+            rows.append(("done", f"batch {own} has the same state, in Keyfold's files"))
+            rows.append(("to undo", undo))
         elif not self.refusals:
-            lines += ["not done     this is a plan; pass --apply, or dry_run=False"]
-        return "\n".join(lines)
+            rows.append(NOT_DONE)
+        return lines(rows)
 
 
 def migrate(

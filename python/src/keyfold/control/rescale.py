@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.control import bridge
+from keyfold.control.lines import NOT_DONE, lines
 from keyfold.units import size
 
 if TYPE_CHECKING:
@@ -68,23 +69,21 @@ class RescalePlan:
 
     def __str__(self) -> str:
         """For a terminal."""
-        lines = [
-            f"checkpoint   {self.checkpoint}",
-            f"partitions   {self.before} -> {self.after}",
-            f"last batch   {self.last_batch}",
-            f"state        {size(self.referenced_bytes)} referenced, none rewritten",
-            f"first loads  {size(self.first_load_bytes)} to read, over all new partitions",
-            *(f"warning      {it}" for it in self.warnings),
-            *(f"refused      {it}" for it in self.refusals),
+        rows = [
+            ("checkpoint", self.checkpoint),
+            ("partitions", f"{self.before} -> {self.after}"),
+            ("last batch", str(self.last_batch)),
+            ("state", f"{size(self.referenced_bytes)} referenced, none rewritten"),
+            ("first loads", f"{size(self.first_load_bytes)} to read, over all new partitions"),
+            *(("warning", it) for it in self.warnings),
+            *(("refused", it) for it in self.refusals),
         ]
         if self.applied:
-            lines += [
-                f"done         batch {self.batch}, in {self.duration_ms} ms",
-                f"to undo      keyfold rollback {self.checkpoint} --to-batch {self.last_batch}",
-            ]
+            undo = f"keyfold rollback {self.checkpoint} --to-batch {self.last_batch}"
+            rows += [("done", f"batch {self.batch}, in {self.duration_ms} ms"), ("to undo", undo)]
         elif not self.refusals:
-            lines += ["not done     this is a plan; pass --apply, or dry_run=False"]
-        return "\n".join(lines)
+            rows.append(NOT_DONE)
+        return lines(rows)
 
 
 def plan_rescale(
@@ -110,16 +109,14 @@ def plan_rescale(
         JvmError: the checkpoint cannot be read. What speaks against the rescale is in the plan's
             `refusals` instead.
     """
-    found = bridge.answer(
-        _API,
-        "plan",
-        str(path),
+    return rescale(
+        path,
         partitions,
-        bridge.sink(sink_path, no_file_sink=no_file_sink),
-        verb="rescale",
+        dry_run=True,
+        sink_path=sink_path,
+        no_file_sink=no_file_sink,
         spark=spark,
     )
-    return RescalePlan.of(found)
 
 
 def rescale(  # noqa: PLR0913 - all but two by name
@@ -147,13 +144,9 @@ def rescale(  # noqa: PLR0913 - all but two by name
         ClassicSessionError: the session is one of Spark Connect.
         JvmError: it is refused; nothing was changed.
     """
-    if dry_run:
-        return plan_rescale(
-            path, partitions, sink_path=sink_path, no_file_sink=no_file_sink, spark=spark
-        )
     found = bridge.answer(
         _API,
-        "apply",
+        "plan" if dry_run else "apply",
         str(path),
         partitions,
         bridge.sink(sink_path, no_file_sink=no_file_sink),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.control import bridge
+from keyfold.control.lines import NOT_DONE, lines
 from keyfold.units import count
 
 if TYPE_CHECKING:
@@ -53,19 +54,14 @@ class Rollback:
 
     def __str__(self) -> str:
         """For a terminal."""
-        lines = [
-            f"checkpoint   {self.checkpoint}",
-            f"last batch   {self.before} -> {self.batch}",
-            f"files        {count(self.files)} set aside",
-            *(f"warning      {it}" for it in self.warnings),
+        rows = [
+            ("checkpoint", self.checkpoint),
+            ("last batch", f"{self.before} -> {self.batch}"),
+            ("files", f"{count(self.files)} set aside"),
+            *(("warning", it) for it in self.warnings),
         ]
-        if self.applied:
-            lines += [
-                f"to undo      keyfold rollback {self.checkpoint} --undo {self.aside} --apply",
-            ]
-        else:
-            lines += ["not done     this is a plan; pass --apply, or dry_run=False"]
-        return "\n".join(lines)
+        undo = ("to undo", f"keyfold rollback {self.checkpoint} --undo {self.aside} --apply")
+        return lines([*rows, undo if self.applied else NOT_DONE])
 
 
 def rollback(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.control import bridge
+from keyfold.control.lines import NOT_DONE, lines
 from keyfold.units import plural, size
 
 if TYPE_CHECKING:
@@ -56,16 +57,14 @@ class Vacuum:
         """For a terminal."""
         old = [it for it in self.waste if it.old]
         young = len(self.waste) - len(old)
-        lines = [
-            f"checkpoint   {self.checkpoint}",
-            f"not needed   {plural(len(old), 'path')}, {size(sum(it.bytes for it in old))}",
-            *(f"             {it.path}" for it in old),
+        rows = [
+            ("checkpoint", self.checkpoint),
+            ("not needed", f"{plural(len(old), 'path')}, {size(sum(it.bytes for it in old))}"),
+            *(("", it.path) for it in old),
         ]
         if young:
-            lines += [f"too young    {plural(young, 'path')}"]
-        if not self.applied:
-            lines += ["not done     this is a plan; pass --apply, or dry_run=False"]
-        return "\n".join(lines)
+            rows.append(("too young", plural(young, "path")))
+        return lines(rows if self.applied else [*rows, NOT_DONE])
 
 
 def vacuum(

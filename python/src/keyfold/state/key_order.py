@@ -38,10 +38,11 @@ def fingerprints(entries: Entries) -> npt.NDArray[np.uint64]:
     widths = np.sort(lengths)
     widths = widths[np.diff(widths, prepend=-1) != 0]
     for width in widths.tolist():
-        rows = slice(None) if len(widths) == 1 else np.flatnonzero(lengths == width)
-        places = Places.of(starts[rows])
-        if len(widths) == 1:
-            places = Places(None, len(starts), 0, width)
+        rows: Ints | slice = slice(None)
+        places = Places(None, len(starts), 0, width)
+        if len(widths) > 1:
+            rows = np.flatnonzero(lengths == width)
+            places = Places.of(starts[rows])
         part = found[rows] ^ np.uint64(width)
         for at in range(0, width - 7, 8):
             part = _mixed(part, read(entries.keys, places.plus(at), "<u8").astype(np.uint64))

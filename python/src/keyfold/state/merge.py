@@ -39,8 +39,7 @@ class Rows:
         values, counts = index, None
         if self.counts is not None:
             counts = self.counts[index]
-            starts, ends = starts_of(self.counts)[index], np.cumsum(counts)
-            values = np.repeat(starts - (ends - counts), counts) + np.arange(int(counts.sum()))
+            values = _numbers(starts_of(self.counts)[index], counts)
         return Rows(
             self.hashes[index],
             self.key_data,
@@ -119,11 +118,13 @@ def _live(entries: Entries) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.bo
 
 def _value_places(entries: Entries, keep: Ints) -> Ints:
     """Numbers of the values of entries, in the order of those."""
-    counts = entries.value_counts[keep]
-    starts = starts_of(entries.value_counts)[keep]
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.repeat(starts - (ends - counts), counts) + np.arange(total)
+    return _numbers(starts_of(entries.value_counts)[keep], entries.value_counts[keep])
+
+
+def _numbers(starts: Ints, counts: Ints) -> Ints:
+    """So many numbers in a row from each start on, one run after the other."""
+    found: Ints = np.repeat(starts - starts_of(counts), counts) + np.arange(int(counts.sum()))
+    return found
 
 
 def _even(starts: Ints, sizes: Ints) -> Places:

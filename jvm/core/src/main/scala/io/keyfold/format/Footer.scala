@@ -53,7 +53,14 @@ final case class FamilySpec(
     partitionKey: String,
     keySchemaId: Int,
     valueSchemaId: Int
-)
+) {
+
+  /** Whether rows of one may be put as they are where those of the other are kept. */
+  def isKeptAs(other: FamilySpec): Boolean =
+    keyEncoding == other.keyEncoding && rowEncoding == other.rowEncoding &&
+      ordered == other.ordered && multiValue == other.multiValue &&
+      partitionKey == other.partitionKey
+}
 
 /** A column family of a version, with how much it holds in that version.
   *

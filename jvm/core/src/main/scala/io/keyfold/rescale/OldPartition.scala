@@ -6,7 +6,7 @@ import io.keyfold.errors.{MissingFile, RescaleRefused}
 import io.keyfold.format._
 import io.keyfold.group.Selection
 import io.keyfold.io.BlobStore
-import io.keyfold.store.StoreLocation
+import io.keyfold.store.{Placement, StoreLocation}
 
 /** A partition before the rescale: the head of its last version, and which files lead to it.
   * Opening one reads the head's footer, and no block.
@@ -22,8 +22,6 @@ private[rescale] final class OldPartition(
     partitions: Int,
     version: VersionId
 ) {
-  import OldPartition._
-
   private val lengths = blobs.lengths(location.folder)
   private val head: Ancestor = Seq(FileKind.Delta, FileKind.Reference, FileKind.Snapshot)
     .find(has(version, _))
@@ -35,7 +33,7 @@ private[rescale] final class OldPartition(
 
   /** Whether all rows of the store are in this partition, whatever N is. */
   def isOnly: Boolean =
-    footer.families.nonEmpty && footer.families.forall(_.spec.partitionKey == Constant)
+    footer.families.nonEmpty && footer.families.forall(_.spec.partitionKey == Placement.Constant)
 
   /** Paths of the references of its versions up to this one. */
   def references: Seq[String] = lengths.keys.toSeq.sorted
@@ -116,7 +114,7 @@ private[rescale] final class OldPartition(
         s"it was written for ${found.partitions} partitions, the offset log says $partitions"
       )
     }
-    for (family <- footer.families if family.spec.partitionKey == "none") {
+    for (family <- footer.families if family.spec.partitionKey == Placement.NoRule) {
       throw new RescaleRefused(
         "KEYFOLD_RESCALE_NO_RULE",
         s"Cannot rescale $location: of column family ${family.spec.name} it is not known by which " +
@@ -129,10 +127,4 @@ private[rescale] final class OldPartition(
     "KEYFOLD_RESCALE_STATE",
     s"Cannot rescale $location: ${blobs.describe(path(version, head.kind))} does not fit: $detail"
   )
-}
-
-private object OldPartition {
-
-  /** The partition key of families whose rows are all in partition 0. */
-  private val Constant = "constant"
 }

@@ -1,10 +1,9 @@
 package io.keyfold.rescale
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.format.{Family, FamilySpec, FileReference, VersionId}
+import io.keyfold.format.{Family, FileReference}
 import io.keyfold.group.{Reassignment, Selection}
 import io.keyfold.io.BlobStore
-import io.keyfold.store.StoreLocation
 
 /** Plans the rescale of stores from `from` to `to` partitions. For each old partition it lists its
   * folder and reads one footer, and one more if the reference of an earlier rescale is still in
@@ -33,23 +32,10 @@ final class StorePlanner(
     *   if it cannot be rescaled
     */
   def plan(operator: Long, store: String, ids: Option[IndexedSeq[String]]): StorePlan = {
-    def read(partition: Int) = new OldPartition(
-      blobs,
-      StoreLocation(operator, partition, store),
-      from,
-      VersionId(version, ids.fold("")(_(partition)))
-    )
-    val first = read(0)
-    val constant = first.isOnly && ids.forall(_.length == 1)
-    val count = if (constant) 1 else from
-    ids.filter(_.length != count).foreach { found =>
-      throw refused(operator, store, s"the commit log has ${found.length} ids of it, not $count")
-    }
-    val others = inParallel(1 until count)(read)
-    val old = (first +: others).toIndexedSeq
+    val old = new OldPartitions(blobs, from, version, inParallel).of(operator, store, ids)
     val groups = keyGroups(operator, store, old)
     val partitions =
-      if (constant) IndexedSeq(onlyPartition(first))
+      if (old.length == 1 && old.head.isOnly) IndexedSeq(onlyPartition(old.head))
       else newPartitions(operator, store, old, groups)
     val referenced =
       partitions.flatMap(_.files.map(f => f.path.take(f.path.lastIndexOf('/'))).distinct)
@@ -122,15 +108,12 @@ final class StorePlanner(
     def sum(numbers: Seq[Long]) = if (whole && numbers.forall(_ >= 0)) numbers.sum else -1L
     of.flatten.map(_.spec.name).distinct.map { name =>
       val same = of.flatten.filter(_.spec.name == name)
-      if (same.map(f => shape(f.spec)).distinct.length > 1) {
+      if (!same.forall(_.spec.isKeptAs(same.head.spec))) {
         throw refused(operator, store, s"its column family $name is not the same in all partitions")
       }
       Family(same.head.spec, sum(same.map(_.keys)), sum(same.map(_.values)), sum(same.map(_.bytes)))
     }
   }
-
-  private def shape(spec: FamilySpec) =
-    (spec.keyEncoding, spec.rowEncoding, spec.ordered, spec.multiValue, spec.partitionKey)
 
   private def refused(operator: Long, store: String, detail: String) = new RescaleRefused(
     "KEYFOLD_RESCALE_STATE",

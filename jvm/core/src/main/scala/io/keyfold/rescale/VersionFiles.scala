@@ -1,9 +1,7 @@
 package io.keyfold.rescale
 
-import io.keyfold.format.VersionId
 import io.keyfold.group.Selection
 import io.keyfold.io.BlobStore
-import io.keyfold.store.StoreLocation
 
 /** Which files hold a version of a store, over all its partitions. Reads a footer of each
   * partition, as a rule, and no block.
@@ -30,16 +28,9 @@ final class VersionFiles(
     * @throws io.keyfold.errors.StoreError
     *   if one of them is not there, or cannot be read
     */
-  def of(operator: Long, store: String, ids: Option[IndexedSeq[String]]): Seq[String] = {
-    def read(partition: Int) = {
-      val id = VersionId(version, ids.fold("")(_(partition)))
-      new OldPartition(blobs, StoreLocation(operator, partition, store), partitions, id)
-    }
-    val first = read(0)
-    val others =
-      if (first.isOnly && ids.forall(_.length == 1)) Nil else inParallel(1 until partitions)(read)
-    (first +: others)
+  def of(operator: Long, store: String, ids: Option[IndexedSeq[String]]): Seq[String] =
+    new OldPartitions(blobs, partitions, version, inParallel)
+      .of(operator, store, ids)
       .flatMap(partition => partition.chain(Selection.All).map(_.path) ++ partition.references)
       .distinct
-  }
 }

@@ -18,4 +18,7 @@ object Placement {
 
   /** The partition key of a family whose rows are hashed by their whole key for want of a rule. */
   val NoRule = "none"
+
+  /** The partition key of a family whose rows are all in partition 0, whatever N is. */
+  val Constant = "constant"
 }

@@ -2,7 +2,7 @@ package io.keyfold.store
 
 import scala.annotation.tailrec
 
-import io.keyfold.format.{Family, FamilySpec, FileReader, FileReference, Footer}
+import io.keyfold.format.{Family, FileReader, FileReference, Footer}
 import io.keyfold.map.MapTxn
 
 /** Puts the rows that a reference takes from other files into a transaction.
@@ -81,11 +81,8 @@ private[store] final class ReferenceApplier(
   /** One that was dropped later may have been kept otherwise. */
   private def indexOf(family: Family): Int = {
     val index = txn.familyIndex(family.spec.name)
-    if (index >= 0 && shape(txn.families(index).spec) == shape(family.spec)) index else -1
+    if (index >= 0 && txn.families(index).spec.isKeptAs(family.spec)) index else -1
   }
-
-  private def shape(spec: FamilySpec) =
-    (spec.keyEncoding, spec.rowEncoding, spec.ordered, spec.multiValue, spec.partitionKey)
 
   private def findDrops(): Seq[Drop] = all.indices.flatMap { i =>
     using(all(i)) { file =>

@@ -23,7 +23,7 @@ object PartitionKey {
   private val Path = "path:(\\d+)(?:\\.(\\d+))?".r
 
   /** Rows of operators without a shuffle key: all in partition 0, at every number of partitions. */
-  private case object Constant extends PartitionKey("constant") {
+  private case object Constant extends PartitionKey(Placement.Constant) {
     override def newHash(): RowHash = _ => 0
   }
 
@@ -41,11 +41,11 @@ object PartitionKey {
 
   /** The rule of that name, for keys of that schema. */
   def named(name: String, key: StructType): PartitionKey = name match {
-    case "constant"    => Constant
-    case First(count)  => new Columns(name, key, count.toInt)
-    case Path(i, null) => new Field(name, key, Seq(i.toInt))
-    case Path(i, j)    => new Field(name, key, Seq(i.toInt, j.toInt))
-    case _             => new Columns(name, key, key.length)
+    case Placement.Constant => Constant
+    case First(count)       => new Columns(name, key, count.toInt)
+    case Path(i, null)      => new Field(name, key, Seq(i.toInt))
+    case Path(i, j)         => new Field(name, key, Seq(i.toInt, j.toInt))
+    case _                  => new Columns(name, key, key.length)
   }
 
   /** The rule of an operator's family. A provider is told no operator; store, family and schemas
@@ -69,7 +69,7 @@ object PartitionKey {
       else if (isJoinIndex(joined, key)) s"first:${key.length - 1}"
       else if (isJoinKeys(joined)) "all"
       else if (store != StoreLocation.DefaultStore) Placement.NoRule
-      else if (key.isEmpty || isGlobalLimit(key, value)) "constant"
+      else if (key.isEmpty || isGlobalLimit(key, value)) Placement.Constant
       else ofSpec(spec)
     named(name, key)
   }

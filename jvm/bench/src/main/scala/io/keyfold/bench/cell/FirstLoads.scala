@@ -5,7 +5,7 @@ import java.nio.file.Path
 import java.time.Clock
 import java.util.concurrent.atomic.AtomicLong
 
-import io.keyfold.format.{Codec, FileKind, FileReader, VersionId}
+import io.keyfold.format.{FileKind, FileReader, VersionId}
 import io.keyfold.io.{BlobReader, BlobStore, LocalBlobStore}
 import io.keyfold.map.ArenaMap
 import io.keyfold.mem.PagePool
@@ -40,29 +40,13 @@ object FirstLoads {
 
   private def load(blobs: BlobStore, place: StoreLocation, partitions: Int, version: Long): Unit = {
     val pool = new PagePool(Long.MaxValue, None)
-    val settings = settingsOf(partitions)
+    val settings = StoreSettings.forReading(partitions)
     val newMap = new ArenaMap(_: Int, pool)
     val store =
       new VersionedStore(place, settings, Nil, blobs, Clock.systemUTC(), _ => (), newMap)
     try store.read(VersionId(version, "")).release()
     finally store.close()
   }
-
-  /** Only the number of partitions matters to a load of sound files. */
-  private def settingsOf(partitions: Int) = StoreSettings(
-    partitions,
-    keyGroups = partitions,
-    Codec.Plain,
-    deltasPerSnapshot = Int.MaxValue,
-    deltaBytesPerSnapshot = Long.MaxValue,
-    SnapshotRepair(enabled = false, tries = 1, maxDeltas = Int.MaxValue),
-    rowChecksums = None,
-    versionsToRetain = Int.MaxValue,
-    versionsPerCleanup = 1,
-    deletesPerCleanup = 1,
-    versionsInMemory = 1,
-    writer = "benchmark"
-  )
 
   private final class CountingBlobs(inner: BlobStore) extends BlobStore {
     val read = new AtomicLong

@@ -5,10 +5,8 @@ import java.util.UUID
 
 import io.keyfold.errors.{Invalid, MissingFile}
 import io.keyfold.format.RescalePlan
-import io.keyfold.io.RetryingBlobStore
-import io.keyfold.rescale.{StorePlanner, VersionFiles}
-import io.keyfold.spark.{HadoopBlobStore, KeyfoldStateStoreProvider}
-import org.apache.spark.sql.SparkSession
+import io.keyfold.rescale.VersionFiles
+import io.keyfold.spark.{CheckpointTools, KeyfoldStateStoreProvider}
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
@@ -24,15 +22,14 @@ import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
   *   take its next ones for those of the original
   */
 final class CheckpointCopy(
-    session: SparkSession,
-    checkpoint: String,
+    tools: CheckpointTools,
     to: String,
     batch: Option[Long],
-    newQuery: Boolean,
-    parallel: StorePlanner.Parallel,
-    progress: String => Unit
+    newQuery: Boolean
 ) {
-  private val logs = new CheckpointLogs(session, checkpoint)
+  import CheckpointTools.progress
+  import tools._
+
   private val from = new CheckpointFiles(logs.location, logs.hadoopConf)
   private val target = new CheckpointFiles(to, logs.hadoopConf)
 
@@ -82,27 +79,23 @@ final class CheckpointCopy(
   }
 
   private def stateOf(chosen: Long): Seq[FileSize] = {
-    val blobs =
-      new RetryingBlobStore(new HadoopBlobStore(from.resolve("state"), logs.hadoopConf), () => ())
-    try {
-      val partitions = logs.partitions(chosen).getOrElse(0)
-      val files = new VersionFiles(blobs, partitions, chosen + 1, parallel)
-      val paths = for {
-        operator <- logs.operators(chosen)
-        ids = logs.ids(chosen).map(_(operator.id))
-        (store, place) <- operator.stores.zipWithIndex
-        path <- files.of(operator.id, store, ids.map(_.map(_(place)).toIndexedSeq))
-      } yield path
-      val lengths = paths
-        .map(path => path.take(path.lastIndexOf('/')))
-        .distinct
-        .map(folder => folder -> blobs.lengths(folder))
-        .toMap
-      paths.map { path =>
-        val (folder, name) = path.splitAt(path.lastIndexOf('/'))
-        FileSize(s"state/$path", lengths(folder).getOrElse(name.drop(1), throw gone(path)))
-      }
-    } finally blobs.close()
+    val partitions = logs.partitions(chosen).getOrElse(0)
+    val files = new VersionFiles(blobs, partitions, chosen + 1, parallel)
+    val paths = for {
+      operator <- logs.operators(chosen)
+      ids = logs.ids(chosen).map(_(operator.id))
+      (store, place) <- operator.stores.zipWithIndex
+      path <- files.of(operator.id, store, ids.map(_.map(_(place)).toIndexedSeq))
+    } yield path
+    val lengths = paths
+      .map(path => path.take(path.lastIndexOf('/')))
+      .distinct
+      .map(folder => folder -> blobs.lengths(folder))
+      .toMap
+    paths.map { path =>
+      val (folder, name) = path.splitAt(path.lastIndexOf('/'))
+      FileSize(s"state/$path", lengths(folder).getOrElse(name.drop(1), throw gone(path)))
+    }
   }
 
   /** Plans of rescales, which keep the files that are referred to from being deleted. */

@@ -1,7 +1,7 @@
 package io.keyfold.spark.copy
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.rescale.InParallel
+import io.keyfold.spark.CheckpointTools
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.CheckpointLogs
 import org.json4s.JsonDSL._
@@ -53,13 +53,9 @@ object CopyApi {
       batch: Long,
       dryRun: Boolean,
       newQuery: Boolean
-  ): String = {
-    val parallel = new InParallel(Threads)
-    try {
-      val chosen = Option.when(batch >= 0)(batch)
-      val it = new CheckpointCopy(session, checkpoint, to, chosen, newQuery, parallel, progress)
-      json(if (dryRun) it.plan() else it.run(), !dryRun)
-    } finally parallel.close()
+  ): String = CheckpointTools.using(session, checkpoint) { tools =>
+    val it = new CheckpointCopy(tools, to, Option.when(batch >= 0)(batch), newQuery)
+    json(if (dryRun) it.plan() else it.run(), !dryRun)
   }
 
   private def json(plan: CopyPlan, copied: Boolean): String = compact(
@@ -69,9 +65,4 @@ object CopyApi {
         ("bytes" -> (plan.stateBytes + plan.other.map(_.bytes).sum))
     )
   )
-
-  /** File operations at a time. */
-  private val Threads = 8
-
-  private def progress(line: String): Unit = System.err.println(s"keyfold: $line")
 }

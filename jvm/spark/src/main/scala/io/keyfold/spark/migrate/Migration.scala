@@ -4,7 +4,6 @@ import io.keyfold.errors.Invalid
 import io.keyfold.spark.KeyfoldStateStoreProvider
 import io.keyfold.spark.rescale.SinkChoice
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateCopy}
 
 /** Brings the state of a stopped query, kept by HDFSBacked or RocksDB, to Keyfold.
@@ -23,6 +22,7 @@ final class Migration(
     sink: SinkChoice,
     progress: String => Unit
 ) {
+  import CheckpointLogs.{ProviderKey, StrictKey}
   import Migration._
 
   private val logs = new CheckpointLogs(session, checkpoint)
@@ -115,6 +115,4 @@ object Migration {
   private val Package = "org.apache.spark.sql.execution.streaming.state"
   private val Sources =
     Seq(s"$Package.HDFSBackedStateStoreProvider", s"$Package.RocksDBStateStoreProvider")
-  private val ProviderKey = CheckpointLogs.ProviderKey
-  private val StrictKey = SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION.key
 }

@@ -1,5 +1,6 @@
 package io.keyfold.spark.migrate
 
+import io.keyfold.spark.CheckpointTools
 import io.keyfold.spark.rescale.SinkChoice
 import org.apache.spark.sql.SparkSession
 import org.json4s.JsonDSL._
@@ -21,7 +22,8 @@ object MigrationApi {
       sinkPath: String,
       dryRun: Boolean
   ): String = {
-    val migration = new Migration(session, checkpoint, SinkChoice.of(sinkPath), progress)
+    val migration =
+      new Migration(session, checkpoint, SinkChoice.of(sinkPath), CheckpointTools.progress)
     json(if (dryRun) migration.plan() else migration.apply(), !dryRun)
   }
 
@@ -34,6 +36,4 @@ object MigrationApi {
         }) ~ ("refusals" -> plan.refusals)
     )
   )
-
-  private def progress(line: String): Unit = System.err.println(s"keyfold: $line")
 }

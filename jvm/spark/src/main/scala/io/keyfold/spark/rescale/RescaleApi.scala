@@ -1,10 +1,7 @@
 package io.keyfold.spark.rescale
 
-import io.keyfold.io.{BlobStore, RetryingBlobStore}
-import io.keyfold.spark.HadoopBlobStore
-import org.apache.hadoop.fs.Path
+import io.keyfold.spark.CheckpointTools
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** What Python calls: texts and numbers in, JSON out. Progress goes to the standard error stream.
   */
@@ -46,8 +43,8 @@ object RescaleApi {
     *   if it cannot be done; nothing is changed then
     */
   def rollback(session: SparkSession, checkpoint: String, batch: Long, dryRun: Boolean): String =
-    RescaleJson.of(within(session, checkpoint) { (logs, blobs, parallel) =>
-      new Rollback(logs, blobs, parallel, progress).to(batch, dryRun)
+    RescaleJson.of(CheckpointTools.using(session, checkpoint) { it =>
+      new Rollback(it.logs, it.blobs, it.parallel, CheckpointTools.progress).to(batch, dryRun)
     })
 
   /** Puts back what a rollback has set aside, if the query has not run since.
@@ -58,8 +55,8 @@ object RescaleApi {
     *   JSON, as of `rollback`
     */
   def undoRollback(session: SparkSession, checkpoint: String, aside: String): String =
-    RescaleJson.of(within(session, checkpoint) { (logs, blobs, parallel) =>
-      new Rollback(logs, blobs, parallel, progress).undo(aside)
+    RescaleJson.of(CheckpointTools.using(session, checkpoint) { it =>
+      new Rollback(it.logs, it.blobs, it.parallel, CheckpointTools.progress).undo(aside)
     })
 
   private[spark] def planOf(
@@ -67,8 +64,8 @@ object RescaleApi {
       checkpoint: String,
       to: Int,
       sink: SinkChoice
-  ): CheckpointPlan = within(session, checkpoint) { (logs, blobs, parallel) =>
-    new RescalePlanner(logs, blobs, to, sink, parallel, progress).plan()
+  ): CheckpointPlan = CheckpointTools.using(session, checkpoint) { it =>
+    new RescalePlanner(it.logs, it.blobs, to, sink, it.parallel, CheckpointTools.progress).plan()
   }
 
   private[spark] def applyTo(
@@ -76,27 +73,9 @@ object RescaleApi {
       checkpoint: String,
       to: Int,
       sink: SinkChoice
-  ): Applied = within(session, checkpoint) { (logs, blobs, parallel) =>
-    val plan = new RescalePlanner(logs, blobs, to, sink, parallel, progress).plan()
-    new Rescaler(logs, blobs, plan, sink, parallel, progress).run()
+  ): Applied = CheckpointTools.using(session, checkpoint) { it =>
+    val plan =
+      new RescalePlanner(it.logs, it.blobs, to, sink, it.parallel, CheckpointTools.progress).plan()
+    new Rescaler(it.logs, it.blobs, plan, sink, it.parallel, CheckpointTools.progress).run()
   }
-
-  private def within[T](session: SparkSession, checkpoint: String)(
-      body: (CheckpointLogs, BlobStore, InParallel) => T
-  ): T = {
-    val logs = new CheckpointLogs(session, checkpoint)
-    val files = new HadoopBlobStore(new Path(logs.location, "state"), logs.hadoopConf)
-    val blobs = new RetryingBlobStore(files, () => ())
-    val parallel = new InParallel(Threads)
-    try body(logs, blobs, parallel)
-    finally {
-      parallel.close()
-      blobs.close()
-    }
-  }
-
-  /** File operations at a time. */
-  private val Threads = 8
-
-  private def progress(line: String): Unit = System.err.println(s"keyfold: $line")
 }

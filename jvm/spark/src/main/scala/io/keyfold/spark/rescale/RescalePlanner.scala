@@ -26,7 +26,7 @@ private final class RescalePlanner(
     parallel: StorePlanner.Parallel,
     progress: String => Unit
 ) {
-  import RescalePlanner._
+  import CheckpointLogs.{ProviderKey, StrictKey}
 
   private val refusals = mutable.Buffer.empty[RescaleRefused]
 
@@ -221,9 +221,4 @@ private final class RescalePlanner(
 
   private def refusal(condition: String, reason: String, cause: Throwable = null) =
     new RescaleRefused(s"KEYFOLD_RESCALE_$condition", s"Cannot rescale: $reason.", cause)
-}
-
-private object RescalePlanner {
-  val ProviderKey = "spark.sql.streaming.stateStore.providerClass"
-  private val StrictKey = "spark.sql.streaming.statefulOperator.useStrictDistribution"
 }

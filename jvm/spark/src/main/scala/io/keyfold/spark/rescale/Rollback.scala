@@ -93,7 +93,7 @@ private final class Rollback(
 
   /** All files that the batch's state is made of are there. */
   private def requireState(batch: Long): Unit = {
-    val provider = logs.settings(batch).flatMap(_.get(RescalePlanner.ProviderKey))
+    val provider = logs.settings(batch).flatMap(_.get(CheckpointLogs.ProviderKey))
     if (!provider.contains(classOf[KeyfoldStateStoreProvider].getName)) {
       throw refused(s"batch $batch is not in the offset log any more, or is of another provider")
     }

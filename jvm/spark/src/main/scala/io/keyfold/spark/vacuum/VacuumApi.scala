@@ -1,7 +1,8 @@
 package io.keyfold.spark.vacuum
 
+import io.keyfold.spark.CheckpointTools
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
@@ -24,19 +25,18 @@ object VacuumApi {
       paths: String,
       ageMs: Long,
       dryRun: Boolean
-  ): String = {
-    val logs = new CheckpointLogs(session, checkpoint)
-    val files = new CheckpointFiles(logs.location, logs.hadoopConf)
-    val found = new Vacuum(logs, files, System.currentTimeMillis(), ageMs, progress)
-      .run(paths.split('\n').toSeq.filter(_.nonEmpty), dryRun)
+  ): String = CheckpointTools.using(session, checkpoint) { it =>
+    val files = new CheckpointFiles(it.logs.location, it.logs.hadoopConf)
+    val found =
+      new Vacuum(it.logs, files, System.currentTimeMillis(), ageMs, CheckpointTools.progress)
+        .run(paths.split('\n').toSeq.filter(_.nonEmpty), dryRun)
     compact(
       render(
-        ("checkpoint" -> logs.location) ~ ("applied" -> !dryRun) ~ ("waste" -> found.map { it =>
-          ("path" -> it.path) ~ ("bytes" -> it.bytes) ~ ("old" -> it.isOld)
+        ("checkpoint" -> it.logs.location) ~ ("applied" -> !dryRun) ~ ("waste" -> found.map {
+          waste =>
+            ("path" -> waste.path) ~ ("bytes" -> waste.bytes) ~ ("old" -> waste.isOld)
         })
       )
     )
   }
-
-  private def progress(line: String): Unit = System.err.println(s"keyfold: $line")
 }

@@ -6,7 +6,7 @@ import java.time.Clock
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
-import io.keyfold.format.{Codec, FileKind, VersionId}
+import io.keyfold.format.{FileKind, VersionId}
 import io.keyfold.io.LocalBlobStore
 import io.keyfold.map.ArenaMap
 import io.keyfold.mem.PagePool
@@ -93,20 +93,7 @@ private[spark] final class StateFolder(checkpoint: Path) extends Assertions {
   private def load(location: StoreLocation, partitions: Int, version: VersionId)(
       row: (String, String, Int) => Unit
   ): Unit = {
-    val settings = StoreSettings(
-      partitions,
-      keyGroups = partitions,
-      Codec.Plain,
-      deltasPerSnapshot = Int.MaxValue,
-      deltaBytesPerSnapshot = Long.MaxValue,
-      SnapshotRepair(enabled = false, tries = 1, maxDeltas = Int.MaxValue),
-      rowChecksums = None,
-      versionsToRetain = Int.MaxValue,
-      versionsPerCleanup = 1,
-      deletesPerCleanup = 1,
-      versionsInMemory = 1,
-      writer = "test"
-    )
+    val settings = StoreSettings.forReading(partitions)
     val clock = Clock.systemUTC()
     val newMap = new ArenaMap(_: Int, pool)
     val store = new VersionedStore(location, settings, Nil, blobs, clock, _ => (), newMap)

@@ -192,6 +192,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 object CheckpointLogs {
   val PartitionsKey: String = SQLConf.SHUFFLE_PARTITIONS.key
   val ProviderKey: String = SQLConf.STATE_STORE_PROVIDER_CLASS.key
+  val StrictKey: String = SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION.key
 
   /** The same offsets with other settings. */
   private[keyfold] def changed(offsets: OffsetSeqBase, by: Map[String, String]): OffsetSeqBase =

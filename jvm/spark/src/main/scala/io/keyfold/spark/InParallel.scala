@@ -1,4 +1,4 @@
-package io.keyfold.spark.rescale
+package io.keyfold.spark
 
 import java.util.concurrent.{Callable, ExecutionException, Executors}
 
@@ -13,7 +13,7 @@ private[spark] final class InParallel(threads: Int)
   private val pool = Executors.newFixedThreadPool(
     threads,
     (task: Runnable) => {
-      val thread = new Thread(task, "keyfold-rescale")
+      val thread = new Thread(task, "keyfold-files")
       thread.setDaemon(true)
       thread
     }

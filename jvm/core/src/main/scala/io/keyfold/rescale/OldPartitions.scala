@@ -1,0 +1,53 @@
+package io.keyfold.rescale
+
+import io.keyfold.errors.RescaleRefused
+import io.keyfold.format.VersionId
+import io.keyfold.io.BlobStore
+import io.keyfold.store.StoreLocation
+
+/** Opens all partitions of stores, as of a version: of each it lists the folder and reads one
+  * footer.
+  *
+  * @param partitions
+  *   N of that version
+  * @param version
+  *   its number
+  */
+private[rescale] final class OldPartitions(
+    blobs: BlobStore,
+    partitions: Int,
+    version: Long,
+    inParallel: StorePlanner.Parallel
+) {
+
+  /** @param ids
+    *   of the version, one for each partition, as the commit log has them; none under checkpoint
+    *   format v1
+    * @return
+    *   ascending; only partition 0 of a store whose rows all live there
+    * @throws io.keyfold.errors.StoreError
+    *   if one is not there, or not what it should be
+    */
+  def of(
+      operator: Long,
+      store: String,
+      ids: Option[IndexedSeq[String]]
+  ): IndexedSeq[OldPartition] = {
+    def read(partition: Int) = new OldPartition(
+      blobs,
+      StoreLocation(operator, partition, store),
+      partitions,
+      VersionId(version, ids.fold("")(_(partition)))
+    )
+    val first = read(0)
+    val count = if (first.isOnly && ids.forall(_.length == 1)) 1 else partitions
+    ids.filter(_.length != count).foreach { found =>
+      throw new RescaleRefused(
+        "KEYFOLD_RESCALE_STATE",
+        s"Cannot rescale operator $operator store $store: the commit log has ${found.length} ids of " +
+          s"it, not $count"
+      )
+    }
+    (first +: inParallel(1 until count)(read)).toIndexedSeq
+  }
+}
