@@ -86,12 +86,20 @@ object FileReader {
     *   relative to the store's root
     * @param version
     *   and `kind`: what the file's name says it is
+    * @param tail
+    *   bytes to fetch with the trailer, so that the footer and small blocks need no request
     * @throws java.io.FileNotFoundException
     *   if it is not there
     */
-  def open(blobs: BlobStore, path: String, version: VersionId, kind: FileKind): FileReader = {
+  def open(
+      blobs: BlobStore,
+      path: String,
+      version: VersionId,
+      kind: FileKind,
+      tail: Int = TailCachedReader.Tail
+  ): FileReader = {
     val blob = blobs.open(path)
-    try open(new TailCachedReader(blob), blobs.describe(path), version, kind)
+    try open(new TailCachedReader(blob, tail), blobs.describe(path), version, kind)
     catch {
       case NonFatal(e) =>
         blob.close()

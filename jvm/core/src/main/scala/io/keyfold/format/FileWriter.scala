@@ -38,10 +38,15 @@ final class FileWriter(
 
   /** The entries that follow belong to `newGroup` of family `newFamily`, an index into the
     * footer's.
+    *
+    * @param isSplit
+    *   whether a later split is likely to part it from the group before, so that a block that holds
+    *   both would be read twice
     */
-  def startGroup(newFamily: Int, newGroup: Int): Unit = {
+  def startGroup(newFamily: Int, newGroup: Int, isSplit: Boolean = false): Unit = {
     endGroup()
-    if (newFamily != family || block.rawLength >= blockTarget) endBlock()
+    val cuts = isSplit && position + block.rawLength >= Layout.SplitTarget
+    if (newFamily != family || cuts || block.rawLength >= blockTarget) endBlock()
     family = newFamily
     group = newGroup
     groupBlock = blockCount

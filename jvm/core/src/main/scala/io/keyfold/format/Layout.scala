@@ -45,4 +45,8 @@ object Layout {
 
   /** Raw bytes at which a block is closed, between groups. */
   val BlockTarget: Int = 256 * 1024
+
+  /** Bytes of a file from which on a block ends where a later split is likely to part its groups.
+    */
+  val SplitTarget: Int = 16 * 1024
 }

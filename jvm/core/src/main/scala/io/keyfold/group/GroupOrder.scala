@@ -11,6 +11,12 @@ final class GroupOrder(partitions: Int, val groups: Int) {
   /** Sorting key of a group among those of its own partition. */
   def rank(group: Int): Int = ranks(group / step)
 
+  /** Whether a split of the partition by the smallest factor that G leaves parts these groups of
+    * it.
+    */
+  def isSplitBetween(group: Int, other: Int): Boolean =
+    radices.nonEmpty && (group / step) % radices(0) != (other / step) % radices(0)
+
   private def computeRank(place: Int): Int = {
     var rest = place
     var result = 0

@@ -6,7 +6,8 @@ package io.keyfold.io
   * @param tail
   *   bytes to fetch
   */
-final class TailCachedReader(inner: BlobReader, tail: Int = 64 * 1024) extends BlobReader {
+final class TailCachedReader(inner: BlobReader, tail: Int = TailCachedReader.Tail)
+    extends BlobReader {
   override val length: Long = inner.length
   private val cachedFrom = math.max(0L, length - tail)
   private var cached: Array[Byte] = _
@@ -28,4 +29,8 @@ final class TailCachedReader(inner: BlobReader, tail: Int = 64 * 1024) extends B
   }
 
   override def close(): Unit = inner.close()
+}
+
+object TailCachedReader {
+  val Tail: Int = 64 * 1024
 }

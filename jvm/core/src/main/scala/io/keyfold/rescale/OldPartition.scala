@@ -114,13 +114,6 @@ private[rescale] final class OldPartition(
         s"it was written for ${found.partitions} partitions, the offset log says $partitions"
       )
     }
-    for (family <- footer.families if family.spec.partitionKey == Placement.NoRule) {
-      throw new RescaleRefused(
-        "KEYFOLD_RESCALE_NO_RULE",
-        s"Cannot rescale $location: of column family ${family.spec.name} it is not known by which " +
-          "columns its operator partitions its input"
-      )
-    }
   }
 
   private def refused(detail: String) = new RescaleRefused(

@@ -4,6 +4,7 @@ import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.{Family, FileReference}
 import io.keyfold.group.{Reassignment, Selection}
 import io.keyfold.io.BlobStore
+import io.keyfold.store.Placement
 
 /** Plans the rescale of stores from `from` to `to` partitions. For each old partition it lists its
   * folder and reads one footer, and one more if the reference of an earlier rescale is still in
@@ -33,6 +34,7 @@ final class StorePlanner(
     */
   def plan(operator: Long, store: String, ids: Option[IndexedSeq[String]]): StorePlan = {
     val old = new OldPartitions(blobs, from, version, inParallel).of(operator, store, ids)
+    old.foreach(requireRules)
     val groups = keyGroups(operator, store, old)
     val partitions =
       if (old.length == 1 && old.head.isOnly) IndexedSeq(onlyPartition(old.head))
@@ -92,6 +94,15 @@ final class StorePlanner(
           store,
           s"what a partition would take of the first files cannot be said any more; $Materialise"
         )
+    }
+
+  private def requireRules(old: OldPartition): Unit =
+    for (family <- old.footer.families if family.spec.partitionKey == Placement.NoRule) {
+      throw new RescaleRefused(
+        "KEYFOLD_RESCALE_NO_RULE",
+        s"Cannot rescale ${old.location}: of column family ${family.spec.name} it is not known by " +
+          "which columns its operator partitions its input"
+      )
     }
 
   private def keyGroups(operator: Long, store: String, old: IndexedSeq[OldPartition]): Int = {

@@ -28,7 +28,8 @@ private[store] final class EntryWriter(file: FileWriter, order: GroupOrder, seal
       val groups = order.sorted(groupsOf(family))
       var i = 0
       while (i < groups.length) {
-        file.startGroup(family, groups(i))
+        val isSplit = i > 0 && order.isSplitBetween(groups(i - 1), groups(i))
+        file.startGroup(family, groups(i), isSplit)
         write(family, groups(i))
         i += 1
       }

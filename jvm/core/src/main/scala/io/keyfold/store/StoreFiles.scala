@@ -6,7 +6,7 @@ import java.time.Clock
 import io.keyfold.errors.{CorruptFile, ForeignFile, LayoutMismatch, MissingFile}
 import io.keyfold.format._
 import io.keyfold.group.GroupOrder
-import io.keyfold.io.BlobStore
+import io.keyfold.io.{BlobStore, TailCachedReader}
 import io.keyfold.map.{MapTxn, MapView}
 
 /** The files of one store, by version and kind; checks that a file is this store's. */
@@ -41,7 +41,9 @@ private[store] final class StoreFiles(
   def openReferenced(reference: FileReference, by: Identity): FileReader =
     try {
       val path = reference.path
-      closing(FileReader.open(blobs, path, reference.version, reference.kind)) { file =>
+      // The end is read by each partition that takes a part of the file, so as little as may do.
+      val tail = (reference.length / 32).max(4096L).min(TailCachedReader.Tail.toLong).toInt
+      closing(FileReader.open(blobs, path, reference.version, reference.kind, tail)) { file =>
         val found = file.footer.identity
         val place = StoreLocation(location.operator, found.partition, location.store)
         def fail(detail: String) = throw new CorruptFile(file.path, detail)

@@ -28,6 +28,14 @@ class GroupOrderSuite extends AnyFunSuite with SeededChecks {
     assert(order.sorted((0 until 12).toArray).toSeq == Seq(0, 4, 8, 2, 6, 10, 1, 5, 9, 3, 7, 11))
   }
 
+  test("a split is where the first factor of G / N parts the groups, and nowhere else") {
+    val order = new GroupOrder(4, 24)
+    val sorted = Seq(3, 11, 19, 7, 15, 23)
+    val splits = sorted.sliding(2).map(two => order.isSplitBetween(two(0), two(1))).toSeq
+    assert(splits == Seq(false, false, true, false, false))
+    assert(!new GroupOrder(7, 7).isSplitBetween(6, 6))
+  }
+
   test("all groups are ordered by the factors of G when N does not divide G") {
     // Factors of 6 are 2 and 3: by (g mod 2, g div 2 mod 3).
     assert(new GroupOrder(5, 6).sorted((0 until 6).toArray).toSeq == Seq(0, 2, 4, 1, 3, 5))
