@@ -66,3 +66,38 @@ class Lasting(StatefulProcessor):
 
     def close(self) -> None:
         pass
+
+
+class Total(StatefulProcessor):
+    """A value, a list and a map of one column each, as the first release of a query has them."""
+
+    columns = "n int"
+
+    def init(self, handle: Any) -> None:
+        self.total = handle.getValueState("total", self.columns)
+        self.parts = handle.getListState("parts", self.columns)
+        self.by_name = handle.getMapState("by_name", "s string", self.columns)
+
+    def row(self, number: int) -> tuple[Any, ...]:
+        return (number,)
+
+    def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[Row]:  # noqa: N802
+        del key, timers
+        numbers = [row.v for row in rows]
+        self.total.update(self.row(sum(numbers)))
+        for number in numbers:
+            self.parts.appendValue(self.row(number))
+            self.by_name.updateValue((f"n{number % 3}",), self.row(number))
+        yield Row(n=len(numbers))
+
+    def close(self) -> None:
+        pass
+
+
+class WiderTotal(Total):
+    """The next release: a wider column and one more."""
+
+    columns = "n long, note string"
+
+    def row(self, number: int) -> tuple[Any, ...]:
+        return (number + 2**40, None if number % 2 else f"note {number}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import processor
 import pytest
-from processor import Lasting, Visits, counted
+from processor import Lasting, Total, Visits, WiderTotal, counted
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -171,6 +171,29 @@ def test_state_variables_that_expire(spark: SparkSession, tmp_path: Path, encodi
     assert sorted((repr(it["key"]["elementKey"]), it["key"]["expirationMs"]) for it in index) == (
         sorted((repr(it["key"]), it["value"]["ttlExpirationMs"]) for it in values)
     )
+
+
+def test_rows_of_an_older_schema_are_shown_in_the_newest(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def of(processor: type[Total]) -> Any:
+        return lambda stream: stream.groupBy("k").transformWithState(
+            processor(), "n long", "update", "None"
+        )
+
+    query = Query(spark, tmp_path, SCHEMA, of(Total), stateStore__encodingFormat="avro")
+    query.run([(key, None, START, key) for key in range(6)])
+    query.build = of(WiderTotal)
+    query.run([(key, None, START, key) for key in range(3, 9)])
+    compare(spark, query.checkpoint)
+    tables = checked(query.checkpoint)
+    totals = {it["key"]["k"]: it["value"] for it in tables["total"].scan().to_pylist()}
+    assert totals[2] == {"n": 2, "note": None}
+    assert totals[8] == {"n": 8 + 2**40, "note": "note 8"}
+    parts = [it["list_element"] for it in tables["parts"].get({"k": 4}).to_pylist()]
+    assert parts == [{"n": 4, "note": None}, {"n": 4 + 2**40, "note": "note 4"}]
+    before = {it["key"]["k"]: it["value"] for it in tables["total"].scan(batch=0).to_pylist()}
+    assert {key: it["n"] for key, it in before.items()} == {key: key for key in range(6)}
 
 
 def checked(checkpoint: Path) -> Any:
