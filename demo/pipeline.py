@@ -1,10 +1,15 @@
 # ruff: noqa: N802 - Spark names the methods of its listener
-"""The streaming driver, a process of its own so that it can be killed: all queries at once."""
+"""The streaming driver, a process of its own so that it can be killed: all queries at once.
+
+Between two stages the queries are at their ends, and each gets another number of partitions.
+"""
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
     QueryProgressEvent,
@@ -13,9 +18,12 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
+import keyfold
 from demo.events import send
-from demo.queries import start_all
-from demo.session import PROVIDERS, streaming_session
+from demo.queries import QUERIES, start_all
+from demo.record import Rescaled
+from demo.session import KEYFOLD, PROVIDERS, streaming_session
+from demo.stages import STAGES, deliver
 from demo.workspace import Workspace
 
 
@@ -37,18 +45,38 @@ class Reporter(StreamingQueryListener):
 
 
 def main() -> None:
-    """Run all queries until they have read every file."""
+    """Run all queries through the stages that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--provider", choices=PROVIDERS, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--stages", type=int, nargs="+", required=True, help="numbers from 0")
     options = parser.parse_args()
     workspace = Workspace(options.out)
     spark = streaming_session(options.provider, workspace.local)
     send("note", text="Spark has started; the first batches are the slowest")
     spark.streams.addListener(Reporter())
-    for query in start_all(spark, workspace):
-        query.awaitTermination()
+    for number in options.stages:
+        # The first one goes on with the partitions it finds.
+        if options.provider == KEYFOLD and number != options.stages[0]:
+            rescale(spark, workspace, STAGES[number].partitions)
+        deliver(STAGES[number], workspace)
+        for query in start_all(spark, workspace):
+            query.awaitTermination()
     spark.stop()
+
+
+def rescale(spark: SparkSession, workspace: Workspace, partitions: int) -> None:
+    """Give every query's state another number of partitions, and tell how long each took."""
+    send(
+        "note",
+        text=f"All queries have ended; keyfold.rescale takes each to {partitions} partitions",
+    )
+    for query in QUERIES:
+        done = keyfold.rescale(
+            workspace.checkpoint(query), partitions, dry_run=False, no_file_sink=True, spark=spark
+        )
+        fact = Rescaled(query, done.before, done.after, done.duration_ms or 0)
+        send("rescaled", rescaled=asdict(fact))
 
 
 if __name__ == "__main__":

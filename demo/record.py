@@ -10,6 +10,16 @@ from demo.compare import Verdict
 from demo.replay import Replayed
 
 
+@dataclass(frozen=True)
+class Rescaled:
+    """A query's number of partitions before and after, and the milliseconds the change took."""
+
+    query: str
+    before: int
+    after: int
+    ms: int
+
+
 @dataclass
 class Record:
     """Facts about a run, filled in as it goes."""
@@ -22,6 +32,8 @@ class Record:
     finished: dict[str, int] = field(default_factory=dict)
     # Per query, the batch it was in when the driver was killed; nothing if it was not killed.
     killed_in: dict[str, int | None] = field(default_factory=dict)
+    # Twice per query, in the order of time.
+    rescaled: list[Rescaled] = field(default_factory=list)
     # Per query, the first batch the second driver ran.
     resumed: dict[str, int] = field(default_factory=dict)
     state_file_bytes: dict[str, int] = field(default_factory=dict)

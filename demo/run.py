@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from math import ceil
 
 from rich.console import Console
 
@@ -14,15 +13,16 @@ from demo.driver import Driver
 from demo.events import Event
 from demo.kill import kill_within_batch
 from demo.queries import FILES_PER_BATCH, QUERIES
-from demo.record import Record
+from demo.record import Record, Rescaled
 from demo.replay import replay
 from demo.session import KEYFOLD
+from demo.stages import KILLED, STAGES, planned_batches
 from demo.ticker import Ticker
 from demo.workspace import Workspace
 
 
 class Run:
-    """One run: replay, stream, kill, stream on, compare."""
+    """One run: replay, stream, rescale, kill, stream on, rescale again, compare."""
 
     def __init__(self, workspace: Workspace, provider: str, console: Console) -> None:
         """Do nothing yet; `record` fills up as the steps are taken."""
@@ -35,13 +35,14 @@ class Run:
         self._say("Replaying the flights and the weather of 2013 as one file a day")
         with self.record.timed("replay the input"):
             self._workspace.clear()
-            self.record.replayed = replay(self._workspace.flights, self._workspace.weather)
+            waiting = self._workspace.waiting
+            self.record.replayed = replay(waiting / "flights", waiting / "weather")
 
     def stream_half(self) -> None:
         """Stream until half of all batches are done, then kill the driver within a batch."""
         self._say("Streaming, to be killed half way")
         with self.record.timed("stream until the kill"):
-            self._stream(kill=True)
+            self._stream(range(KILLED + 1), kill=True)
         for query in QUERIES:
             batch = batch_log.unfinished(self._workspace.checkpoint(query))
             self.record.killed_in[query] = batch
@@ -54,7 +55,8 @@ class Run:
         """Stream until all input is read, from wherever the checkpoints say."""
         self._say("Streaming to the end")
         with self.record.timed("stream to the end"):
-            self._stream(kill=False)
+            begin = KILLED if self.record.killed_in else 0
+            self._stream(range(begin, len(STAGES)), kill=False)
         for query in QUERIES:
             checkpoint = self._workspace.checkpoint(query)
             self.record.finished[query] = batch_log.finished(checkpoint)
@@ -76,15 +78,19 @@ class Run:
                 found = "exact" if verdict.exact else "NOT EXACT"
                 self._note(f"{verdict.query} against {verdict.reference}: {found}")
 
-    def _stream(self, *, kill: bool) -> None:
+    def _stream(self, stages: range, *, kill: bool) -> None:
         """Run the streaming driver and take down what it tells."""
         files = self.record.replayed.files
-        planned = {query: ceil(files / size) for query, size in FILES_PER_BATCH.items()}
+        planned = {query: planned_batches(files, size) for query, size in FILES_PER_BATCH.items()}
         half = sum(planned.values()) // 2
-        ticker = Ticker(self._console, planned)
+        ticker = Ticker(self._console, planned, self.record.batches)
         arguments = ["--provider", self.record.provider, "--out", str(self._workspace.root)]
+        arguments += ["--stages", *map(str, stages)]
         with closing(Driver("demo.pipeline", arguments, self._workspace.driver_log)) as driver:
             for event in self._heard(driver):
+                if event["kind"] == "rescaled":
+                    self._take_down(Rescaled(**event["rescaled"]))
+                    continue
                 batch = Batch.from_progress(event["progress"])
                 self.record.batches.append(batch)
                 if self.record.killed_in:
@@ -101,6 +107,10 @@ class Run:
                 self._note(event["text"])
             else:
                 yield event
+
+    def _take_down(self, done: Rescaled) -> None:
+        self.record.rescaled.append(done)
+        self._note(f"{done.query}: {done.before} -> {done.after} partitions in {done.ms} ms")
 
     def _describe(self) -> None:
         """Show the state as it lies in its files, while no Spark is running."""

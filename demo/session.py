@@ -6,6 +6,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 import keyfold
+from demo.stages import STAGES
 
 KEYFOLD: Final = "keyfold"
 PROVIDERS: Final = {
@@ -28,7 +29,7 @@ BASE: Settings = {
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.shuffle.partitions": STAGES[0].partitions,
     "spark.sql.session.timeZone": "UTC",
 }
 

@@ -5,7 +5,7 @@ from statistics import median
 
 from demo.batches import Batch, Spread
 from demo.queries import QUERIES
-from demo.record import Record
+from demo.record import Record, Rescaled
 
 QUESTIONS = {
     "flights": "each flight once (deduplication)",
@@ -64,11 +64,23 @@ def story(record: Record) -> Iterator[str]:
     )
     for query in QUERIES:
         yield f"- `{query}`: {QUESTIONS[query]}, {record.finished[query]} batches."
+    if record.rescaled:
+        yield "- Twice, the stopped queries got another number of partitions for their state:"
+        yield from rescale_story(record.rescaled)
     if record.killed_in:
         yield "- Half way, the driver and its JVM were killed with SIGKILL and started again:"
         yield from kill_story(record.killed_in, record.resumed)
     else:
         yield "- The driver was not killed."
+
+
+def rescale_story(rescaled: list[Rescaled]) -> Iterator[str]:
+    """Tell from how many partitions each query went to how many, and how long that took."""
+    for query in QUERIES:
+        changes = [
+            f"{it.before} -> {it.after} in {it.ms:,} ms" for it in rescaled if it.query == query
+        ]
+        yield f"    - `{query}`: {', '.join(changes)}."
 
 
 def kill_story(killed_in: dict[str, int | None], resumed: dict[str, int]) -> Iterator[str]:

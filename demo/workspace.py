@@ -22,6 +22,11 @@ class Workspace:
         return self.root / "input" / "weather"
 
     @property
+    def waiting(self) -> Path:
+        """Files of both that are still to come, in folders of the same names."""
+        return self.root / "input" / "waiting"
+
+    @property
     def local(self) -> Path:
         """Spark's scratch space, kept here because a killed driver leaves its own behind."""
         return self.root / "local"

@@ -3,7 +3,7 @@
 from demo.batches import Batch, Spread
 from demo.compare import Verdict
 from demo.queries import QUERIES
-from demo.record import Record
+from demo.record import Record, Rescaled
 from demo.replay import Replayed
 from demo.summary import page
 
@@ -45,6 +45,18 @@ def test_an_exact_run_says_so_and_tells_of_the_kill() -> None:
     assert "`delays` was hit between two batches and went on with batch 4." in text
     assert "`totals` was hit within batch 2 and had no more to do." in text
     assert "| flights | 15 | 4.0 KiB | 3.0 MiB | 2 | 0 |" in text
+
+
+def test_rescales_are_told_by_query_with_their_times() -> None:
+    changed = record(missing=0)
+    assert "partitions" not in page(changed).split("## Answers")[0]
+    for query in QUERIES:
+        changed.rescaled.append(Rescaled(query, before=4, after=6, ms=81))
+    for query in QUERIES:
+        changed.rescaled.append(Rescaled(query, before=6, after=3, ms=1234))
+    text = page(changed)
+    for query in QUERIES:
+        assert f"    - `{query}`: 4 -> 6 in 81 ms, 6 -> 3 in 1,234 ms." in text
 
 
 def test_one_missing_row_is_the_first_thing_said() -> None:
