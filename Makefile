@@ -32,7 +32,7 @@ JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -it
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
 .PHONY: help setup jar demo test test-jvm test-python soak jcstress conformance conformance-reach \
-	conformance-baseline conformance-page bench bench-quick bench-page golden docs fmt lint clean
+	conformance-baseline conformance-page bench bench-quick bench-page bench-python golden docs fmt lint clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -92,9 +92,13 @@ bench-quick: ## Keyfold beside Spark's own providers, in 8 minutes: bench-out/qu
 	build/sbt bench/prepare
 	$(BENCH) --quick
 
-bench: ## all of it, in 75 minutes: docs/benchmarks.md; some cells: CELL=get,keyfold
+bench: ## all of it, in 75 minutes: docs/benchmarks*.md; some cells: CELL=get,keyfold
 	build/sbt bench/prepare
 	$(BENCH)
+	$(if $(CELL),,$(MAKE) bench-python)
+
+bench-python: setup ## Keyfold's reader beside Spark's `statestore` source, in 10 minutes: docs/benchmarks-python.md
+	$(BIN)/python -m bench
 
 bench-page: ## docs/benchmarks.md again, from the results there are
 	build/sbt bench/prepare
@@ -107,13 +111,13 @@ docs: ## write docs/configuration.md from the registry of settings
 	build/sbt "spark/Test/runMain io.keyfold.spark.ConfigurationPage"
 
 lint: $(VENV)/ready ## ruff and strict mypy
-	$(BIN)/ruff format --check python integration-tests demo build
-	$(BIN)/ruff check python integration-tests demo build
-	$(BIN)/mypy --strict python/src demo build
+	$(BIN)/ruff format --check python integration-tests demo bench build
+	$(BIN)/ruff check python integration-tests demo bench build
+	$(BIN)/mypy --strict python/src demo bench build
 
 fmt: $(VENV)/ready ## format Scala and Python
 	build/sbt scalafmtAll conformance/scalafmtAll bench/scalafmtAll scalafmtSbt
-	$(BIN)/ruff format python integration-tests demo build
+	$(BIN)/ruff format python integration-tests demo bench build
 
 clean: ## remove what the build made, but the Python environment
 	rm -rf jvm/*/target target project/target project/project .cache $(JAR) demo-out

@@ -1,0 +1,1 @@
+"""Looking inside a checkpoint, beside Spark's own state data source."""

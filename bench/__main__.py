@@ -1,0 +1,182 @@
+"""Ask Spark's `statestore` source and Keyfold's reader the same questions, and write the page."""
+
+import argparse
+import platform
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import partial
+from importlib.metadata import version
+from os import cpu_count
+from pathlib import Path
+from statistics import median
+
+import pyspark
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sf
+from rich.console import Console
+
+import keyfold
+from bench.states import KEYFOLD, LARGE, PROVIDERS, WIDE, run, session
+
+ROUNDS = 3
+DESCRIBE_MS = 2000
+PANDAS_ROWS = 1_000_000
+KEY = LARGE.rows // 3
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks-python.md"
+console = Console(stderr=True)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, of Spark and of Keyfold; how many times faster Keyfold is to be.
+
+    Both give a number, the same one.
+    """
+
+    text: str
+    of_spark: Callable[[SparkSession, Path], int]
+    of_keyfold: Callable[[Path], int]
+    target: int
+
+
+def state(spark: SparkSession, checkpoint: Path) -> pyspark.sql.DataFrame:
+    """Read a checkpoint as Spark does."""
+    return spark.read.format("statestore").load(str(checkpoint))
+
+
+def one_count(spark: SparkSession, checkpoint: Path) -> int:
+    """Look one key up."""
+    found = state(spark, checkpoint).where(sf.col("key.id") == KEY).collect()
+    return int(found[0]["value"]["count"])
+
+
+def scanned(checkpoint: Path) -> int:
+    """Read every column of every row, and count the rows."""
+    operator = keyfold.open_checkpoint(checkpoint)[0]
+    return sum(batch.num_rows for batch in operator.scan().batches())
+
+
+def got(checkpoint: Path) -> int:
+    """Look one key up."""
+    row = keyfold.open_checkpoint(checkpoint)[0].get({"id": KEY}).to_pylist()[0]
+    return int(row["value"]["count"])
+
+
+QUESTIONS = (
+    Question(
+        f"count {LARGE.rows:,} rows; Keyfold reads all columns of them",
+        lambda spark, path: state(spark, path).count(),
+        scanned,
+        3,
+    ),
+    Question(
+        f"{PANDAS_ROWS:,} rows to pandas",
+        lambda spark, path: len(state(spark, path).limit(PANDAS_ROWS).toPandas()),
+        lambda path: len(keyfold.open_checkpoint(path)[0].scan(limit=PANDAS_ROWS).to_pandas()),
+        10,
+    ),
+    Question(f"one key of {LARGE.rows:,}", one_count, got, 50),
+)
+
+
+def milliseconds(work: Callable[[], int]) -> tuple[float, int]:
+    """Time it: the median of some rounds, after one that does not count; and what it gave."""
+    found = work()
+    times = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        if work() != found:
+            raise SystemExit("two rounds gave two answers")
+        times.append(1000 * (time.perf_counter() - start))
+    return median(times), found
+
+
+def answers(spark: SparkSession, checkpoints: dict[str, Path]) -> list[str]:
+    """Ask everything of everyone; lines of the table."""
+    rows = []
+    for question in QUESTIONS:
+        ours, expected = milliseconds(partial(question.of_keyfold, checkpoints["Keyfold"]))
+        cells = []
+        for provider, path in checkpoints.items():
+            time_ms, found = milliseconds(partial(question.of_spark, spark, path))
+            if found != expected:
+                raise SystemExit(f"{provider}: {question.text}: {found}, not {expected}")
+            mark = "✓" if time_ms / ours >= question.target else "✗"
+            cells.append(f"{time_ms:,.0f} | {time_ms / ours:,.1f}x {mark}")
+        rows.append(f"| {question.text} | {ours:,.1f} | {' | '.join(cells)} | {question.target}x |")
+        console.print(rows[-1])
+    return rows
+
+
+def described(checkpoint: Path) -> str:
+    """Time `describe` of many files."""
+
+    def once() -> int:
+        found = keyfold.open_checkpoint(checkpoint).describe()
+        return sum(operator.partitions for operator in found.operators)
+
+    time_ms, partitions = milliseconds(once)
+    if partitions != WIDE.partitions:
+        raise SystemExit(f"describe found {partitions} partitions, not {WIDE.partitions}")
+    mark = "✓" if time_ms < DESCRIBE_MS else "✗"
+    return (
+        f"`describe` of {WIDE.partitions} partitions after {WIDE.batches} batches: "
+        f"{time_ms:,.0f} ms, of {DESCRIBE_MS:,} {mark}."
+    )
+
+
+def page(rows: list[str], description: str) -> str:
+    """Write the text of the page."""
+    git = ["git", "describe", "--always", "--dirty=+"]
+    commit = subprocess.run(git, check=True, capture_output=True, text=True)  # noqa: S603
+    today = datetime.now(tz=timezone.utc).date()
+    heads = [f"{provider} by Spark, ms | Keyfold's reader faster" for provider in PROVIDERS]
+    return "\n".join(
+        [
+            "# Benchmarks of the Python layer",
+            "",
+            "Written by `make bench`, do not edit. Made by [bench](../bench).",
+            "",
+            f"Keyfold at commit {commit.stdout.strip()}, {today}, on {cpu_count()} cores.",
+            f"Spark {pyspark.__version__}, Python {platform.python_version()},",
+            f"pyarrow {version('pyarrow')}.",
+            "",
+            f"The state of a count of {LARGE.rows:,} keys, kept by each provider in turn, is asked",
+            "the same by Spark's `statestore` source in a warm session of two cores (Arrow on for",
+            "pandas), and, if it is Keyfold's, by Keyfold's reader without a JVM. Medians of",
+            f"{ROUNDS} rounds after one that does not count; all give the same answers.",
+            "",
+            f"| question | Keyfold's reader, ms | {' | '.join(heads)} | to reach |",
+            f"| --- | ---: |{' ---: | ---: |' * len(PROVIDERS)} ---: |",
+            *rows,
+            "",
+            description,
+            "",
+        ]
+    )
+
+
+def main() -> None:
+    """Make the checkpoints, ask, and write the page."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    with tempfile.TemporaryDirectory(prefix="keyfold-bench-") as scratch:
+        folder = Path(scratch)
+        spark = session(folder)
+        checkpoints = {}
+        for name, provider in PROVIDERS.items():
+            console.print(f"Counting {LARGE.rows:,} keys with {name} ...")
+            checkpoints[name] = run(spark, folder, LARGE, provider)
+        rows = answers(spark, checkpoints)
+        console.print(f"Running {WIDE.batches} batches of {WIDE.partitions} partitions ...")
+        description = described(run(spark, folder, WIDE, KEYFOLD))
+        console.print(description)
+        spark.stop()
+    PAGE.write_text(page(rows, description), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
