@@ -111,13 +111,13 @@ docs: ## write docs/configuration.md from the registry of settings
 	build/sbt "spark/Test/runMain io.keyfold.spark.ConfigurationPage"
 
 lint: $(VENV)/ready ## ruff and strict mypy
-	$(BIN)/ruff format --check python integration-tests demo bench build
-	$(BIN)/ruff check python integration-tests demo bench build
+	$(BIN)/ruff format --check python integration-tests demo bench build examples
+	$(BIN)/ruff check python integration-tests demo bench build examples
 	$(BIN)/mypy --strict python/src demo bench build
 
 fmt: $(VENV)/ready ## format Scala and Python
 	build/sbt scalafmtAll conformance/scalafmtAll bench/scalafmtAll scalafmtSbt
-	$(BIN)/ruff format python integration-tests demo bench build
+	$(BIN)/ruff format python integration-tests demo bench build examples
 
 clean: ## remove what the build made, but the Python environment
 	rm -rf jvm/*/target target project/target project/project .cache $(JAR) demo-out

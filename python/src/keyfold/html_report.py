@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
+from keyfold.html_table import html_table
 from keyfold.report_lines import heading, summary, table
 
 if TYPE_CHECKING:
@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 def render(it: Description) -> str:
     """The report as one `div`."""
-    parts = [
-        _table(f"<tr>{_cell('th', label)}{_cell('td', text)}</tr>" for label, text in summary(it))
-    ]
+    parts = [f"<table>{''.join(_line(*line) for line in summary(it))}</table>"]
     for operator in it.operators:
         parts += [f"<h4>{escape(heading(operator))}</h4>", _stores(operator)]
     if it.problems:
@@ -31,16 +29,9 @@ def render(it: Description) -> str:
 
 def _stores(operator: OperatorDescription) -> str:
     names, *rows = table(operator)
-    return _table([_row("th", names), *(_row("td", row) for row in rows)])
+    return html_table(names, rows, right=range(1, len(names)))
 
 
-def _table(rows: Iterable[str]) -> str:
-    return f"<table>{''.join(rows)}</table>"
-
-
-def _row(tag: str, texts: Iterable[str]) -> str:
-    return f"<tr>{''.join(_cell(tag, text) for text in texts)}</tr>"
-
-
-def _cell(tag: str, text: str) -> str:
-    return f'<{tag} style="text-align:left">{escape(text)}</{tag}>'
+def _line(label: str, text: str) -> str:
+    left = 'style="text-align:left"'
+    return f"<tr><th {left}>{escape(label)}</th><td {left}>{escape(text)}</td></tr>"

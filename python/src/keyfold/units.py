@@ -16,11 +16,16 @@ def size(number: int | None) -> str:
     """Bytes in the largest unit that leaves at least 1."""
     if number is None:
         return "unknown"
-    value, step = float(number), 1024
-    unit = 0
-    while value >= step and unit < len(_UNITS) - 1:
-        value, unit = value / step, unit + 1
-    return f"{number} B" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"
+    name, unit = unit_of(number)
+    return f"{number} B" if unit == 1 else f"{number / unit:.1f} {name}"
+
+
+def unit_of(number: float) -> tuple[str, int]:
+    """The largest unit of bytes that leaves at least 1 of a number, and how many bytes it has."""
+    power = 0
+    while number >= 1024 ** (power + 1) and power < len(_UNITS) - 1:
+        power += 1
+    return _UNITS[power], 1024**power
 
 
 def span(first: int | None, last: int | None) -> str:

@@ -50,7 +50,7 @@ def test_page_needs_nothing_else(opened: keyfold.Checkpoint, tmp_path: Path) -> 
         if name in {"href", "src", "xlink:href"}
     )
     for title in ("Summary", "Growth", "Spread", "Files", "Batches"):
-        assert f"<h2>{title}</h2>" in page
+        assert f'<h2 id="{title.lower()}">{title}</h2>' in page
     labels = [attributes["aria-label"] for tag, attributes in tags.found if tag == "svg"]
     assert len(set(labels)) == 4
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import Enum
+from html import escape
 from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.html_table import html_table
+from keyfold.units import plural
 
 
 class Kind(Enum):
@@ -81,13 +83,15 @@ class FsckReport:
 
     def __str__(self) -> str:
         """A line for what was looked at, and one for each finding."""
-        looked = f"{self.files:,} files of {self.batches:,} batches, {self.bytes:,} bytes"
-        if not self.findings:
-            return f"{self.path}: {looked}, nothing wrong"
         lines = [f"{it.kind.value}: {it.path}: {it.message}" for it in self.findings]
-        return "\n".join([f"{self.path}: {looked}, {len(lines)} findings", *lines])
+        return "\n".join([self._headline(), *lines])
 
     def _repr_html_(self) -> str:
         rows = [[it.kind.value, it.path, it.message] for it in self.findings]
-        found = html_table(("kind", "path", "message"), rows) if rows else "<p>Nothing wrong.</p>"
-        return f"<div>{found}</div>"
+        found = html_table(("kind", "path", "message"), rows) if rows else ""
+        return f"<div><p>{escape(self._headline())}</p>{found}</div>"
+
+    def _headline(self) -> str:
+        looked = f"{self.files:,} files of {self.batches:,} batches, {self.bytes:,} bytes"
+        found = plural(len(self.findings), "finding") if self.findings else "nothing wrong"
+        return f"{self.path}: {looked}, {found}"

@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.batch import Batch
 from keyfold.errors import InvalidArgumentError
-from keyfold.html_table import html_table
+from keyfold.html_table import html_of_arrow
 from keyfold.rows.places import Ints
 from keyfold.spark_log import OperatorMetadata
 from keyfold.storage import Storage
@@ -18,6 +18,7 @@ from keyfold.table.layout import Shape
 from keyfold.table.layouts import layouts
 from keyfold.table.source import Source
 
+_SHOWN = 20
 _NAMED = [("operator", pa.int64()), ("table", pa.string())]
 _COUNTED = [("rows", pa.int64()), ("bytes", pa.int64())]
 _PARTITIONS = pa.schema([*_NAMED, ("partition", pa.int32()), *_COUNTED])
@@ -38,13 +39,8 @@ class Skew:
     keys: pa.Table
 
     def _repr_html_(self) -> str:
-        parts = []
-        for title, table in (("Heaviest keys", self.keys), ("Partitions", self.partitions)):
-            rows = [
-                [str(value) for value in row.values()] for row in table.slice(0, 20).to_pylist()
-            ]
-            parts.append(f"<h4>{title}</h4>{html_table(table.schema.names, rows)}")
-        return f"<div>{''.join(parts)}</div>"
+        keys, partitions = (html_of_arrow(it, _SHOWN) for it in (self.keys, self.partitions))
+        return f"<div><h4>Heaviest keys</h4>{keys}<h4>Partitions</h4>{partitions}</div>"
 
 
 @dataclass

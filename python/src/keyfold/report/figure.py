@@ -13,8 +13,9 @@ from keyfold.errors import ExtraMissingError
 
 # What is drawn in this colour takes that of the page's text.
 _INK = "#010203"
-BLUE, ORANGE, GREY = "#3b82c4", "#d9822b", "#8a8f98"
-_SIZE = (9.0, 2.9)
+COLOURS = ("#3b82c4", "#d9822b", "#3f9b6c", "#9a6bc2", "#c2566b")
+GREY = "#8a8f98"
+_WIDTH, _HEIGHT = 9.0, 2.9
 _STYLE = {
     "text.color": _INK,
     "axes.labelcolor": _INK,
@@ -44,6 +45,11 @@ class Canvas:
         """Axes side by side."""
         return self.figure.add_subplot(1, rows, row)
 
+    def legend(self, axes: Any) -> None:  # noqa: ANN401
+        """A line below the figure that names what these axes show."""
+        handles, labels = axes.get_legend_handles_labels()
+        self.figure.legend(handles, labels, loc="outside lower left", ncols=4, frameon=False)
+
 
 def is_installed() -> bool:
     """Whether pictures can be drawn."""
@@ -55,8 +61,11 @@ def is_installed() -> bool:
 
 
 @contextmanager
-def drawing(title: str) -> Iterator[Canvas]:
-    """A figure with a title for those who cannot see it; raises ExtraMissingError."""
+def drawing(title: str, *, height: float = _HEIGHT) -> Iterator[Canvas]:
+    """A figure with a title for those who cannot see it; raises ExtraMissingError.
+
+    `height` is in inches, of which the page's width has 9.
+    """
     try:
         matplotlib = import_module("matplotlib")
         figures = import_module("matplotlib.figure")
@@ -65,7 +74,7 @@ def drawing(title: str) -> Iterator[Canvas]:
             "Pictures take Matplotlib. Install it with `pip install 'keyfold[report]'`."
         ) from error
     with matplotlib.rc_context(_STYLE):
-        canvas = Canvas(figures.Figure(figsize=_SIZE, layout="constrained"))
+        canvas = Canvas(figures.Figure(figsize=(_WIDTH, height), layout="constrained"))
         yield canvas
         text = StringIO()
         canvas.figure.savefig(

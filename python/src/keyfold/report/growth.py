@@ -22,15 +22,16 @@ _FOOTERS = 2000
 
 @dataclass(frozen=True)
 class Size:
-    """State after a batch; None where a head does not say or cannot be read."""
+    """An operator's state after a batch."""
 
     batch: int
-    rows: int | None
-    bytes: int | None
+    operator: str
+    rows: int
+    bytes: int
 
 
 def sizes(storage: Storage, stores: int, progress: Progress | None) -> list[Size]:
-    """The state after batches that are retained, ascending.
+    """The state after batches that are retained, ascending; without those that cannot be told.
 
     Args:
         storage: the checkpoint.
@@ -44,29 +45,25 @@ def sizes(storage: Storage, stores: int, progress: Progress | None) -> list[Size
     found = []
     with ThreadPoolExecutor(THREADS) as pool:
         for done, number in enumerate(kept, 1):
-            found.append(_size(storage, number, pool))
+            found += _sizes(storage, number, pool)
             if progress is not None:
                 progress(done, len(kept))
     return found
 
 
-def _size(storage: Storage, number: int, pool: ThreadPoolExecutor) -> Size:
+def _sizes(storage: Storage, number: int, pool: ThreadPoolExecutor) -> list[Size]:
+    found = []
     try:
-        batch = find_batch(storage, number)
-        walk = Walk(storage, batch, pool)
-        parts = [
-            part
-            for operator in operators(storage)
-            for store in walk.parts(read_operator(storage, operator, number))
-            for part in store
-        ]
+        walk = Walk(storage, find_batch(storage, number), pool)
+        for operator in operators(storage):
+            metadata = read_operator(storage, operator, number)
+            heads = [part.head for store in walk.parts(metadata) for part in store]
+            families = [family for head in heads if head for family in head.families]
+            rows = total(family.keys for family in families if not family.internal)
+            size = total(family.bytes for family in families)
+            if rows is None or size is None or None in heads:
+                return []
+            found.append(Size(number, f"{operator} {metadata.name}", rows, size))
     except KeyfoldError:
-        return Size(number, None, None)
-    if any(part.head is None for part in parts):
-        return Size(number, None, None)
-    families = [family for part in parts if part.head for family in part.head.families]
-    return Size(
-        number,
-        total(family.keys for family in families if not family.internal),
-        total(family.bytes for family in families),
-    )
+        return []
+    return found

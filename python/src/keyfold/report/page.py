@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -21,11 +22,20 @@ _STYLE = """
 :root { color-scheme: light dark; }
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 1060px; margin: 24px auto; }
 body { padding: 0 20px; }
-h1 { font-size: 22px; } h2 { font-size: 17px; margin: 28px 0 6px; }
-h4 { margin: 18px 0 6px; } table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { padding: 3px 14px 3px 0; border-bottom: 1px solid #8a8f9833; vertical-align: top; }
-th { font-weight: 600; } p.note { opacity: .7; }
+h1 { font-size: 22px; overflow-wrap: anywhere; } h2 { font-size: 17px; margin: 32px 0 6px; }
+h4 { margin: 18px 0 6px; } nav a { margin-right: 14px; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+th, td { padding: 3px 18px 3px 0; border-bottom: 1px solid #8a8f9833; vertical-align: top; }
+th { font-weight: 600; } td { font-variant-numeric: tabular-nums; }
+p.note { opacity: .75; margin: 0 0 8px; } svg { display: block; margin: 8px 0; }
 """
+
+
+@dataclass(frozen=True)
+class _Section:
+    title: str
+    note: str
+    content: str
 
 
 def write_report(
@@ -36,17 +46,19 @@ def write_report(
 ) -> None:
     """Writes the page to a local file; raises ExtraMissingError and OSError."""
     title = f"State of {described.path}"
+    sections = [
+        _Section("Summary", "", html_report.render(described)),
+        *_figures(storage, described, progress),
+    ]
+    links = "".join(f'<a href="#{it.title.lower()}">{it.title}</a>' for it in sections)
     body = "".join(
-        f"<h2>{escape(name)}</h2>{content}"
-        for name, content in [
-            ("Summary", html_report.render(described)),
-            *figures(storage, described, progress),
-        ]
+        f'<section><h2 id="{it.title.lower()}">{it.title}</h2>{_shown(it)}</section>'
+        for it in sections
     )
     page = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>'
-        f"<body><h1>{escape(title)}</h1>{body}</body></html>\n"
+        f"<body><h1>{escape(title)}</h1><nav>{links}</nav>{body}</body></html>\n"
     )
     Path(path).write_text(page, encoding="utf-8")
 
@@ -55,23 +67,44 @@ def notebook(storage: Storage, described: Description) -> str:
     """The same for a notebook, without pictures where Matplotlib is not installed."""
     parts = [html_report.render(described)]
     if is_installed():
-        parts += [f"<h4>{escape(it[0])}</h4>{it[1]}" for it in figures(storage, described, None)]
+        found = _figures(storage, described, None)
+        parts += [f"<h4>{it.title}</h4>{_shown(it)}" for it in found]
     return f'<div style="max-width:1060px">{"".join(parts)}</div>'
 
 
-def figures(
+def _shown(it: _Section) -> str:
+    note = f'<p class="note">{escape(it.note)}</p>' if it.note else ""
+    return note + it.content
+
+
+def _figures(
     storage: Storage, described: Description, progress: Progress | None
-) -> Iterator[tuple[str, str]]:
-    """Title and content of each picture; what cannot be read is said instead."""
+) -> Iterator[_Section]:
+    """Each picture with a line of what it shows; what cannot be read is said instead."""
     stores = sum(it.partitions * len(it.stores) for it in described.operators)
     if described.last_batch is None or not described.operators:
         return
     inspector = Inspector(storage)
     files = inspector.files()
-    yield "Growth", pictures.growth(sizes(storage, stores, progress))
+    found = sizes(storage, stores, progress)
+    if found:
+        note = "What the state holds after each batch that is retained."
+        yield _Section("Growth", note, pictures.growth(found))
+    else:
+        yield _Section("Growth", "Of no batch the files say how big the state was.", "")
     try:
-        yield "Spread", pictures.spread(inspector.partitions(), inspector.groups())
+        spread = pictures.spread(inspector.partitions(), inspector.groups())
+        note = "How evenly the last batch's state lies in partitions and key groups."
+        yield _Section("Spread", note, spread)
     except KeyfoldError as error:
-        yield "Spread", f"<p class='note'>{escape(str(error))}</p>"
-    yield "Files", pictures.timeline(files)
-    yield "Batches", pictures.durations(batch_table(storage), files)
+        yield _Section("Spread", str(error), "")
+    yield _Section(
+        "Files",
+        "What partitions have kept. A task loads the newest snapshot, then each delta after it.",
+        pictures.timeline(files),
+    )
+    yield _Section(
+        "Batches",
+        "How long batches took, and when in them the state was safely written.",
+        pictures.durations(batch_table(storage), files),
+    )

@@ -2,35 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.report.figure import BLUE, GREY, ORANGE, drawing
+from keyfold.report.figure import COLOURS, GREY, drawing
 from keyfold.report.growth import Size
-from keyfold.units import size
+from keyfold.report.scale import from_zero, in_bytes, numbers, ranked
 
+_MANY = 40
 _MOST_BARS = 400
+_MOST_STEPS = 400
 _SECOND = 1000
+# Width of the picture without what is around it.
+_POINTS = 540
+# Colour of a kind of file; width of its line in points, and the most of a batch's room for it.
+_KINDS = {
+    "delta": (GREY, 3.0, 0.25),
+    "snapshot": (COLOURS[0], 7.0, 0.9),
+    "reference": (COLOURS[1], 7.0, 0.9),
+}
 
 
 def growth(found: list[Size]) -> str:
-    """State size and rows over batches."""
+    """State size and rows over batches, the operators on top of one another."""
     with drawing("State size and rows over batches") as canvas:
         left, right = canvas.axes(1, 2), canvas.axes(2, 2)
-        known = [it for it in found if it.rows is not None and it.bytes is not None]
-        x = [it.batch for it in known]
-        left.fill_between(x, [it.bytes or 0 for it in known], color=BLUE, alpha=0.25)
-        left.plot(x, [it.bytes for it in known], color=BLUE, marker="o", markersize=2.5)
-        right.plot(x, [it.rows for it in known], color=ORANGE, marker="o", markersize=2.5)
+        names = list(dict.fromkeys(it.operator for it in found))
+        x = sorted({it.batch for it in found})
+        for axes, what in ((left, "bytes"), (right, "rows")):
+            values = {(it.batch, it.operator): getattr(it, what) for it in found}
+            below = np.zeros(len(x))
+            for name, color in zip(names, COLOURS * len(names), strict=False):
+                above = below + np.array([values.get((it, name), 0) for it in x])
+                axes.fill_between(x, below, above, color=color, alpha=0.3, linewidth=0, label=name)
+                axes.plot(x, above, color=color, marker="o", markersize=2.5)
+                below = above
+            numbers(axes.xaxis)
         _name(left, "bytes of keys and values", "batch")
         _name(right, "rows", "batch")
-        left.yaxis.set_major_formatter(lambda value, _: size(int(value)))
-        right.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        for axes in (left, right):
-            axes.set_ylim(bottom=0)
-            _whole(axes)
+        in_bytes(left)
+        from_zero(right, integer=True)
+        if len(names) > 1:
+            canvas.legend(left)
     return canvas.svg
 
 
@@ -41,46 +58,48 @@ def spread(partitions: pa.Table, groups: pa.Table) -> str:
         found = partitions.group_by("partition").aggregate([("live_bytes", "sum")])
         found = found.sort_by("partition")
         heights = [it or 0 for it in found.column("live_bytes_sum").to_pylist()]
-        left.bar(found.column("partition").to_pylist(), heights, color=BLUE, width=0.85)
+        left.bar(found.column("partition").to_pylist(), heights, color=COLOURS[0], width=0.85)
         if heights:
-            left.axhline(float(np.mean(heights)), color=ORANGE, linewidth=1.2)
+            left.axhline(float(np.mean(heights)), color=COLOURS[1], linewidth=1.5)
         by_group = groups.group_by(["operator", "key_group"]).aggregate([("bytes", "sum")])
         weights = sorted((it or 0 for it in by_group.column("bytes_sum").to_pylist()), reverse=True)
-        right.fill_between(range(len(weights)), weights, color=BLUE, alpha=0.6, step="mid")
-        _name(left, "bytes by partition; line: mean", "partition")
-        _name(right, "bytes in files by key group", "key groups, heaviest first")
-        for axes in (left, right):
-            axes.yaxis.set_major_formatter(lambda value, _: size(int(value)))
-            axes.set_ylim(bottom=0)
-            _whole(axes)
+        # By rank, so that one heavy group among thousands is seen; of the many as many as fit.
+        ranks = np.unique(np.geomspace(1, len(weights) + 1, _MOST_STEPS).astype(np.int64))
+        right.stairs([weights[it - 1] for it in ranks[:-1]], ranks, fill=True, color=COLOURS[0])
+        ranked(right, len(weights))
+        _name(left, "bytes of keys and values; the line is the mean", "partition")
+        _name(right, "bytes in files of the last batch", "key groups by rank, the heaviest is 1")
+        numbers(left.xaxis)
+        in_bytes(left)
+        in_bytes(right)
     return canvas.svg
 
 
 def timeline(files: pa.Table) -> str:
     """Which batches have deltas and snapshots, by partition."""
-    with drawing("Files by batch and partition") as canvas:
+    highest = max(files.column("partition").to_pylist(), default=0)
+    with drawing("Files by batch and partition", height=min(2.9 + highest / 100, 5)) as canvas:
         axes = canvas.axes()
-        looks = {
-            "delta": ("|", GREY, 22.0),
-            "snapshot": ("s", BLUE, 26.0),
-            "reference": ("D", ORANGE, 26.0),
-        }
-        kinds = np.array(files.column("kind").to_pylist(), dtype=object)
-        for kind, (marker, color, area) in looks.items():
-            mask = kinds == kind
-            if mask.any():
-                axes.scatter(
-                    np.array(files.column("batch_id").to_pylist())[mask],
-                    np.array(files.column("partition").to_pylist())[mask],
-                    marker=marker,
-                    color=color,
-                    s=area,
-                    label=f"{kind}s",
+        places: dict[str, set[tuple[int, int]]] = {}
+        for row in files.select(["kind", "batch_id", "partition"]).to_pylist():
+            places.setdefault(row["kind"], set()).add((row["batch_id"], row["partition"]))
+        numbered = files.column("batch_id").to_pylist()
+        room = _POINTS / (max(numbered) - min(numbered) + 1) if numbered else _POINTS
+        # Of many partitions each has too little height for a gap to the next.
+        half = 0.3 if highest < _MANY else 0.5
+        for kind, (color, most, part) in _KINDS.items():
+            runs = list(_runs(sorted(places.get(kind, ()))))
+            x = [value for batch, _, _ in runs for value in (batch, batch, np.nan)]
+            y = [value for _, low, high in runs for value in (low - half, high + half, np.nan)]
+            if runs:
+                width = min(most, room * part)
+                axes.plot(
+                    x, y, color=color, linewidth=width, solid_capstyle="butt", label=f"{kind}s"
                 )
         _name(axes, "partition", "batch")
-        _whole(axes, both=True)
-        if len(files):
-            axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        numbers(axes.xaxis)
+        numbers(axes.yaxis)
+        canvas.legend(axes)
     return canvas.svg
 
 
@@ -94,17 +113,31 @@ def durations(batches: pa.Table, files: pa.Table) -> str:
                 number = row["batch_id"]
                 written[number] = max(written.get(number, 0), row["modified_ms"])
         rows = [it for it in batches.to_pylist() if it["duration_ms"] is not None][-_MOST_BARS:]
-        x = [it["batch_id"] for it in rows]
-        axes.bar(x, [it["duration_ms"] / _SECOND for it in rows], color=GREY, alpha=0.5, width=0.9)
+        axes.bar(
+            [it["batch_id"] for it in rows],
+            [it["duration_ms"] / _SECOND for it in rows],
+            color=GREY,
+            alpha=0.5,
+            width=0.85,
+            label="whole batch",
+        )
         at = [
             (it["batch_id"], (written[it["batch_id"]] - it["started_ms"]) / _SECOND)
             for it in rows
             if it["batch_id"] in written
         ]
-        axes.plot([it[0] for it in at], [it[1] for it in at], ".", color=BLUE)
-        _name(axes, "seconds; dots: last state file written", "batch")
-        axes.set_ylim(bottom=0)
-        _whole(axes)
+        axes.plot(
+            [it[0] for it in at],
+            [it[1] for it in at],
+            "o",
+            markersize=4,
+            color=COLOURS[0],
+            label="until the last state file was written",
+        )
+        _name(axes, "seconds", "batch")
+        from_zero(axes, integer=False)
+        numbers(axes.xaxis)
+        canvas.legend(axes)
     return canvas.svg
 
 
@@ -113,10 +146,9 @@ def _name(axes: Any, title: str, below: str) -> None:  # noqa: ANN401 - Matplotl
     axes.set_xlabel(below)
 
 
-def _whole(axes: Any, *, both: bool = False) -> None:  # noqa: ANN401
-    """Ticks at whole numbers only."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - an optional package
-
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if both:
-        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+def _runs(places: list[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+    """Batch, first and last partition of neighbours, of places in order."""
+    numbered = enumerate(places)
+    for (batch, _), run in groupby(numbered, lambda it: (it[1][0], it[1][1] - it[0])):
+        partitions = [partition for _, (_, partition) in run]
+        yield batch, partitions[0], partitions[-1]

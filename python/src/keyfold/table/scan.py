@@ -11,7 +11,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from keyfold.batch import Batch, find_batch, read_at
 from keyfold.errors import BatchNotRetainedError, FileMissingError
-from keyfold.html_table import html_table
+from keyfold.html_table import html_of_arrow
 from keyfold.table.column import find_column, flattened, project
 from keyfold.table.condition import condition
 from keyfold.table.layout import Layout, Shape
@@ -86,9 +86,7 @@ class Scan:
 
     def _repr_html_(self) -> str:
         some = Scan(self.source, self.columns, self.where, self.batch, self.limit or _SHOWN)
-        table = flattened(some.to_arrow())
-        rows = [[str(value) for value in row.values()] for row in table.to_pylist()[:_SHOWN]]
-        return html_table(table.schema.names, rows)
+        return html_of_arrow(flattened(some.to_arrow()), _SHOWN)
 
     def _tables(self, batch: Batch) -> Iterator[pa.Table]:
         left = self.limit
