@@ -105,7 +105,7 @@ def test_json_has_all_that_the_jvm_says(jvm: Jvm) -> None:
 
 def test_rollback_and_its_undo(jvm: Jvm) -> None:
     jvm.answers = {"rollback": ROLLBACK, "undoRollback": ROLLBACK | {"aside": "a", "applied": True}}
-    assert "12 set aside" in run("rollback", "/c", "--to-batch", "3").stdout
+    assert "12 to set aside" in run("rollback", "/c", "--to-batch", "3").stdout
     run("rollback", "/c", "--undo", "a", "--apply")
     assert jvm.asked == [
         ("RescaleApi", "rollback", "/c", 3, True),

@@ -57,7 +57,7 @@ class Rollback:
         rows = [
             ("checkpoint", self.checkpoint),
             ("last batch", f"{self.before} -> {self.batch}"),
-            ("files", f"{count(self.files)} set aside"),
+            ("files", f"{count(self.files)} {'set' if self.applied else 'to set'} aside"),
             *(("warning", it) for it in self.warnings),
         ]
         undo = ("to undo", f"keyfold rollback {self.checkpoint} --undo {self.aside} --apply")

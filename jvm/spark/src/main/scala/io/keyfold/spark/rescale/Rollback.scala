@@ -40,12 +40,12 @@ private final class Rollback(
     requireState(batch)
     val aside =
       new Aside(logs.location, s"rollback-$batch-${UUID.randomUUID}", logs.hadoopConf)
-    progress(s"taking back batches $last to ${batch + 1}")
     val ofLogs =
       for (taken <- last until batch by -1; log <- Seq("commits", "offsets")) yield s"$log/$taken"
     val newer = ofLogs ++ stateFiles(batch) ++ plans(batch)
     if (dryRun) RolledBack(logs.location, batch, last, None, newer.count(aside.canTake))
     else {
+      progress(s"taking back batches $last to ${batch + 1}")
       val taken = newer.count(aside.take)
       progress(s"set $taken files aside in keyfold/${aside.name}")
       RolledBack(logs.location, batch, last, Some(aside.name), taken)
