@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from keyfold.errors import BatchNotRetainedError, FileMissingError
+from keyfold.migrated import check_provider
 from keyfold.spark_log import Commit, Offsets, OperatorMetadata, batches, read_commit, read_offsets
 from keyfold.storage import Storage
 
@@ -54,6 +55,7 @@ def find_batch(storage: Storage, batch: int) -> Batch:
 
     Raises:
         BatchNotRetainedError: it is not committed yet, or Spark has forgotten it.
+        OtherProviderError: it is from before the checkpoint was migrated.
         CheckpointDamagedError: its log cannot be understood.
     """
     committed = batches(storage, "commits")
@@ -65,9 +67,11 @@ def find_batch(storage: Storage, batch: int) -> Batch:
     except FileMissingError as error:
         raise BatchNotRetainedError(_not_there(storage, number, committed)) from error
     try:
-        return Batch(commit, read_offsets(storage, number))
+        offsets = read_offsets(storage, number)
     except FileMissingError:
         return Batch(commit, None)
+    check_provider(storage, offsets)
+    return Batch(commit, offsets)
 
 
 def _not_there(storage: Storage, number: int, committed: list[int]) -> str:

@@ -20,6 +20,7 @@ SCHEMA = pa.schema(
         ("committed", pa.bool_()),
         ("watermark_ms", pa.int64()),
         ("partitions", pa.int32()),
+        ("provider", pa.string()),
     ]
 )
 
@@ -49,6 +50,7 @@ def batch_table(storage: Storage) -> pa.Table:
                 "committed": number in committed,
                 "watermark_ms": found.watermark_ms if found else None,
                 "partitions": found.shuffle_partitions if found else None,
+                "provider": found.provider if found else None,
             }
         )
     return pa.Table.from_pylist(rows, SCHEMA)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from os import PathLike
+from typing import TYPE_CHECKING
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from keyfold.batch import find_batch
 from keyfold.batch_table import batch_table
 from keyfold.control import copies
 from keyfold.control.copies import Copy
@@ -29,6 +31,9 @@ from keyfold.spark_log import operators, query_id, read_operator
 from keyfold.storage import Storage
 from keyfold.table.operator import Operator
 from keyfold.table.source import unknown
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class Checkpoint:
@@ -100,14 +105,24 @@ class Checkpoint:
         """Tables of what the state consists of: partitions, files, key groups, skew."""
         return Inspector(self._storage)
 
-    def fsck(self, *, deep: bool = False, progress: Progress | None = None) -> FsckReport:
+    def fsck(
+        self,
+        *,
+        deep: bool = False,
+        progress: Progress | None = None,
+        spark: SparkSession | None = None,
+    ) -> FsckReport:
         """Looks for damage in every file that the retained batches need.
 
         Args:
             deep: whether rows are decoded as well, their hashes computed anew and counted.
-            progress: told of each file: how many are done, and of how many.
+            progress: told how many stores of partitions are done, and of how many.
+            spark: a session, classic or Connect, to do it in: a task for each partition. Its
+                Python workers need this package (on a cluster that lacks it: `spark-submit
+                --py-files`, or `addArtifacts`) and reach the checkpoint by the same path. By
+                default threads of this process do it.
         """
-        return fsck(self._storage, deep=deep, progress=progress)
+        return fsck(self._storage, deep=deep, progress=progress, spark=spark)
 
     def report(self, path: str | PathLike[str], *, progress: ReportProgress | None = None) -> None:
         """Writes one page of HTML that needs nothing else: what `describe` says, and pictures.
@@ -131,11 +146,20 @@ class Checkpoint:
     def clone(
         self, path: str | PathLike[str], *, batch: int | None = None, dry_run: bool = False
     ) -> Copy:
-        """Copies a batch, as a new query's: see `keyfold.control.copies.clone`."""
+        """Copies a batch, as a new query's: see `keyfold.control.copies.clone`.
+
+        Raises OtherProviderError for a batch from before a migration.
+        """
+        if batch is not None:
+            find_batch(self._storage, batch)
         return copies.clone(self.path, path, batch=batch, dry_run=dry_run)
 
     def rollback(self, batch: int, *, dry_run: bool = True) -> Rollback:
-        """Makes an earlier batch the last one: see `keyfold.control.rollback.rollback`."""
+        """Makes an earlier batch the last one: see `keyfold.control.rollback.rollback`.
+
+        Raises OtherProviderError for a batch from before a migration.
+        """
+        find_batch(self._storage, batch)
         return rollback(self.path, batch, dry_run=dry_run)
 
     def vacuum(self, *, older_than_hours: float = 24, dry_run: bool = True) -> Vacuum:
@@ -182,6 +206,7 @@ def open_checkpoint(path: str | PathLike[str]) -> Checkpoint:
     if provider not in (None, PROVIDER_CLASS):
         raise OtherProviderError(
             f"The state in {storage.root} was written by {provider}. Keyfold reads checkpoints of "
-            "queries that were started with it; a running query's provider cannot be changed."
+            f"queries that were started with it, or brought to it: keyfold migrate {storage.root}, "
+            "while the query is stopped."
         )
     return Checkpoint(storage, query)

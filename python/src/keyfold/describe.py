@@ -15,6 +15,7 @@ from keyfold.description import (
 )
 from keyfold.errors import KeyfoldError, KeyGroupsMismatchError
 from keyfold.footer import Family, Identity
+from keyfold.migrated import Earlier, earlier_batches
 from keyfold.names import Kind
 from keyfold.progress import Progress, read_progress
 from keyfold.spark_log import operators, read_operator
@@ -25,9 +26,16 @@ from keyfold.walk import THREADS, Part, Walk
 class _Reader:
     """Reads a checkpoint at one committed batch."""
 
-    def __init__(self, storage: Storage, progress: Progress, pool: ThreadPoolExecutor) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        progress: Progress,
+        earlier: Earlier | None,
+        pool: ThreadPoolExecutor,
+    ) -> None:
         self._storage = storage
         self._progress = progress
+        self._earlier = earlier
         self._pool = pool
         self.problems: list[Problem] = []
 
@@ -46,7 +54,8 @@ class _Reader:
                 metadata.id, metadata.name, partitions, None, None, None, None, stores
             )
         batch = Batch(commit, offsets)
-        by_store = Walk(self._storage, batch, self._pool).parts(metadata)
+        first = self._earlier.next_version if self._earlier else 0
+        by_store = Walk(self._storage, batch, self._pool, first).parts(metadata)
         parts = [part for store in by_store for part in store]
         for part in parts:
             if part.error is not None:
@@ -103,8 +112,9 @@ def describe(storage: Storage, query: str) -> Description:
 
 
 def _describe(storage: Storage, query: str, progress: Progress) -> Description:
+    earlier = earlier_batches(storage)
     with ThreadPoolExecutor(THREADS) as pool:
-        reader = _Reader(storage, progress, pool)
+        reader = _Reader(storage, progress, earlier, pool)
         for error in progress.problems:
             reader.problem("", error)
         described = [reader.operator(number) for number in operators(storage)]
@@ -117,6 +127,7 @@ def _describe(storage: Storage, query: str, progress: Progress) -> Description:
         last_batch_ms=offsets.timestamp_ms if offsets and progress.commit else None,
         oldest_batch=oldest.batch if oldest else None,
         oldest_batch_ms=oldest.timestamp_ms if oldest else None,
+        earlier_batches=earlier,
         operators=tuple(operator for operator in described if operator is not None),
         problems=tuple(reader.problems),
     )

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from keyfold import html_report, text_report
+from keyfold.migrated import Earlier
 
 
 def total(numbers: Iterable[int | None]) -> int | None:
@@ -91,6 +92,8 @@ class Description:
     """A checkpoint at one moment. Times are in ms since 1970, None when no log says.
 
     `oldest_batch` is the oldest still in the batch log; it is the query's first only if it is 0.
+    `earlier_batches` are those in the log from before a migration, whose state is another
+    provider's; None if there are none.
     """
 
     path: str
@@ -102,6 +105,7 @@ class Description:
     oldest_batch_ms: int | None
     operators: tuple[OperatorDescription, ...]
     problems: tuple[Problem, ...]
+    earlier_batches: Earlier | None = None
 
     @property
     def rows(self) -> int | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keyfold.errors import CheckpointDamagedError, FileMissingError, KeyfoldError
-from keyfold.settings import PROVIDER_KEY
 from keyfold.spark_log import Commit, Offsets, batches, read_commit, read_offsets
 from keyfold.storage import Storage
 
@@ -32,7 +31,7 @@ class Progress:
     @property
     def provider(self) -> str | None:
         """Class of the state store provider that the query is bound to; None if no log says."""
-        return None if self.offsets is None else self.offsets.conf.get(PROVIDER_KEY)
+        return None if self.offsets is None else self.offsets.provider
 
     @property
     def shuffle_partitions(self) -> int | None:

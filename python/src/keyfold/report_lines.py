@@ -21,6 +21,7 @@ def summary(it: Description) -> list[tuple[str, str]]:
         ("provider", it.provider or "not known yet"),
         ("last batch", _last_batch(it)),
         ("oldest batch", _oldest_batch(it)),
+        *([("migrated", str(it.earlier_batches))] if it.earlier_batches else []),
         ("state", state + (" (incomplete, see below)" if it.problems else "")),
     ]
 

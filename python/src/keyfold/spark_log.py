@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyfold.errors import CheckpointDamagedError
+from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
 from keyfold.storage import Storage
 
 _PARTITIONS_KEY = "spark.sql.shuffle.partitions"
@@ -27,6 +28,16 @@ class Offsets:
         """Number of partitions of the query's stateful operators; None if it does not say."""
         found = self.conf.get(_PARTITIONS_KEY, "")
         return int(found) if found.isdecimal() else None
+
+    @property
+    def provider(self) -> str | None:
+        """Class of the query's state store provider; None if it does not say."""
+        return self.conf.get(PROVIDER_KEY)
+
+    @property
+    def is_keyfolds(self) -> bool:
+        """Whether the batch's state is Keyfold's. Before a migration it is another provider's."""
+        return self.provider in {None, PROVIDER_CLASS}
 
 
 @dataclass(frozen=True)

@@ -123,12 +123,16 @@ class StoreFiles:
         return chain
 
 
-def list_store(storage: Storage, folder: str, last: int) -> StoreFiles:
-    """Lists a store's folder, leaving out versions after `last`, which are not committed."""
+def list_store(storage: Storage, folder: str, last: int, first: int = 0) -> StoreFiles:
+    """Lists a store's folder.
+
+    Versions after `last` are left out, as they are not committed, and those before `first`:
+    HDFSBacked, which may have kept the state before a migration, gives its files the same names.
+    """
     sizes: dict[FileName, int] = {}
     times: dict[FileName, int | None] = {}
     for entry in storage.listing(folder):
         name = None if entry.is_folder else parse_name(entry.name)
-        if name is not None and name.version <= last:
+        if name is not None and first <= name.version <= last:
             sizes[name], times[name] = entry.size, entry.modified
     return StoreFiles(storage, folder, sizes, times)

@@ -32,12 +32,18 @@ class Part:
 
 
 class Walk:
-    """Reads the heads of a checkpoint's stores at one committed batch."""
+    """Reads the heads of a checkpoint's stores at one committed batch.
 
-    def __init__(self, storage: Storage, batch: Batch, pool: ThreadPoolExecutor) -> None:
+    Files of versions before `first` are not looked at.
+    """
+
+    def __init__(
+        self, storage: Storage, batch: Batch, pool: ThreadPoolExecutor, first: int = 0
+    ) -> None:
         self._storage = storage
         self._batch = batch
         self._pool = pool
+        self._first = first
 
     def parts(self, operator: OperatorMetadata) -> list[list[Part]]:
         """Parts of each store of an operator, in the order of the partitions."""
@@ -61,7 +67,7 @@ class Walk:
         error: KeyfoldError | None = None
         # Twice, as a running query may replace or remove the file after it was listed.
         for _ in range(2):
-            files = list_store(self._storage, place.folder, version)
+            files = list_store(self._storage, place.folder, version, self._first)
             try:
                 head = files.head(version, unique)
                 self._check_identity(head.identity, place)

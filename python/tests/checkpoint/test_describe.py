@@ -76,6 +76,7 @@ def test_everything_of_a_small_checkpoint(fake: FakeCheckpoint) -> None:
             }
         ],
         "problems": [],
+        "earlier_batches": None,
         "totals": {"rows": 40, "live_bytes": 1280, "disk_bytes": sizes},
     }
 

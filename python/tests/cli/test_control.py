@@ -16,6 +16,7 @@ from fake_checkpoint import FakeCheckpoint
 from keyfold.cli.main import cli
 from keyfold.control import bridge
 from keyfold.errors import JvmError
+from keyfold.settings import PROVIDER_CLASS
 from state_writer import StateWriter
 
 CHECKPOINT = "file:/c"
@@ -103,16 +104,42 @@ def test_json_has_all_that_the_jvm_says(jvm: Jvm) -> None:
     assert json.loads(found.stdout) == PLAN
 
 
-def test_rollback_and_its_undo(jvm: Jvm) -> None:
+def test_rollback_and_its_undo(jvm: Jvm, path: str) -> None:
     jvm.answers = {"rollback": ROLLBACK, "undoRollback": ROLLBACK | {"aside": "a", "applied": True}}
-    assert "12 to set aside" in run("rollback", "/c", "--to-batch", "3").stdout
+    assert "12 to set aside" in run("rollback", path, "--to-batch", "0").stdout
     run("rollback", "/c", "--undo", "a", "--apply")
     assert jvm.asked == [
-        ("RescaleApi", "rollback", "/c", 3, True),
+        ("RescaleApi", "rollback", path, 0, True),
         ("RescaleApi", "undoRollback", "/c", "a"),
     ]
     run("rollback", "/c", code=2)
     run("rollback", "/c", "--undo", "a", code=2)
+
+
+def test_batches_from_before_a_migration_are_refused_by_name(
+    jvm: Jvm, fake: FakeCheckpoint, tmp_path: Path
+) -> None:
+    fake.provider = "org.example.Other"
+    fake.run(0)
+    fake.provider = PROVIDER_CLASS
+    fake.run(1)
+    fake.operator()
+    for command in (["rollback", "--to-batch", "0"], ["clone", str(tmp_path / "d"), "-b", "0"]):
+        refused = run(command[0], str(fake.root), *command[1:], code=3)
+        assert "[KEYFOLD_OTHER_PROVIDER]" in refused.stderr
+        assert "org.example.Other" in refused.stderr
+        assert "Choose batch 1" in refused.stderr
+    assert jvm.asked == []
+
+
+def test_how_a_migration_is_undone_is_said(jvm: Jvm) -> None:
+    for provider, snapshots in ("RocksDBStateStoreProvider", False), (
+        "HDFSBackedStateStoreProvider", True,
+    ):  # fmt: skip
+        jvm.answers = {"migrate": MIGRATION | {"provider": f"a.b.{provider}", "applied": True}}
+        said = run("migrate", "/c", "--no-file-sink", "--apply").stdout
+        assert "delete commits/8, then offsets/8" in said
+        assert ("9.snapshot" in said) == snapshots
 
 
 def test_migrate(jvm: Jvm) -> None:

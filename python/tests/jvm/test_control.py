@@ -167,8 +167,16 @@ def test_a_checkpoint_of_rocksdb_becomes_keyfolds(
     assert (plan.provider, plan.operators, plan.applied) == (ROCKSDB, ("stateStoreSave",), False)
     assert files_in(checkpoint) == before
 
+    context = spark.sparkContext
+    group = f"migration of format {checkpoint_format}"
+    context.setJobGroup(group, group)
     done = keyfold.migrate(checkpoint, dry_run=False, no_file_sink=True)
+    context.setJobGroup("after it", "after it")
     assert done.applied
+    tracker = context.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+    assert [stage.numTasks for stage in stages if stage] == [plan.partitions]
     run(spark, tmp_path, by_word, [SECOND])
     assert keyfold.open_checkpoint(checkpoint).describe().provider == PROVIDER_CLASS
     rescaled(checkpoint, 3)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,15 @@ def test_what_is_no_file_is_a_storage_error(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(StorageError, match="folder"):
         Storage(tmp_path).text("folder")
+
+
+def test_a_pickled_storage_reads_the_same_folder_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "f").write_text("x", encoding="utf-8")
+    monkeypatch.chdir(tmp_path.parent)
+    sent = pickle.dumps(Storage(tmp_path.name))
+    monkeypatch.chdir("/")
+    found = pickle.loads(sent)  # noqa: S301 - made two lines above
+    assert found.text("f") == "x"
+    assert found.full_path("f") == f"{tmp_path.name}/f"

@@ -85,7 +85,7 @@ def rollback(
     if (batch is None) == (aside is None):
         raise InvalidArgumentError("Give one of --to-batch and --undo.")
     if batch is not None:
-        found = rolling.rollback(checkpoint, batch, dry_run=not applies)
+        found = open_checkpoint(checkpoint).rollback(batch, dry_run=not applies)
     elif applies and aside is not None:
         found = rolling.undo_rollback(checkpoint, aside)
     else:

@@ -85,8 +85,9 @@ def clone(
         JvmError: the batch is not retained any more, or the target is not empty.
     """
     chosen = -1 if batch is None else batch
+    command = bridge.command_line("clone", path, to, batch=batch, dry_run=dry_run)
     found = bridge.answer(
-        _API, "copy", str(path), str(to), chosen, dry_run, verb="clone", spark=spark
+        _API, "copy", str(path), str(to), chosen, dry_run, command=command, spark=spark
     )
     return Copy.of(found)
 
@@ -107,5 +108,6 @@ def savepoint(
         ClassicSessionError: the session is one of Spark Connect.
         JvmError: there is a savepoint of that name, or nothing was committed.
     """
-    found = bridge.answer(_API, "savepoint", str(path), name, verb="savepoint", spark=spark)
+    command = bridge.command_line("savepoint", path, name)
+    found = bridge.answer(_API, "savepoint", str(path), name, command=command, spark=spark)
     return Copy.of(found)

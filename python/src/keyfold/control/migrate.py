@@ -63,6 +63,9 @@ class MigrationPlan:
         if self.applied:
             own = self.last_batch + 1
             undo = f"before the query runs: delete commits/{own}, then offsets/{own}"
+            if self.provider.endswith(".HDFSBackedStateStoreProvider"):
+                # It would take a file of this name for its own.
+                undo += f", then every {own + 1}.snapshot below state"
             rows.append(("done", f"batch {own} has the same state, in Keyfold's files"))
             rows.append(("to undo", undo))
         elif not self.refusals:
@@ -81,7 +84,8 @@ def migrate(
     """Writes a stopped query's state anew with Keyfold, a Spark task for each partition.
 
     The old state stays as it is, and the checkpoint is the old provider's until the last step. One
-    that was interrupted can be called again.
+    that was interrupted can be called again. (To go on with HDFSBacked instead, delete the files
+    that it has left: `N.snapshot`, N being 2 more than the last batch.)
 
     Args:
         path: checkpoint of a stopped query.
@@ -96,5 +100,8 @@ def migrate(
         JvmError: it is refused, and nothing was changed; or the checkpoint cannot be read.
     """
     sink = bridge.sink(sink_path, no_file_sink=no_file_sink)
-    found = bridge.answer(_API, "migrate", str(path), sink, dry_run, verb="migrate", spark=spark)
+    command = bridge.command_line(
+        "migrate", path, sink_path=sink_path, no_file_sink=no_file_sink, apply=not dry_run
+    )
+    found = bridge.answer(_API, "migrate", str(path), sink, dry_run, command=command, spark=spark)
     return MigrationPlan.of(found)

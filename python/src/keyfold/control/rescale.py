@@ -144,13 +144,21 @@ def rescale(  # noqa: PLR0913 - all but two by name
         ClassicSessionError: the session is one of Spark Connect.
         JvmError: it is refused; nothing was changed.
     """
+    command = bridge.command_line(
+        "rescale",
+        path,
+        to=partitions,
+        sink_path=sink_path,
+        no_file_sink=no_file_sink,
+        apply=not dry_run,
+    )
     found = bridge.answer(
         _API,
         "plan" if dry_run else "apply",
         str(path),
         partitions,
         bridge.sink(sink_path, no_file_sink=no_file_sink),
-        verb="rescale",
+        command=command,
         spark=spark,
     )
     return RescalePlan.of(found)

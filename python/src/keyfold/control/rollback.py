@@ -83,7 +83,8 @@ def rollback(
         ClassicSessionError: the session is one of Spark Connect.
         JvmError: it is refused; nothing was changed.
     """
-    found = bridge.answer(_API, "rollback", str(path), batch, dry_run, verb="rollback", spark=spark)
+    command = bridge.command_line("rollback", path, to_batch=batch, apply=not dry_run)
+    found = bridge.answer(_API, "rollback", str(path), batch, dry_run, command=command, spark=spark)
     return Rollback.of(found)
 
 
@@ -101,5 +102,6 @@ def undo_rollback(
         ClassicSessionError: the session is one of Spark Connect.
         JvmError: it is refused; nothing was changed.
     """
-    found = bridge.answer(_API, "undoRollback", str(path), aside, verb="rollback", spark=spark)
+    command = bridge.command_line("rollback", path, undo=aside, apply=True)
+    found = bridge.answer(_API, "undoRollback", str(path), aside, command=command, spark=spark)
     return Rollback.of(found)

@@ -90,6 +90,9 @@ def vacuum(
         ClassicSessionError: the session is one of Spark Connect.
         JvmError: something of it is in use; nothing was deleted.
     """
+    command = bridge.command_line(
+        "vacuum", path, older_than_hours=older_than_hours, apply=not dry_run
+    )
     prefix = path.rstrip("/") + "/"
     found = bridge.answer(
         _API,
@@ -98,7 +101,7 @@ def vacuum(
         "\n".join(it.removeprefix(prefix) for it in waste),
         int(older_than_hours * _HOUR_MS),
         dry_run,
-        verb="vacuum",
+        command=command,
         spark=spark,
     )
     return Vacuum.of(found)

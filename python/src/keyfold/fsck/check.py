@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain as joined
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 from keyfold.batch import Batch
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.fsck.finding import HARMLESS, Finding, FsckReport, Kind
+from keyfold.fsck.runner import Progress, run_here, run_on_spark
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import strays
+from keyfold.migrated import earlier_batches
 from keyfold.schema.state_schema import read_state_schema
 from keyfold.spark_log import (
     OperatorMetadata,
@@ -27,12 +29,19 @@ from keyfold.state.place import StorePlace
 from keyfold.storage import Storage
 from keyfold.walk import THREADS, Walk
 
-Progress: TypeAlias = Callable[[int, int], None]
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 __all__ = ["FsckReport", "Progress", "fsck"]
 
 
-def fsck(storage: Storage, *, deep: bool, progress: Progress | None = None) -> FsckReport:
+def fsck(
+    storage: Storage,
+    *,
+    deep: bool,
+    progress: Progress | None = None,
+    spark: SparkSession | None = None,
+) -> FsckReport:
     """Checks a checkpoint. What is wrong is in the report; nothing is raised for it.
 
     A query may run meanwhile: what its retention removes after it was listed is not missing.
@@ -41,9 +50,9 @@ def fsck(storage: Storage, *, deep: bool, progress: Progress | None = None) -> F
         StorageError: the storage cannot be reached.
     """
     first = _oldest(storage)
-    report = _fsck(storage, deep, progress)
+    report = _fsck(storage, deep, progress, spark)
     if report.findings and _oldest(storage) != first:
-        report = _fsck(storage, deep, progress)
+        report = _fsck(storage, deep, progress, spark)
     return report
 
 
@@ -52,13 +61,19 @@ def _oldest(storage: Storage) -> tuple[int | None, int | None]:
     return min(found, default=None), max(found, default=None)
 
 
-def _fsck(storage: Storage, deep: bool, progress: Progress | None) -> FsckReport:  # noqa: FBT001
+def _fsck(
+    storage: Storage,
+    deep: bool,  # noqa: FBT001
+    progress: Progress | None,
+    spark: SparkSession | None,
+) -> FsckReport:
     findings: list[Finding] = []
-    committed = list(_committed(storage, findings))
+    readable = list(_committed(storage, findings))
+    committed = [it for it in readable if it.offsets is None or it.offsets.is_keyfolds]
     described = list(_operators(storage, committed, findings))
     checks: list[StoreCheck] = []
+    partitions: dict[int, int] = {}
     with ThreadPoolExecutor(THREADS) as pool:
-        partitions: dict[int, int] = {}
         for operator in described:
             places = _places(storage, operator, committed, pool)
             partitions[operator.id] = 1 + max((it.partition for it, _ in places), default=0)
@@ -66,24 +81,25 @@ def _fsck(storage: Storage, deep: bool, progress: Progress | None) -> FsckReport
                 StoreCheck(storage, operator, store, place, committed, deep=deep)
                 for place, store in places
             ]
-        tasks = [pool.submit(check.run) for check in checks]
-        for done, task in enumerate(as_completed(tasks), 1):
-            task.result()
-            if progress is not None:
-                progress(done, len(tasks))
-    findings += joined.from_iterable(check.findings for check in checks)
+    found = run_here(checks, progress) if spark is None else run_on_spark(checks, progress, spark)
+    findings += joined.from_iterable(it.findings for it in found)
+    earlier = earlier_batches(storage)
     started = max(batches(storage, "offsets"), default=-1)
     if committed or described:
-        findings += strays(storage, described, partitions, started + 1)
-    unique = sorted(set(findings), key=lambda it: (it.kind in HARMLESS, it.kind.value, it.path))
+        findings += strays(storage, described, partitions, started + 1, earlier)
     return FsckReport(
         storage.root,
         deep,
         len(committed),
-        sum(check.files for check in checks),
-        sum(check.bytes for check in checks),
-        tuple(unique),
+        sum(it.files for it in found),
+        sum(it.bytes for it in found),
+        tuple(sorted(set(findings), key=_rank)),
+        earlier,
     )
+
+
+def _rank(it: Finding) -> tuple[bool, str, str, str]:
+    return it.kind in HARMLESS, it.kind.value, it.path, it.message
 
 
 def _committed(storage: Storage, findings: list[Finding]) -> Iterator[Batch]:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.html_table import html_table
+from keyfold.migrated import Earlier
 from keyfold.units import plural
 
 
@@ -56,7 +57,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class FsckReport:
-    """What was looked at and what was found, the worst first."""
+    """What was looked at and what was found, the worst first.
+
+    `earlier_batches`, from before a migration, were not: their state is another provider's.
+    """
 
     path: str
     deep: bool
@@ -64,6 +68,7 @@ class FsckReport:
     files: int
     bytes: int
     findings: tuple[Finding, ...]
+    earlier_batches: Earlier | None = None
 
     @property
     def ok(self) -> bool:
@@ -93,5 +98,7 @@ class FsckReport:
 
     def _headline(self) -> str:
         looked = f"{self.files:,} files of {self.batches:,} batches, {self.bytes:,} bytes"
+        if self.earlier_batches:
+            looked += f" ({self.earlier_batches}: not looked at)"
         found = plural(len(self.findings), "finding") if self.findings else "nothing wrong"
         return f"{self.path}: {looked}, {found}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from keyfold.batch import Batch
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.footer import Footer
@@ -18,8 +20,17 @@ from keyfold.storage import Storage
 from keyfold.store_files import list_store
 
 
+@dataclass(frozen=True)
+class Checked:
+    """What was found in a store of a partition, and how many files and bytes were looked at."""
+
+    findings: tuple[Finding, ...]
+    files: int
+    bytes: int
+
+
 class StoreCheck:
-    """One store of one partition. `findings`, `files` and `bytes` are there after `run`."""
+    """One store of one partition. It can be pickled, and run elsewhere."""
 
     def __init__(  # noqa: PLR0913 - the store, and what is asked of it
         self,
@@ -31,22 +42,25 @@ class StoreCheck:
         *,
         deep: bool,
     ) -> None:
+        self.place = place
         self._storage = storage
         self._operator = operator
         self._store = store
-        self._place = place
         self._batches = [it for it in committed if place.partition < it.partitions(operator)]
         self._rows = RowCheck(storage, operator, store, place) if deep else None
-        self.findings: list[Finding] = []
-        self.files = 0
-        self.bytes = 0
+        self._findings: list[Finding] = []
+        self._files = 0
+        self._bytes = 0
 
-    def run(self) -> None:
+    def run(self) -> Checked:
         """Looks at everything."""
-        if not self._batches:
-            return
+        if self._batches:
+            self._run()
+        return Checked(tuple(self._findings), self._files, self._bytes)
+
+    def _run(self) -> None:
         newest = self._batches[-1]
-        self._listed = list_store(self._storage, self._place.folder, newest.version)
+        self._listed = list_store(self._storage, self.place.folder, newest.version)
         needed: dict[Step, None] = {}
         heads: dict[int, Footer] = {}
         oldest = newest.version
@@ -62,23 +76,23 @@ class StoreCheck:
         committed = self._committed_names(heads, oldest)
         for name in self._listed.sizes:
             if name in committed:
-                needed[Step(f"{self._place.folder}/{name}")] = None
+                needed[Step(f"{self.place.folder}/{name}")] = None
             elif name.version >= oldest:
                 self._find(
                     Kind.UNREFERENCED,
-                    f"{self._place.folder}/{name}",
+                    f"{self.place.folder}/{name}",
                     "no retained batch builds on it: an attempt at a batch has left it. It goes "
                     "once it is older than what is retained.",
                 )
         key_groups = next((it.identity.key_groups for it in reversed(heads.values())), None)
         for step in needed:
             self._check(step, key_groups)
-        if self._rows is not None and not self.findings:
+        if self._rows is not None and not self._findings:
             for batch in {
                 self._batches[0].number: self._batches[0],
                 newest.number: newest,
             }.values():
-                self.findings += self._rows.counts(batch)
+                self._findings += self._rows.counts(batch)
 
     def _chain(self, batch: Batch) -> Chain | None:
         """The files of a batch's version; None, and a finding, if it cannot be put together."""
@@ -93,7 +107,7 @@ class StoreCheck:
         if kind is FileKind.SNAPSHOT and chain.head.lineage and delta not in self._listed.sizes:
             self._find(
                 Kind.MISSING,
-                f"{self._place.folder}/{delta}",
+                f"{self.place.folder}/{delta}",
                 f"batch {batch.number} wrote it and it is gone; its snapshot can still be read. "
                 "Restore it from a copy.",
             )
@@ -102,7 +116,7 @@ class StoreCheck:
     def _broken(self, batch: Batch, unique: str, error: KeyfoldError) -> None:
         if self._is_alone_in_partition_0():
             return
-        path = f"{self._place.folder}/{FileName(batch.version, unique, FileKind.DELTA)}"
+        path = f"{self.place.folder}/{FileName(batch.version, unique, FileKind.DELTA)}"
         if isinstance(error, FileMissingError):
             self._find(Kind.MISSING, path, f"batch {batch.number} needs it. {error.args[0]}")
             return
@@ -111,9 +125,9 @@ class StoreCheck:
 
     def _is_alone_in_partition_0(self) -> bool:
         """Whether the operator keeps everything in partition 0, so that this folder is empty."""
-        if self._place.partition == 0 or self._listed.sizes:
+        if self.place.partition == 0 or self._listed.sizes:
             return False
-        first = StorePlace(self._place.operator, 0, self._place.store)
+        first = StorePlace(self.place.operator, 0, self.place.store)
         newest = self._batches[-1]
         unique = newest.commit.id_of(self._operator.id, 0, self._store)
         try:
@@ -125,7 +139,7 @@ class StoreCheck:
         return all(family.partition_key == CONSTANT for family in head.families)
 
     def _unique(self, batch: Batch) -> str:
-        return batch.commit.id_of(self._operator.id, self._place.partition, self._store)
+        return batch.commit.id_of(self._operator.id, self.place.partition, self._store)
 
     def _astray(self) -> set[int]:
         """Versions whose heads build on others than the commit log says."""
@@ -142,7 +156,7 @@ class StoreCheck:
                     found.add(version)
                     self._find(
                         Kind.LINEAGE,
-                        f"{self._place.folder}/{self._listed.name_of(head)}",
+                        f"{self.place.folder}/{self._listed.name_of(head)}",
                         f"it builds on version {link.version} with id {link.id!r}, but the commit "
                         f"log says {known!r}. Restore the partition's folder from a copy.",
                     )
@@ -158,7 +172,7 @@ class StoreCheck:
                 if is_snapshot and name not in self._listed.sizes:
                     self._find(
                         Kind.MISSING,
-                        f"{self._place.folder}/{name}",
+                        f"{self.place.folder}/{name}",
                         f"version {version} was built on it. Older files give the same, more "
                         "slowly; the next snapshot makes up for it.",
                     )
@@ -176,11 +190,11 @@ class StoreCheck:
         }
 
     def _check(self, step: Step, key_groups: int | None) -> None:
-        check = FileCheck(self._storage, self._place, step, key_groups, self._partitions_of)
+        check = FileCheck(self._storage, self.place, step, key_groups, self._partitions_of)
         for kind, message in check.run(self._rows):
             self._find(kind, step.path, message)
-        self.files += 1
-        self.bytes += check.size
+        self._files += 1
+        self._bytes += check.size
 
     def _partitions_of(self, version: int) -> int | None:
         """Number of partitions that the query had when it made a version."""
@@ -188,7 +202,7 @@ class StoreCheck:
         return None if batch is None or batch.offsets is None else batch.offsets.shuffle_partitions
 
     def _find(self, kind: Kind, path: str, message: str) -> None:
-        self.findings.append(Finding(kind, self._storage.full_path(path), message))
+        self._findings.append(Finding(kind, self._storage.full_path(path), message))
 
 
 def _bottom(chain: Chain) -> int:

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from keyfold.fsck.finding import Finding, Kind
+from keyfold.migrated import Earlier
 from keyfold.names import parse_name
 from keyfold.spark_log import OperatorMetadata
 from keyfold.state.place import DEFAULT_STORE
 from keyfold.storage import Listed, Storage
+from keyfold.walk import THREADS
+
+# What Spark's RocksDB provider keeps in a store's folder, which a migration leaves as it is.
+_ROCKSDB_FOLDER = "SSTs"
+_ROCKSDB_FILE = re.compile(r"\d+(_[^/.]+)*\.(zip|changelog)")
 
 
 def strays(
-    storage: Storage, operators: list[OperatorMetadata], partitions: dict[int, int], last: int
+    storage: Storage,
+    operators: list[OperatorMetadata],
+    partitions: dict[int, int],
+    last: int,
+    earlier: Earlier | None,
 ) -> Iterator[Finding]:
     """Folders and files that no store of the query has.
 
@@ -21,6 +34,8 @@ def strays(
         operators: those that Spark describes.
         partitions: partitions of each operator over all retained batches.
         last: the newest version that a batch which has started may write.
+        earlier: batches from before a migration. While there are some, the files of the provider
+            that kept them are needed to go back, or to look at them.
     """
     known = {str(operator.id): operator for operator in operators}
     for entry in _visible(storage.listing("state")):
@@ -30,36 +45,65 @@ def strays(
             if not storage.listing(f"state/{entry.name}/_metadata"):
                 yield _orphan(storage, f"state/{entry.name}", "the query has no such operator")
             continue
-        stores = {store.name for store in operator.stores}
-        for inner in _visible(storage.listing(f"state/{operator.id}")):
-            path = f"state/{operator.id}/{inner.name}"
-            number = int(inner.name) if inner.name.isdecimal() else -1
-            if not inner.is_folder or number < 0:
-                yield _orphan(storage, path, "it is no partition's folder")
-            elif number >= partitions.get(operator.id, 1) and _has_state(storage, path):
-                yield _orphan(storage, path, f"operator {operator.id} has no partition {number}")
-            else:
-                yield from _in_partition(storage, path, stores, last)
+        folders = _visible(storage.listing(f"state/{operator.id}"))
+        look = partial(
+            _in_operator,
+            storage=storage,
+            operator=operator,
+            partitions=partitions.get(operator.id, 1),
+            last=last,
+            earlier=earlier,
+        )
+        with ThreadPoolExecutor(THREADS) as pool:
+            for found in pool.map(look, folders):
+                yield from found
 
 
-def _in_partition(storage: Storage, path: str, stores: set[str], last: int) -> Iterator[Finding]:
+def _in_operator(  # noqa: PLR0913 - a folder, and what is known
+    folder: Listed,
+    *,
+    storage: Storage,
+    operator: OperatorMetadata,
+    partitions: int,
+    last: int,
+    earlier: Earlier | None,
+) -> list[Finding]:
+    path = f"state/{operator.id}/{folder.name}"
+    number = int(folder.name) if folder.name.isdecimal() else -1
+    if not folder.is_folder or number < 0:
+        return [_orphan(storage, path, "it is no partition's folder")]
+    if number >= partitions and _has_state(storage, path):
+        return [_orphan(storage, path, f"operator {operator.id} has no partition {number}")]
+    stores = {store.name for store in operator.stores}
+    return list(_in_partition(storage, path, stores, last, earlier))
+
+
+def _in_partition(
+    storage: Storage, path: str, stores: set[str], last: int, earlier: Earlier | None
+) -> Iterator[Finding]:
     for entry in _visible(storage.listing(path)):
         here = f"{path}/{entry.name}"
-        if entry.is_folder:
-            if entry.name not in stores:
-                yield _orphan(storage, here, "the operator has no such store")
-                continue
+        if entry.is_folder and entry.name in stores:
             for file in _visible(storage.listing(here)):
-                yield from _file(storage, f"{here}/{file.name}", file, last)
+                yield from _entry(storage, f"{here}/{file.name}", file, last, earlier)
+        elif entry.is_folder and entry.name != _ROCKSDB_FOLDER:
+            yield _orphan(storage, here, "the operator has no such store")
         elif DEFAULT_STORE not in stores:
             yield _orphan(storage, here, "the operator has no store of the default name")
         else:
-            yield from _file(storage, here, entry, last)
+            yield from _entry(storage, here, entry, last, earlier)
 
 
-def _file(storage: Storage, path: str, entry: Listed, last: int) -> Iterator[Finding]:
-    name = parse_name(entry.name)
-    if name is None:
+def _entry(
+    storage: Storage, path: str, entry: Listed, last: int, earlier: Earlier | None
+) -> Iterator[Finding]:
+    name = None if entry.is_folder else parse_name(entry.name)
+    if entry.name == _ROCKSDB_FOLDER or _ROCKSDB_FILE.fullmatch(entry.name):
+        if earlier is None:
+            yield _orphan(
+                storage, path, "RocksDB has left it, from before the checkpoint was migrated"
+            )
+    elif name is None:
         yield _orphan(storage, path, "it is no file of Keyfold's or Spark's")
     elif name.version > last:
         yield _orphan(storage, path, f"no batch has begun that makes version {name.version}")

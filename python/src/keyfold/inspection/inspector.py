@@ -12,6 +12,7 @@ from keyfold.batch import Batch, read_at
 from keyfold.footer import Footer
 from keyfold.inspection import rows_of_parts as rows
 from keyfold.inspection.skew import Skew, measure
+from keyfold.migrated import earlier_batches
 from keyfold.names import Kind
 from keyfold.spark_log import OperatorMetadata, operators, read_operator
 from keyfold.storage import Storage
@@ -87,8 +88,9 @@ class Inspector:
         ]
 
     def _parts(self, batch: Batch) -> list[Part]:
+        earlier = earlier_batches(self._storage)
         with self._pool() as pool:
-            walk = Walk(self._storage, batch, pool)
+            walk = Walk(self._storage, batch, pool, earlier.next_version if earlier else 0)
             return [
                 part
                 for operator in self._operators(batch)

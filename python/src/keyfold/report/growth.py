@@ -10,7 +10,8 @@ from typing import TypeAlias
 from keyfold.batch import find_batch
 from keyfold.description import total
 from keyfold.errors import KeyfoldError
-from keyfold.spark_log import batches, operators, read_operator
+from keyfold.migrated import own_batches
+from keyfold.spark_log import operators, read_operator
 from keyfold.storage import Storage
 from keyfold.walk import THREADS, Walk
 
@@ -38,7 +39,7 @@ def sizes(storage: Storage, stores: int, progress: Progress | None) -> list[Size
         stores: how many heads a batch has.
         progress: told of each batch.
     """
-    numbers = batches(storage, "commits")
+    numbers = own_batches(storage)
     kept = numbers[:: -(-len(numbers) * max(stores, 1) // _FOOTERS) or 1]
     if numbers and kept[-1] != numbers[-1]:
         kept.append(numbers[-1])

@@ -11,8 +11,8 @@ from keyfold.batch import Batch, find_batch
 from keyfold.errors import BatchNotRetainedError, FileMissingError
 from keyfold.footer import Footer
 from keyfold.format import read_blocks, read_footer
+from keyfold.migrated import own_batches
 from keyfold.names import FileName, Kind
-from keyfold.spark_log import batches
 from keyfold.state.merge import rows_of
 from keyfold.state.pieces import NOTHING, Entries, concatenated, of_block
 from keyfold.state.selection import Selection
@@ -29,7 +29,7 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
     found: list[pa.Table] = []
     before: pa.Table | None = None
     state = _State(source)
-    for number in batches(source.storage, "commits"):
+    for number in own_batches(source.storage):
         try:
             batch = find_batch(source.storage, number)
             partitions, wanted = partitions_of(source, batch, stored)

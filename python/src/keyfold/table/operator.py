@@ -114,9 +114,15 @@ class Operator:
         """As `StateTable.history`, of its only table."""
         return self.only.history(key)
 
-    def to_spark(self, spark: SparkSession, batch: int = -1) -> DataFrame:
+    def to_spark(
+        self,
+        spark: SparkSession,
+        columns: Sequence[str] | None = None,
+        where: str | pc.Expression | None = None,
+        batch: int = -1,
+    ) -> DataFrame:
         """As `StateTable.to_spark`, of its only table."""
-        return self.only.to_spark(spark, batch)
+        return self.only.to_spark(spark, columns, where, batch)
 
     @property
     def only(self) -> StateTable:

@@ -37,7 +37,7 @@ class Scan:
     @property
     def schema(self) -> pa.Schema:
         """The columns."""
-        return self._shaped(self.source.layout.arrow.empty_table()).schema
+        return self.shaped(self.source.layout.arrow.empty_table()).schema
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows, a partition after the other.
@@ -84,6 +84,14 @@ class Scan:
         """Number of rows; without a condition, most often from footers alone."""
         return read_at(self.source.storage, self.batch, self._count)
 
+    def shaped(self, table: pa.Table) -> pa.Table:
+        """The rows and columns of a table that are asked for; no limit."""
+        if self.where is not None:
+            table = table.filter(condition(self.where, table.schema))
+        if self.columns is not None:
+            table = project(table, self.columns)
+        return table
+
     def _repr_html_(self) -> str:
         some = Scan(self.source, self.columns, self.where, self.batch, self.limit or _SHOWN)
         return html_of_arrow(flattened(some.to_arrow()), _SHOWN)
@@ -93,20 +101,13 @@ class Scan:
         if left == 0:
             return
         for table in self.source.tables(batch):
-            shaped = self._shaped(table)
+            shaped = self.shaped(table)
             if left is not None:
                 shaped = shaped.slice(0, left)
                 left -= shaped.num_rows
             yield shaped
             if left == 0:
                 return
-
-    def _shaped(self, table: pa.Table) -> pa.Table:
-        if self.where is not None:
-            table = table.filter(condition(self.where, table.schema))
-        if self.columns is not None:
-            table = project(table, self.columns)
-        return table
 
     def _count(self, batch: Batch) -> int:
         known = None if self.where is not None else self._known_count(batch)

@@ -128,14 +128,35 @@ class StateTable:
         """
         return history(self.source, key)
 
-    def to_spark(self, spark: SparkSession, batch: int = -1) -> DataFrame:
+    def to_spark(
+        self,
+        spark: SparkSession,
+        columns: Sequence[str] | None = None,
+        where: str | pc.Expression | None = None,
+        batch: int = -1,
+        *,
+        flatten: bool = True,
+    ) -> DataFrame:
         """The rows as a DataFrame, read by Spark's Python workers, a task for each partition.
 
-        Works under Spark Connect too; the workers need this package. The batch is settled now.
+        The workers need this package (on a cluster that lacks it: `spark-submit --py-files`, or
+        `addArtifacts`) and reach the checkpoint by the same path. Rows and columns that are not
+        asked for do not leave them. The batch is settled now.
+
+        Args:
+            spark: a session, classic or Connect.
+            columns: as for `scan`, as the other arguments.
+            where: a condition.
+            batch: a batch of the query.
+            flatten: whether lists and maps have a row for each element.
+
+        Raises:
+            InvalidArgumentError: the condition cannot be understood.
+            UnknownNameError: a column is not there.
         """
         from keyfold.spark_frame import spark_frame  # noqa: PLC0415 - PySpark need not be there
 
-        return spark_frame(spark, self.source, find_batch(self.source.storage, batch))
+        return spark_frame(spark, self.scan(columns, where, batch, flatten=flatten))
 
     def __repr__(self) -> str:
         """Operator and name."""

@@ -1,0 +1,160 @@
+"""Checks and scans as tasks of Spark, through a classic session and through Spark Connect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pytest
+from connect_server import connect_server
+from pyspark.sql import functions as sf
+from reading import bag
+from session import NEEDS_JAR, session
+
+import keyfold
+from fake_checkpoint import FakeCheckpoint
+from keyfold.checkpoint import Checkpoint
+from keyfold.control.copies import clone, savepoint
+from keyfold.control.rollback import rollback, undo_rollback
+from keyfold.control.vacuum import vacuum
+from keyfold.errors import ClassicSessionError
+from state_writer import StateWriter
+
+pytestmark = NEEDS_JAR
+
+PARTITIONS = 3
+
+
+@pytest.fixture(scope="module")
+def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        session(tmp_path_factory.mktemp("classic"), patch) as made,
+    ):
+        yield made
+
+
+@pytest.fixture(scope="module")
+def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415 - warns of pandas
+
+    with connect_server(tmp_path_factory.mktemp("connect")) as url:
+        made = SparkSession.builder.remote(url).getOrCreate()
+        yield made
+        made.stop()
+
+
+@pytest.fixture(params=["classic", "connect"])
+def spark(request: pytest.FixtureRequest) -> Any:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def writer(fake: FakeCheckpoint) -> StateWriter:
+    found = StateWriter(fake, partitions=PARTITIONS)
+    found.batch({key: key for key in range(60)})
+    found.batch({key: 2 * key for key in range(0, 60, 5)}, snapshots=True)
+    found.batch({1: 11, 2: None})
+    return found
+
+
+@pytest.fixture
+def opened(writer: StateWriter) -> Checkpoint:
+    return keyfold.open_checkpoint(writer.fake.root)
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_check_finds_the_same_in_the_same_order(
+    spark: Any, writer: StateWriter, opened: Checkpoint, *, deep: bool
+) -> None:
+    healthy = opened.fsck(deep=deep, spark=spark)
+    assert healthy == opened.fsck(deep=deep)
+    assert (healthy.ok, healthy.batches, healthy.files) == (True, 3, 4 * PARTITIONS)
+
+    writer.path(3, "delta", 2).write_bytes(b"LZ4Block" * 20)
+    writer.path(1, "delta", 1).unlink()
+    writer.path(2, "snapshot", 0).unlink()
+    writer.fake.write("state/0/1/notes.txt", b"hello")
+    told: list[tuple[int, int]] = []
+    found = opened.fsck(deep=deep, spark=spark, progress=lambda *it: told.append(it))
+    assert found == opened.fsck(deep=deep)
+    assert {it.kind.value for it in found.findings} == {"foreign", "missing", "orphan"}
+    assert told[-1] == (PARTITIONS, PARTITIONS)
+
+
+def test_nothing_to_check_is_no_task(spark: Any, fake: FakeCheckpoint) -> None:
+    fake.start(0)
+    assert keyfold.open_checkpoint(fake.root).fsck(spark=spark).findings == ()
+
+
+def test_a_frame_has_what_a_scan_has(spark: Any, opened: Checkpoint) -> None:
+    table = opened["agg"]
+
+    def same(**asked: Any) -> int:
+        rows = table.scan(**asked).to_arrow()
+        assert bag(table.to_spark(spark, **asked).toArrow()) == bag(rows)
+        return int(rows.num_rows)
+
+    assert same() == 59
+    assert same(batch=0) == 60
+    assert same(where="key.id < 10 and value.total != 3") == 8
+    assert same(where=pc.field("partition_id") == 1, columns=["value.total"], batch=-2) > 0
+    with pytest.raises(keyfold.KeyfoldError, match="nothing"):
+        table.to_spark(spark, columns=["nothing"])
+    tasks = table.to_spark(spark).select("partition_id", sf_partition(spark)).distinct().collect()
+    assert sorted(map(tuple, tasks)) == [(it, it) for it in range(PARTITIONS)]
+
+
+def sf_partition(spark: Any) -> Any:
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        from pyspark.sql.connect.functions import spark_partition_id  # noqa: PLC0415
+
+        return spark_partition_id()
+    return sf.spark_partition_id()
+
+
+def test_a_check_has_a_task_for_each_partition(classic: Any, opened: Checkpoint) -> None:
+    classic.sparkContext.setJobGroup("check", "check")
+    opened.fsck(spark=classic)
+    tracker = classic.sparkContext.statusTracker()
+    (job,) = tracker.getJobIdsForGroup("check")
+    (stage,) = tracker.getJobInfo(job).stageIds
+    assert tracker.getStageInfo(stage).numTasks == PARTITIONS
+
+
+REFUSED: dict[str, Callable[[str, Any], object]] = {
+    "rescale {} --to 3 --no-file-sink": lambda path, spark: keyfold.plan_rescale(
+        path, 3, no_file_sink=True, spark=spark
+    ),
+    "rescale {} --to 3 --sink-path '/a sink' --apply": lambda path, spark: keyfold.rescale(
+        path, 3, dry_run=False, sink_path="/a sink", spark=spark
+    ),
+    "migrate {} --no-file-sink --apply": lambda path, spark: keyfold.migrate(
+        path, dry_run=False, no_file_sink=True, spark=spark
+    ),
+    "rollback {} --to-batch 0": lambda path, spark: rollback(path, 0, spark=spark),
+    "rollback {} --undo rollback-0-a --apply": lambda path, spark: undo_rollback(
+        path, "rollback-0-a", spark=spark
+    ),
+    "clone {} /copy --batch 0 --dry-run": lambda path, spark: clone(
+        path, "/copy", batch=0, dry_run=True, spark=spark
+    ),
+    "savepoint {} before": lambda path, spark: savepoint(path, "before", spark=spark),
+    "vacuum {} --older-than-hours 1.5 --apply": lambda path, spark: vacuum(
+        path, [], older_than_hours=1.5, dry_run=False, spark=spark
+    ),
+}
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_what_changes_a_checkpoint_names_the_command_line(
+    connect: Any, writer: StateWriter, command: str
+) -> None:
+    path = str(writer.fake.root)
+    before = {it: it.read_bytes() for it in Path(path).rglob("*") if it.is_file()}
+    with pytest.raises(ClassicSessionError) as caught:
+        REFUSED[command](path, connect)
+    assert str(caught.value).endswith(f": keyfold {command.format(path)}")
+    assert {it: it.read_bytes() for it in Path(path).rglob("*") if it.is_file()} == before
