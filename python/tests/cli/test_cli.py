@@ -72,6 +72,17 @@ def test_diff_and_history(path: str) -> None:
     assert found == {1: "updated", 2: "deleted", 40: "inserted"}
     found = objects("history", path, "agg", '{"id": 2}')
     assert [(row["batch_id"], row["change"]) for row in found] == [(0, "present"), (1, "deleted")]
+    assert objects("diff", path, "agg", "-2", "-1") == objects("diff", path, "agg", "0", "1")
+
+
+def test_text_ends_after_a_thousand_rows_and_says_so(fake: FakeCheckpoint) -> None:
+    writer = StateWriter(fake)
+    writer.batch({key: key for key in range(1001)})
+    shown = run("scan", str(fake.root), "agg", "--limit", "-1")
+    assert len(shown.stdout.splitlines()) == 1 + 1000
+    assert "The first 1,000 rows; -o json prints all." in shown.stderr
+    assert len(objects("scan", str(fake.root), "agg", "--limit", "-1")) == 1001
+    assert "json" not in run("scan", str(fake.root), "agg", "--limit", "1000").stderr
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from reading import compare
 from session import NEEDS_JAR, Query, session
+from verbs import every_verb_works
 
 import keyfold
 
@@ -107,8 +108,8 @@ def test_operator(spark: SparkSession, tmp_path: Path, name: str) -> None:
     found = compare(spark, query.checkpoint)
     assert sum(found.values()) > 0
     compare(spark, query.checkpoint, last - 1)
-    assert opened.fsck(deep=True).findings == ()
     looks_up(query.checkpoint)
+    every_verb_works(query.checkpoint)
 
 
 def looks_up(checkpoint: Path) -> None:
@@ -203,4 +204,5 @@ def checked(checkpoint: Path) -> Any:
         assert table.scan().to_arrow().num_rows == table.count(), name
     assert opened.fsck(deep=True).findings == ()
     looks_up(checkpoint)
+    every_verb_works(checkpoint)
     return opened[0].tables

@@ -64,6 +64,6 @@ def command(*decorators: Callable[[C], C]) -> Callable[[C], click.Command]:
 
 output = click.option(
     "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="Text, or JSON: an object, of tables one a line.",
+    help="Text, at most 1,000 rows; or JSON: an object, of tables one a line.",
 )  # fmt: skip
 checkpoint = click.argument("checkpoint")

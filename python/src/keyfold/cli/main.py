@@ -126,6 +126,10 @@ def diff(output: Output, checkpoint: str, table: str, before: int, after: int) -
     output.table([_open(checkpoint, table).diff(before, after)])
 
 
+# So that -2 is a batch.
+diff.context_settings["ignore_unknown_options"] = True
+
+
 @command(_checkpoint, _table, _key, _output)
 def history(output: Output, checkpoint: str, table: str, key: str) -> int | None:
     """One KEY, given as JSON, over the batches that are retained."""

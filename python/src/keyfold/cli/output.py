@@ -19,6 +19,8 @@ from rich.text import Text
 from keyfold.table.column import flattened
 
 _WIDE = 10_000
+# A grid is laid out as a whole, which takes a millisecond a row, and nobody reads so many.
+_MOST_ROWS = 1_000
 
 
 class Output(Protocol):
@@ -59,17 +61,17 @@ class TextOutput:
         self._console.print(shown)
 
     def table(self, tables: Iterable[pa.Table]) -> None:
-        """A grid of all rows, a column for each field of a struct."""
-        parts = [flattened(part) for part in tables]
+        """A grid of the first thousand rows, a column for each field of a struct."""
         grid = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-        for field in parts[0].schema if parts else ():
-            numeric = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
-            grid.add_column(
-                field.name, justify="right" if numeric else "left", overflow="fold", no_wrap=False
-            )
-        for part in parts:
-            for row in zip(*(column.to_pylist() for column in part.columns), strict=True):
+        for part in map(flattened, tables):
+            if not grid.columns:
+                _add_columns(grid, part.schema)
+            shown = part.slice(0, _MOST_ROWS - grid.row_count)
+            for row in zip(*(column.to_pylist() for column in shown.columns), strict=True):
                 grid.add_row(*(Text(_cell(value)) for value in row))
+            if len(shown) < len(part):
+                message(f"The first {_MOST_ROWS:,} rows; -o json prints all.")
+                break
         self._console.print(grid)
 
 
@@ -89,6 +91,14 @@ def progress(title: str) -> Iterator[Callable[[int, int], None] | None]:
     with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def _add_columns(grid: Table, schema: pa.Schema) -> None:
+    for field in schema:
+        numeric = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+        grid.add_column(
+            field.name, justify="right" if numeric else "left", overflow="fold", no_wrap=False
+        )
 
 
 def _cell(value: Any) -> str:  # noqa: ANN401 - whatever a column holds
