@@ -112,6 +112,19 @@ def test_operator(spark: SparkSession, tmp_path: Path, name: str) -> None:
     every_verb_works(query.checkpoint)
 
 
+def test_a_session_of_the_older_checkpoint_format_reads_the_newer(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    # Spark's RocksDB provider cannot, since there the session's setting says how files are named.
+    build, mode, conf = OPERATORS["agg"]
+    query = Query(spark, tmp_path, SCHEMA, build, mode, **conf)
+    for batch in range(2):
+        query.run(rows(batch))
+    older = spark.newSession()
+    older.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "1")
+    assert compare(older, query.checkpoint)["default"] > 0
+
+
 def looks_up(checkpoint: Path) -> None:
     """Every key that a scan shows is found by itself, with the rows that the scan shows."""
     for operator in keyfold.open_checkpoint(checkpoint).operators:
