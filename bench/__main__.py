@@ -15,12 +15,12 @@ from pathlib import Path
 from statistics import median
 
 import pyspark
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from rich.console import Console
 
 import keyfold
-from bench.states import KEYFOLD, LARGE, PROVIDERS, WIDE, run, session
+from bench.states import KEYFOLD, LARGE, PROVIDERS, WIDE, Kept, run, session
 
 ROUNDS = 3
 DESCRIBE_MS = 2000
@@ -38,19 +38,19 @@ class Question:
     """
 
     text: str
-    of_spark: Callable[[SparkSession, Path], int]
+    of_spark: Callable[[Kept], int]
     of_keyfold: Callable[[Path], int]
     target: int
 
 
-def state(spark: SparkSession, checkpoint: Path) -> pyspark.sql.DataFrame:
+def state(kept: Kept) -> DataFrame:
     """Read a checkpoint as Spark does."""
-    return spark.read.format("statestore").load(str(checkpoint))
+    return kept.spark.read.format("statestore").load(str(kept.checkpoint))
 
 
-def one_count(spark: SparkSession, checkpoint: Path) -> int:
+def one_count(kept: Kept) -> int:
     """Look one key up."""
-    found = state(spark, checkpoint).where(sf.col("key.id") == KEY).collect()
+    found = state(kept).where(sf.col("key.id") == KEY).collect()
     return int(found[0]["value"]["count"])
 
 
@@ -69,13 +69,13 @@ def got(checkpoint: Path) -> int:
 QUESTIONS = (
     Question(
         f"count {LARGE.rows:,} rows; Keyfold reads all columns of them",
-        lambda spark, path: state(spark, path).count(),
+        lambda kept: state(kept).count(),
         scanned,
         3,
     ),
     Question(
         f"{PANDAS_ROWS:,} rows to pandas",
-        lambda spark, path: len(state(spark, path).limit(PANDAS_ROWS).toPandas()),
+        lambda kept: len(state(kept).limit(PANDAS_ROWS).toPandas()),
         lambda path: len(keyfold.open_checkpoint(path)[0].scan(limit=PANDAS_ROWS).to_pandas()),
         10,
     ),
@@ -95,20 +95,20 @@ def milliseconds(work: Callable[[], int]) -> tuple[float, int]:
     return median(times), found
 
 
-def answers(spark: SparkSession, checkpoints: dict[str, Path]) -> list[str]:
+def answers(all_kept: dict[str, Kept]) -> list[str]:
     """Ask everything of everyone; lines of the table."""
     rows = []
     for question in QUESTIONS:
-        ours, expected = milliseconds(partial(question.of_keyfold, checkpoints["Keyfold"]))
+        ours, expected = milliseconds(partial(question.of_keyfold, all_kept["Keyfold"].checkpoint))
         cells = []
-        for provider, path in checkpoints.items():
-            time_ms, found = milliseconds(partial(question.of_spark, spark, path))
+        for provider, kept in all_kept.items():
+            time_ms, found = milliseconds(partial(question.of_spark, kept))
             if found != expected:
                 raise SystemExit(f"{provider}: {question.text}: {found}, not {expected}")
             mark = "✓" if time_ms / ours >= question.target else "✗"
             cells.append(f"{time_ms:,.0f} | {time_ms / ours:,.1f}x {mark}")
         rows.append(f"| {question.text} | {ours:,.1f} | {' | '.join(cells)} | {question.target}x |")
-        console.print(rows[-1])
+        console.print(rows[-1], soft_wrap=True)
     return rows
 
 
@@ -166,13 +166,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="keyfold-bench-") as scratch:
         folder = Path(scratch)
         spark = session(folder)
-        checkpoints = {}
+        all_kept = {}
         for name, provider in PROVIDERS.items():
             console.print(f"Counting {LARGE.rows:,} keys with {name} ...")
-            checkpoints[name] = run(spark, folder, LARGE, provider)
-        rows = answers(spark, checkpoints)
+            all_kept[name] = run(spark, folder, LARGE, provider)
+        rows = answers(all_kept)
         console.print(f"Running {WIDE.batches} batches of {WIDE.partitions} partitions ...")
-        description = described(run(spark, folder, WIDE, KEYFOLD))
+        description = described(run(spark, folder, WIDE, KEYFOLD).checkpoint)
         console.print(description)
         spark.stop()
     PAGE.write_text(page(rows, description), encoding="utf-8")

@@ -49,13 +49,17 @@ def session(scratch: Path) -> SparkSession:
     return made
 
 
-def run(spark: SparkSession, folder: Path, count: Count, provider: str) -> Path:
-    """Run the query with a provider, to its end.
+@dataclass(frozen=True)
+class Kept:
+    """A checkpoint, and a session that can read it."""
 
-    Returns:
-        Its checkpoint.
+    checkpoint: Path
+    spark: SparkSession
 
-    """
+
+def run(shared: SparkSession, folder: Path, count: Count, provider: str) -> Kept:
+    """Run the query with a provider, to its end."""
+    spark = shared.newSession()
     source = folder / f"{count.name}-input"
     if not source.exists():
         # The factor has no divisor in common with the rows, so that each number comes once.
@@ -71,4 +75,4 @@ def run(spark: SparkSession, folder: Path, count: Count, provider: str) -> Path:
     counts = stream.parquet(str(source)).groupBy("id").count()
     writing = counts.writeStream.format("noop").outputMode("update").trigger(availableNow=True)
     writing.option("checkpointLocation", str(checkpoint)).start().awaitTermination()
-    return checkpoint
+    return Kept(checkpoint, spark)
