@@ -16,14 +16,17 @@ lazy val bench = (project in file("jvm/bench"))
       "org.apache.spark" %% "spark-sql" % sparkVersion,
       "com.lihaoyi" %% "ujson" % "4.1.0"
     ),
-    // Needed by two projects that nobody else depends on: not worth a project of their own.
+    // Needed by projects that nobody else depends on: not worth a project of their own.
     Compile / unmanagedSources ++= {
-      val conformance = (ThisBuild / baseDirectory).value / "jvm" / "conformance" / "src"
-      val sources = "scala/io/keyfold/conformance"
+      val jvm = (ThisBuild / baseDirectory).value / "jvm"
+      val conformance = "scala/io/keyfold/conformance"
       Seq(
-        conformance / "main" / sources / "RunnerWatch.scala",
-        conformance / "main" / sources / "TestedCode.scala",
-        conformance / "test" / sources / "ShelllessLocalFs.scala"
+        jvm / "conformance/src/main" / conformance / "RunnerWatch.scala",
+        jvm / "conformance/src/main" / conformance / "TestedCode.scala",
+        jvm / "conformance/src/test" / conformance / "ShelllessLocalFs.scala",
+        jvm / "core/src/test/scala/io/keyfold/testkit/ForwardingBlobStore.scala",
+        jvm / "core/src/test/scala/io/keyfold/testkit/StoreReader.scala",
+        jvm / "spark/src/test/scala/org/apache/spark/sql/keyfold/StateStores.scala"
       )
     },
     prepare := {

@@ -7,13 +7,13 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 import keyfold
+from keyfold.settings import FORMAT_KEY, FORMAT_VERSION, PROVIDER_CLASS, PROVIDER_KEY
 
-KEYFOLD: Final = "io.keyfold.spark.KeyfoldStateStoreProvider"
 _STATE: Final = "org.apache.spark.sql.execution.streaming.state"
 PROVIDERS: Final = {
     "HDFSBacked": f"{_STATE}.HDFSBackedStateStoreProvider",
     "RocksDB": f"{_STATE}.RocksDBStateStoreProvider",
-    "Keyfold": KEYFOLD,
+    "Keyfold": PROVIDER_CLASS,
 }
 
 
@@ -66,10 +66,9 @@ def run(shared: SparkSession, folder: Path, count: Count, provider: str) -> Kept
         numbers = spark.range(count.rows).selectExpr(f"id * 2654435761 % {count.rows} AS id")
         numbers.repartition(count.batches).write.parquet(str(source))
     checkpoint = folder / f"{count.name}-{provider.rpartition('.')[2]}"
-    stores = "spark.sql.streaming.stateStore"
-    spark.conf.set(f"{stores}.providerClass", provider)
+    spark.conf.set(PROVIDER_KEY, provider)
     # HDFSBacked has only the first.
-    spark.conf.set(f"{stores}.checkpointFormatVersion", 2 if provider == KEYFOLD else 1)
+    spark.conf.set(FORMAT_KEY, FORMAT_VERSION if provider == PROVIDER_CLASS else "1")
     spark.conf.set("spark.sql.shuffle.partitions", count.partitions)
     stream = spark.readStream.schema("id BIGINT").option("maxFilesPerTrigger", 1)
     counts = stream.parquet(str(source)).groupBy("id").count()

@@ -7,10 +7,11 @@ from pyspark.sql import SparkSession
 
 import keyfold
 from demo.stages import STAGES
+from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
 
 KEYFOLD: Final = "keyfold"
 PROVIDERS: Final = {
-    KEYFOLD: "io.keyfold.spark.KeyfoldStateStoreProvider",
+    KEYFOLD: PROVIDER_CLASS,
     "hdfs": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }
@@ -62,4 +63,4 @@ def streaming_session(provider: str, scratch: Path) -> SparkSession:
     builder = _builder(scratch).config(map=SHORT_LIVED)
     if provider == KEYFOLD:
         return keyfold.configure(builder).getOrCreate()
-    return builder.config(f"{STATE_STORE}.providerClass", PROVIDERS[provider]).getOrCreate()
+    return builder.config(PROVIDER_KEY, PROVIDERS[provider]).getOrCreate()

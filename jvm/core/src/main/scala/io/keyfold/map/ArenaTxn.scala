@@ -2,7 +2,6 @@ package io.keyfold.map
 
 import io.keyfold.errors.{Invalid, OutOfMemory, OutOfOrder}
 import io.keyfold.format.{FamilySpec, VersionId}
-import io.keyfold.group.KeyGroups
 import io.keyfold.mem.{Arena, Slice}
 
 /** A node of the version tree while it is written. */
@@ -135,15 +134,8 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
   }
 
   private def keysOfBase(family: Int): KeySet = origins(family) match {
-    case hashed: HashedRows =>
-      (hash, key) =>
-        trie.find(
-          hashed.roots(KeyGroups.groupOf(hash, map.keyGroups)),
-          HashTrie.hash(key),
-          key
-        ) != 0
-    case ordered: OrderedRows => (_, key) => tree.find(ordered.root, key) != 0
-    case null                 => (_, _) => false
+    case null => (_, _) => false
+    case rows => (hash, key) => find(rows, hash, key) != 0
   }
 
   private lazy val noRoots = GroupTable.empty(map.keyGroups)

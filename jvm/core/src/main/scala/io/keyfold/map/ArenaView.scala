@@ -46,7 +46,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     new ListedCursor(trie.records, list, steps(rows), this, txn)
   }
 
-  private def find(rows: FamilyRows, hash: Int, key: Slice): Int = rows match {
+  protected def find(rows: FamilyRows, hash: Int, key: Slice): Int = rows match {
     case hashed: HashedRows =>
       trie.find(hashed.roots(KeyGroups.groupOf(hash, map.keyGroups)), HashTrie.hash(key), key)
     case ordered: OrderedRows => tree.find(ordered.root, key)

@@ -1,6 +1,5 @@
 package io.keyfold.rescale
 
-import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.VersionId
 import io.keyfold.io.BlobStore
 import io.keyfold.store.StoreLocation
@@ -42,10 +41,10 @@ private[rescale] final class OldPartitions(
     val first = read(0)
     val count = if (first.isOnly && ids.forall(_.length == 1)) 1 else partitions
     ids.filter(_.length != count).foreach { found =>
-      throw new RescaleRefused(
-        "KEYFOLD_RESCALE_STATE",
-        s"Cannot rescale operator $operator store $store: the commit log has ${found.length} ids of " +
-          s"it, not $count"
+      throw StorePlanner.refused(
+        operator,
+        store,
+        s"the commit log has ${found.length} ids of it, not $count"
       )
     }
     (first +: inParallel(1 until count)(read)).toIndexedSeq

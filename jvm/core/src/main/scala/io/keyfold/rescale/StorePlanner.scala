@@ -125,11 +125,6 @@ final class StorePlanner(
       Family(same.head.spec, sum(same.map(_.keys)), sum(same.map(_.values)), sum(same.map(_.bytes)))
     }
   }
-
-  private def refused(operator: Long, store: String, detail: String) = new RescaleRefused(
-    "KEYFOLD_RESCALE_STATE",
-    s"Cannot rescale operator $operator store $store: $detail"
-  )
 }
 
 object StorePlanner {
@@ -142,6 +137,11 @@ object StorePlanner {
   private val Materialise =
     "it was rescaled several times before it wrote snapshots; run the query " +
       "until it has (spark.sql.streaming.stateStore.minDeltasForSnapshot batches), and then rescale it"
+
+  private[rescale] def refused(operator: Long, store: String, detail: String) = new RescaleRefused(
+    "KEYFOLD_RESCALE_STATE",
+    s"Cannot rescale operator $operator store $store: $detail"
+  )
 
   /** Applies a function to some numbers, in order of the numbers, in whatever order in time. */
   trait Parallel {

@@ -44,29 +44,6 @@ final case class StoreSettings(
     writer: String
 )
 
-object StoreSettings {
-
-  /** Of a store that is only read: nothing is kept, repaired or deleted.
-    *
-    * @param partitions
-    *   N
-    */
-  def forReading(partitions: Int): StoreSettings = StoreSettings(
-    partitions,
-    keyGroups = partitions,
-    Codec.Plain,
-    deltasPerSnapshot = Int.MaxValue,
-    deltaBytesPerSnapshot = Long.MaxValue,
-    SnapshotRepair(enabled = false, tries = 1, maxDeltas = Int.MaxValue),
-    rowChecksums = None,
-    versionsToRetain = Int.MaxValue,
-    versionsPerCleanup = 1,
-    deletesPerCleanup = 1,
-    versionsInMemory = 1,
-    writer = "reader"
-  )
-}
-
 /** What loading does about a snapshot that cannot be read.
   *
   * @param enabled

@@ -1,11 +1,11 @@
 package io.keyfold.format
 
-import java.io.{EOFException, FileNotFoundException, IOException, OutputStream}
+import java.io.{EOFException, FileNotFoundException, IOException}
 
 import io.keyfold.errors.{CorruptFile, ForeignFile, StoreError, UnknownFormat}
 import io.keyfold.format.Layout.EntryType
 import io.keyfold.io.{BlobReader, BlobStore}
-import io.keyfold.testkit.{Bytes, Entry, FileContents, MemoryBlobStore}
+import io.keyfold.testkit._
 import org.scalatest.funsuite.AnyFunSuite
 
 class FileReaderSuite extends AnyFunSuite {
@@ -98,14 +98,14 @@ class FileReaderSuite extends AnyFunSuite {
   }
 
   /** Counts the readers that are open; reads of files fail with `failure`, if there is one. */
-  private class Watched(inner: BlobStore, failure: Option[IOException]) extends BlobStore {
+  private class Watched(inner: BlobStore, failure: Option[IOException])
+      extends ForwardingBlobStore(inner) {
     var openReaders = 0
 
     override def open(path: String): BlobReader = {
       val reader = inner.open(path)
       openReaders += 1
-      new BlobReader {
-        override def length: Long = reader.length
+      new ForwardingBlobReader(reader) {
         override def read(position: Long, count: Int): Array[Byte] =
           failure.fold(reader.read(position, count))(e => throw e)
         override def close(): Unit = {
@@ -114,13 +114,6 @@ class FileReaderSuite extends AnyFunSuite {
         }
       }
     }
-
-    override def write(path: String)(body: OutputStream => Unit): Long = inner.write(path)(body)
-    override def exists(path: String): Boolean = inner.exists(path)
-    override def lengths(folder: String): Map[String, Long] = inner.lengths(folder)
-    override def delete(path: String): Unit = inner.delete(path)
-    override def describe(path: String): String = inner.describe(path)
-    override def close(): Unit = inner.close()
   }
 
   test("closing the reader closes the file, and a file that is refused is closed too") {

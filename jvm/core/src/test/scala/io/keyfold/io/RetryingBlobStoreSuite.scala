@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.collection.mutable
 
-import io.keyfold.testkit.MemoryBlobStore
+import io.keyfold.testkit.{ForwardingBlobReader, ForwardingBlobStore, MemoryBlobStore}
 import org.scalatest.funsuite.AnyFunSuite
 
 class RetryingBlobStoreSuite extends AnyFunSuite {
@@ -27,25 +27,21 @@ class RetryingBlobStoreSuite extends AnyFunSuite {
     private def failing[T](operation: => T): T =
       if (failures.nonEmpty) throw failures.dequeue() else operation
 
-    private val flaky = new BlobStore {
+    private val flaky = new ForwardingBlobStore(memory) {
       override def write(path: String)(body: OutputStream => Unit): Long = {
         val length = memory.write(path)(body)
         failing(length)
       }
       override def open(path: String): BlobReader = failing {
         val inner = memory.open(path)
-        new BlobReader {
-          override def length: Long = inner.length
+        new ForwardingBlobReader(inner) {
           override def read(position: Long, count: Int): Array[Byte] =
-            failing(inner.read(position, count))
-          override def close(): Unit = inner.close()
+            failing(super.read(position, count))
         }
       }
       override def exists(path: String): Boolean = failing(memory.exists(path))
       override def lengths(folder: String): Map[String, Long] = failing(memory.lengths(folder))
       override def delete(path: String): Unit = failing(memory.delete(path))
-      override def describe(path: String): String = memory.describe(path)
-      override def close(): Unit = memory.close()
     }
     val store = new RetryingBlobStore(flaky, () => retries += 1, pauses += _)
   }

@@ -5,7 +5,7 @@ import java.io.{FileNotFoundException, OutputStream}
 import io.keyfold.io.{BlobReader, BlobStore}
 
 /** A store whose operations fail, or wait, where a test says so; it keeps its guarantees then. */
-final class FaultyBlobStore(inner: BlobStore) extends BlobStore {
+final class FaultyBlobStore(inner: BlobStore) extends ForwardingBlobStore(inner) {
   import Failure._
 
   /** Calls are `write`, `open`, `read`, `close` (of a reader), `exists`, `list` and `delete`. */
@@ -45,8 +45,6 @@ final class FaultyBlobStore(inner: BlobStore) extends BlobStore {
     asked("list", folder, unseen = Map.empty[String, Long])(inner.lengths(folder))
 
   override def delete(path: String): Unit = asked("delete", path, unseen = ())(inner.delete(path))
-  override def describe(path: String): String = inner.describe(path)
-  override def close(): Unit = inner.close()
 
   private def asked[T](what: String, path: String, unseen: T)(does: => T): T = {
     val call = FileCall(what, path)
@@ -76,8 +74,7 @@ final class FaultyBlobStore(inner: BlobStore) extends BlobStore {
     throw error(call)
   }
 
-  private final class Reader(inner: BlobReader, path: String) extends BlobReader {
-    override def length: Long = inner.length
+  private final class Reader(inner: BlobReader, path: String) extends ForwardingBlobReader(inner) {
 
     override def read(position: Long, count: Int): Array[Byte] =
       asked("read", s"$path from $position", unseen = Array.emptyByteArray) {

@@ -2,10 +2,10 @@ package io.keyfold.testkit
 
 import java.io.OutputStream
 
-import io.keyfold.io.{BlobReader, BlobStore}
+import io.keyfold.io.BlobStore
 
 /** Files whose writing can be held in the middle. Threads: any number at once. */
-final class HeldBlobStore(inner: BlobStore) extends BlobStore {
+final class HeldBlobStore(inner: BlobStore) extends ForwardingBlobStore(inner) {
   @volatile private var held: Option[(String, Int, Gate)] = None
 
   /** The next write of a path that ends so waits at the gate before its `nth` piece, from 1; the
@@ -24,13 +24,6 @@ final class HeldBlobStore(inner: BlobStore) extends BlobStore {
         held = None
         inner.write(path)(out => body(holding(out, nth, gate)))
     }
-
-  override def open(path: String): BlobReader = inner.open(path)
-  override def exists(path: String): Boolean = inner.exists(path)
-  override def lengths(folder: String): Map[String, Long] = inner.lengths(folder)
-  override def delete(path: String): Unit = inner.delete(path)
-  override def describe(path: String): String = inner.describe(path)
-  override def close(): Unit = inner.close()
 
   private def holding(out: OutputStream, nth: Int, gate: Gate) = new OutputStream {
     private var pieces = 0

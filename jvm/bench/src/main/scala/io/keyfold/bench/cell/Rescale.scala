@@ -8,7 +8,7 @@ import scala.util.Using
 
 import io.keyfold.bench.{Effort, Figure, Provider}
 import io.keyfold.spark.rescale.RescaleApi
-import org.apache.spark.sql.keyfold.{BenchMaintenance, SparkRepartition}
+import org.apache.spark.sql.keyfold.{SparkRepartition, StateStores}
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 
 /** A counting query of 16 partitions is stopped and goes on with 32: by Keyfold's plan and apply,
@@ -45,10 +45,15 @@ final class Rescale(job: Job) extends Work {
     val checkpoint = Files.createTempDirectory("checkpoint")
     val query = count.start(checkpoint.toString, Trigger.ProcessingTime(0))
     count.await(query, math.max(count.filling, DeltasPerSnapshot))
-    BenchMaintenance.run()
+    maintain()
     count.await(query, query.lastProgress.batchId + DeltasPerSnapshot / 2)
     query.stop()
     checkpoint
+  }
+
+  private def maintain(): Unit = {
+    StateStores.maintain()
+    while (!StateStores.isIdle) Thread.sleep(20)
   }
 
   private def measure(count: CountQuery, checkpoint: Path): Seq[Figure] = {

@@ -64,9 +64,7 @@ object RescaleApi {
       checkpoint: String,
       to: Int,
       sink: SinkChoice
-  ): CheckpointPlan = CheckpointTools.using(session, checkpoint) { it =>
-    new RescalePlanner(it.logs, it.blobs, to, sink, it.parallel, CheckpointTools.progress).plan()
-  }
+  ): CheckpointPlan = CheckpointTools.using(session, checkpoint)(planWith(_, to, sink))
 
   private[spark] def applyTo(
       session: SparkSession,
@@ -74,8 +72,10 @@ object RescaleApi {
       to: Int,
       sink: SinkChoice
   ): Applied = CheckpointTools.using(session, checkpoint) { it =>
-    val plan =
-      new RescalePlanner(it.logs, it.blobs, to, sink, it.parallel, CheckpointTools.progress).plan()
+    val plan = planWith(it, to, sink)
     new Rescaler(it.logs, it.blobs, plan, sink, it.parallel, CheckpointTools.progress).run()
   }
+
+  private def planWith(it: CheckpointTools, to: Int, sink: SinkChoice) =
+    new RescalePlanner(it.logs, it.blobs, to, sink, it.parallel, CheckpointTools.progress).plan()
 }

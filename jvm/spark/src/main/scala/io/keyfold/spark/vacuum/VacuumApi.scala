@@ -2,7 +2,7 @@ package io.keyfold.spark.vacuum
 
 import io.keyfold.spark.CheckpointTools
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.CheckpointFiles
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
@@ -25,16 +25,16 @@ object VacuumApi {
       paths: String,
       ageMs: Long,
       dryRun: Boolean
-  ): String = CheckpointTools.using(session, checkpoint) { it =>
-    val files = new CheckpointFiles(it.logs.location, it.logs.hadoopConf)
-    val found =
-      new Vacuum(it.logs, files, System.currentTimeMillis(), ageMs, CheckpointTools.progress)
+  ): String = {
+    val logs = new CheckpointLogs(session, checkpoint)
+    val files = new CheckpointFiles(logs.location, logs.hadoopConf)
+    val waste =
+      new Vacuum(logs, files, System.currentTimeMillis(), ageMs, CheckpointTools.progress)
         .run(paths.split('\n').toSeq.filter(_.nonEmpty), dryRun)
     compact(
       render(
-        ("checkpoint" -> it.logs.location) ~ ("applied" -> !dryRun) ~ ("waste" -> found.map {
-          waste =>
-            ("path" -> waste.path) ~ ("bytes" -> waste.bytes) ~ ("old" -> waste.isOld)
+        ("checkpoint" -> logs.location) ~ ("applied" -> !dryRun) ~ ("waste" -> waste.map { it =>
+          ("path" -> it.path) ~ ("bytes" -> it.bytes) ~ ("old" -> it.isOld)
         })
       )
     )

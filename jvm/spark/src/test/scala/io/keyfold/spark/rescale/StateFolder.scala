@@ -1,23 +1,19 @@
 package io.keyfold.spark.rescale
 
 import java.nio.file.{Files, Path}
-import java.time.Clock
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import io.keyfold.format.{FileKind, VersionId}
 import io.keyfold.io.LocalBlobStore
-import io.keyfold.map.ArenaMap
-import io.keyfold.mem.PagePool
-import io.keyfold.store._
-import io.keyfold.testkit.FileContents
+import io.keyfold.store.StoreLocation
+import io.keyfold.testkit.{FileContents, StoreReader}
 import org.scalatest.Assertions
 
 /** The state files of a stopped query, looked at one by one. */
 private[spark] final class StateFolder(checkpoint: Path) extends Assertions {
   private val blobs = new LocalBlobStore(checkpoint.resolve("state"))
-  private val pool = new PagePool(1L << 30, None)
 
   private def folders(in: String): Seq[String] = {
     val listed = Files.list(checkpoint.resolve(in))
@@ -92,22 +88,13 @@ private[spark] final class StateFolder(checkpoint: Path) extends Assertions {
 
   private def load(location: StoreLocation, partitions: Int, version: VersionId)(
       row: (String, String, Int) => Unit
-  ): Unit = {
-    val settings = StoreSettings.forReading(partitions)
-    val clock = Clock.systemUTC()
-    val newMap = new ArenaMap(_: Int, pool)
-    val store = new VersionedStore(location, settings, Nil, blobs, clock, _ => (), newMap)
-    try {
-      val view = store.read(version)
-      try
-        for (index <- view.families.indices) {
-          val rows = view.scan(index)
-          while (rows.next()) {
-            val key = java.util.HexFormat.of.formatHex(rows.key.toArray)
-            row(view.families(index).spec.name, key, rows.hash)
-          }
-        }
-      finally view.release()
-    } finally store.close()
+  ): Unit = StoreReader.read(blobs, location, partitions, version) { view =>
+    for (index <- view.families.indices) {
+      val rows = view.scan(index)
+      while (rows.next()) {
+        val key = java.util.HexFormat.of.formatHex(rows.key.toArray)
+        row(view.families(index).spec.name, key, rows.hash)
+      }
+    }
   }
 }

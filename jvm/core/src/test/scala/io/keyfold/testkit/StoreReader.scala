@@ -1,0 +1,56 @@
+package io.keyfold.testkit
+
+import java.time.Clock
+
+import io.keyfold.format.{Codec, VersionId}
+import io.keyfold.io.BlobStore
+import io.keyfold.map.ArenaMap
+import io.keyfold.mem.PagePool
+import io.keyfold.store._
+
+/** Loads versions from files that somebody else has written. */
+object StoreReader {
+
+  /** Loads a version and hands its rows over, for as long as `body` runs.
+    *
+    * @param blobs
+    *   the checkpoint's `state` folder
+    * @param partitions
+    *   N of that version
+    */
+  def read[T](blobs: BlobStore, location: StoreLocation, partitions: Int, version: VersionId)(
+      body: StoreView => T
+  ): T = {
+    val newMap = new ArenaMap(_: Int, new PagePool(Long.MaxValue, None))
+    val store = new VersionedStore(
+      location,
+      settings(partitions),
+      Nil,
+      blobs,
+      Clock.systemUTC(),
+      _ => (),
+      newMap
+    )
+    try {
+      val view = store.read(version)
+      try body(view)
+      finally view.release()
+    } finally store.close()
+  }
+
+  /** Nothing is kept, repaired or deleted. */
+  private def settings(partitions: Int) = StoreSettings(
+    partitions,
+    keyGroups = partitions,
+    Codec.Plain,
+    deltasPerSnapshot = Int.MaxValue,
+    deltaBytesPerSnapshot = Long.MaxValue,
+    SnapshotRepair(enabled = false, tries = 1, maxDeltas = Int.MaxValue),
+    rowChecksums = None,
+    versionsToRetain = Int.MaxValue,
+    versionsPerCleanup = 1,
+    deletesPerCleanup = 1,
+    versionsInMemory = 1,
+    writer = "reader"
+  )
+}
