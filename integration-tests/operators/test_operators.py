@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from session import session
 
 import keyfold
 from cases import Case
@@ -71,18 +72,10 @@ class Runs:
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[SparkSession]:
-    """A session that rescales; the queries run in applications of their own."""
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    session = keyfold.configure(builder).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="module")
-def runs(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    return Runs(session, tmp_path_factory.mktemp)
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
+    """With a session that rescales; the queries run in applications of their own."""
+    with session(tmp_path_factory.mktemp("spark"), {}) as spark:
+        yield Runs(spark, tmp_path_factory.mktemp)
 
 
 @pytest.mark.timeout(1500)

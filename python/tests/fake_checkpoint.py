@@ -7,7 +7,7 @@ from pathlib import Path
 
 from golden_encoder import encode
 from golden_valid import family, spec
-from keyfold.settings import PROVIDER_CLASS
+from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
 
 QUERY = "3b241101-e2bb-4255-8caf-4136c566a962"
 KINDS = {"delta": "delta", "snapshot": "snapshot", "reference": "ref"}
@@ -31,7 +31,7 @@ class FakeCheckpoint:
         """Offsets of a batch that began at `batch` seconds after 2023-11-14 22:13:20 UTC."""
         conf = {"spark.sql.shuffle.partitions": str(partitions)}
         if self.provider:
-            conf["spark.sql.streaming.stateStore.providerClass"] = self.provider
+            conf[PROVIDER_KEY] = self.provider
         metadata = {
             "batchWatermarkMs": 0,
             "batchTimestampMs": 1700000000000 + batch * 1000,

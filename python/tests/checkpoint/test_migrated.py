@@ -13,13 +13,12 @@ from keyfold.errors import OtherProviderError
 from keyfold.migrated import Earlier, earlier_batches
 from keyfold.settings import PROVIDER_CLASS
 from keyfold.storage import Storage
+from providers import HDFS
 from state_writer import StateWriter
-
-OTHER = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 
 
 def logs(fake: FakeCheckpoint, others: range, own: range) -> Storage:
-    fake.provider = OTHER
+    fake.provider = HDFS
     fake.run(*others)
     fake.provider = PROVIDER_CLASS
     fake.run(*own)
@@ -30,7 +29,7 @@ def logs(fake: FakeCheckpoint, others: range, own: range) -> Storage:
 def test_where_the_migration_was(fake: FakeCheckpoint, count: int) -> None:
     for own in (1, 2, 5):
         storage = logs(fake, range(3, 3 + count), range(3 + count, 3 + count + own))
-        assert earlier_batches(storage) == Earlier(OTHER, 3, 2 + count)
+        assert earlier_batches(storage) == Earlier(HDFS, 3, 2 + count)
         with pytest.raises(OtherProviderError, match=f"Choose batch {3 + count} or a later"):
             find_batch(storage, 2 + count)
         assert find_batch(storage, 3 + count).number == 3 + count
@@ -87,7 +86,7 @@ def test_files_of_rocksdb_are_kept_while_a_batch_is_its(fake: FakeCheckpoint, na
     assert path.is_relative_to(Path(finding.path))
     assert "RocksDB" in finding.message
 
-    fake.provider = OTHER
+    fake.provider = HDFS
     fake.run(0)
     fake.provider = PROVIDER_CLASS
     writer.batch({2: 2}, snapshots=True)

@@ -15,8 +15,7 @@ from keyfold.errors import (
 from keyfold.settings import PROVIDER_CLASS
 from keyfold.spark_log import OperatorMetadata, StoreMetadata, read_commit
 from keyfold.storage import Storage
-
-HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+from providers import HDFS
 
 
 def test_what_the_logs_say(fake: FakeCheckpoint) -> None:

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from keyfold.description import Description, OperatorDescription, Problem, StoreDescription
+from keyfold.settings import PROVIDER_CLASS
 
 STORE = StoreDescription(
     name="left-keyWithIndexToValue",
@@ -33,7 +34,7 @@ OPERATOR = OperatorDescription(
 WHOLE = Description(
     path="/data/checkpoints/" + "long/" * 20 + "clicks",
     query_id="3b241101-e2bb-4255-8caf-4136c566a962",
-    provider="io.keyfold.spark.KeyfoldStateStoreProvider",
+    provider=PROVIDER_CLASS,
     last_batch=1_041,
     last_batch_ms=1_700_000_000_000,
     oldest_batch=942,

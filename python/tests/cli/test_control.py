@@ -17,6 +17,7 @@ from keyfold.cli.main import cli
 from keyfold.control import bridge
 from keyfold.errors import JvmError
 from keyfold.settings import PROVIDER_CLASS
+from providers import HDFS, ROCKSDB
 from state_writer import StateWriter
 
 CHECKPOINT = "file:/c"
@@ -133,10 +134,8 @@ def test_batches_from_before_a_migration_are_refused_by_name(
 
 
 def test_how_a_migration_is_undone_is_said(jvm: Jvm) -> None:
-    for provider, snapshots in ("RocksDBStateStoreProvider", False), (
-        "HDFSBackedStateStoreProvider", True,
-    ):  # fmt: skip
-        jvm.answers = {"migrate": MIGRATION | {"provider": f"a.b.{provider}", "applied": True}}
+    for provider, snapshots in (ROCKSDB, False), (HDFS, True):
+        jvm.answers = {"migrate": MIGRATION | {"provider": provider, "applied": True}}
         said = run("migrate", "/c", "--no-file-sink", "--apply").stdout
         assert "delete commits/8, then offsets/8" in said
         assert ("9.snapshot" in said) == snapshots

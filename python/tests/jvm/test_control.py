@@ -11,16 +11,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 import keyfold
+from files import files_in
 from keyfold.control.copies import clone, savepoint
 from keyfold.control.rescale import RescalePlan
 from keyfold.control.rollback import rollback, undo_rollback
 from keyfold.errors import ClassicSessionError, JvmError
-from keyfold.settings import FORMAT_KEY, PROVIDER_CLASS, PROVIDER_KEY
+from keyfold.settings import PROVIDER_CLASS
+from providers import ROCKSDB, session_of
 from word_queries import by_word, run
 
 pytestmark = pytest.mark.spark
 
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 # By the hash of Spark's, they are in both partitions of two and in four of five.
 FIRST = ["a", "b", "a", "c", "d", "e", "f"]
 SECOND = ["a", "g", "b"]
@@ -43,10 +44,6 @@ def refusal(condition: str, said: str) -> Iterator[None]:
     with pytest.raises(JvmError, match=said) as caught:
         yield
     assert caught.value.condition == condition
-
-
-def files_in(folder: Path) -> dict[Path, bytes]:
-    return {it: it.read_bytes() for it in folder.rglob("*") if it.is_file()}
 
 
 def rescaled(checkpoint: Path, partitions: int) -> RescalePlan:
@@ -155,10 +152,7 @@ def test_a_query_goes_on_from_a_savepoint(spark: SparkSession, tmp_path: Path) -
 def test_a_checkpoint_of_rocksdb_becomes_keyfolds(
     spark: SparkSession, tmp_path: Path, checkpoint_format: int
 ) -> None:
-    other = spark.newSession()
-    other.conf.set(PROVIDER_KEY, ROCKSDB)
-    other.conf.set(FORMAT_KEY, str(checkpoint_format))
-    checkpoint = run(other, tmp_path, by_word, [FIRST])
+    checkpoint = run(session_of(spark, ROCKSDB, checkpoint_format), tmp_path, by_word, [FIRST])
     before = files_in(checkpoint)
     with refusal("KEYFOLD_MIGRATE_REFUSED", "sink"):
         keyfold.migrate(checkpoint, dry_run=False)

@@ -9,22 +9,13 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 import keyfold
-from keyfold.settings import FORMAT_KEY, PROVIDER_CLASS, PROVIDER_KEY
+from keyfold.settings import FORMAT_KEY, PROVIDER_CLASS
+from providers import HDFS, ROCKSDB, session_of
 from word_queries import by_word, run
 
-STATE = "org.apache.spark.sql.execution.streaming.state"
-HDFS = f"{STATE}.HDFSBackedStateStoreProvider"
-ROCKSDB = f"{STATE}.RocksDBStateStoreProvider"
 WORDS = [["a", "b", "a"]]
 
 pytestmark = pytest.mark.spark
-
-
-def session_of(spark: SparkSession, provider: str, checkpoint_format: int) -> SparkSession:
-    session = spark.newSession()
-    session.conf.set(PROVIDER_KEY, provider)
-    session.conf.set(FORMAT_KEY, str(checkpoint_format))
-    return session
 
 
 def counts(spark: SparkSession, checkpoint: Path) -> dict[str, int]:

@@ -14,8 +14,9 @@ import keyfold
 from keyfold import _jvm
 from keyfold.errors import KeyfoldError
 from keyfold.format import read_entries
-from keyfold.settings import FORMAT_KEY, PROVIDER_CLASS, PROVIDER_KEY
+from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
 from keyfold.source import BytesSource
+from providers import HDFS, session_of
 from word_queries import by_word, run
 
 pytestmark = pytest.mark.spark
@@ -96,12 +97,8 @@ for target in (spark, SparkSession.builder):
 
 
 def test_other_provider_of_a_real_checkpoint_is_named(spark: SparkSession, tmp_path: Path) -> None:
-    other = spark.newSession()
-    hdfs = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
-    other.conf.set(PROVIDER_KEY, hdfs)
-    other.conf.set(FORMAT_KEY, "1")
-    checkpoint = run(other, tmp_path, by_word, WORDS[:1])
-    with pytest.raises(KeyfoldError, match=hdfs):
+    checkpoint = run(session_of(spark, HDFS, 1), tmp_path, by_word, WORDS[:1])
+    with pytest.raises(KeyfoldError, match=HDFS):
         keyfold.open_checkpoint(checkpoint)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -16,7 +15,7 @@ import pytest
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from playwright.sync_api import Browser
-from session import NEEDS_JAR
+from session import ENVIRONMENT, NEEDS_JAR
 
 import keyfold
 from browser import chromium, shown
@@ -86,7 +85,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Executed:
     client = NotebookClient(
         notebook, kernel_name="python3", timeout=200, resources={"metadata": {"path": str(root)}}
     )
-    client.execute(env=os.environ | {"TMPDIR": str(root), "PYSPARK_PYTHON": sys.executable})
+    client.execute(env=os.environ | ENVIRONMENT | {"TMPDIR": str(root)})
     (folder,) = root.glob("keyfold-example-*")
     return Executed(notebook, folder)
 

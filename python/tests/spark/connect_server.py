@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def serve() -> None:
 
 
 @contextmanager
-def connect_server(folder: Path) -> Iterator[str]:
+def connect_server(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
     """The URL of a server that runs meanwhile."""
     with (folder / "server.log").open("w", encoding="utf-8") as log:
         server = subprocess.Popen(
@@ -39,7 +39,7 @@ def connect_server(folder: Path) -> Iterator[str]:
             stderr=log,
             text=True,
             cwd=folder,
-            env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+            env=os.environ | environment,
         )
         assert server.stdin is not None
         assert server.stdout is not None

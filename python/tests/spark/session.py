@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import keyfold
 from keyfold.settings import JAR_NAME
+from programs import JVM_OPTIONS
 
 JAR = Path(keyfold.__file__).parent / "jars" / JAR_NAME
 NEEDS_JAR = [
@@ -22,24 +24,36 @@ NEEDS_JAR = [
     pytest.mark.filterwarnings("ignore"),
 ]
 
+# Of a process that starts a Spark.
+ENVIRONMENT = {
+    "PYSPARK_PYTHON": sys.executable,
+    "PYSPARK_SUBMIT_ARGS": shlex.join(["--driver-java-options", JVM_OPTIONS, "pyspark-shell"]),
+}
+# Snapshots are written, and old files removed, while a test goes on.
+BUSY = {
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot": "2",
+    "spark.sql.streaming.stateStore.maintenanceInterval": "200ms",
+}
+
 
 @contextmanager
-def session(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkSession]:
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+def session(root: Path, settings: Mapping[str, str]) -> Iterator[SparkSession]:
     builder = (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.streaming.stateStore.minDeltasForSnapshot", "2")
-        .config("spark.sql.streaming.stateStore.maintenanceInterval", "200ms")
         .config("spark.sql.warehouse.dir", str(root / "warehouse"))
+        .config(map=dict(settings))
     )
-    made = keyfold.configure(builder).getOrCreate()
-    made.sparkContext.setLogLevel("OFF")
-    yield made
-    made.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in ENVIRONMENT.items():
+            patch.setenv(name, value)
+        made = keyfold.configure(builder).getOrCreate()
+        made.sparkContext.setLogLevel("OFF")
+        yield made
+        made.stop()
 
 
 class Query:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from pyspark.sql import SparkSession
-from session import NEEDS_JAR, session
+from session import NEEDS_JAR
 
 import keyfold
 
@@ -19,19 +17,11 @@ SECONDS = float(os.environ.get("KEYFOLD_LIVE_SECONDS", "10"))
 KEYS, ROWS = 20, 40
 
 
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        session(tmp_path_factory.mktemp("spark"), patch) as made,
-    ):
-        made.conf.set("spark.sql.streaming.minBatchesToRetain", "2")
-        made.conf.set("spark.sql.streaming.ratioExtraSpaceAllowedInCheckpoint", "0")
-        yield made
-
-
 def test_every_read_is_of_one_batch(spark: SparkSession, tmp_path: Path) -> None:
-    stream = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", ROWS).load()
+    session = spark.newSession()
+    session.conf.set("spark.sql.streaming.minBatchesToRetain", "2")
+    session.conf.set("spark.sql.streaming.ratioExtraSpaceAllowedInCheckpoint", "0")
+    stream = session.readStream.format("rate-micro-batch").option("rowsPerBatch", ROWS).load()
     counted = stream.select((stream.value % KEYS).alias("k")).groupBy("k").count()
     writer = counted.writeStream.outputMode("update").format("noop")
     query = writer.option("checkpointLocation", str(tmp_path / "cp")).start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import processor
@@ -12,32 +12,21 @@ from processor import Visits
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from reading import compare
-from session import NEEDS_JAR, Query, session
+from session import NEEDS_JAR, Query
 
 import keyfold
+from files import files_in
 from keyfold.checkpoint import Checkpoint
 from keyfold.cli.main import cli
 from keyfold.errors import JvmError, OtherProviderError
 from keyfold.fsck.finding import Kind
 from keyfold.settings import PROVIDER_CLASS
+from providers import HDFS, ROCKSDB
 from test_operators import OPERATORS, SCHEMA, marked, rows
 
 pytestmark = [*NEEDS_JAR, pytest.mark.timeout(400)]
 
 cloudpickle.register_pickle_by_value(processor)
-
-STATE = "org.apache.spark.sql.execution.streaming.state"
-ROCKSDB = f"{STATE}.RocksDBStateStoreProvider"
-HDFS = f"{STATE}.HDFSBackedStateStoreProvider"
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        session(tmp_path_factory.mktemp("spark"), patch) as made,
-    ):
-        yield made
 
 
 def with_variables(stream: DataFrame) -> DataFrame:
@@ -85,10 +74,6 @@ class Migrated:
     @property
     def opened(self) -> Checkpoint:
         return keyfold.open_checkpoint(self.path)
-
-
-def files_in(folder: Path) -> dict[Path, bytes]:
-    return {it: it.read_bytes() for it in folder.rglob("*") if it.is_file()}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,11 @@ from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from reading import compare
-from session import NEEDS_JAR, Query, session
+from session import NEEDS_JAR, Query
 from verbs import every_verb_works
 
 import keyfold
+from keyfold.settings import FORMAT_KEY
 
 pytestmark = NEEDS_JAR
 
@@ -26,17 +26,6 @@ cloudpickle.register_pickle_by_value(processor)
 
 SCHEMA = "k int, s string, ts timestamp, v bigint"
 START = datetime(2024, 5, 1, tzinfo=timezone.utc)
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with pytest.MonkeyPatch.context() as patch:
-        yield from _session(tmp_path_factory.mktemp("spark"), patch)
-
-
-def _session(root: Path, patch: pytest.MonkeyPatch) -> Iterator[SparkSession]:
-    with session(root, patch) as made:
-        yield made
 
 
 def rows(batch: int, count: int = 40) -> list[Any]:
@@ -121,7 +110,7 @@ def test_a_session_of_the_older_checkpoint_format_reads_the_newer(
     for batch in range(2):
         query.run(rows(batch))
     older = spark.newSession()
-    older.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "1")
+    older.conf.set(FORMAT_KEY, "1")
     assert compare(older, query.checkpoint)["default"] > 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
@@ -11,10 +10,11 @@ import pytest
 from connect_server import connect_server
 from pyspark.sql import functions as sf
 from reading import bag
-from session import NEEDS_JAR, session
+from session import ENVIRONMENT, NEEDS_JAR
 
 import keyfold
 from fake_checkpoint import FakeCheckpoint
+from files import files_in
 from keyfold.checkpoint import Checkpoint
 from keyfold.control.copies import clone, savepoint
 from keyfold.control.rollback import rollback, undo_rollback
@@ -28,26 +28,17 @@ PARTITIONS = 3
 
 
 @pytest.fixture(scope="module")
-def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        session(tmp_path_factory.mktemp("classic"), patch) as made,
-    ):
-        yield made
-
-
-@pytest.fixture(scope="module")
 def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415 - warns of pandas
 
-    with connect_server(tmp_path_factory.mktemp("connect")) as url:
+    with connect_server(tmp_path_factory.mktemp("connect"), ENVIRONMENT) as url:
         made = SparkSession.builder.remote(url).getOrCreate()
         yield made
         made.stop()
 
 
-@pytest.fixture(params=["classic", "connect"])
-def spark(request: pytest.FixtureRequest) -> Any:
+@pytest.fixture(params=[pytest.param("spark", id="classic"), "connect"])
+def either(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(request.param)
 
 
@@ -67,9 +58,9 @@ def opened(writer: StateWriter) -> Checkpoint:
 
 @pytest.mark.parametrize("deep", [False, True])
 def test_a_check_finds_the_same_in_the_same_order(
-    spark: Any, writer: StateWriter, opened: Checkpoint, *, deep: bool
+    either: Any, writer: StateWriter, opened: Checkpoint, *, deep: bool
 ) -> None:
-    healthy = opened.fsck(deep=deep, spark=spark)
+    healthy = opened.fsck(deep=deep, spark=either)
     assert healthy == opened.fsck(deep=deep)
     assert (healthy.ok, healthy.batches, healthy.files) == (True, 3, 4 * PARTITIONS)
 
@@ -78,23 +69,23 @@ def test_a_check_finds_the_same_in_the_same_order(
     writer.path(2, "snapshot", 0).unlink()
     writer.fake.write("state/0/1/notes.txt", b"hello")
     told: list[tuple[int, int]] = []
-    found = opened.fsck(deep=deep, spark=spark, progress=lambda *it: told.append(it))
+    found = opened.fsck(deep=deep, spark=either, progress=lambda *it: told.append(it))
     assert found == opened.fsck(deep=deep)
     assert {it.kind.value for it in found.findings} == {"foreign", "missing", "orphan"}
     assert told[-1] == (PARTITIONS, PARTITIONS)
 
 
-def test_nothing_to_check_is_no_task(spark: Any, fake: FakeCheckpoint) -> None:
+def test_nothing_to_check_is_no_task(either: Any, fake: FakeCheckpoint) -> None:
     fake.start(0)
-    assert keyfold.open_checkpoint(fake.root).fsck(spark=spark).findings == ()
+    assert keyfold.open_checkpoint(fake.root).fsck(spark=either).findings == ()
 
 
-def test_a_frame_has_what_a_scan_has(spark: Any, opened: Checkpoint) -> None:
+def test_a_frame_has_what_a_scan_has(either: Any, opened: Checkpoint) -> None:
     table = opened["agg"]
 
     def same(**asked: Any) -> int:
         rows = table.scan(**asked).to_arrow()
-        assert bag(table.to_spark(spark, **asked).toArrow()) == bag(rows)
+        assert bag(table.to_spark(either, **asked).toArrow()) == bag(rows)
         return int(rows.num_rows)
 
     assert same() == 59
@@ -102,8 +93,9 @@ def test_a_frame_has_what_a_scan_has(spark: Any, opened: Checkpoint) -> None:
     assert same(where="key.id < 10 and value.total != 3") == 8
     assert same(where=pc.field("partition_id") == 1, columns=["value.total"], batch=-2) > 0
     with pytest.raises(keyfold.KeyfoldError, match="nothing"):
-        table.to_spark(spark, columns=["nothing"])
-    tasks = table.to_spark(spark).select("partition_id", sf_partition(spark)).distinct().collect()
+        table.to_spark(either, columns=["nothing"])
+    frame = table.to_spark(either).select("partition_id", sf_partition(either))
+    tasks = frame.distinct().collect()
     assert sorted(map(tuple, tasks)) == [(it, it) for it in range(PARTITIONS)]
 
 
@@ -115,10 +107,10 @@ def sf_partition(spark: Any) -> Any:
     return sf.spark_partition_id()
 
 
-def test_a_check_has_a_task_for_each_partition(classic: Any, opened: Checkpoint) -> None:
-    classic.sparkContext.setJobGroup("check", "check")
-    opened.fsck(spark=classic)
-    tracker = classic.sparkContext.statusTracker()
+def test_a_check_has_a_task_for_each_partition(spark: Any, opened: Checkpoint) -> None:
+    spark.sparkContext.setJobGroup("check", "check")
+    opened.fsck(spark=spark)
+    tracker = spark.sparkContext.statusTracker()
     (job,) = tracker.getJobIdsForGroup("check")
     (stage,) = tracker.getJobInfo(job).stageIds
     assert tracker.getStageInfo(stage).numTasks == PARTITIONS
@@ -153,8 +145,8 @@ def test_what_changes_a_checkpoint_names_the_command_line(
     connect: Any, writer: StateWriter, command: str
 ) -> None:
     path = str(writer.fake.root)
-    before = {it: it.read_bytes() for it in Path(path).rglob("*") if it.is_file()}
+    before = files_in(writer.fake.root)
     with pytest.raises(ClassicSessionError) as caught:
         REFUSED[command](path, connect)
     assert str(caught.value).endswith(f": keyfold {command.format(path)}")
-    assert {it: it.read_bytes() for it in Path(path).rglob("*") if it.is_file()} == before
+    assert files_in(writer.fake.root) == before

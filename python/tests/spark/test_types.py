@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 from reading import bag, compare
-from session import NEEDS_JAR, Query, session
+from session import NEEDS_JAR, Query
 
 import keyfold
 
@@ -88,15 +86,6 @@ def maps(inner: st.SearchStrategy[Column]) -> st.SearchStrategy[Column]:
 
 of_keys = st.recursive(atoms, lambda it: structs(it) | arrays(it), max_leaves=4)
 of_values = st.recursive(atoms, lambda it: structs(it) | arrays(it) | maps(it), max_leaves=5)
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        session(tmp_path_factory.mktemp("spark"), patch) as made,
-    ):
-        yield made
 
 
 # Not shrunk: each example is a query.

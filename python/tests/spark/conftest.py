@@ -1,0 +1,15 @@
+"""A real Spark, for every module of this folder one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+from session import BUSY, session
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    with session(tmp_path_factory.mktemp("spark"), BUSY) as made:
+        yield made
