@@ -138,10 +138,16 @@ def described(checkpoint: Path) -> str:
     )
 
 
+def git(*arguments: str) -> str:
+    """What git says."""
+    said = subprocess.run(["git", *arguments], check=True, capture_output=True, text=True)  # noqa: S603, S607
+    return said.stdout.strip()
+
+
 def page(rows: list[str], description: str) -> str:
     """Write the text of the page."""
-    git = ["git", "describe", "--always", "--dirty=+"]
-    commit = subprocess.run(git, check=True, capture_output=True, text=True)  # noqa: S603
+    changed = git("status", "--porcelain", "--", "jvm/core", "jvm/spark", "python/src", "bench")
+    commit = git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
     today = datetime.now(tz=timezone.utc).date()
     heads = [f"{provider} by Spark, ms | Keyfold's reader faster" for provider in PROVIDERS]
     return "\n".join(
@@ -150,7 +156,7 @@ def page(rows: list[str], description: str) -> str:
             "",
             "Written by `make bench`, do not edit. Made by [bench](../bench).",
             "",
-            f"Keyfold at commit {commit.stdout.strip()}, {today}, on {cpu_count()} cores.",
+            f"Keyfold at commit {commit}, {today}, on {cpu_count()} cores.",
             f"Spark {pyspark.__version__}, Python {platform.python_version()},",
             f"pyarrow {version('pyarrow')}.",
             "",
