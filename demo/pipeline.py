@@ -20,7 +20,7 @@ from pyspark.sql.streaming.listener import (
 
 import keyfold
 from demo.events import send
-from demo.queries import QUERIES, start_all
+from demo.queries import QUERIES, queries_of, start_all
 from demo.record import Rescaled
 from demo.session import KEYFOLD, PROVIDERS, streaming_session
 from demo.stages import STAGES, deliver
@@ -60,7 +60,7 @@ def main() -> None:
         if options.provider == KEYFOLD and number != options.stages[0]:
             rescale(spark, workspace, STAGES[number].partitions)
         deliver(STAGES[number], workspace)
-        for query in start_all(spark, workspace):
+        for query in start_all(spark, workspace, queries_of(options.provider)):
             query.awaitTermination()
     spark.stop()
 

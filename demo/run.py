@@ -12,7 +12,7 @@ from demo.compare import Verdict
 from demo.driver import Driver
 from demo.events import Event
 from demo.kill import kill_within_batch
-from demo.queries import FILES_PER_BATCH, QUERIES
+from demo.queries import FILES_PER_BATCH, queries_of
 from demo.record import Record, Rescaled
 from demo.replay import replay
 from demo.session import KEYFOLD
@@ -27,8 +27,10 @@ class Run:
     def __init__(self, workspace: Workspace, provider: str, console: Console) -> None:
         """Do nothing yet; `record` fills up as the steps are taken."""
         self.record = Record(provider)
+        self._queries = queries_of(provider)
         self._workspace = workspace
         self._console = console
+        self._arguments = ["--provider", provider, "--out", str(workspace.root)]
 
     def prepare(self) -> None:
         """Write the input."""
@@ -43,7 +45,7 @@ class Run:
         self._say("Streaming, to be killed half way")
         with self.record.timed("stream until the kill"):
             self._stream(range(KILLED + 1), kill=True)
-        for query in QUERIES:
+        for query in self._queries:
             batch = batch_log.unfinished(self._workspace.checkpoint(query))
             self.record.killed_in[query] = batch
         hit = self.record.killed_in.items()
@@ -57,7 +59,7 @@ class Run:
         with self.record.timed("stream to the end"):
             begin = KILLED if self.record.killed_in else 0
             self._stream(range(begin, len(STAGES)), kill=False)
-        for query in QUERIES:
+        for query in self._queries:
             checkpoint = self._workspace.checkpoint(query)
             self.record.finished[query] = batch_log.finished(checkpoint)
             self.record.state_file_bytes[query] = batch_log.bytes_of_state(checkpoint)
@@ -67,10 +69,9 @@ class Run:
     def verify(self) -> None:
         """Compare the results with the answers in batch and by pandas."""
         self._say("Asking the same questions in batch and comparing row for row")
-        arguments = ["--out", str(self._workspace.root)]
         with (
             self.record.timed("compare"),
-            closing(Driver("demo.verify", arguments, self._workspace.driver_log)) as driver,
+            closing(Driver("demo.verify", self._arguments, self._workspace.driver_log)) as driver,
         ):
             for event in self._heard(driver):
                 verdict = Verdict(**event["verdict"])
@@ -81,11 +82,10 @@ class Run:
     def _stream(self, stages: range, *, kill: bool) -> None:
         """Run the streaming driver and take down what it tells."""
         files = self.record.replayed.files
-        planned = {query: planned_batches(files, size) for query, size in FILES_PER_BATCH.items()}
+        planned = {it: planned_batches(files, FILES_PER_BATCH[it]) for it in self._queries}
         half = sum(planned.values()) // 2
         ticker = Ticker(self._console, planned, self.record.batches)
-        arguments = ["--provider", self.record.provider, "--out", str(self._workspace.root)]
-        arguments += ["--stages", *map(str, stages)]
+        arguments = [*self._arguments, "--stages", *map(str, stages)]
         with closing(Driver("demo.pipeline", arguments, self._workspace.driver_log)) as driver:
             for event in self._heard(driver):
                 if event["kind"] == "rescaled":
@@ -97,7 +97,7 @@ class Run:
                     self.record.resumed.setdefault(batch.query, batch.number)
                 ticker.add(batch)
                 if kill and ticker.done() >= half:
-                    kill_within_batch(driver, map(self._workspace.checkpoint, QUERIES))
+                    kill_within_batch(driver, map(self._workspace.checkpoint, self._queries))
                     return
 
     def _heard(self, driver: Driver) -> Iterator[Event]:
@@ -118,7 +118,7 @@ class Run:
             return
         self._say("The state, read from its files with keyfold.open_checkpoint(path).describe()")
         texts = []
-        for query in QUERIES:
+        for query in self._queries:
             description = keyfold.open_checkpoint(self._workspace.checkpoint(query)).describe()
             self._console.print(description)
             texts.append(str(description))

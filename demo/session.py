@@ -10,9 +10,10 @@ from demo.stages import STAGES
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
 
 KEYFOLD: Final = "keyfold"
+HDFS: Final = "hdfs"
 PROVIDERS: Final = {
     KEYFOLD: PROVIDER_CLASS,
-    "hdfs": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    HDFS: "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }
 STATE_STORE = "spark.sql.streaming.stateStore"

@@ -62,8 +62,9 @@ def story(record: Record) -> Iterator[str]:
         f"{replayed.repeats:,} of them twice, "
         f"with {replayed.observations:,} hourly observations of the weather."
     )
-    for query in QUERIES:
-        yield f"- `{query}`: {QUESTIONS[query]}, {record.finished[query]} batches."
+    for query, question in QUESTIONS.items():
+        batches = f"{record.finished[query]} batches" if query in record.finished else "left out"
+        yield f"- `{query}`: {question}, {batches}."
     if record.rescaled:
         yield "- Twice, the stopped queries got another number of partitions for their state:"
         yield from rescale_story(record.rescaled)
