@@ -2,7 +2,7 @@
 
 from demo.batches import Batch, Spread
 from demo.compare import Verdict
-from demo.queries import QUERIES
+from demo.queries import QUERIES, queries_of
 from demo.record import Record, Rescaled
 from demo.replay import Replayed
 from demo.summary import page
@@ -57,6 +57,18 @@ def test_rescales_are_told_by_query_with_their_times() -> None:
     text = page(changed)
     for query in QUERIES:
         assert f"    - `{query}`: 4 -> 6 in 81 ms, 6 -> 3 in 1,234 ms." in text
+
+
+def test_a_query_that_the_store_cannot_run_is_named_as_left_out() -> None:
+    queries = queries_of("hdfs")
+    assert set(QUERIES) - set(queries) == {"absences"}
+    assert queries_of("keyfold") == queries_of("rocksdb") == QUERIES
+    some = record(missing=0)
+    some.finished = dict.fromkeys(queries, 4)
+    lines = page(some).split("## Answers")[0].splitlines()
+    assert [line for line in lines if line.endswith(", left out.")] == [
+        line for line in lines if line.startswith("- `absences`")
+    ]
 
 
 def test_one_missing_row_is_the_first_thing_said() -> None:
