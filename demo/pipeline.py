@@ -52,6 +52,7 @@ def main() -> None:
     parser.add_argument("--stages", type=int, nargs="+", required=True, help="numbers from 0")
     options = parser.parse_args()
     workspace = Workspace(options.out)
+    queries = queries_of(options.provider)
     spark = streaming_session(options.provider, workspace.local)
     send("note", text="Spark has started; the first batches are the slowest")
     spark.streams.addListener(Reporter())
@@ -60,7 +61,7 @@ def main() -> None:
         if options.provider == KEYFOLD and number != options.stages[0]:
             rescale(spark, workspace, STAGES[number].partitions)
         deliver(STAGES[number], workspace)
-        for query in start_all(spark, workspace, queries_of(options.provider)):
+        for query in start_all(spark, workspace, queries):
             query.awaitTermination()
     spark.stop()
 

@@ -70,13 +70,14 @@ def main() -> None:
     send("note", text="Spark has started")
     found = {query: frame.toArrow() for query, frame in streamed(spark, workspace, queries).items()}
     send("note", text="The results of the streams have been read")
-    in_batch, by_pandas = answers(spark, workspace), truth()
-    for query in queries:
-        verdict = compare(query, "Spark in batch", found[query], in_batch[query].toArrow())
-        send("verdict", verdict=asdict(verdict))
-    for query in filter(by_pandas.__contains__, queries):
-        verdict = compare(query, "pandas", found[query], by_pandas[query])
-        send("verdict", verdict=asdict(verdict))
+    for query, answer in answers(spark, workspace).items():
+        if query in queries:
+            verdict = compare(query, "Spark in batch", found[query], answer.toArrow())
+            send("verdict", verdict=asdict(verdict))
+    for query, table in truth().items():
+        if query in queries:
+            verdict = compare(query, "pandas", found[query], table)
+            send("verdict", verdict=asdict(verdict))
     spark.stop()
 
 

@@ -103,14 +103,14 @@ class FileReaderSuite extends AnyFunSuite {
     var openReaders = 0
 
     override def open(path: String): BlobReader = {
-      val reader = inner.open(path)
+      val reader = super.open(path)
       openReaders += 1
       new ForwardingBlobReader(reader) {
         override def read(position: Long, count: Int): Array[Byte] =
-          failure.fold(reader.read(position, count))(e => throw e)
+          failure.fold(super.read(position, count))(e => throw e)
         override def close(): Unit = {
           openReaders -= 1
-          reader.close()
+          super.close()
         }
       }
     }

@@ -75,7 +75,6 @@ final class FaultyBlobStore(inner: BlobStore) extends ForwardingBlobStore(inner)
   }
 
   private final class Reader(inner: BlobReader, path: String) extends ForwardingBlobReader(inner) {
-
     override def read(position: Long, count: Int): Array[Byte] =
       asked("read", s"$path from $position", unseen = Array.emptyByteArray) {
         inner.read(position, count)

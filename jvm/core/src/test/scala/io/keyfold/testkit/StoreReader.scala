@@ -18,9 +18,9 @@ object StoreReader {
     * @param partitions
     *   N of that version
     */
-  def read[T](blobs: BlobStore, location: StoreLocation, partitions: Int, version: VersionId)(
-      body: StoreView => T
-  ): T = {
+  def read(blobs: BlobStore, location: StoreLocation, partitions: Int, version: VersionId)(
+      body: StoreView => Unit
+  ): Unit = {
     val newMap = new ArenaMap(_: Int, new PagePool(Long.MaxValue, None))
     val store = new VersionedStore(
       location,
