@@ -66,7 +66,7 @@ soak: ## random sequences, 100,000 of the engine and 100,000 of stores, in 10 mi
 	TIMES=25000 build/sbt 'core/testOnly *StoreModelSuite'
 	TIMES=200 build/sbt 'core/testOnly *ManyRowsSuite'
 
-jcstress: ## what threads may see of each other, every interleaving; 5 minutes, one: TEST=ReleaseTwice
+jcstress: ## what threads may see of each other, every interleaving; 8 minutes, one: TEST=ReleaseTwice
 	build/sbt jcstress/prepare
 	cd jvm/jcstress/target && $(JCSTRESS) -t "$(TEST)" | tee report.txt | sed -n '/RUN RESULTS/,$$p'
 	! grep -F -e '[SKIPPED]' -e '[ERROR]' jvm/jcstress/target/report.txt

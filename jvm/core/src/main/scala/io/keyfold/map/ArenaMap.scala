@@ -17,15 +17,21 @@ import io.keyfold.mem.{Arena, MemoryUse, PagePool}
   *      once; one that was shown stays until the transaction is released.
   *   1. The arena has one user at a time: the open transaction, or, without one, whoever holds the
   *      map's lock. A view that is released meanwhile is settled when the transaction ends.
-  *   1. When memory runs out in the middle of a change, the map is closed; files have the versions.
+  *   1. When a change breaks off in the middle, as where memory runs out, or its transaction is
+  *      given up by another thread meanwhile, the map is closed; files have the versions.
+  *   1. Epochs are 31 bits. When half of them are used up, the map holds no version any more, so
+  *      that whoever wants one loads it into another map.
   *   1. A long pin keeps all that was retired since, of every version.
   *
   * @param keyGroups
   *   G
   */
-final class ArenaMap(val keyGroups: Int, pool: PagePool) extends StateMap {
+final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoch: Int)
+    extends StateMap {
   private val arena = new Arena(pool)
-  private val tree = new VersionTree(arena)
+  private val tree = new VersionTree(arena, firstEpoch)
+
+  def this(keyGroups: Int, pool: PagePool) = this(keyGroups, pool, firstEpoch = 0)
 
   // Guarded by this.
   private var versions = Map(VersionId.Empty -> tree.root)
@@ -35,7 +41,7 @@ final class ArenaMap(val keyGroups: Int, pool: PagePool) extends StateMap {
   private var pins = 0
 
   override def holds(version: VersionId): Boolean =
-    synchronized(!closed && versions.contains(version))
+    synchronized(!closed && !tree.isWorn && versions.contains(version))
 
   override def pin(version: VersionId): MapView = synchronized {
     new ArenaView(this, pinned(held(version)), arena.snapshotAddresses())
@@ -66,13 +72,12 @@ final class ArenaMap(val keyGroups: Int, pool: PagePool) extends StateMap {
     freeIfDone()
   }
 
-  /** Closes the map since memory ran out in the middle of a change: versions must be loaded anew.
+  /** Closes the map since a change may have been left half done: versions must be loaded anew.
     * Views stay as they are.
     */
-  private[map] def fail(cause: Throwable): Nothing = synchronized {
+  private[map] def giveUp(): Unit = synchronized {
     close()
     writer = null
-    throw cause
   }
 
   private[map] def committed(node: VersionNode, version: VersionId): Unit = synchronized {
@@ -104,7 +109,7 @@ final class ArenaMap(val keyGroups: Int, pool: PagePool) extends StateMap {
     unpin(base)
   }
 
-  private[map] def nextEpoch(node: VersionNode): Unit = tree.nextEpoch(node)
+  private[map] def endEpoch(node: VersionNode): Int = tree.endEpoch(node)
 
   private[map] def readerAddresses() = synchronized(arena.snapshotAddresses())
 
@@ -118,7 +123,7 @@ final class ArenaMap(val keyGroups: Int, pool: PagePool) extends StateMap {
   }
 
   private def held(version: VersionId): VersionNode =
-    if (closed && pins == 0) throw new OutOfOrder(s"Cannot use version $version: the map is closed")
+    if (closed) throw new OutOfOrder(s"Cannot use version $version: the map is closed")
     else versions.getOrElse(version, throw new OutOfOrder(s"Version $version is not in memory"))
 
   private def drop(version: VersionId): Unit = {

@@ -1,6 +1,6 @@
 package io.keyfold.map
 
-import io.keyfold.errors.{Invalid, OutOfMemory, OutOfOrder}
+import io.keyfold.errors.{Invalid, OutOfOrder}
 import io.keyfold.format.{FamilySpec, VersionId}
 import io.keyfold.mem.{Arena, Slice}
 
@@ -17,23 +17,18 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
 
   override protected def txn: ArenaTxn = if (open) this else null
 
-  override protected def handedOut(record: Int): Unit = if (open) show(record)
-
   /** The record's bytes stay from now on: somebody has them. */
-  def show(record: Int): Unit = writer.records.show(record)
+  override def show(record: Int): Unit = if (open) writer.records.show(record)
 
   /** Pages as they are now stay until [[letPagesGo]]: a cursor goes over them. */
-  def keepPages(): Unit = {
-    map.nextEpoch(node)
-    writer.pages.cursors += 1
-  }
+  def keepPages(): OpenCursor = node.cursors.open(map.endEpoch(node))
 
-  def letPagesGo(): Unit = {
-    writer.pages.cursors -= 1
-    if (open) writer.pages.freeUnused()
-  }
+  def letPagesGo(cursor: OpenCursor): Unit = if (open) node.cursors.close(cursor, arena)
 
-  override def createFamily(spec: FamilySpec): Int = {
+  override def createFamily(spec: FamilySpec): Int =
+    if (lock.isMine) createNow(spec) else lock.locked(createNow(spec))
+
+  private def createNow(spec: FamilySpec): Int = {
     requireOpen("create a family")
     val rows =
       if (spec.ordered) new OrderedRows(spec, 0)
@@ -43,10 +38,14 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     node.families.length - 1
   }
 
-  override def dropFamily(family: Int): Unit = {
+  override def dropFamily(family: Int): Unit =
+    if (lock.isMine) dropNow(family) else lock.locked(dropNow(family))
+
+  private def dropNow(family: Int): Unit = {
     requireOpen("drop a family")
     val rows = node.families(family)
-    writer.retireAll(rows)
+    try writer.retireAll(rows)
+    catch { case e: Throwable => giveUp(e) }
     if (origins(family) != null) droppedFamilies :+= rows.spec.name
     node.families = node.families.patch(family, Nil, 1)
     origins = origins.patch(family, Nil, 1)
@@ -54,13 +53,11 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
 
   override def dropped: Seq[String] = droppedFamilies
 
-  override def put(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
-    requireOpen("put")
-    write(family, hash, key, value, append = false)
-  }
+  override def put(family: Int, hash: Int, key: Slice, value: Slice): Unit =
+    if (lock.isMine) write(family, hash, key, value, append = false)
+    else lock.locked(write(family, hash, key, value, append = false))
 
   override def append(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
-    requireOpen("append")
     val spec = node.families(family).spec
     if (!spec.multiValue) {
       throw new Invalid(
@@ -68,48 +65,63 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
         s"Cannot append to a row of ${spec.name}: it has one value a key"
       )
     }
-    write(family, hash, key, value, append = true)
+    if (lock.isMine) write(family, hash, key, value, append = true)
+    else lock.locked(write(family, hash, key, value, append = true))
   }
 
   private def write(family: Int, hash: Int, key: Slice, value: Slice, append: Boolean): Unit = {
+    requireOpen(if (append) "append" else "put")
     val rows = node.families(family)
     try writer.write(rows, hash, key, value, append)
-    catch { case e: OutOfMemory => giveUp(e) }
+    catch { case e: Throwable => giveUp(e) }
     if (rows.spec.ordered) orderedChanged()
   }
 
-  override def remove(family: Int, hash: Int, key: Slice): Boolean = {
+  override def remove(family: Int, hash: Int, key: Slice): Boolean =
+    if (lock.isMine) removeNow(family, hash, key) else lock.locked(removeNow(family, hash, key))
+
+  private def removeNow(family: Int, hash: Int, key: Slice): Boolean = {
     requireOpen("remove")
     val rows = node.families(family)
     val found =
       try writer.remove(rows, hash, key)
-      catch { case e: OutOfMemory => giveUp(e) }
+      catch { case e: Throwable => giveUp(e) }
     if (rows.spec.ordered && found) orderedChanged()
     found
   }
 
-  override def removeRange(family: Int, start: Slice, end: Slice): Long = {
+  override def removeRange(family: Int, start: Slice, end: Slice): Long =
+    if (lock.isMine) removeNow(family, start, end) else lock.locked(removeNow(family, start, end))
+
+  private def removeNow(family: Int, start: Slice, end: Slice): Long = {
     requireOpen("remove a range")
     val rows = orderedRows(family, "remove")
     val before = rows.keys
     try writer.removeRange(rows, if (start == null) TreeCursor.first else start, end)
-    catch { case e: OutOfMemory => giveUp(e) }
+    catch { case e: Throwable => giveUp(e) }
     orderedChanged()
     before - rows.keys
   }
 
   /** An index may be half changed: nobody must go over it again, not even to free it. */
-  private def giveUp(e: OutOfMemory): Nothing = {
+  private def giveUp(cause: Throwable): Nothing = {
     open = false
-    map.fail(e)
+    map.giveUp()
+    throw cause
   }
 
-  override def changedGroups(family: Int): Array[Int] = node.families(family) match {
+  override def changedGroups(family: Int): Array[Int] =
+    if (lock.isMine) changedNow(family) else lock.locked(changedNow(family))
+
+  private def changedNow(family: Int): Array[Int] = node.families(family) match {
     case hashed: HashedRows   => hashed.roots.differing(rootsOfBase(family))
     case ordered: OrderedRows => changesOf(family, ordered).groups
   }
 
-  override def changes(family: Int, group: Int): ChangeCursor = node.families(family) match {
+  override def changes(family: Int, group: Int): ChangeCursor =
+    if (lock.isMine) changesNow(family, group) else lock.locked(changesNow(family, group))
+
+  private def changesNow(family: Int, group: Int): ChangeCursor = node.families(family) match {
     case hashed: HashedRows =>
       val changed = changesIn(family, hashed)
       val gone = if (hashed.anyRemoved) changed.gone else null
@@ -161,15 +173,24 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     lastChanges
   }
 
-  override def commit(version: VersionId): Unit = {
+  override def commit(version: VersionId): Unit =
+    if (lock.isMine) commitNow(version) else lock.locked(commitNow(version))
+
+  private def commitNow(version: VersionId): Unit = {
     requireOpen(s"commit version $version")
     map.committed(node, version)
     end()
   }
 
-  override def abort(): Unit = if (open) {
-    map.ended()
-    end()
+  /** If its thread may be in the middle of a change, the map is given up with it. */
+  override def abort(): Unit = lock.end { isQuiet =>
+    if (open && isQuiet) {
+      map.ended()
+      end()
+    } else if (open) {
+      open = false
+      map.giveUp()
+    }
   }
 
   private def requireOpen(what: String): Unit =

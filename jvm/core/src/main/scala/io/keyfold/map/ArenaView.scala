@@ -5,9 +5,12 @@ import io.keyfold.format.Family
 import io.keyfold.group.KeyGroups
 import io.keyfold.mem.{Addresses, Slice}
 
-/** The rows of a node of the version tree. */
+/** The rows of a node of the version tree. Nothing but [[ViewLock]] is between two threads that use
+  * it, or one that uses and one that releases it.
+  */
 private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addresses)
     extends MapView {
+  val lock = new ViewLock
   protected var trie = new HashTrie(addresses)
   protected var tree = new OrderedTree(addresses)
   private val pin = newPin(map, node)
@@ -18,19 +21,23 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   override def families: IndexedSeq[Family] = node.families.map(_.family).toIndexedSeq
   override def familyIndex(name: String): Int = node.families.indexWhere(_.spec.name == name)
 
-  override def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
+  override def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean =
+    if (lock.isMine) getNow(family, hash, key, value)
+    else lock.locked(getNow(family, hash, key, value) && lock.detach(value))
+
+  private def getNow(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
     val rows = node.families(family)
     val record = find(rows, hash, key)
     record != 0 && {
       trie.records.value(record, value)
       if (rows.spec.multiValue) firstValue(value)
-      handedOut(record)
+      show(record)
       true
     }
   }
 
   /** Somebody has the record's bytes. */
-  protected def handedOut(record: Int): Unit = ()
+  protected def show(record: Int): Unit = ()
 
   private def firstValue(head: Slice): Unit = {
     val nodes = new ValueNodes(trie.addresses)
@@ -38,7 +45,11 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     ()
   }
 
-  override def values(family: Int, hash: Int, key: Slice): RowCursor = {
+  override def values(family: Int, hash: Int, key: Slice): RowCursor =
+    if (lock.isMine) valuesNow(family, hash, key)
+    else lock.locked(valuesNow(family, hash, key))
+
+  private def valuesNow(family: Int, hash: Int, key: Slice): RowCursor = {
     val rows = node.families(family)
     val record = find(rows, hash, key)
     val list = new IntList
@@ -52,18 +63,25 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     case ordered: OrderedRows => tree.find(ordered.root, key)
   }
 
-  override def scan(family: Int): RowCursor = node.families(family) match {
+  override def scan(family: Int): RowCursor =
+    if (lock.isMine) scanNow(family) else lock.locked(scanNow(family))
+
+  private def scanNow(family: Int): RowCursor = node.families(family) match {
     case hashed: HashedRows   => scanGroups(hashed, hashed.roots.groups)
     case ordered: OrderedRows => scanTree(ordered, TreeCursor.first, null)
   }
 
   override def scanPrefix(family: Int, prefix: Slice): RowCursor =
-    scanTree(orderedRows(family, "scan"), copyOf(prefix), TreeCursor.behindPrefix(prefix))
+    scanRows(family, copyOf(prefix), TreeCursor.behindPrefix(prefix))
 
   override def scanRange(family: Int, start: Slice, end: Slice): RowCursor = {
     val from = if (start == null) TreeCursor.first else copyOf(start)
-    val until = if (end == null) null else copyOf(end)
-    scanTree(orderedRows(family, "scan"), from, until)
+    scanRows(family, from, if (end == null) null else copyOf(end))
+  }
+
+  private def scanRows(family: Int, from: Slice, until: Slice): RowCursor = {
+    val rows = orderedRows(family, "scan")
+    if (lock.isMine) scanTree(rows, from, until) else lock.locked(scanTree(rows, from, until))
   }
 
   private def scanTree(rows: OrderedRows, from: Slice, until: Slice) =
@@ -92,10 +110,14 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
 
   override def groups(family: Int): Array[Int] = node.families(family) match {
     case hashed: HashedRows   => hashed.roots.groups
-    case ordered: OrderedRows => grouped(ordered).groups
+    case ordered: OrderedRows =>
+      (if (lock.isMine) grouped(ordered) else lock.locked(grouped(ordered))).groups
   }
 
-  override def scanGroup(family: Int, group: Int): RowCursor = node.families(family) match {
+  override def scanGroup(family: Int, group: Int): RowCursor =
+    if (lock.isMine) scanGroupNow(family, group) else lock.locked(scanGroupNow(family, group))
+
+  private def scanGroupNow(family: Int, group: Int): RowCursor = node.families(family) match {
     case hashed: HashedRows   => scanGroups(hashed, Array(group))
     case ordered: OrderedRows =>
       val list = new IntList
@@ -120,7 +142,10 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     lastGrouped
   }
 
-  override def release(): Unit = pin.run()
+  override def release(): Unit = lock.end { isQuiet =>
+    lock.shut()
+    if (isQuiet) pin.run()
+  }
 
   /** Not a closure over this view, which could never be collected then. */
   protected def newPin(map: ArenaMap, node: VersionNode): Pin = Pin.of(this)(map.unpin(node))

@@ -6,7 +6,7 @@ private[map] final class HashCursor(
     roots: GroupTable,
     groups: Array[Int],
     values: ValueSteps,
-    owner: MapView,
+    owner: ArenaView,
     txn: ArenaTxn
 ) extends RecordCursor(trie.records, values, owner, txn) {
   private val pages = groups.map(roots(_))

@@ -14,7 +14,7 @@ import io.keyfold.mem.{Addresses, Slice}
   * @param base
   *   the rows of the base, for families of several values a key
   * @param owner
-  *   the view that keeps the records
+  *   the view that keeps the records, and says who may come
   */
 private[map] final class ListCursor(
     addresses: Addresses,
@@ -23,8 +23,9 @@ private[map] final class ListCursor(
     val gone: IntList,
     baseEpoch: Int,
     base: KeySet,
-    val owner: MapView
+    owner: ArenaView
 ) extends ChangeCursor {
+  private val lock = owner.lock
   private val records = new Records(addresses)
   private val values = if (spec.multiValue) new ValueSteps(addresses) else null
   private var index = -1
@@ -43,9 +44,14 @@ private[map] final class ListCursor(
 
   override def appended: Boolean = added
   override def removed: Boolean = index >= put.size
-  override def hash: Int = records.hash(current)
+  override def hash: Int = if (lock.isMine) hashNow else lock.locked(hashNow)
 
-  override def next(): Boolean = {
+  private def hashNow = records.hash(current)
+
+  override def next(): Boolean =
+    if (lock.isMine) step() else lock.locked(step() && lock.detach(key) && lock.detach(value))
+
+  private def step(): Boolean = {
     index += 1
     index < put.size + gone.size && {
       records.key(current, key)
@@ -55,7 +61,11 @@ private[map] final class ListCursor(
     }
   }
 
-  override def nextValue(): Boolean = values != null && values.next(value)
+  override def nextValue(): Boolean = values != null && {
+    if (lock.isMine) values.next(value) else lock.locked(values.next(value) && lock.detach(value))
+  }
+
+  override def close(): Unit = reset()
 
   private def startValues(): Unit =
     if (removed) {

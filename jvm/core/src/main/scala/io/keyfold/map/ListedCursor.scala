@@ -5,7 +5,7 @@ private[map] final class ListedCursor(
     records: Records,
     list: IntList,
     values: ValueSteps,
-    owner: MapView,
+    owner: ArenaView,
     txn: ArenaTxn
 ) extends RecordCursor(records, values, owner, txn) {
   start()

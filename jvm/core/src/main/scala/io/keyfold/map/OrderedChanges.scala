@@ -26,7 +26,7 @@ private[map] final class OrderedChanges(
 
   def groups: Array[Int] = (put.groups ++ gone.groups).distinct
 
-  def cursor(group: Int, owner: MapView): ChangeCursor = {
+  def cursor(group: Int, owner: ArenaView): ChangeCursor = {
     val putRecords = new IntList
     val goneRecords = new IntList
     put.addTo(putRecords, group)

@@ -4,20 +4,20 @@ import io.keyfold.mem.{Arena, Mem}
 
 /** The index pages of a transaction: which it may change, and what becomes of those it replaces.
   *
-  * A page of the node's own epoch is the transaction's alone. One of an earlier epoch of the same
-  * transaction is kept for cursors that were opened before that epoch.
+  * A page that was made since the newest open cursor was is the transaction's alone, and so is what
+  * leads to it: its way down was copied, if it had to be, when it was made.
   */
 private[map] final class PageSpace(val arena: Arena, node: VersionNode) {
 
-  /** Cursors that may still go over pages of earlier epochs. */
-  var cursors = 0
-
   def epoch: Int = node.epoch
+
+  /** Whether the page at this address may be changed where it is. */
+  def isOwn(at: Long): Boolean = PageHeader.epoch(at) > node.cursors.frozen
 
   /** The page, or a copy of it, to be changed. */
   def own(page: Int, length: Int): Int = {
     val at = arena.addresses.of(page)
-    if (PageHeader.epoch(at) == node.epoch) page
+    if (isOwn(at)) page
     else {
       val copy = arena.allocate(length)
       val to = arena.addresses.of(copy)
@@ -32,12 +32,6 @@ private[map] final class PageSpace(val arena: Arena, node: VersionNode) {
   def retire(page: Int): Unit = {
     val epoch = PageHeader.epoch(arena.addresses.of(page))
     if (epoch <= node.base.epoch) node.retired.addPage(page)
-    else if (epoch == node.epoch || cursors == 0) arena.free(page)
-    else node.unused.add(page)
-  }
-
-  def freeUnused(): Unit = if (cursors == 0) {
-    for (i <- 0 until node.unused.size) arena.free(node.unused(i))
-    node.unused.clear()
+    else node.cursors.release(page, epoch, arena)
   }
 }

@@ -1,28 +1,35 @@
 package io.keyfold.map
 
+import io.keyfold.errors.OutOfOrder
 import io.keyfold.mem.Slice
 
 /** Steps through the records of an index as it is when the cursor is made, fetching one leaf's at a
   * time. If the first leaf is not all, a transaction keeps its pages as they are until the cursor
-  * has come to its end.
+  * has come to its end or is closed.
   *
   * @param values
   *   to step through a row's values with; null in a family of one value a key
   * @param owner
-  *   the view that keeps the records
+  *   the view that keeps the records, and says who may come
   * @param txn
   *   the same if it is a transaction that is open, else null
   */
 private[map] abstract class RecordCursor(
     records: Records,
     values: ValueSteps,
-    val owner: MapView,
+    owner: ArenaView,
     txn: ArenaTxn
 ) extends RowCursor {
+  private val lock = owner.lock
   private val batch = new IntList
   private var index = -1
   private var more = true
-  private var keeping = false
+
+  /** What keeps the pages as they are, if anything does. */
+  private var pages: OpenCursor = _
+
+  /** Where the cursor is; 0 if at no row. */
+  private var record = 0
   override val key = new Slice
   override val value = new Slice
 
@@ -37,31 +44,59 @@ private[map] abstract class RecordCursor(
   protected def start(): Unit = {
     fetchNext()
     if (more && txn != null) {
-      txn.keepPages()
-      keeping = true
+      pages = txn.keepPages()
     }
   }
 
-  override def hash: Int = records.hash(batch(index))
+  override def hash: Int = if (lock.isMine) hashNow else lock.locked(hashNow)
 
-  override def next(): Boolean = {
+  private def hashNow = {
+    val at = record
+    if (at == 0) throw new OutOfOrder("The cursor is at no row")
+    records.hash(at)
+  }
+
+  override def next(): Boolean =
+    if (lock.isMine) step() else lock.locked(step() && lock.detach(key) && lock.detach(value))
+
+  private def step(): Boolean = {
     index += 1
     if (index >= batch.size && more) {
       fetchNext()
       index = 0
     }
-    val found = index < batch.size
-    if (found) records.key(batch(index), key)
-    if (values != null) startValues(found)
-    else if (found) records.value(batch(index), value)
-    found
+    val at = if (index < batch.size) batch(index) else 0
+    record = at
+    if (at != 0) records.key(at, key)
+    if (values != null) startValues(at)
+    else if (at != 0) records.value(at, value)
+    at != 0
   }
 
-  override def nextValue(): Boolean = values != null && values.next(value)
+  override def nextValue(): Boolean = values != null && {
+    if (lock.isMine) values.next(value) else lock.locked(values.next(value) && lock.detach(value))
+  }
 
-  private def startValues(found: Boolean): Unit =
-    if (found) {
-      values.start(batch(index), ValueSteps.AnyEpoch)
+  /** Takes the lock where it frees something: another thread may be at its first step. */
+  override def close(): Unit = if (pages == null && lock.isMine) end() else lock.ifQuiet(end())
+
+  private def end(): Unit = {
+    batch.clear()
+    index = 0
+    more = false
+    record = 0
+    if (values != null) values.stop()
+    letPagesGo()
+  }
+
+  private def letPagesGo(): Unit = if (pages != null) {
+    txn.letPagesGo(pages)
+    pages = null
+  }
+
+  private def startValues(at: Int): Unit =
+    if (at != 0) {
+      values.start(at, ValueSteps.AnyEpoch)
       values.next(value)
       ()
     } else values.stop()
@@ -77,9 +112,6 @@ private[map] abstract class RecordCursor(
         i += 1
       }
     }
-    if (!more && keeping) {
-      keeping = false
-      txn.letPagesGo()
-    }
+    if (!more) letPagesGo()
   }
 }

@@ -6,8 +6,9 @@ import io.keyfold.mem.{Arena, Slice}
 /** The records of a transaction: how it makes them, which it may change, and what becomes of those
   * it replaces; as [[PageSpace]] has it for index pages. Counts what its families hold.
   *
-  * A record of the node's epoch that was shown to nobody is the transaction's alone. So are the
-  * values of such a record, up to the first that a record replaced has too.
+  * A record that was written since the newest open cursor was made, and shown to nobody, is the
+  * transaction's alone. So are the values of such a record, up to the first that a record replaced
+  * has too.
   */
 private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
   private val records = new Records(arena.addresses)
@@ -16,7 +17,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
   private val newHead = new Array[Byte](ValueHead.Length)
 
   /** The record's bytes stay from now on, and its values: somebody has them. */
-  def show(record: Int): Unit = records.show(record, node.epoch)
+  def show(record: Int): Unit = records.show(record, node.base.epoch)
 
   /** Writes a row.
     *
@@ -79,7 +80,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     val inPlace = isPrivate(before)
     val added = newNode(if (append) newest else 0, value, append && before == 0)
     if (inPlace && !append) retireOwn(newest)
-    if (!inPlace && append && before != 0) nodes.share(newest, node.epoch)
+    if (!inPlace && append && before != 0) nodes.share(newest, node.base.epoch)
     val keptValues = if (append) values else 0
     val keptBytes = if (append) bytes else 0L
     rows.values += keptValues + 1 - values
@@ -126,7 +127,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
   /** Gives up the values of a record that is the transaction's alone. */
   private def retireOwn(newest: Int): Unit = {
     var value = newest
-    while (value != 0 && nodes.isPrivate(value, node.epoch)) {
+    while (value != 0 && nodes.isPrivate(value, node.cursors.frozen)) {
       val before = nodes.older(value)
       arena.free(value)
       value = before
@@ -142,7 +143,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     arena.free(record)
   }
 
-  private def isPrivate(record: Int) = record != 0 && records.isPrivate(record, node.epoch)
+  private def isPrivate(record: Int) = record != 0 && records.isPrivate(record, node.cursors.frozen)
 
   private def emptyHead(): Slice = {
     val head = found.set(newHead)

@@ -8,7 +8,7 @@ import io.keyfold.mem.{Addresses, Mem, Slice}
   *   0  i32  hash of the row
   *   4  i32  length of the key in bytes
   *   8  i32  length of the value in bytes
-  *  12  i32  epoch of the transaction that wrote it; sign bit: it has been shown to a caller
+  *  12  i32  epoch in which it was written; sign bit: it has been shown to a caller
   *  16       key, padded to 8 bytes
   *           value; with several values a key, their [[ValueHead]]
   * }}}
@@ -72,14 +72,15 @@ private[map] final class Records(addresses: Addresses) {
     Mem.compare(null, at + HeaderLength, length, key.base, key.offset, key.length)
   }
 
-  /** Whether `epoch` wrote the record and nobody has been given its bytes. */
+  /** Whether the record was written after `epoch` and nobody has been given its bytes. */
   def isPrivate(record: Int, epoch: Int): Boolean =
-    Mem.getInt(null, addresses.of(record) + EpochAt) == epoch
+    Mem.getInt(null, addresses.of(record) + EpochAt) > epoch
 
-  /** From now on the record's bytes stay, if `epoch` wrote it: somebody has them. */
+  /** From now on the record's bytes stay, if it was written after `epoch`: somebody has them. */
   def show(record: Int, epoch: Int): Unit = {
     val at = addresses.of(record) + EpochAt
-    if (Mem.getInt(null, at) == epoch) Mem.putInt(null, at, epoch | Shown)
+    val written = Mem.getInt(null, at)
+    if (written > epoch) Mem.putInt(null, at, written | Shown)
   }
 
   def write(record: Int, epoch: Int, hash: Int, key: Slice, value: Slice): Unit = {

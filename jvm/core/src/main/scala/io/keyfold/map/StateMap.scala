@@ -16,14 +16,20 @@ import io.keyfold.mem.{MemoryUse, Slice}
   *   - M5 A cursor shows the rows, with all their values, as they were when it was made, each once,
   *     whatever its own transaction writes meanwhile.
   *   - M6 Bytes handed in are copied before the call returns; slices handed out are borrowed and
-  *     stay until the view they came from is released.
+  *     stay until the view they came from is released; those handed to another thread than the one
+  *     that made the view are on the heap, and stay for good.
+  *   - M7 Once a view is released, no call and no step of a cursor touches its memory: they are
+  *     refused, whichever thread makes them. A release waits for a call that is inside.
   *
   * Threads: methods of the map itself may be called by any thread; a view or transaction belongs to
-  * one thread at a time, and handing it over is the caller's synchronisation.
+  * one thread at a time, and handing it over is the caller's synchronisation; any thread may abort
+  * or release it at any moment.
   */
 trait StateMap extends AutoCloseable {
 
-  /** Whether a version can be pinned, or a transaction be begun on it. */
+  /** Whether a version should be pinned, or a transaction be begun on it; if not, it is to be
+    * loaded into another map.
+    */
   def holds(version: VersionId): Boolean
 
   /** A view of a held version. The caller must release it once. */
@@ -157,6 +163,11 @@ trait RowCursor {
   def hash: Int
   def key: Slice
   def value: Slice
+
+  /** There are no more rows to step to, and nothing is kept for them. Harmless when repeated, or
+    * after the last row.
+    */
+  def close(): Unit
 }
 
 /** Steps through changes: a row with all its values, whatever it had before; or (`appended`) a row

@@ -15,7 +15,7 @@ private[map] final class TreeCursor(
     from: Slice,
     until: Slice,
     values: ValueSteps,
-    owner: MapView,
+    owner: ArenaView,
     txn: ArenaTxn
 ) extends RecordCursor(tree.records, values, owner, txn) {
   private var started = false

@@ -47,8 +47,7 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
   /** Replaces one record of a key by another. */
   def replace(root: Int, hash: Int, before: Int, after: Int): Int = {
     val leaf = leafOf(root, FirstShift, hash)
-    if (epoch(leaf) == pages.epoch) {
-      // What leads to a page of this epoch is of this epoch too.
+    if (pages.isOwn(leaf)) {
       setSlot(leaf, indexOf(leaf, slotOf(hash, before)), slotOf(hash, after))
       root
     } else replace(root, FirstShift, slotOf(hash, before), slotOf(hash, after))

@@ -10,7 +10,7 @@ import io.keyfold.mem.{Mem, Slice}
   *   8  i64  bytes of all values
   * }}}
   *
-  * The newest node has the epoch of its record.
+  * The newest node is not older than its record.
   */
 private[map] object ValueHead {
   val Length = 16

@@ -8,7 +8,7 @@ import io.keyfold.mem.{Addresses, Arena, Mem, Slice}
   * {{{
   *   0  i32  node of the value before; 0: it is the oldest
   *   4  i32  length of the value in bytes
-  *   8  i32  epoch of the transaction that wrote it; sign bit: a record that was replaced has it too
+  *   8  i32  epoch in which it was written; sign bit: a record that was replaced has it too
   *  12  i32  1: it was added to a row that was not there; else 0
   *  16       value
   * }}}
@@ -40,14 +40,15 @@ private[map] final class ValueNodes(addresses: Addresses) {
     node
   }
 
-  /** Whether `epoch` wrote the node and only the record that `epoch` writes to has it. */
+  /** Whether the node was written after `epoch` and no record that was replaced has it. */
   def isPrivate(node: Int, epoch: Int): Boolean =
-    Mem.getInt(null, addresses.of(node) + EpochAt) == epoch
+    Mem.getInt(null, addresses.of(node) + EpochAt) > epoch
 
-  /** From now on the node stays, with those before it, if `epoch` wrote it. */
+  /** From now on the node stays, with those before it, if it was written after `epoch`. */
   def share(node: Int, epoch: Int): Unit = {
     val at = addresses.of(node) + EpochAt
-    if (Mem.getInt(null, at) == epoch) Mem.putInt(null, at, epoch | Records.Shown)
+    val written = Mem.getInt(null, at)
+    if (written > epoch) Mem.putInt(null, at, written | Records.Shown)
   }
 
   /** Whether the node is the first of a row that [[RecordSpace.write]] added it to. */

@@ -2,6 +2,7 @@ package io.keyfold.map
 
 import scala.annotation.tailrec
 
+import io.keyfold.errors.OutOfOrder
 import io.keyfold.mem.Arena
 
 /** What was built on what, and so which memory nobody can reach any more.
@@ -17,11 +18,18 @@ import io.keyfold.mem.Arena
   * Not thread-safe: the map's lock guards it, and only the thread that may write to the arena
   * frees.
   */
-private[map] final class VersionTree(arena: Arena) {
+private[map] final class VersionTree(arena: Arena, firstEpoch: Int) {
+  import VersionTree._
 
   /** Version 0; always there. */
   val root: VersionNode = new VersionNode(null, Array.empty)
-  private var lastEpoch = 0
+  private var lastEpoch = firstEpoch
+
+  /** What the arena had allocated when the last epoch began. */
+  private var allocationsBefore = 0L
+
+  /** Whether epochs are so far used up that the rows should be loaded anew. */
+  def isWorn: Boolean = lastEpoch >= MostEpochs
 
   /** A node on top of `base`, with the rows that its transaction will change. */
   def grow(base: VersionNode): VersionNode = {
@@ -31,10 +39,25 @@ private[map] final class VersionTree(arena: Arena) {
     node
   }
 
-  /** What the node's transaction has made so far is not its alone any more. */
-  def nextEpoch(node: VersionNode): Unit = {
+  /** Ends the node's epoch, if its transaction has made anything in it.
+    *
+    * @return
+    *   the newest epoch of what the transaction has made so far. Once epochs are used up, what it
+    *   makes from now on has that epoch too, and counts as made before: this costs memory and time,
+    *   but is right.
+    */
+  def endEpoch(node: VersionNode): Int = {
+    if (arena.allocations != allocationsBefore && !isWorn) nextEpoch(node)
+    if (arena.allocations != allocationsBefore) node.epoch else node.epoch - 1
+  }
+
+  private def nextEpoch(node: VersionNode): Unit = {
+    if (lastEpoch == Int.MaxValue) {
+      throw new OutOfOrder("The map has had as many transactions as it can; load its rows anew")
+    }
     lastEpoch += 1
     node.epoch = lastEpoch
+    allocationsBefore = arena.allocations
   }
 
   /** Frees what has become unreachable, given that `node` may have died. */
@@ -87,6 +110,12 @@ private[map] final class VersionTree(arena: Arena) {
   }
 }
 
+private object VersionTree {
+
+  /** Cursors use up so many epochs at most, so that half of them are left for transactions. */
+  private val MostEpochs = 1 << 30
+}
+
 /** @param families
   *   its rows; a transaction's own until it ends
   */
@@ -104,8 +133,8 @@ private[map] final class VersionNode(
     */
   var released = false
 
-  /** Pages of its own that only its cursors may still need. */
-  val unused = new IntList
+  /** Open ones of its transaction. */
+  val cursors = new OpenCursors(if (base == null) 0 else base.epoch)
 
   /** What it has retired, of its base's and, once shown, of its own. */
   val retired = new Retired
@@ -120,8 +149,7 @@ private[map] final class VersionNode(
   /** Its transaction, and whatever was got from it, is not used any more. */
   def release(): Unit = {
     released = true
-    for (i <- 0 until unused.size) retired.addPage(unused(i))
-    unused.clear()
+    cursors.drain(retired.addPage)
   }
 
   def isLive: Boolean = held || pins > 0

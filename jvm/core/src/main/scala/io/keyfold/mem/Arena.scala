@@ -35,11 +35,15 @@ final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends Au
   private val pages = new PageTable(pool, numbers, addresses)
   private val slabs = new Slabs(pages, addresses)
   private var bytes = 0L
-  private var objects = 0L
+  private var allocated = 0L
+  private var freed = 0L
 
   /** Bytes of live objects, each with those of its class. */
   def liveBytes: Long = bytes
-  def liveObjects: Long = objects
+  def liveObjects: Long = allocated - freed
+
+  /** How many objects there ever were. */
+  def allocations: Long = allocated
 
   /** Bytes of the pages held. Any thread may ask. */
   def pageBytes: Long = pages.heldBytes
@@ -70,7 +74,7 @@ final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends Au
       else pages.addLarge(pagesFor(bytes)) << Addresses.PageShift
     val size = sizeClass(bytes)
     this.bytes += size
-    objects += 1
+    allocated += 1
     if (Mem.Checks) addresses.checks.allocated(handle, addresses.raw(handle), size)
     handle
   }
@@ -85,8 +89,8 @@ final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends Au
     if (!pages.isPage(page)) throw new IllegalStateException(f"Handle 0x$handle%08x is of no page")
     if (Mem.Checks) poison(handle, page)
     bytes -= (if (pages.isLarge(page)) freeLarge(page) else slabs.free(handle))
-    objects -= 1
-    if (objects == 0) {
+    freed += 1
+    if (freed == allocated) {
       slabs.removeEmpty()
       pages.shrink()
     }
@@ -109,7 +113,7 @@ final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends Au
     pages.close()
     slabs.clear()
     bytes = 0
-    objects = 0
+    freed = allocated
     if (Mem.Checks) addresses.checks.clear()
   }
 

@@ -92,6 +92,7 @@ private final class ChecksumSeal(verifyEvery: Long, location: StoreLocation, onD
     override def hash: Int = cursor.hash
     override def key: Slice = cursor.key
     override def value: Slice = cursor.value
+    override def close(): Unit = cursor.close()
     override def next(): Boolean = cursor.next() && {
       read(key, value)
       true

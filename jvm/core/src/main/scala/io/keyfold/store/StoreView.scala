@@ -75,5 +75,6 @@ private object StoreView {
     override def hash: Int = 0
     override val key: Slice = new Slice
     override val value: Slice = new Slice
+    override def close(): Unit = ()
   }
 }

@@ -38,6 +38,13 @@ private[map] final class CursorModel(
     left == 0
   }
 
+  /** Ends it where it is, twice as it may. */
+  def close(): Unit = {
+    cursor.close()
+    assert(!cursor.next() && !cursor.nextValue(), "rows come after the end")
+    cursor.close()
+  }
+
   private def nextValue(): Boolean = {
     val found = cursor.nextValue()
     assert(found == values.nonEmpty, "values missed, or too many")

@@ -5,6 +5,7 @@ import scala.collection.mutable
 import scala.util.Random
 
 import io.keyfold.format.{FamilySpec, VersionId}
+import io.keyfold.group.KeyGroups
 import io.keyfold.mem.{PagePool, Slice}
 import io.keyfold.testkit.{Bytes, SeededChecks}
 import org.scalacheck.Gen
@@ -37,6 +38,10 @@ private object ManyRowsSuite {
     private var versions = Map[VersionId, Rows](VersionId.Empty -> (TreeMap.empty: Rows))
     private var newest = VersionId.Empty
     private val pins = mutable.Queue.empty[(MapView, Rows)]
+
+    /** Open cursors of the transaction, with the rows that they must show and what they have shown.
+      */
+    private val cursors = mutable.ArrayBuffer.empty[Shown]
 
     def run(): Unit = {
       for (step <- 1 to 24) {
@@ -87,6 +92,7 @@ private object ManyRowsSuite {
           cut += k
         }
         if (random.nextInt(8) == 0) assert(valuesOf(txn, k) == rows.get(k))
+        if (random.nextInt(16) == 0) useCursors(txn, rows)
       }
       if (ordered && random.nextInt(4) == 0) {
         val (start, end) = (bound(), bound())
@@ -104,8 +110,30 @@ private object ManyRowsSuite {
         versions += newest -> rows
         check(txn, rows)
       }
+      cursors.clear()
       txn.release()
     }
+
+    /** Opens one, or goes on with one and ends it now and then, in any order. */
+    private def useCursors(txn: MapTxn, rows: Rows): Unit =
+      if (cursors.isEmpty || (cursors.size < 4 && random.nextInt(4) == 0)) {
+        val from = Option.when(ordered)(bound()).flatten
+        val cursor =
+          if (ordered) txn.scanRange(0, sliceOf(from), null)
+          else if (random.nextBoolean()) txn.scan(0)
+          else txn.scanGroup(0, groupOf(7))
+        val whole = if (ordered) within(rows, from, None) else rows
+        cursors += new Shown(cursor, whole)
+        ()
+      } else {
+        val at = random.nextInt(cursors.size)
+        val goesOn = cursors(at).step(1 << random.nextInt(9))
+        if (!goesOn || random.nextInt(3) == 0) {
+          cursors(at).cursor.close()
+          cursors.remove(at)
+          ()
+        }
+      }
 
     private def pin(): Unit = pins += ((map.pin(newest), versions(newest)))
 
@@ -176,6 +204,22 @@ private object ManyRowsSuite {
       assert(keys.filter(k => before.get(k) != after.get(k)).subsetOf(found.map(_._1).toSet))
     }
   }
+
+  private final class Shown(val cursor: RowCursor, rows: Rows) {
+    private val seen = mutable.Set.empty[Bytes]
+
+    /** @return whether there is more */
+    def step(count: Int): Boolean = (1 to count).forall { _ =>
+      cursor.next() && {
+        val k = Bytes.of(cursor.key)
+        assert(seen.add(k), s"$k came twice")
+        assert(rows.get(k).contains(CursorModel.valuesOf(cursor)), s"for key $k")
+        true
+      }
+    }
+  }
+
+  private def groupOf(hash: Int) = KeyGroups.groupOf(hash, Groups)
 
   private def key(i: Int) = Bytes(f"$i%08x" + "ab" * (i % 3))
 

@@ -17,6 +17,7 @@ private[map] object MapOperations {
   case object Check extends Operation
   final case class OpenCursor(kind: Int, at: Int) extends Operation
   final case class StepCursor(at: Int, count: Int) extends Operation
+  final case class CloseCursor(at: Int) extends Operation
   case object Commit extends Operation
   case object Abort extends Operation
   final case class PinVersion(version: Int) extends Operation
@@ -39,6 +40,7 @@ private[map] object MapOperations {
       1 -> Gen.const(Check),
       2 -> Gen.zip(any, any).map { case (kind, at) => OpenCursor(kind, at) },
       3 -> Gen.zip(any, Gen.choose(1, 6)).map { case (at, n) => StepCursor(at, n) },
+      2 -> any.map(CloseCursor),
       2 -> Gen.const(Commit),
       1 -> Gen.const(Abort),
       5 -> any.map(Begin),

@@ -47,6 +47,7 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
     case Check                => open.foreach(checkWhole)
     case OpenCursor(kind, at) => open.foreach(_.openCursor(kind, at))
     case StepCursor(at, n)    => open.foreach(_.stepCursor(at, n))
+    case CloseCursor(at)      => open.foreach(_.closeCursor(at))
     case Commit               => open.foreach(commit)
     case Abort                => open.foreach(abort)
     case PinVersion(version)  => if (pins.length < 4) pin(choose(versions, version))
@@ -403,6 +404,9 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
       if (!cursors(i).step(count)) cursors.remove(i)
       ()
     }
+
+    def closeCursor(at: Int): Unit =
+      if (cursors.nonEmpty) cursors.remove(at % cursors.length).close()
   }
 }
 

@@ -16,7 +16,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
  */
 @JCStressTest
 @Outcome(id = "7, 0", expect = Expect.ACCEPTABLE, desc = "the other view reads, then all is freed")
-@Outcome(expect = Expect.FORBIDDEN, desc = "counted twice, or memory is left")
+@Outcome(id = "7, [1-9].*", expect = Expect.ACCEPTABLE,
+    desc = "left to the collector: the thread that pinned it, and has not ended, might be inside")
+@Outcome(expect = Expect.FORBIDDEN, desc = "counted twice")
 @State
 public class ReleaseTwice {
     private final ArenaMap map = Maps.create();

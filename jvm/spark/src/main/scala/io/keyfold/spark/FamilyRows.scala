@@ -116,7 +116,7 @@ private final class FamilyRows(view: StoreView, schema: FamilySchema, index: Int
   }
 
   private def pairs(rows: RowCursor, all: Boolean) =
-    new StateStoreIterator(new RowPairs(rows, schema, all))
+    new StateStoreIterator(new RowPairs(rows, schema, all), () => rows.close())
 
   private def require(condition: Boolean, otherwise: => Throwable): Unit =
     if (!condition) throw otherwise

@@ -1,0 +1,84 @@
+package io.keyfold.map
+
+import io.keyfold.format.VersionId
+import io.keyfold.mem.PagePool
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What a transaction keeps for cursors that are closed before their end. */
+class ClosedCursorSuite extends AnyFunSuite with StateMapTexts {
+  import ClosedCursorSuite._
+
+  for (spec <- Seq(hashed, ordered, lists, orderedLists)) {
+    val name = s"${spec.name}, ${if (spec.multiValue) "lists" else "values"}"
+
+    /** Objects that live when a cursor was opened, stepped and closed so often, a row put each time
+      * in between.
+      */
+    def objectsAfter(times: Int, end: RowCursor => Unit, outer: Boolean): Long = {
+      val map = new ArenaMap(keyGroups, new PagePool(1L << 30, None))
+      val txn = map.begin(VersionId.Empty)
+      val family = txn.createFamily(spec)
+      for (i <- 0 until Keys) put(txn, key(i), "0", family)
+      val kept = if (outer) Some(txn.scan(family)) else None
+      kept.foreach(_.next())
+      for (n <- 1 to times) {
+        val cursor = txn.scan(family)
+        assert(cursor.next())
+        end(cursor)
+        // Never a row that the cursor has shown: such rows stay in any case.
+        put(txn, key(Keys + n % 10), n.toString, family)
+        assert(remove(txn, key(Keys + n % 10), family))
+      }
+      val live = map.liveObjects
+      kept.foreach(cursor => assert(1 + rowCount(cursor) == Keys))
+      txn.release()
+      map.retain(VersionId.Empty, 1)
+      assert(map.liveObjects == 0)
+      map.close()
+      live
+    }
+
+    test(s"$name: a cursor that is closed early keeps no page of what is written after it") {
+      val few = objectsAfter(100, _.close(), outer = false)
+      assert(objectsAfter(10000, _.close(), outer = false) <= few + Slack)
+    }
+
+    test(s"$name: nor does it while an older cursor is open, which still shows its rows") {
+      val few = objectsAfter(100, _.close(), outer = true)
+      assert(objectsAfter(10000, _.close(), outer = true) <= few + Slack)
+    }
+
+    test(s"$name: cursors closed in any order give back what none of them needs") {
+      val map = new ArenaMap(keyGroups, new PagePool(1L << 30, None))
+      val txn = map.begin(VersionId.Empty)
+      val family = txn.createFamily(spec)
+      for (i <- 0 until Keys) put(txn, key(i), "0", family)
+      val before = map.liveObjects
+      for (order <- Seq(0, 1, 2).permutations) {
+        val cursors = for (n <- 0 to 2) yield {
+          val cursor = txn.scan(family)
+          assert(cursor.next())
+          for (i <- 0 until 10) put(txn, key(Keys + 10 * n + i), n.toString, family)
+          cursor
+        }
+        order.foreach(cursors(_).close())
+        for (i <- 0 until 30) assert(remove(txn, key(Keys + i), family))
+      }
+      assert(map.liveObjects <= before + Slack)
+      txn.release()
+      map.close()
+    }
+  }
+
+  private def rowCount(cursor: RowCursor) =
+    Iterator.continually(cursor.next()).takeWhile(identity).size
+}
+
+private object ClosedCursorSuite {
+  private val Keys = 3000
+
+  /** Pages may be split otherwise. */
+  private val Slack = 20L
+
+  private def key(i: Int) = f"$i%06d"
+}
