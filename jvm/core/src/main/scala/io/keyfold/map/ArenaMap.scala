@@ -28,6 +28,7 @@ import io.keyfold.mem.{Arena, MemoryUse, PagePool}
   */
 final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoch: Int)
     extends StateMap {
+  private[map] val hashKey = HashKey.next()
   private val arena = new Arena(pool)
   private val tree = new VersionTree(arena, firstEpoch)
 

@@ -8,7 +8,7 @@ import io.keyfold.mem.{Arena, Slice}
 private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode, node: VersionNode)
     extends ArenaView(map, node, arena.addresses)
     with MapTxn {
-  private val writer = new RowWriter(arena, node, map.keyGroups)
+  private val writer = new RowWriter(arena, node, map.keyGroups, map.hashKey)
   private var open = true
 
   /** What each family was in the base; null if it is new. */

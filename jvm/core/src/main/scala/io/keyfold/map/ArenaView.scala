@@ -59,7 +59,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
 
   protected def find(rows: FamilyRows, hash: Int, key: Slice): Int = rows match {
     case hashed: HashedRows =>
-      trie.find(hashed.roots(KeyGroups.groupOf(hash, map.keyGroups)), HashTrie.hash(key), key)
+      trie.find(hashed.roots(KeyGroups.groupOf(hash, map.keyGroups)), map.hashKey.hash(key), key)
     case ordered: OrderedRows => tree.find(ordered.root, key)
   }
 

@@ -1,6 +1,6 @@
 package io.keyfold.map
 
-import io.keyfold.mem.{Addresses, Mem, Slice}
+import io.keyfold.mem.{Addresses, Slice}
 
 /** Reading the rows of one key group: a trie over 32 bits of a hash of the key, whose leaves are
   * small open-addressing tables.
@@ -12,7 +12,7 @@ import io.keyfold.mem.{Addresses, Mem, Slice}
   *   - A page that a version has is never changed, see [[TrieWriter]]; so readers need no lock.
   *
   * Limit: keys whose hashes agree in the 24 upper bits share a leaf, which grows then beyond its
-  * usual size.
+  * usual size. They are few by chance, and nobody can choose them, see [[HashKey]].
   */
 private[map] class HashTrie(val addresses: Addresses) {
   import HashTrie._
@@ -202,7 +202,4 @@ private[map] object HashTrie {
   val LastShift = 8
 
   def childOf(hash: Int, shift: Int): Int = (hash >>> shift) & (TriePages.Fanout - 1)
-
-  /** The index hash of a key: the better half of a 64-bit hash. */
-  def hash(key: Slice): Int = (Mem.hash(key.base, key.offset, key.length) >>> 32).toInt
 }

@@ -4,7 +4,12 @@ import io.keyfold.group.KeyGroups
 import io.keyfold.mem.{Arena, Slice}
 
 /** Writing the rows of a transaction: their records, and the indexes that lead to them. */
-private[map] final class RowWriter(arena: Arena, node: VersionNode, keyGroups: Int) {
+private[map] final class RowWriter(
+    arena: Arena,
+    node: VersionNode,
+    keyGroups: Int,
+    hashKey: HashKey
+) {
   val pages = new PageSpace(arena, node)
   val records = new RecordSpace(arena, node)
   private val tries = new TrieWriter(pages)
@@ -27,7 +32,7 @@ private[map] final class RowWriter(arena: Arena, node: VersionNode, keyGroups: I
       append: Boolean
   ): Unit = {
     val group = KeyGroups.groupOf(hash, keyGroups)
-    val indexHash = HashTrie.hash(key)
+    val indexHash = hashKey.hash(key)
     val root = rows.roots(group)
     val before = tries.find(root, indexHash, key)
     val after = records.write(rows, before, hash, key, value, append)
@@ -66,7 +71,7 @@ private[map] final class RowWriter(arena: Arena, node: VersionNode, keyGroups: I
 
   private def removeHashed(rows: HashedRows, hash: Int, key: Slice): Int = {
     val group = KeyGroups.groupOf(hash, keyGroups)
-    val indexHash = HashTrie.hash(key)
+    val indexHash = hashKey.hash(key)
     val root = rows.roots(group)
     val record = tries.find(root, indexHash, key)
     if (record != 0) {

@@ -197,37 +197,54 @@ object Mem {
   }
 
   /** Hash of a range, the same wherever the bytes lie. For tables in memory: words are read in the
-    * machine's order, so it is not to be stored.
+    * machine's order, so it is not to be stored. Who does not know the key cannot make ranges whose
+    * hashes collide.
     *
-    * MurmurHash64A by Austin Appleby, from his description (public domain,
-    * github.com/aappleby/smhasher), with the seed that Apache Commons Codec uses.
+    * SipHash-1-3 by Jean-Philippe Aumasson and Daniel J. Bernstein, from their paper "SipHash: a
+    * fast short-input PRF".
     */
-  def hash(base: AnyRef, offset: Long, length: Int): Long =
-    hash(base, offset, length, 0xe17a1465L)
-
-  private[mem] def hash(base: AnyRef, offset: Long, length: Int, seed: Long): Long = {
+  def hash(base: AnyRef, offset: Long, length: Int, key0: Long, key1: Long): Long = {
     check(base, offset, length.toLong)
     val words = length & ~7
-    var h = seed ^ (length * HashFactor)
+    var v0 = key0 ^ 0x736f6d6570736575L
+    var v1 = key1 ^ 0x646f72616e646f6dL
+    var v2 = key0 ^ 0x6c7967656e657261L
+    var v3 = key1 ^ 0x7465646279746573L
     var i = 0
-    while (i < words) {
-      val k = unsafe.getLong(base, offset + i) * HashFactor
-      h = (h ^ ((k ^ (k >>> 47)) * HashFactor)) * HashFactor
+    // The words, what is left of them with the length, and three rounds to finish.
+    while (i <= words + 24) {
+      val word =
+        if (i < words) unsafe.getLong(base, offset + i)
+        else if (i == words) lastWord(base, offset, length)
+        else 0L
+      if (i == words + 8) v2 ^= 0xff
+      v3 ^= word
+      v0 += v1
+      v2 += v3
+      v1 = java.lang.Long.rotateLeft(v1, 13) ^ v0
+      v3 = java.lang.Long.rotateLeft(v3, 16) ^ v2
+      v0 = java.lang.Long.rotateLeft(v0, 32)
+      v2 += v1
+      v0 += v3
+      v1 = java.lang.Long.rotateLeft(v1, 17) ^ v2
+      v3 = java.lang.Long.rotateLeft(v3, 21) ^ v0
+      v2 = java.lang.Long.rotateLeft(v2, 32)
+      v0 ^= word
       i += 8
     }
-    if (i < length) {
-      var rest = 0L
-      while (i < length) {
-        rest |= (unsafe.getByte(base, offset + i) & 0xffL) << ((i & 7) << 3)
-        i += 1
-      }
-      h = (h ^ rest) * HashFactor
-    }
-    h = (h ^ (h >>> 47)) * HashFactor
-    h ^ (h >>> 47)
+    v0 ^ v1 ^ v2 ^ v3
   }
 
-  private final val HashFactor = 0xc6a4a7935bd1e995L
+  /** The bytes behind the last whole word, and the length in the highest byte. */
+  private def lastWord(base: AnyRef, offset: Long, length: Int): Long = {
+    var word = length.toLong << 56
+    var i = length & ~7
+    while (i < length) {
+      word |= (unsafe.getByte(base, offset + i) & 0xffL) << ((i & 7) << 3)
+      i += 1
+    }
+    word
+  }
 
   private def check(base: AnyRef, offset: Long, length: Long): Unit =
     if (Checks) LiveMemory.check(base, offset, length)

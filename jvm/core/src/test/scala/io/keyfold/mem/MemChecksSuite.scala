@@ -35,7 +35,7 @@ class MemChecksSuite extends AnyFunSuite with BeforeAndAfterEach {
     ("copy to", 9, (base, offset) => Mem.copy(array, Mem.ArrayOffset, base, offset, 9)),
     ("equal", 9, (base, offset) => Mem.equal(array, Mem.ArrayOffset, base, offset, 9)),
     ("compare", 9, (base, offset) => Mem.compare(array, Mem.ArrayOffset, 3, base, offset, 9)),
-    ("hash", 9, (base, offset) => Mem.hash(base, offset, 9)),
+    ("hash", 9, (base, offset) => Mem.hash(base, offset, 9, 0L, 0L)),
     ("fill", 9, (base, offset) => if (base == null) Mem.fill(offset, 9, 1))
   )
 
@@ -76,8 +76,8 @@ class MemChecksSuite extends AnyFunSuite with BeforeAndAfterEach {
   }
 
   test("a negative length is refused, no bytes are welcome anywhere") {
-    refused(Mem.hash(null, address, -1))
-    refused(Mem.hash(array, Mem.ArrayOffset, -1))
+    refused(Mem.hash(null, address, -1, 0L, 0L))
+    refused(Mem.hash(array, Mem.ArrayOffset, -1, 0L, 0L))
     Mem.copy(null, 0, array, Mem.ArrayOffset + 64, 0)
   }
 
