@@ -52,9 +52,8 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   private def valuesNow(family: Int, hash: Int, key: Slice): RowCursor = {
     val rows = node.families(family)
     val record = find(rows, hash, key)
-    val list = new IntList
-    if (record != 0) list.add(record)
-    new ListedCursor(trie.records, list, steps(rows), this, txn)
+    val run = new RecordRun(Array(record), 0, if (record == 0) 0 else 1)
+    new ListedCursor(trie.records, run, steps(rows), this, txn)
   }
 
   protected def find(rows: FamilyRows, hash: Int, key: Slice): Int = rows match {
@@ -120,9 +119,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   private def scanGroupNow(family: Int, group: Int): RowCursor = node.families(family) match {
     case hashed: HashedRows   => scanGroups(hashed, Array(group))
     case ordered: OrderedRows =>
-      val list = new IntList
-      grouped(ordered).addTo(list, group)
-      new ListedCursor(tree.records, list, steps(ordered), this, txn)
+      new ListedCursor(tree.records, grouped(ordered).of(group), steps(ordered), this, txn)
   }
 
   /** Of the ordered family that was asked for last. */
@@ -134,9 +131,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
 
   private def grouped(rows: OrderedRows): GroupedRecords = {
     if (lastRows ne rows) {
-      val list = new IntList
-      tree.collectAll(rows.root, list)
-      lastGrouped = new GroupedRecords(tree.records, list, map.keyGroups)
+      lastGrouped = new GroupedRecords(tree.records, map.keyGroups)(tree.eachNewer(rows.root, 0))
       lastRows = rows
     }
     lastGrouped

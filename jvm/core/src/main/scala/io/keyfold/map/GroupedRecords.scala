@@ -3,23 +3,28 @@ package io.keyfold.map
 import io.keyfold.group.KeyGroups
 
 /** Records of an ordered family by key group: files want them so, the index has them otherwise.
-  * Takes 4 bytes of heap for a record while it is in use.
+  * Takes 4 bytes of heap for a record.
+  *
+  * @param each
+  *   calls a function for each record; it is gone through twice
   */
-private[map] final class GroupedRecords(records: Records, list: IntList, keyGroups: Int) {
+private[map] final class GroupedRecords(records: Records, keyGroups: Int)(
+    each: (Int => Unit) => Unit
+) {
 
   /** Where each group begins in `sorted`; one more at the end. */
   private val starts = {
     val counts = new Array[Int](keyGroups + 1)
-    for (i <- 0 until list.size) counts(groupOf(i) + 1) += 1
+    each(record => counts(groupOf(record) + 1) += 1)
     for (group <- 0 until keyGroups) counts(group + 1) += counts(group)
     counts
   }
   private val sorted = {
     val next = starts.clone()
-    val sorted = new Array[Int](list.size)
-    for (i <- 0 until list.size) {
-      val group = groupOf(i)
-      sorted(next(group)) = list(i)
+    val sorted = new Array[Int](starts(keyGroups))
+    each { record =>
+      val group = groupOf(record)
+      sorted(next(group)) = record
       next(group) += 1
     }
     sorted
@@ -27,8 +32,13 @@ private[map] final class GroupedRecords(records: Records, list: IntList, keyGrou
 
   def groups: Array[Int] = (0 until keyGroups).filter(g => starts(g) < starts(g + 1)).toArray
 
-  def addTo(into: IntList, group: Int): Unit =
-    for (i <- starts(group) until starts(group + 1)) into.add(sorted(i))
+  def of(group: Int): RecordRun = new RecordRun(sorted, starts(group), starts(group + 1))
 
-  private def groupOf(i: Int) = KeyGroups.groupOf(records.hash(list(i)), keyGroups)
+  private def groupOf(record: Int) = KeyGroups.groupOf(records.hash(record), keyGroups)
+}
+
+/** Records in an array, from index `from` until index `until`. */
+private[map] final class RecordRun(records: Array[Int], from: Int, until: Int) {
+  def size: Int = until - from
+  def apply(i: Int): Int = records(from + i)
 }

@@ -3,15 +3,28 @@ package io.keyfold.map
 /** Rows whose records are known. */
 private[map] final class ListedCursor(
     records: Records,
-    list: IntList,
+    run: RecordRun,
     values: ValueSteps,
     owner: ArenaView,
     txn: ArenaTxn
 ) extends RecordCursor(records, values, owner, txn) {
+  import ListedCursor._
+
+  private var taken = 0
   start()
 
   override protected def fetch(batch: IntList): Boolean = {
-    batch.addAll(list)
-    false
+    val end = math.min(run.size, taken + AtOnce)
+    while (taken < end) {
+      batch.add(run(taken))
+      taken += 1
+    }
+    taken < run.size
   }
+}
+
+private object ListedCursor {
+
+  /** As many as a leaf has. */
+  private val AtOnce = 64
 }

@@ -10,27 +10,34 @@ private[map] final class OrderedChanges(
     base: KeySet,
     keyGroups: Int
 ) {
-  private val put = {
-    val list = new IntList
-    tree.collectNewer(rows.root, baseEpoch, list)
-    new GroupedRecords(tree.records, list, keyGroups)
-  }
+  private val put =
+    new GroupedRecords(tree.records, keyGroups)(tree.eachNewer(rows.root, baseEpoch))
   private val gone = {
     val list = new IntList
     val key = new Slice
     for (i <- 0 until rows.gone.size) {
       if (tree.find(rows.root, tree.records.key(rows.gone(i), key)) == 0) list.add(rows.gone(i))
     }
-    new GroupedRecords(tree.records, list, keyGroups)
+    new GroupedRecords(tree.records, keyGroups)(use => for (i <- 0 until list.size) use(list(i)))
   }
 
   def groups: Array[Int] = (put.groups ++ gone.groups).distinct
 
   def cursor(group: Int, owner: ArenaView): ChangeCursor = {
-    val putRecords = new IntList
-    val goneRecords = new IntList
-    put.addTo(putRecords, group)
-    gone.addTo(goneRecords, group)
-    new ListCursor(tree.addresses, rows.spec, putRecords, goneRecords, baseEpoch, base, owner)
+    val cursor = new ListCursor(
+      tree.addresses,
+      rows.spec,
+      new IntList,
+      new IntList,
+      baseEpoch,
+      base,
+      owner
+    )
+    addTo(cursor.put, put.of(group))
+    addTo(cursor.gone, gone.of(group))
+    cursor
   }
+
+  private def addTo(list: IntList, run: RecordRun): Unit =
+    for (i <- 0 until run.size) list.add(run(i))
 }

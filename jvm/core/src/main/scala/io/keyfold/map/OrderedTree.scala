@@ -62,30 +62,18 @@ private[map] class OrderedTree(val addresses: Addresses) {
     }
   }
 
-  /** Adds all records below a page, in the order of their keys. */
-  def collectAll(page: Int, into: IntList): Unit = if (page != 0) {
-    val at = addresses.of(page)
-    val count = entries(at)
-    val branch = isBranch(at)
-    var i = 0
-    while (i < count) {
-      if (branch) collectAll(child(at, i), into) else into.add(record(at, i))
-      i += 1
-    }
-  }
-
-  /** Adds the records below `page` that were written after `epoch`, looking only at pages that
-    * were.
+  /** Calls a function for the records below `page` that were written after `epoch`, looking only at
+    * pages that were.
     */
-  def collectNewer(page: Int, epoch: Int, into: IntList): Unit = if (page != 0) {
+  def eachNewer(page: Int, epoch: Int)(use: Int => Unit): Unit = if (page != 0) {
     val at = addresses.of(page)
     if (TreePages.epoch(at) > epoch) {
       val count = entries(at)
       val branch = isBranch(at)
       var i = 0
       while (i < count) {
-        if (branch) collectNewer(child(at, i), epoch, into)
-        else if (records.epoch(record(at, i)) > epoch) into.add(record(at, i))
+        if (branch) eachNewer(child(at, i), epoch)(use)
+        else if (records.epoch(record(at, i)) > epoch) use(record(at, i))
         i += 1
       }
     }
