@@ -155,10 +155,16 @@ final class VersionedStore(
       lineage.deltas >= settings.deltasPerSnapshot ||
       lineage.deltaBytes >= settings.deltaBytesPerSnapshot
     }
-    due.collect {
+    due.filterNot { case (_, lineage) => isReplaced(lineage) }.collect {
       case (in, lineage) if writeSnapshot(lineage.head.version, in) =>
         lineage.head.version
     }
+  }
+
+  /** Whether another version has its name by now, as after a rollback. */
+  private def isReplaced(lineage: Lineage) = {
+    val version = lineage.head.version
+    version.id.isEmpty && lineage.file.exists(!files.isHead(version, _))
   }
 
   /** Deletes files that no version to be retained needs.
@@ -237,26 +243,27 @@ final class VersionedStore(
   }
 
   /** Without ids a version may be committed again: after a rollback with other rows, or by an
-    * executor that was given up, with the same. A snapshot of it must not be taken for what it was,
-    * nor be missing to those who have built on it.
+    * executor that was given up, with the same. A snapshot of it from then would not count any more
+    * (or would, if it is of a release that did not say whose it is), and those who have built on it
+    * would miss it: so it is replaced first.
     */
   private def commitDelta(txn: StoreTxn, version: VersionId): Lineage = {
     val base = synchronized(txn.resident.under(txn.base))
     if (version.id.isEmpty && files.hasSnapshot(version)) {
       files.writeSnapshot(version, txn.resident.keyGroups, base.elements, txn.rows)
     }
-    val length = files.writeDelta(version, txn.resident.keyGroups, base.elements, txn.rows)
+    val delta = files.writeDelta(version, txn.resident.keyGroups, base.elements, txn.rows)
     counters.deltas.increment()
-    counters.deltaBytes.add(length)
-    base.grown(version, length)
+    counters.deltaBytes.add(delta.length)
+    base.grown(version, delta)
   }
 
   /** Of a transaction that began anew; a delta of the same name would be taken for the head. */
   private def commitSnapshot(txn: StoreTxn, version: VersionId): Lineage = {
-    val length = files.writeSnapshot(version, txn.resident.keyGroups, Nil, txn.rows)
+    val snapshot = files.writeSnapshot(version, txn.resident.keyGroups, Nil, txn.rows)
     if (version.id.isEmpty) files.delete(version, FileKind.Delta)
     counters.snapshots.increment()
-    counters.snapshotBytes.add(length)
+    counters.snapshotBytes.add(snapshot.length)
     Lineage(List(Ancestor(version, FileKind.Snapshot)))
   }
 
@@ -274,14 +281,15 @@ final class VersionedStore(
     val pinned = synchronized {
       in.lineage(version)
         .filter(_ => in.holds(version))
-        .map(lineage => (in.map.pin(version), lineage.ancestors))
+        .map(lineage => (in.map.pin(version), lineage))
     }
-    pinned.foreach { case (view, ancestors) =>
-      val length =
-        try files.writeSnapshot(version, in.keyGroups, ancestors, view)
+    pinned.foreach { case (view, lineage) =>
+      val head = lineage.file.filter(_ => version.id.isEmpty)
+      val snapshot =
+        try files.writeSnapshot(version, in.keyGroups, lineage.ancestors, view, head)
         finally view.release()
       counters.snapshots.increment()
-      counters.snapshotBytes.add(length)
+      counters.snapshotBytes.add(snapshot.length)
       synchronized(in.snapshotIsDurable(version))
       onSnapshot(version)
     }
