@@ -25,6 +25,7 @@ from golden_encoder import (
     BLOCKS,
     FAMILIES,
     GROUPS,
+    HEAD,
     IDENTITY,
     KINDS,
     LINEAGE,
@@ -37,7 +38,7 @@ from golden_encoder import (
     parts_of,
     raw_block,
 )
-from golden_valid import DELTA, MULTI_VALUE, ROW_CHECKSUMS, SNAPSHOT_LZ4
+from golden_valid import DELTA, MULTI_VALUE, ROW_CHECKSUMS, SNAPSHOT_LZ4, SNAPSHOT_OF_HEAD
 
 CORRUPT = "KEYFOLD_FILE_CORRUPT"
 VERSION = "KEYFOLD_FORMAT_VERSION"
@@ -71,6 +72,7 @@ def broken_files() -> list[Broken]:
         *_reserved(),
         *_wrong_footer_frame(),
         *_wrong_footer(),
+        *_wrong_head(),
         *_wrong_places(),
         *_wrong_block(),
     ]
@@ -220,6 +222,30 @@ def _wrong_footer() -> list[Broken]:
     return [
         _delta(name, changed(DELTA, edit), condition, "footer", why)
         for name, edit, condition, why in edits
+    ]
+
+
+def _wrong_head() -> list[Broken]:
+    def left_over(parts: Parts) -> None:
+        section(parts, HEAD).payload += b"\0"
+
+    def cut(parts: Parts) -> None:
+        section(parts, HEAD).payload = section(parts, HEAD).payload[:-1]
+
+    in_delta = encode(DELTA | {"head": SNAPSHOT_OF_HEAD["head"]})
+    edits = [("head-left-over", left_over, "a byte too many"), ("head-cut", cut, "11 bytes")]
+    return [
+        _delta("head-in-delta", in_delta, CORRUPT, "footer", "section 8 in a delta"),
+        *(
+            Broken(
+                f"broken/{name}/2.snapshot",
+                changed(SNAPSHOT_OF_HEAD, edit),
+                CORRUPT,
+                "footer",
+                f"{why} in section 8",
+            )
+            for name, edit, why in edits
+        ),
     ]
 
 

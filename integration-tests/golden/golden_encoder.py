@@ -20,7 +20,7 @@ KINDS = {"delta": 1, "snapshot": 2, "reference": 3}
 CODECS = {"none": 0, "zstd": 1, "lz4": 2}
 TYPES = {"PUT": 1, "APPEND": 2, "REMOVE": 3}
 
-IDENTITY, LINEAGE, FAMILIES, DROPPED, BLOCKS, GROUPS, REFERENCES = range(1, 8)
+IDENTITY, LINEAGE, FAMILIES, DROPPED, BLOCKS, GROUPS, REFERENCES, HEAD = range(1, 9)
 
 Spec = dict[str, Any]
 
@@ -71,6 +71,8 @@ def parts_of(spec: Spec) -> Parts:
         sections.insert(3, Section(DROPPED, dropped(spec["dropped"])))
     if spec["kind"] == "reference":
         sections.append(Section(REFERENCES, references(spec["references"])))
+    if spec["head"] is not None:
+        sections.append(Section(HEAD, head(spec["head"]), flags=0))
     return Parts(KINDS[spec["kind"]], int(checksums), stored, sections, spec["footerCodec"])
 
 
@@ -193,6 +195,18 @@ def references(it: Spec) -> bytes:
         payload += struct.pack("<ii", file["groupModulus"], file["groupResidue"])
         payload += struct.pack("<ii", file["rowModulus"], file["rowResidue"])
     return payload
+
+
+def head(it: Spec) -> bytes:
+    """Payload of section 8."""
+    return struct.pack("<QI", it["length"], it["checksum"])
+
+
+def fingerprint(spec: Spec) -> Spec:
+    """What section 8 says of the file that `spec` describes."""
+    content = encode(spec)
+    (checksum,) = struct.unpack_from("<I", content, len(content) - 8)
+    return {"length": len(content), "checksum": checksum}
 
 
 def text(value: str) -> bytes:

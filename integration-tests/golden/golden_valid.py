@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from golden_encoder import fingerprint
+
 Spec = dict[str, Any]
 
 
@@ -108,6 +110,7 @@ def spec(path: str, kind: str, identity: Spec, **other: Any) -> Spec:
         "blocks": [],
         "groups": [],
         "references": None,
+        "head": None,
     }
     return base | other
 
@@ -390,6 +393,90 @@ AFTER_RESCALE = spec(
     groups=[group(0, 29, 0, 0, 1, 32)],
 )
 
+
+def store(name: str, first: int, snapshot: Spec) -> list[Spec]:
+    """Files of a store, checkpoint format v1, whose snapshot names a head; from a version on."""
+    folder = f"{name}/state/0/3"
+    files = [
+        spec(
+            f"{folder}/1.delta",
+            "delta",
+            {"version": 1},
+            families=[family(0, "default", 2, 64)],
+            blocks=[
+                block(
+                    [
+                        put(519220707, bigint(3), bigint(100)),
+                        put(1788430595, bigint(45), bigint(1)),
+                    ]
+                )
+            ],
+            groups=[group(0, 3, 0, 0, 1, 32), group(0, 11, 0, 1, 1, 32)],
+        ),
+        HEAD_DELTA | {"file": f"valid/{folder}/2.delta"},
+        snapshot | {"file": f"valid/{folder}/2.snapshot"},
+        spec(
+            f"{folder}/3.delta",
+            "delta",
+            {"version": 3},
+            lineage=[link(2, "snapshot")],
+            families=[family(0, "default", 3, 96)],
+            blocks=[block([put(1764476063, bigint(41), bigint(-1))])],
+            groups=[group(0, 23, 0, 0, 1, 32)],
+        ),
+    ]
+    return [it for it in files if it["identity"]["version"] >= first]
+
+
+HEAD_DELTA = spec(
+    "",
+    "delta",
+    {"version": 2},
+    lineage=[link(1, "delta")],
+    families=[family(0, "default", 2, 64)],
+    blocks=[block([put(519220707, bigint(3), bigint(200))])],
+    groups=[group(0, 3, 0, 0, 1, 32)],
+)
+
+SNAPSHOT_OF_HEAD = spec(
+    "",
+    "snapshot",
+    {"version": 2},
+    lineage=[link(1, "delta")],
+    families=[family(0, "default", 2, 64)],
+    blocks=[
+        block([put(519220707, bigint(3), bigint(200)), put(1788430595, bigint(45), bigint(1))])
+    ],
+    groups=[group(0, 3, 0, 0, 1, 32), group(0, 11, 0, 1, 1, 32)],
+    head=fingerprint(HEAD_DELTA),
+)
+
+# From before a rollback: of a delta 2 that is not there any more.
+SNAPSHOT_OF_OTHER = SNAPSHOT_OF_HEAD | {
+    "blocks": [
+        block([put(519220707, bigint(3), bigint(-3)), put(-1490791369, bigint(39), bigint(7))])
+    ],
+    "groups": [group(0, 3, 0, 0, 1, 32), group(0, 23, 0, 1, 1, 32)],
+    "head": fingerprint(HEAD_DELTA) | {"checksum": 0x01020304},
+}
+
+# Without version 1 there is only the snapshot to begin with.
+HEAD_BELONGS = store("head-belongs", 2, SNAPSHOT_OF_HEAD)
+HEAD_REPLACED = store("head-replaced", 1, SNAPSHOT_OF_OTHER)
+HEAD_GONE = [
+    it for it in store("head-gone", 2, SNAPSHOT_OF_HEAD) if not it["file"].endswith("2.delta")
+]
+
+# Rows of version 3 of these stores, in operator 0 partition 3.
+STORES: list[Spec] = [
+    {
+        "folder": f"valid/{name}",
+        "version": 3,
+        "rows": {bigint(3): bigint(200), bigint(45): bigint(1), bigint(41): bigint(-1)},
+    }
+    for name in ("head-belongs", "head-replaced", "head-gone")
+]
+
 # Same content as DELTA; the encoder's sections are changed in `make_golden.py`.
 UNKNOWN_SECTION = DELTA | {"file": "valid/unknown-section/7.delta"}
 SECTIONS_REVERSED = DELTA | {"file": "valid/sections-reversed/7.delta"}
@@ -409,4 +496,7 @@ VALID: list[Spec] = [
     AFTER_RESCALE,
     UNKNOWN_SECTION,
     SECTIONS_REVERSED,
+    *HEAD_BELONGS,
+    *HEAD_REPLACED,
+    *HEAD_GONE,
 ]

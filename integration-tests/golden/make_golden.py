@@ -9,7 +9,7 @@ from pathlib import Path
 
 from golden_broken import broken_files
 from golden_encoder import Section, assemble, encode, parts_of
-from golden_valid import SECTIONS_REVERSED, UNKNOWN_SECTION, VALID
+from golden_valid import SECTIONS_REVERSED, STORES, UNKNOWN_SECTION, VALID
 
 HERE = Path(__file__).resolve().parent
 
@@ -35,7 +35,8 @@ def expected() -> str:
         {"file": it.file, "condition": it.condition, "found": it.found, "why": it.why}
         for it in broken_files()
     ]
-    return json.dumps({"valid": VALID, "broken": broken}, indent=1, ensure_ascii=False) + "\n"
+    found = {"valid": VALID, "broken": broken, "stores": STORES}
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
 def write(target: Path) -> None:

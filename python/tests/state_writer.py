@@ -98,8 +98,9 @@ class StateWriter:
     def file(
         self, version: int, kind: str, partition: int, entries: list[dict[str, Any]], **other: Any
     ) -> bytes:
-        """Bytes of a file; `other` may name `lineage`, `rows` and fields of the identity."""
+        """Bytes of a file; `other` has `lineage`, `rows`, `head` or fields of the identity."""
         rows = other.pop("rows", None)
+        head = other.pop("head", None)
         if rows is None:
             rows = {k: v for k, v in self.rows.items() if self.owner(k) == partition}
         values = sum(map(len, rows.values()))
@@ -126,6 +127,7 @@ class StateWriter:
                 families=[described],
                 blocks=[block(entries, "zstd")] if entries else [],
                 groups=table,
+                head=head,
             )
         )
 

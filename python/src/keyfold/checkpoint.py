@@ -22,6 +22,7 @@ from keyfold.errors import (
     OtherProviderError,
 )
 from keyfold.fsck.check import FsckReport, Progress, fsck
+from keyfold.fsck.finding import WASTE
 from keyfold.inspection.inspector import Inspector
 from keyfold.progress import read_progress
 from keyfold.report.growth import Progress as ReportProgress
@@ -164,7 +165,7 @@ class Checkpoint:
 
     def vacuum(self, *, older_than_hours: float = 24, dry_run: bool = True) -> Vacuum:
         """Deletes what nobody needs: see `keyfold.control.vacuum.vacuum`."""
-        waste = [it.path for it in self.fsck().findings if not it.is_damage]
+        waste = [it.path for it in self.fsck().findings if it.kind in WASTE]
         return vacuum(self.path, waste, older_than_hours=older_than_hours, dry_run=dry_run)
 
     def describe(self) -> Description:

@@ -88,8 +88,20 @@ class Reference:
 
 
 @dataclass(frozen=True)
+class Fingerprint:
+    """What tells a file from others of its name: its bytes, and the checksum in its trailer."""
+
+    length: int
+    checksum: int
+
+
+@dataclass(frozen=True)
 class Footer:
-    """Everything a file says of itself. `plan` names the rescale that wrote a reference."""
+    """Everything a file says of itself.
+
+    `plan` names the rescale that wrote a reference. `head` is in a snapshot, as far as it says so:
+    the delta or reference whose version it holds.
+    """
 
     frame: Frame
     identity: Identity
@@ -100,3 +112,9 @@ class Footer:
     groups: GroupTable
     plan: str
     references: tuple[Reference, ...]
+    head: Fingerprint | None
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """Of the file itself."""
+        return Fingerprint(self.frame.file_length, self.frame.checksum)

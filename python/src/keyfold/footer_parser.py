@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from keyfold.footer import Family, Footer, Identity, Link, Reference
+from keyfold.footer import Family, Fingerprint, Footer, Identity, Link, Reference
 from keyfold.footer_tables import read_blocks, read_groups
 from keyfold.frame import Frame, UnknownVersionError
 from keyfold.names import Kind
 from keyfold.wire import Cursor, LineageError, MalformedError
 
-_IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _REFERENCES = range(1, 8)
+_IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _REFERENCES, _HEAD = range(1, 9)
 _NAMES = {
     _IDENTITY: "identity",
     _LINEAGE: "lineage",
@@ -20,6 +20,7 @@ _NAMES = {
     _BLOCKS: "blocks",
     _GROUPS: "groups",
     _REFERENCES: "references",
+    _HEAD: "head",
 }
 _REQUIRED = 1
 _UNKNOWN = -1
@@ -42,6 +43,8 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
         needed.add(_REFERENCES)
     elif _REFERENCES in payloads:
         raise MalformedError("only a reference may have a references section")
+    if _HEAD in payloads and frame.kind is not Kind.SNAPSHOT:
+        raise MalformedError("only a snapshot may have a head section")
     for code in sorted(needed - payloads.keys()):
         raise MalformedError(f"the {_NAMES[code]} section is missing")
     identity = _read(payloads, _IDENTITY, _identity)
@@ -64,6 +67,7 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
         ),
         plan=plan,
         references=references,
+        head=_read(payloads, _HEAD, _head) if _HEAD in payloads else None,
     )
 
 
@@ -184,6 +188,10 @@ def _reference(cursor: Cursor) -> Reference:
         row_modulus=cursor.i32(),
         row_residue=cursor.i32(),
     )
+
+
+def _head(cursor: Cursor) -> Fingerprint:
+    return Fingerprint(length=cursor.u64(), checksum=cursor.u32())
 
 
 def _kind(code: int) -> Kind:

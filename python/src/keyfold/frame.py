@@ -36,7 +36,10 @@ class UnknownVersionError(ValueError):
 
 @dataclass(frozen=True)
 class Frame:
-    """What header and trailer say. Lengths are in bytes, that of the footer as it is stored."""
+    """What header and trailer say. Lengths are in bytes, that of the footer as it is stored.
+
+    `checksum` is the trailer's: of the footer, which has those of all else.
+    """
 
     kind: Kind
     row_checksums: bool
@@ -44,6 +47,7 @@ class Frame:
     footer_length: int
     footer_raw_length: int
     file_length: int
+    checksum: int
 
     @property
     def footer_offset(self) -> int:
@@ -153,6 +157,7 @@ def check_frame(footer: bytes, trailer: bytes, header: bytes | None) -> Frame:
         footer_length=end.footer_length,
         footer_raw_length=end.footer_raw_length,
         file_length=end.length,
+        checksum=end.checksum,
     )
 
 

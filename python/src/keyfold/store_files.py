@@ -75,6 +75,22 @@ class StoreFiles:
         except KeyfoldError:
             return None
 
+    def counts(self, snapshot: FileName) -> bool:
+        """Whether a snapshot is of the version that its name says now (docs/FORMAT.md, rule R8).
+
+        One that cannot be read counts: who reads it will say what is wrong. With an id nothing is
+        read.
+        """
+        footer = None if snapshot.id else self.footer_or_none(snapshot)
+        if footer is None or footer.head is None:
+            return True
+        for kind in (Kind.DELTA, Kind.REFERENCE):
+            name = FileName(snapshot.version, snapshot.id, kind)
+            if name in self.sizes:
+                head = self.footer_or_none(name)
+                return head is None or head.fingerprint == footer.head
+        return True
+
     def name_of(self, footer: Footer) -> str:
         """The name that a file's footer says it has."""
         identity = footer.identity

@@ -16,6 +16,10 @@ from keyfold.errors import KeyfoldError
 from keyfold.footer import Family, Footer
 from keyfold.format import read_columns, read_entries, read_footer
 from keyfold.source import BytesSource
+from keyfold.state.merge import Rows
+from keyfold.state.place import StorePlace
+from keyfold.state.version import load
+from keyfold.storage import Storage
 
 GOLDEN = Path(make_golden.__file__).parent
 EXPECTED = json.loads((GOLDEN / "expected.json").read_text(encoding="utf-8"))
@@ -90,6 +94,22 @@ def test_script_makes_the_committed_files(tmp_path: Path) -> None:
             assert path.read_bytes() == (GOLDEN / name).read_bytes(), name
 
 
+@pytest.mark.parametrize("store", EXPECTED["stores"], ids=lambda it: it["folder"])
+def test_store_gives_the_rows_of_a_version(store: dict[str, Any]) -> None:
+    storage = Storage(GOLDEN / store["folder"])
+    found = load(storage, StorePlace(0, 3, "default"), store["version"], "")
+    assert hexes(found.rows("default")) == store["rows"]
+
+
+def hexes(rows: Rows) -> dict[str, str]:
+    keys = zip(rows.keys.offsets(), rows.key_sizes, strict=True)
+    values = zip(rows.values.offsets(), rows.value_sizes, strict=True)
+    return {
+        bytes(rows.key_data[key : key + size]).hex(): bytes(rows.value_data[at : at + length]).hex()
+        for (key, size), (at, length) in zip(keys, values, strict=True)
+    }
+
+
 def described(footer: Footer) -> dict[str, Any]:
     """A footer in the words of expected.json."""
     found: dict[str, Any] = {
@@ -102,6 +122,7 @@ def described(footer: Footer) -> dict[str, Any]:
         "dropped": list(footer.dropped),
         "groups": [asdict(group) for group in footer.groups],
         "references": None,
+        "head": None if footer.head is None else asdict(footer.head),
     }
     if footer.references:
         files = [with_kind(camel(asdict(it))) for it in footer.references]

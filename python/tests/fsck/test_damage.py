@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import keyfold
 from fake_checkpoint import FakeCheckpoint
 from golden_valid import bigint, link, put
-from keyfold.fsck.finding import FsckReport, Kind
+from keyfold.fsck.finding import WASTE, FsckReport, Kind
 from state_writer import StateWriter, hash_of
 
 
@@ -232,6 +233,32 @@ def test_planted(writer: StateWriter, name: str) -> None:
     assert report.ok == (expected in {Kind.ORPHAN, Kind.UNREFERENCED})
     json.dumps(report.to_dict())
     assert all(str(writer.fake.root) in finding.path for finding in report.findings)
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_snapshot_of_a_version_that_was_made_again(fake: FakeCheckpoint, replaced: bool) -> None:  # noqa: FBT001
+    writer = StateWriter(fake, ids=False)
+    writer.batch({key: key for key in range(40)})
+    writer.batch({1: 11, 2: 22}, snapshots=True)
+    rows = dict(writer.rows) if not replaced else {key: [-1] for key in range(40)}
+    for partition in (0, 1):
+        delta = writer.path(2, "delta", partition).read_bytes()
+        (checksum,) = struct.unpack_from("<I", delta, len(delta) - 8)
+        head = {"length": len(delta), "checksum": checksum ^ replaced}
+        own = {key: row for key, row in rows.items() if writer.owner(key) == partition}
+        entries = [entry(key, row[0]) for key, row in own.items()]
+        lineage = [link(1, "delta")]
+        content = writer.file(
+            2, "snapshot", partition, entries, rows=own, head=head, lineage=lineage
+        )
+        writer.path(2, "snapshot", partition).write_bytes(content)
+    writer.batch({3: 33})
+    found = keyfold.open_checkpoint(fake.root)[0].scan().to_pylist()
+    assert {it["key"]["id"]: [it["value"]["total"]] for it in found} == writer.rows
+    report = check(writer, deep=True)
+    assert kinds(report) == ({Kind.REPLACED} if replaced else set())
+    assert report.ok
+    assert not any(it.kind in WASTE for it in report.findings)
 
 
 def test_files_are_named(writer: StateWriter) -> None:

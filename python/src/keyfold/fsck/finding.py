@@ -35,10 +35,13 @@ class Kind(Enum):
     COUNT = "count"  # a version has not as many rows as it says
     ORPHAN = "orphan"  # a file or folder belongs to no store of the query
     UNREFERENCED = "unreferenced"  # an attempt's file that no retained batch builds on
+    REPLACED = "replaced"  # a snapshot of a version that was made again since
 
 
+# What a vacuum may delete.
+WASTE = frozenset({Kind.ORPHAN, Kind.UNREFERENCED})
 # These cost space and nothing else.
-HARMLESS = frozenset({Kind.ORPHAN, Kind.UNREFERENCED})
+HARMLESS = WASTE | {Kind.REPLACED}
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,18 @@ class StoreCheck:
         self._lineages(heads, oldest)
         committed = self._committed_names(heads, oldest)
         for name in self._listed.sizes:
-            if name in committed:
+            if (
+                name.kind is FileKind.SNAPSHOT
+                and name in committed
+                and not self._listed.counts(name)
+            ):
+                self._find(
+                    Kind.REPLACED,
+                    f"{self.place.folder}/{name}",
+                    "it is of a delta that was replaced since, as after a rollback, and is passed "
+                    "over. It goes once it is older than what is retained.",
+                )
+            elif name in committed:
                 needed[Step(f"{self.place.folder}/{name}")] = None
             elif name.version >= oldest:
                 self._find(

@@ -40,7 +40,7 @@ def chains(files: StoreFiles, version: int, unique: str) -> Iterator[Chain]:
     at, at_id = version, unique
     while True:
         snapshot = FileName(at, at_id, Kind.SNAPSHOT)
-        if snapshot in files.sizes:
+        if snapshot in files.sizes and files.counts(snapshot):
             yield Chain(head, (_step(files, snapshot), *newer))
         reference = FileName(at, at_id, Kind.REFERENCE)
         if reference in files.sizes:

@@ -19,7 +19,8 @@ final class FileReader private (
     val path: String,
     val kind: FileKind,
     flags: Int,
-    val footer: Footer
+    val footer: Footer,
+    checksum: Int
 ) extends AutoCloseable {
 
   /** Number of the first entry of each block and of each group's run, counted over the file. */
@@ -28,6 +29,8 @@ final class FileReader private (
 
   /** Bytes of the file. */
   def length: Long = blob.length
+
+  def fingerprint: Fingerprint = Fingerprint(length, checksum)
 
   /** Reads a block.
     *
@@ -131,12 +134,8 @@ object FileReader {
     val stored = in.length()
     if (stored > trailerAt - HeaderLength) in.fail(s"a footer of $stored bytes does not fit")
     val end = read(blob, path, trailerAt - stored, stored + TrailerLength)
-    expect(
-      path,
-      "footer",
-      Checksum.of(end, 0, stored + TrailerChecksumAt),
-      ByteSource.i32(trailer, TrailerChecksumAt)
-    )
+    val checksum = ByteSource.i32(trailer, TrailerChecksumAt)
+    expect(path, "footer", Checksum.of(end, 0, stored + TrailerChecksumAt), checksum)
     expect(
       path,
       "header",
@@ -157,7 +156,7 @@ object FileReader {
     val raw = decompress(path, "footer", codec, Arrays.copyOf(end, stored), rawLength)
     val footer = FooterCodec.decode(raw, raw.length, path)
     checkFooter(footer, path, version, kind, blocksEnd = trailerAt - stored)
-    new FileReader(blob, path, kind, flags, footer)
+    new FileReader(blob, path, kind, flags, footer, checksum)
   }
 
   /** @param trailer
@@ -191,6 +190,9 @@ object FileReader {
     }
     if (footer.references.isDefined != (kind == FileKind.Reference)) {
       throw new CorruptFile(path, s"references do not go with a ${kind.ending} file")
+    }
+    if (footer.head.isDefined && kind != FileKind.Snapshot) {
+      throw new CorruptFile(path, s"a head does not go with a ${kind.ending} file")
     }
     if (kind == FileKind.Reference && footer.blocks.nonEmpty) {
       throw new CorruptFile(path, "a reference has no blocks")

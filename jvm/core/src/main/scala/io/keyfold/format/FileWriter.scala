@@ -67,18 +67,33 @@ final class FileWriter(
   /** Adds a further value to the entry added last. */
   def addValue(value: Slice): Unit = groupBytes += block.addValue(value)
 
-  /** Writes footer and trailer. */
+  /** Writes footer and trailer.
+    *
+    * @param head
+    *   in a snapshot: the file whose version it holds, if there may be another of its name
+    * @return
+    *   of the file
+    */
   def finish(
       identity: Identity,
       lineage: Seq[Ancestor],
       families: Seq[Family],
       dropped: Seq[String] = Nil,
-      references: Option[References] = None
-  ): Unit = {
+      references: Option[References] = None,
+      head: Option[Fingerprint] = None
+  ): Fingerprint = {
     endGroup()
     endBlock()
-    val footer =
-      Footer(identity, lineage, families, dropped, blocks.result(), groups.result(), references)
+    val footer = Footer(
+      identity,
+      lineage,
+      families,
+      dropped,
+      blocks.result(),
+      groups.result(),
+      references,
+      head
+    )
     val raw = FooterCodec.encode(footer)
     val end = new ByteSink(raw.length + Layout.TrailerLength)
     codec.compress(raw, end)
@@ -92,9 +107,11 @@ final class FileWriter(
     end.u8(kind.code)
     end.u8(flags)
     end.u16(0)
-    end.i32(Checksum.of(end.array, 0, end.length))
+    val checksum = Checksum.of(end.array, 0, end.length)
+    end.i32(checksum)
     end.bytes(Layout.TrailerMagic, Layout.TrailerMagic.length)
     emit(end)
+    Fingerprint(position, checksum)
   }
 
   private def writeHeader(): Unit = {

@@ -2,7 +2,11 @@ package io.keyfold.format
 
 import io.keyfold.group.Selection
 
-/** What a file says of itself: docs/FORMAT.md, section 4. */
+/** What a file says of itself: docs/FORMAT.md, section 4.
+  *
+  * @param head
+  *   in a snapshot, as far as it says so: the delta or reference whose version it holds
+  */
 final case class Footer(
     identity: Identity,
     lineage: Seq[Ancestor],
@@ -10,8 +14,18 @@ final case class Footer(
     dropped: Seq[String],
     blocks: IndexedSeq[Block],
     groups: IndexedSeq[GroupRun],
-    references: Option[References]
+    references: Option[References],
+    head: Option[Fingerprint] = None
 )
+
+/** What tells a file from others of its name.
+  *
+  * @param length
+  *   of the file in bytes
+  * @param checksum
+  *   in its trailer: of the footer, which has those of all else
+  */
+final case class Fingerprint(length: Long, checksum: Int)
 
 /** Whose file this is.
   *

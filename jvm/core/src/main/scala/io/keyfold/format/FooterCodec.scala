@@ -19,6 +19,7 @@ object FooterCodec {
     section(out, Section.Blocks)(blocks(_, footer.blocks))
     section(out, Section.Groups)(groups(_, footer.groups))
     footer.references.foreach(r => section(out, Section.References)(references(_, r)))
+    footer.head.foreach(h => section(out, Section.Head, flags = 0)(head(_, h)))
     out
   }
 
@@ -34,7 +35,7 @@ object FooterCodec {
       val code = in.u16()
       val flags = in.u16()
       val payload = in.part(in.length(), s"footer section $code")
-      val known = code >= Section.Identity && code <= Section.References
+      val known = code >= Section.Identity && code <= Section.Head
       if (!known && (flags & Section.Required) != 0) {
         throw new UnknownFormat(path, s"this release does not know its section $code")
       }
@@ -64,15 +65,18 @@ object FooterCodec {
       optional(Section.Dropped)(s => Seq.fill(s.u16())(s.str())).getOrElse(Nil),
       blocks,
       required(Section.Groups)(groups(_, blocks, id.keyGroups)),
-      optional(Section.References)(references)
+      optional(Section.References)(references),
+      optional(Section.Head)(head)
     )
   }
 
-  private def section(out: ByteSink, code: Int)(body: ByteSink => Unit): Unit = {
+  private def section(out: ByteSink, code: Int, flags: Int = Section.Required)(
+      body: ByteSink => Unit
+  ): Unit = {
     val payload = new ByteSink
     body(payload)
     out.u16(code)
-    out.u16(Section.Required)
+    out.u16(flags)
     out.i32(payload.length)
     out.append(payload)
   }
@@ -274,6 +278,13 @@ object FooterCodec {
     ) in.fail(s"it takes $taken")
     taken
   }
+
+  private def head(out: ByteSink, head: Fingerprint): Unit = {
+    out.i64(head.length)
+    out.i32(head.checksum)
+  }
+
+  private def head(in: ByteSource): Fingerprint = Fingerprint(in.i64(), in.i32())
 
   private def fileKind(in: ByteSource): FileKind = {
     val code = in.u8()

@@ -25,6 +25,7 @@ object Layout {
     val Blocks = 5
     val Groups = 6
     val References = 7
+    val Head = 8
 
     /** Section flag: a reader that does not know this section must refuse the file. */
     val Required = 1

@@ -1,15 +1,18 @@
 package io.keyfold.rescale
 
+import java.io.FileNotFoundException
+
 import scala.annotation.tailrec
 
-import io.keyfold.errors.{MissingFile, RescaleRefused}
+import io.keyfold.errors.{CorruptFile, MissingFile, RescaleRefused, StoreError}
 import io.keyfold.format._
 import io.keyfold.group.Selection
 import io.keyfold.io.BlobStore
 import io.keyfold.store.{Placement, StoreLocation}
+import org.slf4j.LoggerFactory
 
 /** A partition before the rescale: the head of its last version, and which files lead to it.
-  * Opening one reads the head's footer, and no block.
+  * Opening one reads the head's footer, and no block; so does telling which files.
   *
   * @param partitions
   *   N, which the head must agree with
@@ -22,6 +25,8 @@ private[rescale] final class OldPartition(
     partitions: Int,
     version: VersionId
 ) {
+  import OldPartition.log
+
   private val lengths = blobs.lengths(location.folder)
   private val head: Ancestor = Seq(FileKind.Delta, FileKind.Reference, FileKind.Snapshot)
     .find(has(version, _))
@@ -43,8 +48,11 @@ private[rescale] final class OldPartition(
     .map(name => s"${location.folder}/$name")
 
   /** The files that together hold the version, in the order they are to be applied, with what is to
-    * be taken of them for all rows of this partition: those of the newest snapshot and after it, or
-    * those that the reference of an earlier rescale names.
+    * be taken of them for all rows of this partition: those of the newest snapshot that can be used
+    * and after it, or those that the reference of an earlier rescale names.
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if one of them is not there, or the snapshot cannot be used and nothing stands in for it
     */
   def chain(own: Selection): List[FileReference] = {
     @tailrec
@@ -53,9 +61,8 @@ private[rescale] final class OldPartition(
         older: List[Ancestor],
         newer: List[FileReference]
     ): List[FileReference] =
-      if (has(here.version, FileKind.Snapshot)) {
-        reference(here.version, FileKind.Snapshot, own) :: newer
-      } else if (here.kind == FileKind.Reference) referenced(here.version).toList ++ newer
+      if (isUsable(here.version)) reference(here.version, FileKind.Snapshot, own) :: newer
+      else if (isReference(here)) referenced(here.version).toList ++ newer
       else {
         val further =
           if (older.nonEmpty || here.version.version == 1) older else below(here.version)
@@ -65,13 +72,51 @@ private[rescale] final class OldPartition(
     down(head, footer.lineage.toList, Nil)
   }
 
+  /** Also what the lineage calls a snapshot may have been a reference first. */
+  private def isReference(here: Ancestor) = here.kind == FileKind.Reference ||
+    (!has(here.version, FileKind.Delta) && has(here.version, FileKind.Reference))
+
   /** A snapshot that is not there any more is no end: the delta of its version leads on. */
-  private def below(version: VersionId): List[Ancestor] =
-    if (!has(version, FileKind.Delta)) throw missing(version, FileKind.Snapshot)
-    else {
-      val lineage = footerOf(version, FileKind.Delta).lineage.toList
-      if (lineage.isEmpty) throw missing(version, FileKind.Snapshot)
-      lineage
+  private def below(version: VersionId): List[Ancestor] = {
+    def lineage =
+      if (has(version, FileKind.Delta)) footerOf(version, FileKind.Delta).lineage.toList else Nil
+    Some(lineage).filter(_.nonEmpty).getOrElse {
+      unusable.foreach(e => throw e)
+      throw missing(version, FileKind.Snapshot)
+    }
+  }
+
+  /** Why a snapshot that is there is not named. */
+  private var unusable: Option[StoreError] = None
+
+  /** Whether there is a snapshot whose footer says what it should; its blocks are not read. */
+  private def isUsable(version: VersionId): Boolean = has(version, FileKind.Snapshot) && {
+    try {
+      val found = footerOf(version, FileKind.Snapshot)
+      val id = found.identity
+      val own =
+        footer.identity.copy(version = version, createdMs = id.createdMs, writer = id.writer)
+      if (id != own || !found.head.forall(isHead(version, _))) {
+        throw new CorruptFile(
+          blobs.describe(path(version, FileKind.Snapshot)),
+          "it is not of this version of the partition"
+        )
+      }
+      true
+    } catch {
+      case e: StoreError =>
+        log.warn("Taking older files of {} than a snapshot: {}", location, e.getMessage)
+        unusable = unusable.orElse(Some(e))
+        false
+      case _: FileNotFoundException => false
+    }
+  }
+
+  /** docs/FORMAT.md, rule R8. */
+  private def isHead(version: VersionId, file: Fingerprint) =
+    Seq(FileKind.Delta, FileKind.Reference).find(has(version, _)).forall { kind =>
+      try open(version, kind)(_.fingerprint) == file
+      catch { case _: CorruptFile => true }
     }
 
   private def referenced(version: VersionId): Seq[FileReference] =
@@ -91,9 +136,11 @@ private[rescale] final class OldPartition(
     taken
   )
 
-  private def footerOf(version: VersionId, kind: FileKind): Footer = {
+  private def footerOf(version: VersionId, kind: FileKind): Footer = open(version, kind)(_.footer)
+
+  private def open[T](version: VersionId, kind: FileKind)(read: FileReader => T): T = {
     val file = FileReader.open(blobs, path(version, kind), version, kind)
-    try file.footer
+    try read(file)
     finally file.close()
   }
 
@@ -120,4 +167,8 @@ private[rescale] final class OldPartition(
     "KEYFOLD_RESCALE_STATE",
     s"Cannot rescale $location: ${blobs.describe(path(version, head.kind))} does not fit: $detail"
   )
+}
+
+private object OldPartition {
+  private val log = LoggerFactory.getLogger(classOf[OldPartition])
 }

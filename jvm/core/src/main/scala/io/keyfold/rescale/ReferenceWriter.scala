@@ -43,6 +43,7 @@ final class ReferenceWriter(
         partition.families,
         references = Some(References(planId, partition.files))
       )
+      ()
     }
     ()
   }

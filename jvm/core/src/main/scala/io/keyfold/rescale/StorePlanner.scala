@@ -7,8 +7,8 @@ import io.keyfold.io.BlobStore
 import io.keyfold.store.Placement
 
 /** Plans the rescale of stores from `from` to `to` partitions. For each old partition it lists its
-  * folder and reads one footer, and one more if the reference of an earlier rescale is still in
-  * use.
+  * folder and reads the footers of its head and of the snapshot that it starts from, or of the
+  * reference of an earlier rescale; without ids, also of the delta that the snapshot was made of.
   *
   * @param blobs
   *   the checkpoint's `state` folder

@@ -3,8 +3,8 @@ package io.keyfold.rescale
 import io.keyfold.group.Selection
 import io.keyfold.io.BlobStore
 
-/** Which files hold a version of a store, over all its partitions. Reads a footer of each
-  * partition, as a rule, and no block.
+/** Which files hold a version of a store, over all its partitions. Reads two footers of each
+  * partition, as a rule, and no block: of the head, and of the snapshot it starts from.
   *
   * @param blobs
   *   the checkpoint's `state` folder

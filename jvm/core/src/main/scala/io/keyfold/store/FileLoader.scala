@@ -34,7 +34,7 @@ private[store] final class FileLoader(
     */
   def load(target: VersionId): Resident = {
     val (head, keyGroups) = readHead(target)
-    fill(target, keyGroups)(_.from(head.head, head.ancestors, Nil))
+    fill(head, keyGroups)(_.from(head.head, head.ancestors, Nil))
   }
 
   /** Rebuilds `end` from the snapshot of exactly `start` and the deltas after it, for whoever wants
@@ -46,29 +46,31 @@ private[store] final class FileLoader(
   def replay(start: VersionId, end: VersionId): Resident = {
     val (head, keyGroups) = readHead(end)
     val versions = chain(start.version, end, head.ancestors)
-    if (versions.head != start || !files.hasSnapshot(start)) {
-      throw new UnreadableVersion(
-        s"Cannot replay $location version $end from the snapshot of version $start: there is none.",
-        null
-      )
-    }
+    def none = new UnreadableVersion(
+      s"Cannot replay $location version $end from the snapshot of version $start: there is none.",
+      null
+    )
+    if (versions.head != start || !files.hasSnapshot(start)) throw none
     val deltas = versions.tail.map(Ancestor(_, FileKind.Delta))
     try
-      fill(end, keyGroups) { attempt =>
+      fill(head, keyGroups) { attempt =>
         val bottom = Ancestor(start, FileKind.Snapshot)
         attempt.build(Some(bottom), deltas)
         attempt.lineage(bottom, deltas)
       }
     catch {
-      case e: BadSnapshot => throw e.getCause
+      case e: BadSnapshot    => throw e.getCause
+      case _: OthersSnapshot => throw none
     }
   }
 
-  private def fill(target: VersionId, keyGroups: Int)(build: Attempt => Lineage): Resident = {
+  /** Without ids the head may be replaced meanwhile: the version counts as that of the one read. */
+  private def fill(head: Lineage, keyGroups: Int)(build: Attempt => Lineage): Resident = {
+    val target = head.head.version
     val map = newMap(keyGroups)
     try {
       val lineage = build(new Attempt(target, keyGroups, map))
-      new Resident(map, keyGroups, target, lineage)
+      new Resident(map, keyGroups, target, lineage.copy(file = head.file))
     } catch {
       case NonFatal(e) =>
         map.close()
@@ -127,7 +129,9 @@ private[store] final class FileLoader(
       val file = files.head(version)
       try {
         val footer = file.footer
-        (Lineage(Ancestor(version, file.kind) :: footer.lineage.toList), footer.identity.keyGroups)
+        val elements = Ancestor(version, file.kind) :: footer.lineage.toList
+        val of = if (file.kind == FileKind.Snapshot) footer.head else Some(file.fingerprint)
+        (Lineage(elements, file = of), footer.identity.keyGroups)
       } finally file.close()
     } catch {
       case e: CorruptFile =>
@@ -203,19 +207,28 @@ private[store] final class FileLoader(
     private def tryBuild(snapshot: VersionId, deltas: List[Ancestor]): Boolean = {
       checkRepair(deltas.size)
       val tries = if (broken.isEmpty) settings.repair.tries else 1
-      (1 to tries).exists { n =>
-        try {
-          build(Some(Ancestor(snapshot, FileKind.Snapshot)), deltas)
-          true
-        } catch {
-          case e: BadSnapshot =>
-            log.warn(
-              s"Cannot use the snapshot of version $snapshot of $location (try $n of $tries): " +
-                e.getCause.getMessage
-            )
-            if (n == tries) giveUp(e)
-            false
+      try
+        (1 to tries).exists { n =>
+          try {
+            build(Some(Ancestor(snapshot, FileKind.Snapshot)), deltas)
+            true
+          } catch {
+            case e: BadSnapshot =>
+              log.warn(
+                s"Cannot use the snapshot of version $snapshot of $location (try $n of $tries): " +
+                  e.getCause.getMessage
+              )
+              if (n == tries) giveUp(e)
+              false
+          }
         }
+      catch {
+        case _: OthersSnapshot =>
+          log.warn(
+            s"Passing over the snapshot of version $snapshot of $location: it is of a delta that " +
+              "has been replaced since, as after a rollback."
+          )
+          false
       }
     }
 
@@ -307,6 +320,7 @@ private[store] final class FileLoader(
     private def apply(txn: MapTxn, version: VersionId, kind: FileKind): Unit = {
       val file = files.open(version, kind)
       try {
+        if (!file.footer.head.forall(files.isHead(version, _))) throw new OthersSnapshot
         checkKeyGroups(file)
         file.footer.dropped.foreach { name =>
           val index = txn.familyIndex(name)
@@ -342,4 +356,7 @@ private object FileLoader {
   private val log = LoggerFactory.getLogger(classOf[FileLoader])
 
   private final class BadSnapshot(cause: Throwable) extends RuntimeException(cause)
+
+  /** It is of another version of that name: docs/FORMAT.md, rule R8. */
+  private final class OthersSnapshot extends RuntimeException
 }

@@ -1,6 +1,6 @@
 package io.keyfold.store
 
-import io.keyfold.format.{Ancestor, FileKind, VersionId}
+import io.keyfold.format.{Ancestor, FileKind, Fingerprint, VersionId}
 
 /** A version's head and what it builds on: docs/FORMAT.md, section 4.2.
   *
@@ -9,10 +9,13 @@ import io.keyfold.format.{Ancestor, FileKind, VersionId}
   *   then of kind snapshot, or to version 1; none for version 0
   * @param bytes
   *   of the delta files among them, as far as they have been read or written
+  * @param file
+  *   the head's delta or reference, or what the snapshot says of it that was read in its place
   */
 private[store] final case class Lineage(
     elements: List[Ancestor],
-    bytes: Map[VersionId, Long] = Map.empty
+    bytes: Map[VersionId, Long] = Map.empty,
+    file: Option[Fingerprint] = None
 ) {
   def head: Ancestor = elements.head
   def ancestors: List[Ancestor] = elements.tail
@@ -26,9 +29,12 @@ private[store] final case class Lineage(
   /** Bytes of those files. */
   def deltaBytes: Long = bytes.valuesIterator.sum
 
-  /** That of the version which a delta of so many bytes makes on top. */
-  def grown(version: VersionId, length: Long): Lineage =
-    Lineage(Ancestor(version, FileKind.Delta) :: elements, bytes + (version -> length))
+  /** That of the version which a delta makes on top. */
+  def grown(version: VersionId, delta: Fingerprint): Lineage = Lineage(
+    Ancestor(version, FileKind.Delta) :: elements,
+    bytes + (version -> delta.length),
+    Some(delta)
+  )
 
   /** The same, given that a snapshot of `version` is durable. */
   def cutAt(version: VersionId): Lineage = {
@@ -37,7 +43,8 @@ private[store] final case class Lineage(
     else {
       Lineage(
         newer :+ Ancestor(version, FileKind.Snapshot),
-        bytes.filter { case (v, _) => newer.exists(_.version == v) }
+        bytes.filter { case (v, _) => newer.exists(_.version == v) },
+        file
       )
     }
   }

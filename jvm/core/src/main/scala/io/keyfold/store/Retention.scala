@@ -46,7 +46,7 @@ private[store] final class Retention(
       val stale = oldest.fold(Seq.empty[StaleVersion])(between(frozen.floor, _))
       val (now, later) = stale.splitAt(settings.deletesPerCleanup)
       if (later.isEmpty && thawed < settings.deletesPerCleanup) lastLooked = version
-      thawed + now.iterator.flatten.count { case (version, kind) => delete(version, kind) }
+      thawed + now.map(deleteInOrder).sum
     }
   }
 
@@ -73,12 +73,14 @@ private[store] final class Retention(
         case _                                 => None
       }
 
-  /** Nothing if the snapshot cannot be read; its blocks are not. */
+  /** Nothing if the snapshot cannot be read, or does not count; its blocks are not read. */
   private def lineageOf(snapshot: VersionId): Option[Seq[Ancestor]] =
     try {
       val file = files.open(snapshot, FileKind.Snapshot)
-      try Some(file.footer.lineage)
-      finally file.close()
+      val footer =
+        try file.footer
+        finally file.close()
+      Option.when(footer.head.forall(files.isHead(snapshot, _)))(footer.lineage)
     } catch {
       case e: StoreError =>
         log.warn("Keeping files older than version {}: {}", snapshot, e.getMessage)
@@ -92,7 +94,16 @@ private[store] final class Retention(
       .groupBy { case (version, _) => version.version }
       .toSeq
       .sortBy { case (version, _) => version }
-      .map { case (_, files) => files }
+      .map { case (_, files) => files.sortBy { case (_, kind) => kind != FileKind.Snapshot } }
+
+  /** As far as it goes: a snapshot that stays needs the delta, which may tell that it does not
+    * count.
+    *
+    * @return
+    *   number of files deleted
+    */
+  private def deleteInOrder(stale: StaleVersion): Int =
+    stale.takeWhile { case (version, kind) => delete(version, kind) }.size
 
   private def delete(version: VersionId, kind: FileKind): Boolean =
     try {
@@ -109,6 +120,6 @@ private[store] final class Retention(
 private object Retention {
   private val log = LoggerFactory.getLogger(classOf[Retention])
 
-  /** The files of all attempts at a version. */
+  /** The files of all attempts at a version, snapshots first. */
   private type StaleVersion = Seq[(VersionId, FileKind)]
 }

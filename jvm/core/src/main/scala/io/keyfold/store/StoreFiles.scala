@@ -25,6 +25,20 @@ private[store] final class StoreFiles(
   def hasSnapshot(version: VersionId): Boolean =
     blobs.exists(path(version, FileKind.Snapshot))
 
+  /** Whether a snapshot that was made of this delta or reference counts, by what is there now:
+    * docs/FORMAT.md, rule R8.
+    */
+  def isHead(version: VersionId, file: Fingerprint): Boolean =
+    try {
+      Iterator(FileKind.Delta, FileKind.Reference)
+        .flatMap(openIfThere(version, _))
+        .nextOption()
+        .forall { head =>
+          try head.fingerprint == file
+          finally head.close()
+        }
+    } catch { case _: CorruptFile => true }
+
   /** @throws io.keyfold.errors.MissingFile if there is no such file */
   def open(version: VersionId, kind: FileKind): FileReader =
     openIfThere(version, kind).getOrElse(
@@ -109,30 +123,28 @@ private[store] final class StoreFiles(
 
   def delete(version: VersionId, kind: FileKind): Unit = blobs.delete(path(version, kind))
 
-  /** Writes the net changes of a transaction as the delta of `version`.
-    *
-    * @return
-    *   bytes written
-    */
+  /** Writes the net changes of a transaction as the delta of `version`. */
   def writeDelta(
       version: VersionId,
       keyGroups: Int,
       ancestors: Seq[Ancestor],
       rows: MapTxn
-  ): Long =
+  ): Fingerprint =
     write(version, FileKind.Delta, keyGroups, ancestors, rows, rows.dropped)(_.changesOf(rows))
 
   /** Writes all rows of a view as the snapshot of `version`.
     *
-    * @return
-    *   bytes written
+    * @param head
+    *   counts only as long as this is the version's delta or reference
     */
   def writeSnapshot(
       version: VersionId,
       keyGroups: Int,
       ancestors: Seq[Ancestor],
-      rows: MapView
-  ): Long = write(version, FileKind.Snapshot, keyGroups, ancestors, rows, Nil)(_.rowsOf(rows))
+      rows: MapView,
+      head: Option[Fingerprint] = None
+  ): Fingerprint =
+    write(version, FileKind.Snapshot, keyGroups, ancestors, rows, Nil, head)(_.rowsOf(rows))
 
   private def write(
       version: VersionId,
@@ -140,15 +152,19 @@ private[store] final class StoreFiles(
       keyGroups: Int,
       ancestors: Seq[Ancestor],
       rows: MapView,
-      dropped: Seq[String]
-  )(entries: EntryWriter => Unit): Long =
+      dropped: Seq[String],
+      head: Option[Fingerprint] = None
+  )(entries: EntryWriter => Unit): Fingerprint = {
+    var written: Fingerprint = null
     blobs.write(path(version, kind)) { out =>
       val file = new FileWriter(out, kind, settings.codec, settings.rowChecksums.isDefined)
       val seal = newSeal()
       entries(new EntryWriter(file, orderOf(keyGroups), seal))
       val families = rows.families.map(seal.withoutSeals)
-      file.finish(identity(version, keyGroups), ancestors, families, dropped)
+      written = file.finish(identity(version, keyGroups), ancestors, families, dropped, head = head)
     }
+    written
+  }
 
   @volatile private var lastOrder = new GroupOrder(settings.partitions, 1)
 

@@ -1,6 +1,7 @@
 package io.keyfold.store
 
 import java.time.Clock
+import java.util.concurrent.locks.ReentrantLock
 import java.util.concurrent.{Semaphore, TimeUnit}
 
 import scala.util.control.NonFatal
@@ -46,7 +47,10 @@ final class VersionedStore(
   private val writer = new Semaphore(1)
   @volatile private var owner: StoreTxn = _
 
-  // Guarded by this.
+  /** Held by whoever loads, so that who wants the same version waits for it instead. */
+  private val loads = new ReentrantLock
+
+  // Guarded by this, which nobody holds while files are read or written, or somebody is told.
   private var resident: Option[Resident] = None
   private var confirmed: Option[VersionId] = None
   private var closed = false
@@ -59,7 +63,7 @@ final class VersionedStore(
     * @throws io.keyfold.errors.OutOfOrder
     *   if another task does not finish its transaction in time, or after `close`
     */
-  def begin(base: VersionId): StoreTxn = begin(base, load(base), base)
+  def begin(base: VersionId): StoreTxn = writing(base)(withVersion(base)(begin(base, _, base)))
 
   /** Begins the version after `base` without rows. Its commit writes them as a snapshot and no
     * delta: it needs none of the files before it.
@@ -69,38 +73,43 @@ final class VersionedStore(
     */
   def beginAnew(base: VersionId): StoreTxn = {
     val keyGroups = loader.keyGroups(base).getOrElse(settings.keyGroups)
-    begin(base, new Resident(newMap(keyGroups), keyGroups), VersionId.Empty)
+    writing(base) {
+      withNew(base, new Resident(newMap(keyGroups), keyGroups))(begin(base, _, VersionId.Empty))
+    }
   }
 
   /** As [[begin]], with a base that was rebuilt from the snapshot of exactly `snapshot`. */
   def beginReplayed(snapshot: VersionId, base: VersionId): StoreTxn =
-    begin(base, loader.replay(snapshot, base), base)
+    writing(base)(withNew(base, loader.replay(snapshot, base))(begin(base, _, base)))
 
-  /** @param rowsOf
-    *   the version in memory whose rows it begins with
-    */
-  private def begin(base: VersionId, resident: => Resident, rowsOf: VersionId): StoreTxn = {
+  private def writing(base: VersionId)(begin: => StoreTxn): StoreTxn = {
     acquireWriter(base)
     try {
-      val (in, rows) = synchronized {
-        val in = resident
-        in.retain(base, settings.versionsInMemory)
-        keep(in)
-        confirmed = Some(base)
-        (in, in.map.begin(rowsOf))
-      }
-      try {
-        val anew = rowsOf != base
-        owner = new StoreTxn(this, location, base, in, rows, families, settings, newSeal(), anew)
-        owner
-      } catch {
-        case e: Throwable =>
-          rows.release()
-          throw e
-      }
+      owner = begin
+      owner
     } catch {
       case e: Throwable =>
         writer.release()
+        throw e
+    }
+  }
+
+  /** The caller holds the lock.
+    *
+    * @param rowsOf
+    *   the version in memory whose rows it begins with
+    */
+  private def begin(base: VersionId, in: Resident, rowsOf: VersionId): StoreTxn = {
+    in.retain(base, settings.versionsInMemory)
+    keep(in)
+    confirmed = Some(base)
+    val rows = in.map.begin(rowsOf)
+    try {
+      val anew = rowsOf != base
+      new StoreTxn(this, location, base, in, rows, families, settings, newSeal(), anew)
+    } catch {
+      case e: Throwable =>
+        rows.release()
         throw e
     }
   }
@@ -110,8 +119,7 @@ final class VersionedStore(
     * @throws io.keyfold.errors.StoreError
     *   if the version cannot be loaded
     */
-  def read(version: VersionId): StoreView = synchronized {
-    val in = load(version)
+  def read(version: VersionId): StoreView = withVersion(version) { in =>
     val view = new StoreView(in.map.pin(version), version, location, newSeal())
     val isOld = resident.flatMap(_.newest).exists(_.version > version.version)
     if (!isOld) {
@@ -155,10 +163,16 @@ final class VersionedStore(
       lineage.deltas >= settings.deltasPerSnapshot ||
       lineage.deltaBytes >= settings.deltaBytesPerSnapshot
     }
-    due.collect {
+    due.filterNot { case (_, lineage) => isReplaced(lineage) }.collect {
       case (in, lineage) if writeSnapshot(lineage.head.version, in) =>
         lineage.head.version
     }
+  }
+
+  /** Whether another version has its name by now, as after a rollback. */
+  private def isReplaced(lineage: Lineage) = {
+    val version = lineage.head.version
+    version.id.isEmpty && lineage.file.exists(!files.isHead(version, _))
   }
 
   /** Deletes files that no version to be retained needs.
@@ -182,27 +196,43 @@ final class VersionedStore(
   }
 
   /** Lets go of memory, once the views and transactions that use it are released. A transaction
-    * still open may be aborted, or committed: its file counts.
+    * still open may be aborted, or committed: its file counts. A load ends with an error.
     */
-  override def close(): Unit = synchronized {
-    closed = true
-    resident.foreach(_.map.close())
-    resident = None
+  override def close(): Unit = {
+    synchronized {
+      closed = true
+      forget()
+    }
     blobs.close()
   }
 
-  private def load(version: VersionId): Resident = {
-    if (closed) throw new OutOfOrder(s"Cannot open $location version $version: it was closed")
-    resident.filter(_.holds(version)) match {
-      case Some(in) =>
-        counters.memoryHits.increment()
-        in
-      case None if version == VersionId.Empty =>
-        val keyGroups = settings.keyGroups
-        new Resident(newMap(keyGroups), keyGroups)
-      case None => loadFiles(version)
+  /** Has a version in memory, loaded if need be, and does something with it under the lock. */
+  private def withVersion[T](version: VersionId)(use: Resident => T): T =
+    withResident(version)(use).getOrElse {
+      loads.lockInterruptibly()
+      try withResident(version)(use).getOrElse(withNew(version, loadFiles(version))(use))
+      finally loads.unlock()
     }
+
+  private def withResident[T](version: VersionId)(use: Resident => T): Option[T] = synchronized {
+    requireOpen(version)
+    val found = resident.filter(_.holds(version))
+    if (found.isDefined) counters.memoryHits.increment()
+    def empty = new Resident(newMap(settings.keyGroups), settings.keyGroups)
+    found.orElse(Option.when(version == VersionId.Empty)(empty)).map(use)
   }
+
+  /** @param in
+    *   is closed if the store was meanwhile
+    */
+  private def withNew[T](version: VersionId, in: Resident)(use: Resident => T): T = synchronized {
+    if (closed) in.map.close()
+    requireOpen(version)
+    use(in)
+  }
+
+  private def requireOpen(version: VersionId): Unit =
+    if (closed) throw new OutOfOrder(s"Cannot open $location version $version: it was closed")
 
   private def loadFiles(version: VersionId): Resident = {
     val start = clock.millis()
@@ -217,10 +247,17 @@ final class VersionedStore(
         settings.keyGroups
       )
     }
-    in.under(version)
-      .elements
-      .find(_.kind == FileKind.Snapshot)
-      .foreach(snapshot => onSnapshot(snapshot.version))
+    try
+      in.under(version)
+        .elements
+        .find(_.kind == FileKind.Snapshot)
+        .map(_.version)
+        .foreach(onSnapshot)
+    catch {
+      case e: Throwable =>
+        in.map.close()
+        throw e
+    }
     in
   }
 
@@ -237,26 +274,27 @@ final class VersionedStore(
   }
 
   /** Without ids a version may be committed again: after a rollback with other rows, or by an
-    * executor that was given up, with the same. A snapshot of it must not be taken for what it was,
-    * nor be missing to those who have built on it.
+    * executor that was given up, with the same. A snapshot of it from then would not count any more
+    * (or would, if it is of a release that did not say whose it is), and those who have built on it
+    * would miss it: so it is replaced first.
     */
   private def commitDelta(txn: StoreTxn, version: VersionId): Lineage = {
     val base = synchronized(txn.resident.under(txn.base))
     if (version.id.isEmpty && files.hasSnapshot(version)) {
       files.writeSnapshot(version, txn.resident.keyGroups, base.elements, txn.rows)
     }
-    val length = files.writeDelta(version, txn.resident.keyGroups, base.elements, txn.rows)
+    val delta = files.writeDelta(version, txn.resident.keyGroups, base.elements, txn.rows)
     counters.deltas.increment()
-    counters.deltaBytes.add(length)
-    base.grown(version, length)
+    counters.deltaBytes.add(delta.length)
+    base.grown(version, delta)
   }
 
   /** Of a transaction that began anew; a delta of the same name would be taken for the head. */
   private def commitSnapshot(txn: StoreTxn, version: VersionId): Lineage = {
-    val length = files.writeSnapshot(version, txn.resident.keyGroups, Nil, txn.rows)
+    val snapshot = files.writeSnapshot(version, txn.resident.keyGroups, Nil, txn.rows)
     if (version.id.isEmpty) files.delete(version, FileKind.Delta)
     counters.snapshots.increment()
-    counters.snapshotBytes.add(length)
+    counters.snapshotBytes.add(snapshot.length)
     Lineage(List(Ancestor(version, FileKind.Snapshot)))
   }
 
@@ -274,14 +312,15 @@ final class VersionedStore(
     val pinned = synchronized {
       in.lineage(version)
         .filter(_ => in.holds(version))
-        .map(lineage => (in.map.pin(version), lineage.ancestors))
+        .map(lineage => (in.map.pin(version), lineage))
     }
-    pinned.foreach { case (view, ancestors) =>
-      val length =
-        try files.writeSnapshot(version, in.keyGroups, ancestors, view)
+    pinned.foreach { case (view, lineage) =>
+      val head = lineage.file.filter(_ => version.id.isEmpty)
+      val snapshot =
+        try files.writeSnapshot(version, in.keyGroups, lineage.ancestors, view, head)
         finally view.release()
       counters.snapshots.increment()
-      counters.snapshotBytes.add(length)
+      counters.snapshotBytes.add(snapshot.length)
       synchronized(in.snapshotIsDurable(version))
       onSnapshot(version)
     }

@@ -12,6 +12,8 @@ import org.scalacheck.Gen
   *
   * @param groups
   *   by family, then in file order; a group may have no entries
+  * @param head
+  *   only of a snapshot
   */
 final case class FilePlan(
     kind: FileKind,
@@ -22,7 +24,8 @@ final case class FilePlan(
     lineage: Seq[Ancestor],
     families: Seq[Family],
     dropped: Seq[String],
-    groups: Seq[FilePlan.Group]
+    groups: Seq[FilePlan.Group],
+    head: Option[Fingerprint] = None
 ) {
 
   /** The bytes that the writer makes of it. */
@@ -37,7 +40,7 @@ final case class FilePlan(
         e.values.drop(1).foreach(value => file.addValue(value.slice))
       }
     }
-    file.finish(identity, lineage, families, dropped)
+    file.finish(identity, lineage, families, dropped, head = head)
     out.toByteArray
   }
 
@@ -75,6 +78,11 @@ object FilePlan {
     created <- Gen.choose(Long.MinValue, Long.MaxValue)
     writer <- genText
   } yield Identity(version, operator, partition, store, partitions, keyGroups, created, writer)
+
+  val genFingerprint: Gen[Fingerprint] = for {
+    length <- Gen.choose(Long.MinValue, Long.MaxValue)
+    checksum <- Gen.choose(Int.MinValue, Int.MaxValue)
+  } yield Fingerprint(length, checksum)
 
   val genAncestor: Gen[Ancestor] = for {
     version <- genVersion
@@ -166,6 +174,7 @@ object FilePlan {
     families <- Gen.listOfN(count, genFamily(multiValue = Gen.oneOf(true, false)))
     dropped <- Gen.listOf(genText)
     groups <- genGroups(kind, families, keyGroups)
+    head <- Gen.option(genFingerprint)
   } yield FilePlan(
     kind,
     codec,
@@ -175,6 +184,7 @@ object FilePlan {
     below(version, ancestors),
     families,
     dropped,
-    groups
+    groups,
+    head.filter(_ => kind == FileKind.Snapshot)
   )
 }

@@ -68,6 +68,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     references <- Gen.option(Gen.listOf(genReference).map(References(plan, _)))
     blocks <- if (references.isEmpty) Gen.listOf(genBlock) else Gen.const(Nil)
     groups <- genGroups(blocks, keyGroups)
+    head <- Gen.option(FilePlan.genFingerprint)
   } yield Footer(
     identity,
     lineage,
@@ -75,7 +76,8 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     dropped,
     blocks.toIndexedSeq,
     groups.toIndexedSeq,
-    references
+    references,
+    head
   )
 
   private val small = Footer(
@@ -116,7 +118,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
   test("sections may come in any order") {
     val cases = for {
       footer <- genFooter
-      order <- Gen.pick(7, 0 until 7)
+      order <- Gen.pick(8, 0 until 8)
     } yield (footer, order.toList)
     forEach(cases) { case (footer, order) =>
       val parts = sections(encoded(footer))
@@ -196,6 +198,13 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     assert(decoded(encoded(footer)) == footer)
   }
 
+  test("the head of a snapshot has the bytes worked out by hand from the format") {
+    val footer = small.copy(head = Some(Fingerprint(0x0102, 0x0a0b0c0d)))
+    val bytes = "0800 0000 0c000000 0201000000000000 0d0c0b0a".replace(" ", "")
+    assert(HexFormat.of.formatHex(sections(encoded(footer)).last) == bytes)
+    assert(decoded(encoded(footer)) == footer)
+  }
+
   test("a reference that takes what no file has groups for is damaged") {
     for (
       taken <- Seq(
@@ -256,7 +265,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
 
   test("every cut of a footer is noticed") {
     // All sections but 4, which is in every delta only, are there, and the last one is needed.
-    forEach(genFooter.map(_.copy(references = None)), 20) { footer =>
+    forEach(genFooter.map(_.copy(references = None, head = None)), 20) { footer =>
       val bytes = encoded(footer)
       for (length <- bytes.indices) intercept[CorruptFile](decoded(bytes.take(length)))
     }

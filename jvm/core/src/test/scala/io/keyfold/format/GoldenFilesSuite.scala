@@ -3,11 +3,13 @@ package io.keyfold.format
 import java.nio.file.{Files, Path}
 
 import scala.collection.immutable.ListMap
+import scala.collection.mutable
 
 import io.keyfold.group.Selection
 import io.keyfold.errors.StoreError
 import io.keyfold.io.LocalBlobStore
-import io.keyfold.testkit.{Bytes, Entry, FileContents}
+import io.keyfold.store.StoreLocation
+import io.keyfold.testkit.{Bytes, Entry, FileContents, StoreReader}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The files of `integration-tests/golden`, made by an encoder of its own from docs/FORMAT.md. */
@@ -37,6 +39,22 @@ class GoldenFilesSuite extends AnyFunSuite {
     assert(contents.blocks == blocks.map(_("entries").arr.map(entryOf)))
     assert(contents.footer.groups == groupsOf(file))
     assert(contents.footer.references == referencesOf(file("references")))
+    assert(contents.footer.head == headOf(file("head")))
+  }
+
+  for (store <- expected("stores").arr) test(s"${store("folder").str} gives the version's rows") {
+    val files = new LocalBlobStore(folder.resolve(store("folder").str).resolve("state"))
+    val found = mutable.Map.empty[Bytes, Bytes]
+    StoreReader.read(
+      files,
+      StoreLocation(0, 3, "default"),
+      4,
+      VersionId(store("version").num.toLong)
+    ) { view =>
+      val rows = view.scan(0)
+      while (rows.next()) found(Bytes.of(rows.key)) = Bytes.of(rows.value)
+    }
+    assert(found == store("rows").obj.map { case (key, value) => Bytes(key) -> Bytes(value.str) })
   }
 
   for (file <- expected("broken").arr) {
@@ -144,6 +162,10 @@ class GoldenFilesSuite extends AnyFunSuite {
         group("bytes").num.toLong
       )
     }
+  }
+
+  private def headOf(json: ujson.Value) = Option.unless(json.isNull) {
+    Fingerprint(json("length").num.toLong, json("checksum").num.toLong.toInt)
   }
 
   private def referencesOf(json: ujson.Value) =

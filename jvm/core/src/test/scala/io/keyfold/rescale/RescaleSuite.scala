@@ -38,7 +38,7 @@ class RescaleSuite extends AnyFunSuite {
       operator.check()
     }
 
-  test("a plan reads one footer for each old partition, and no block") {
+  test("a plan without snapshots reads one footer for each old partition, and no block") {
     val it = operator()
     it.batch((1 to 4000).map(n => Put("default", s"key $n", util.Random.nextString(100))))
     it.batch(puts("1"))
@@ -52,6 +52,85 @@ class RescaleSuite extends AnyFunSuite {
     // A footer is fetched with the 64 KiB that it ends.
     assert(it.blobs.counts.readBytes <= 4 * (64 * 1024 + 64))
     assert(plan.referencedBytes > 4 * 64 * 1024 * 2)
+  }
+
+  /** Versions 1 to 4, with snapshots of 2 and 3. */
+  private def withSnapshots(ids: Boolean): RescaledOperator = {
+    val it = operator(ids = ids)
+    for (v <- 1 to 4) {
+      it.batch(puts(v.toString))
+      if (v == 2 || v == 3) it.snapshot(v.toLong)
+    }
+    it.restart()
+    it
+  }
+
+  private def snapshots(it: RescaledOperator, version: Int) =
+    it.blobs.paths.filter(p => p.matches(s".*/$version(_.*)?[.]snapshot"))
+
+  for (ids <- Seq(true, false)) {
+    val withIds = if (ids) "with ids" else "without ids"
+
+    test(s"a plan opens the snapshot that it names, $withIds") {
+      val it = withSnapshots(ids)
+      it.blobs.counts.reset()
+      val plan = it.plan(to = 8)
+      assert(plan.partitions.flatMap(_.files.map(_.version.version)).toSet == Set(3L, 4L))
+      // Without ids also the head of the snapshot's version.
+      assert(it.blobs.counts.opens == 4 * (if (ids) 2 else 3))
+    }
+
+    test(s"a snapshot that cannot be used is not named: older files give the same, $withIds") {
+      val damages = Seq[(String, (RescaledOperator, String) => Unit)](
+        "empty" -> ((it, path) => it.blobs.put(path, Array.emptyByteArray)),
+        "cut" -> ((it, path) => it.blobs.update(path)(_.dropRight(1))),
+        "of another partition" -> { (it, path) =>
+          val other = snapshots(it, 3).find(_ != path).get
+          it.blobs.put(path, it.blobs.bytes(other))
+        },
+        "of another version" -> { (it, path) =>
+          it.blobs.put(path, it.blobs.bytes(snapshots(it, 2).head))
+        }
+      )
+      for ((name, damage) <- damages) {
+        val it = withSnapshots(ids)
+        snapshots(it, 3).foreach(damage(it, _))
+        it.rescale(6)
+        withClue(s"$name: ")(it.check())
+      }
+    }
+
+    test(s"a snapshot that cannot be used and that nothing stands in for is named, $withIds") {
+      val it = withSnapshots(ids)
+      it.blobs.paths.filter(_.matches(".*/[123](_.*)?[.]delta")).foreach(it.blobs.remove)
+      snapshots(it, 3).foreach(it.blobs.update(_)(_.dropRight(1)))
+      val error = intercept[CorruptFile](it.plan(to = 6))
+      assert(snapshots(it, 3).exists(error.getMessage.contains))
+    }
+  }
+
+  test("a snapshot from before a rollback is not named: its version was made again") {
+    val it = withSnapshots(ids = false)
+    val old = snapshots(it, 3).map(path => path -> it.blobs.bytes(path))
+    it.version = 2
+    it.batch(puts("other"))
+    it.batch(Seq(Put("default", "k1", "last")))
+    it.restart()
+    old.foreach { case (path, bytes) => it.blobs.put(path, bytes) }
+    it.rescale(6)
+    it.check()
+  }
+
+  test("a damaged snapshot of the rescale's own version gives way to its reference") {
+    val it = operator()
+    it.batch(puts("1"))
+    it.rescale(8)
+    it.snapshot(it.version)
+    it.batch(puts("2"))
+    it.restart()
+    snapshots(it, 2).foreach(it.blobs.update(_)(_.dropRight(1)))
+    it.rescale(3)
+    it.check()
   }
 
   test("the reference of an earlier rescale that is still in use takes one footer more") {

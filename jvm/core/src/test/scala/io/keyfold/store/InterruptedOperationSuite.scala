@@ -168,7 +168,12 @@ private object InterruptedOperationSuite {
     h.confirm(2)
   })(_.tryCommit(3))
 
-  private val snapshot = new Operation("snapshot", _ => Seq("write"), 1L to 4L, 5)({ h =>
+  private val snapshot = new Operation(
+    "snapshot",
+    ids => if (ids) Seq("write") else Seq("open", "read", "close", "write"),
+    1L to 4L,
+    5
+  )({ h =>
     for (v <- 1L to 4L) h.commit(v)
     h.confirm(4)
   })(_.store.snapshotIfDue())

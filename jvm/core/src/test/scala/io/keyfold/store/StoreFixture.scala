@@ -28,6 +28,12 @@ class StoreFixture(
   /** What stores write to. */
   protected def files: BlobStore = faults
 
+  /** What stores call. */
+  protected def onSnapshot(version: VersionId): Unit = {
+    snapshots += version
+    ()
+  }
+
   def open(settings: StoreSettings = settings, family: FamilySpec = family): VersionedStore =
     new VersionedStore(
       location,
@@ -35,7 +41,7 @@ class StoreFixture(
       Seq(family),
       files,
       clock,
-      snapshots += _,
+      onSnapshot,
       new ArenaMap(_, pool)
     )
 

@@ -46,8 +46,15 @@ final class Running[T](body: => T) {
   def isDone: Boolean = outcome.nonEmpty
 
   /** Waits until it stands before a lock that another thread holds, or has ended. */
-  def awaitBlocked(): Unit =
-    while (thread.isAlive && thread.getState != Thread.State.BLOCKED) Thread.onSpinWait()
+  def awaitBlocked(): Unit = while (thread.isAlive && !isBlocked) Thread.onSpinWait()
+
+  private def isBlocked = thread.getState match {
+    case Thread.State.BLOCKED | Thread.State.WAITING => true
+    case _                                           => false
+  }
+
+  /** Asks it to stop, as Spark does when it kills a task. */
+  def interrupt(): Unit = thread.interrupt()
 
   /** Waits for the end; throws what the body threw. */
   def result(): T = {

@@ -12,8 +12,8 @@ import io.keyfold.spark.KeyfoldStateStoreProvider
 import io.keyfold.store.StoreLocation
 import org.apache.spark.sql.keyfold.CheckpointLogs
 
-/** Plans a rescale. It writes nothing. Of the state it reads one footer for each old partition and
-  * store, and one more where the reference of an earlier rescale is still in use.
+/** Plans a rescale. It writes nothing. Of the state it reads two or three footers for each old
+  * partition and store: see `StorePlanner`.
   *
   * @param blobs
   *   the checkpoint's `state` folder

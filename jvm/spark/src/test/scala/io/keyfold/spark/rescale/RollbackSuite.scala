@@ -7,11 +7,15 @@ import scala.collection.mutable
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.spark.{FileFaults, LocalSpark, QuietLogs}
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.keyfold.CheckpointLogs
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
+import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.SpanSugar._
 
 /** A query goes back to a batch before a rescale, and on from there; or back to where it was. */
-class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark {
+class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventually {
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(20.seconds, 10.millis)
 
   /** Counts numbers of files, each of which is a batch, and so can be read again. */
   private class Counts(format: Int) {
@@ -20,19 +24,22 @@ class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     private val in = Files.createDirectory(root.resolve("in"))
     val session = spark.newSession()
     private var files = 0
-    private val counted = mutable.Map.empty[Int, Long]
-    (new FileFaults(checkpoint).settings ++ Map(
+    val counted: mutable.Map[Int, Long] = mutable.Map.empty
+    val faults = new FileFaults(checkpoint)
+    (faults.settings ++ Map(
       "spark.sql.shuffle.partitions" -> "4",
       "spark.sql.streaming.stateStore.checkpointFormatVersion" -> format.toString,
-      "spark.sql.streaming.stateStore.minDeltasForSnapshot" -> "2"
+      "spark.sql.streaming.stateStore.minDeltasForSnapshot" -> "2",
+      // Maintenance is called by the tests.
+      SQLConf.STREAMING_MAINTENANCE_INTERVAL.key -> "3600000"
     )).foreach { case (key, value) => session.conf.set(key, value) }
 
-    /** Runs batches of the numbers 0 to 19. */
-    def run(batches: Int): Unit = {
+    /** Runs batches of numbers. */
+    def run(batches: Int, numbers: Range = 0 to 19): Unit = {
       for (_ <- 1 to batches) {
         files += 1
         val name = f"$files%04d.csv"
-        val hidden = Files.write(root.resolve(name), (0 to 19).mkString("\n").getBytes)
+        val hidden = Files.write(root.resolve(name), numbers.mkString("\n").getBytes)
         Files.move(hidden, in.resolve(name))
       }
       val query = session.readStream
@@ -121,6 +128,28 @@ class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       it.run(1)
       it.check()
     }
+
+  test("format v1: a snapshot of what was rolled back, late, is not read as the new rows") {
+    val it = new Counts(1)
+    it.run(6)
+    it.rollback(to = 1)
+    val gate = it.faults.plan.hold(c => c.what == "close" && c.path.endsWith("/5.snapshot"))
+    // Spark maintains the stores of the stopped query once more.
+    StateStores.maintain()
+    gate.awaitArrival()
+    // The next batch reads again what was taken back, and more.
+    it.run(1, 0 to 39)
+    it.run(3)
+    assert(it.lastBatch.contains(5L))
+    gate.open()
+    eventually(assert(StateStores.isIdle))
+    assert(
+      (0 to 3).exists(p => Files.exists(Path.of(it.checkpoint, "state", "0", s"$p", "5.snapshot")))
+    )
+    StateStores.stop()
+    it.run(1, 0 to 39)
+    assert(it.counted == (0 to 39).map(n => n -> (if (n < 20) 11L else 2L)).toMap)
+  }
 
   test("a batch that is not there, or a query that has run since, is refused") {
     val it = new Counts(2)
