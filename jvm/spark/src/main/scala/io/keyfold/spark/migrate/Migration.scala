@@ -113,6 +113,8 @@ final class Migration(
 object Migration {
   private val Keyfold = classOf[KeyfoldStateStoreProvider].getName
   private val Package = "org.apache.spark.sql.execution.streaming.state"
-  private val Sources =
+
+  /** Class names of the providers whose state can be brought over. */
+  val Sources: Seq[String] =
     Seq(s"$Package.HDFSBackedStateStoreProvider", s"$Package.RocksDBStateStoreProvider")
 }

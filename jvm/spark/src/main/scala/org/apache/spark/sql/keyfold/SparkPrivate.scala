@@ -3,6 +3,7 @@ package org.apache.spark.sql.keyfold
 import java.util.UUID
 
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -63,11 +64,15 @@ object SparkPrivate {
       context.addJar(jar.toUri.toString)
     }
 
-  private def jarOf(cls: Class[_]) =
+  /** The jar file that a class comes from; nothing if it comes from elsewhere. */
+  def jarOf(cls: Class[_]): Option[java.nio.file.Path] =
     Option(cls.getProtectionDomain.getCodeSource)
       .flatMap(source => Option(source.getLocation))
       .filter(url => url.getProtocol == "file" && url.getPath.endsWith(".jar"))
-      .map(url => java.nio.file.Path.of(url.toURI))
+      // Some class loaders are given locations with spaces in them, which are no URIs.
+      .map(url =>
+        Try(java.nio.file.Path.of(url.toURI)).getOrElse(java.nio.file.Path.of(url.getPath))
+      )
 
   /** A folder for this JVM's temporary files. */
   def localFolder: java.nio.file.Path =
