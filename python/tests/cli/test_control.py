@@ -153,7 +153,10 @@ def test_clone_and_savepoints(jvm: Jvm, path: str) -> None:
     assert "4.0 KiB" in run("clone", path, "/d", "--batch", "0").stdout
     assert run("savepoint", path).stdout.strip() == ""
     run("savepoint", path, "before")
-    (Path(path) / "keyfold" / "savepoints" / "before").mkdir(parents=True)
+    savepoints = Path(path) / "keyfold" / "savepoints"
+    (savepoints / "before" / "commits").mkdir(parents=True)
+    (savepoints / "before" / "commits" / "0").write_text("v1\n{}")
+    (savepoints / "broken-off" / "state").mkdir(parents=True)
     assert run("savepoint", path).stdout.strip() == "before"
     assert jvm.asked == [
         ("CopyApi", "copy", path, "/d", 0, False),
