@@ -1,6 +1,8 @@
 package io.keyfold.spark.vacuum
 
+import java.nio.file.attribute.FileTime
 import java.nio.file.{Files, Path}
+import java.time.Instant
 import java.util.UUID
 
 import scala.jdk.CollectionConverters._
@@ -10,7 +12,9 @@ import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, VersionId}
 import io.keyfold.spark.rescale.Scenario
 import io.keyfold.spark.{LocalSpark, QuietLogs}
-import org.apache.spark.sql.keyfold.StateStores
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{Path => HadoopPath}
+import org.apache.spark.sql.keyfold.{SparkShim, StateStores}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.SpanSugar._
@@ -104,11 +108,36 @@ class VacuumSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventu
     assert(filesBelow(it.folder) == files)
   }
 
-  test(
-    "a temporary file of a writer goes when it is old, wherever it is; nothing else hidden does"
-  ) {
+  test("no file goes or stays by its time alone, as clocks may be wrong (fault 19)") {
+    val it = withOldBase(2)
+    val files = filesBelow(it.folder)
+    val attempt = s"state/0/0/8_${UUID.randomUUID}.delta"
+    def setTime(path: String, time: String) =
+      Files.setLastModifiedTime(it.folder.resolve(path), FileTime.from(Instant.parse(time)))
+    files.foreach(setTime(_, "1970-01-02T00:00:00Z"))
+    for (path <- files.toSeq.filter(_.startsWith("state/")).sorted)
+      withClue(path)(intercept[Invalid](vacuum(it, Seq(path), ageMs = Hour)))
+    plant(it, attempt)
+    setTime(attempt, "2090-01-01T00:00:00Z")
+    vacuum(it, Seq(attempt), ageMs = Hour)
+    assert(filesBelow(it.folder) == files + attempt)
+  }
+
+  /** The file that a writer leaves which is killed while it writes another. */
+  private def leftOf(it: Scenario, path: String): String = {
+    val root = new HadoopPath(it.folder.toUri)
+    val out = SparkShim
+      .checkpointFileManager(root, new Configuration)
+      .createAtomic(new HadoopPath(root, path), overwriteIfPossible = true)
+    out.write(new Array[Byte](10))
+    out.flush()
+    filesBelow(it.folder).filter(_.endsWith(".tmp")).head
+  }
+
+  test("a temporary file of a writer goes when it is old, wherever it is; nothing else hidden") {
     val it = new Scenario(spark, Scenario.aggregation, format = 1)
     it.run(1)
+    val real = leftOf(it, "state/0/2/3.delta")
     def left(path: String, suffix: String) = {
       val name = path.drop(path.lastIndexOf('/') + 1)
       s"${path.dropRight(name.length)}.$name.${UUID.randomUUID}$suffix.tmp"
@@ -120,12 +149,14 @@ class VacuumSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventu
       left("commits/0", ""),
       left("metadata", "")
     )
-    val files = waste.map(plant(it, _))
-    val young = vacuum(it, waste, ageMs = Hour)("waste").arr
-    assert(young.forall(found => !found("old").bool && found("bytes").num == 10))
+    val files = waste.map(plant(it, _)) :+ it.folder.resolve(real)
+    val young = vacuum(it, waste :+ real, ageMs = Hour)("waste").arr
+    assert(young.forall(!_("old").bool) && young.take(5).forall(_("bytes").num == 10))
     assert(files.forall(Files.exists(_)))
-    vacuum(it, waste, ageMs = 0)
+    vacuum(it, waste :+ real, ageMs = 0)
     assert(files.forall(!Files.exists(_)))
+    val inFolder = it.folder.resolve("state/0/2").toFile.list
+    assert(!inFolder.exists(_.contains("3.delta")), "nor is its checksum left")
     for (path <- Seq("state/0/0/.1.delta.crc", "state/0/0/.hidden.tmp", "offsets/.0.crc"))
       withClue(path)(intercept[Invalid](vacuum(it, Seq(path), ageMs = 0)))
     it.run(1)
