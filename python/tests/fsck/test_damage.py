@@ -253,6 +253,13 @@ def test_planted(writer: StateWriter, name: str) -> None:
     assert all(str(writer.fake.root) in finding.path for finding in report.findings)
 
 
+def test_a_missing_delta_is_listed_fault_7(writer: StateWriter) -> None:
+    lost = writer.path(4)
+    lost.unlink()
+    found = [it for it in check(writer).findings if it.is_damage]
+    assert (Kind.MISSING, str(lost)) in {(it.kind, it.path) for it in found}
+
+
 def test_files_are_named(writer: StateWriter) -> None:
     flip(writer.path(1, "delta", 1), 60)
     (finding,) = check(writer).findings

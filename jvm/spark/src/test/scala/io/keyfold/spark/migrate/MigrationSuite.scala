@@ -10,6 +10,7 @@ import io.keyfold.errors.Invalid
 import io.keyfold.spark.{CheckpointTools, EventCounts, KeyfoldExtensions, KeyfoldStateStoreProvider}
 import io.keyfold.spark.{LocalSpark, QuietLogs}
 import io.keyfold.spark.rescale.SinkChoice
+import io.keyfold.spark.vacuum.VacuumApi
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming._
@@ -98,6 +99,20 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         run.undo(dryRun = false)
         assert(run.files == before)
         assert(run.answers(second) == answer)
+      }
+    }
+
+  for ((provider, format) <- Seq(Hdfs -> 1, RocksDb -> 1, RocksDb -> 2))
+    test(s"${provider.split('.').last}, v$format: vacuum keeps what earlier batches are made of") {
+      val run = new Run("aggregation", provider, format)
+      run.answers(first)
+      val before = run.files.keys.filter(_.startsWith("state/")).toSeq.sorted
+      run.migration.apply()
+      for (path <- before) withClue(s"$path: ") {
+        val error = intercept[Invalid](
+          VacuumApi.vacuum(spark, run.folder.toString, path, ageMs = 0, dryRun = true)
+        )
+        assert(error.condition == "KEYFOLD_VACUUM_IN_USE")
       }
     }
 
