@@ -25,7 +25,9 @@ def test_counts_survive_a_restart_on_two_executors(spark: Spark, tmp_path: Path)
     assert operator.rows == KEYS
 
 
-def test_counts_survive_an_executor_killed_before_its_commit(spark: Spark, tmp_path: Path) -> None:
+def test_counts_survive_an_executor_killed_before_its_commit_fault_4(
+    spark: Spark, tmp_path: Path
+) -> None:
     source, checkpoint, output = (tmp_path / name for name in ("in", "checkpoint", "out"))
     marker = tmp_path / "killed"
 

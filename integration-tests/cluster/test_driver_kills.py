@@ -25,7 +25,7 @@ CONF = {
 
 
 @pytest.mark.timeout(600 + 60 * KILLS)
-def test_no_row_is_lost_or_counted_twice_by_a_driver_killed_again_and_again(
+def test_no_row_is_lost_or_counted_twice_by_a_driver_killed_again_and_again_fault_4(
     spark: Spark, tmp_path: Path
 ) -> None:
     source, checkpoint, output = (tmp_path / name for name in ("in", "checkpoint", "out"))

@@ -19,7 +19,7 @@ CONF = {
 
 
 @pytest.mark.timeout(900)
-def test_of_two_drivers_the_second_to_commit_a_batch_dies_and_its_state_does_not_count(
+def test_of_two_drivers_the_second_to_commit_dies_and_its_state_does_not_count_fault_13(
     spark: Spark, tmp_path: Path
 ) -> None:
     source, checkpoint = tmp_path / "in", tmp_path / "checkpoint"

@@ -51,7 +51,9 @@ def spark(tmp_path: Path) -> Iterator[Spark]:
 
 
 @pytest.mark.timeout(900)
-def test_of_two_speculative_attempts_the_one_that_won_counts(spark: Spark, tmp_path: Path) -> None:
+def test_of_two_speculative_attempts_the_one_that_won_counts_fault_1(
+    spark: Spark, tmp_path: Path
+) -> None:
     names = ("in", "checkpoint", "out", "meetings", "events")
     source, checkpoint, output, meetings, events = (tmp_path / name for name in names)
     meetings.mkdir()

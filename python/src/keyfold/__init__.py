@@ -2,7 +2,7 @@
 
 from keyfold._version import __version__
 from keyfold.checkpoint import Checkpoint, open_checkpoint
-from keyfold.control.migrate import migrate
+from keyfold.control.migrate import migrate, undo_migration
 from keyfold.control.rescale import plan_rescale, rescale
 from keyfold.description import Description
 from keyfold.errors import KeyfoldError
@@ -28,4 +28,5 @@ __all__ = [
     "open_checkpoint",
     "plan_rescale",
     "rescale",
+    "undo_migration",
 ]

@@ -28,7 +28,7 @@ from keyfold.progress import read_progress
 from keyfold.report.growth import Progress as ReportProgress
 from keyfold.report.page import notebook, write_report
 from keyfold.settings import PROVIDER_CLASS
-from keyfold.spark_log import operators, query_id, read_operator
+from keyfold.spark_log import batches, operators, query_id, read_operator
 from keyfold.storage import Storage
 from keyfold.table.operator import Operator
 from keyfold.table.source import unknown
@@ -142,7 +142,10 @@ class Checkpoint:
 
     def savepoints(self) -> tuple[str, ...]:
         """Names of the savepoints; each is a checkpoint at `keyfold/savepoints/NAME`."""
-        return tuple(sorted(it.name for it in self._storage.listing(copies.SAVEPOINTS)))
+        names = sorted(it.name for it in self._storage.listing(copies.SAVEPOINTS))
+        # The commit log is copied last: without it, the copy broke off.
+        logs = {name: f"{copies.SAVEPOINTS}/{name}/commits" for name in names}
+        return tuple(name for name in names if batches(self._storage, logs[name]))
 
     def clone(
         self, path: str | PathLike[str], *, batch: int | None = None, dry_run: bool = False

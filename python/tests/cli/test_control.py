@@ -17,7 +17,6 @@ from keyfold.cli.main import cli
 from keyfold.control import bridge
 from keyfold.errors import JvmError
 from keyfold.settings import PROVIDER_CLASS
-from providers import HDFS, ROCKSDB
 from state_writer import StateWriter
 
 CHECKPOINT = "file:/c"
@@ -32,6 +31,10 @@ ROLLBACK: dict[str, Any] = {
 MIGRATION: dict[str, Any] = {
     "checkpoint": CHECKPOINT, "lastBatch": 7, "provider": "a.b.RocksDB", "partitions": 4,
     "operators": [{"name": "dedupe"}], "refusals": [], "applied": False,
+}  # fmt: skip
+UNDO: dict[str, Any] = {
+    "checkpoint": CHECKPOINT, "batch": 8, "provider": "a.b.RocksDB", "files": 4, "bytes": 4096,
+    "refusals": [], "applied": False,
 }  # fmt: skip
 COPY: dict[str, Any] = {
     "from": CHECKPOINT, "to": "file:/d", "batch": 7, "files": 3, "bytes": 4096, "applied": True,
@@ -133,12 +136,24 @@ def test_batches_from_before_a_migration_are_refused_by_name(
     assert jvm.asked == []
 
 
-def test_how_a_migration_is_undone_is_said(jvm: Jvm) -> None:
-    for provider, snapshots in (ROCKSDB, False), (HDFS, True):
-        jvm.answers = {"migrate": MIGRATION | {"provider": provider, "applied": True}}
-        said = run("migrate", "/c", "--no-file-sink", "--apply").stdout
-        assert "delete commits/8, then offsets/8" in said
-        assert ("9.snapshot" in said) == snapshots
+def test_a_migration_is_undone(jvm: Jvm) -> None:
+    jvm.answers = {"migrate": MIGRATION | {"applied": True}, "undo": UNDO}
+    said = run("migrate", "/c", "--no-file-sink", "--apply").stdout
+    assert f"keyfold migrate {CHECKPOINT} --undo" in said
+    planned = run("migrate", "/c", "--undo", "--no-file-sink").stdout
+    for part in ("RocksDB", "8 goes", "4 of Keyfold's go, 4.0 KiB", "--apply"):
+        assert part in planned
+    jvm.answers["undo"] = UNDO | {"batch": -1, "applied": True}
+    done = run("migrate", "/c", "--undo", "--sink-path", "/s", "--apply").stdout
+    assert "none of its own" in done
+    assert "--apply" not in done
+    jvm.answers["undo"] = UNDO | {"refusals": ["It runs."]}
+    assert "It runs." in run("migrate", "/c", "--undo", "--no-file-sink", code=1).stdout
+    assert jvm.asked[1:] == [
+        ("MigrationApi", "undo", "/c", "", True),
+        ("MigrationApi", "undo", "/c", "/s", False),
+        ("MigrationApi", "undo", "/c", "", True),
+    ]
 
 
 def test_migrate(jvm: Jvm) -> None:
@@ -153,7 +168,10 @@ def test_clone_and_savepoints(jvm: Jvm, path: str) -> None:
     assert "4.0 KiB" in run("clone", path, "/d", "--batch", "0").stdout
     assert run("savepoint", path).stdout.strip() == ""
     run("savepoint", path, "before")
-    (Path(path) / "keyfold" / "savepoints" / "before").mkdir(parents=True)
+    savepoints = Path(path) / "keyfold" / "savepoints"
+    (savepoints / "before" / "commits").mkdir(parents=True)
+    (savepoints / "before" / "commits" / "0").write_text("v1\n{}")
+    (savepoints / "broken-off" / "state").mkdir(parents=True)
     assert run("savepoint", path).stdout.strip() == "before"
     assert jvm.asked == [
         ("CopyApi", "copy", path, "/d", 0, False),

@@ -166,6 +166,24 @@ def unknown_file(writer: StateWriter) -> None:
     writer.fake.write("state/0/1/notes.txt", b"hello")
 
 
+TEMPORARY = "5f2b8a1e-93c4-4d0a-8b57-0c6f3e7d2a94"
+UNFINISHED = (
+    f".metadata.{TEMPORARY}.tmp",
+    f"offsets/.5.{TEMPORARY}.tmp",
+    f"commits/.5.{TEMPORARY}.tmp",
+    f"sources/0/.0.{TEMPORARY}.tmp",
+    f"keyfold/.rescale-5-a.plan.{TEMPORARY}.tmp",
+    f"state/0/_metadata/.metadata.{TEMPORARY}.tmp",
+    f"state/0/0/.5_a.delta.{TEMPORARY}.TID12.tmp",
+    f"state/0/1/.3.snapshot.{TEMPORARY}.tmp",
+)
+
+
+def unfinished(writer: StateWriter) -> None:
+    for path in UNFINISHED:
+        writer.fake.write(path, b"KFLD")
+
+
 def not_begun(writer: StateWriter) -> None:
     writer.path(9).write_bytes(writer.path(4).read_bytes())
 
@@ -217,6 +235,7 @@ PLANTED: dict[str, tuple[Kind, bool, Callable[[StateWriter], Any]]] = {
     "folder of no operator": (Kind.ORPHAN, False, stale_operator),
     "folder of no partition": (Kind.ORPHAN, False, stale_partition),
     "file of nobody": (Kind.ORPHAN, False, unknown_file),
+    "files of writers that were killed": (Kind.ORPHAN, False, unfinished),
     "version that no batch makes": (Kind.ORPHAN, False, not_begun),
     "hash of another key": (Kind.HASH, True, wrong_hash),
     "row that is too short": (Kind.ROW, True, row_too_short),
@@ -261,9 +280,26 @@ def test_snapshot_of_a_version_that_was_made_again(fake: FakeCheckpoint, replace
     assert not any(it.kind in WASTE for it in report.findings)
 
 
+def test_a_missing_delta_is_listed_fault_7(writer: StateWriter) -> None:
+    lost = writer.path(4)
+    lost.unlink()
+    found = [it for it in check(writer).findings if it.is_damage]
+    assert (Kind.MISSING, str(lost)) in {(it.kind, it.path) for it in found}
+
+
 def test_files_are_named(writer: StateWriter) -> None:
     flip(writer.path(1, "delta", 1), 60)
     (finding,) = check(writer).findings
     assert finding.path == str(writer.path(1, "delta", 1))
     assert "checksum" in finding.message
     assert str(finding.path) in str(check(writer))
+
+
+def test_what_writers_that_were_killed_have_left_is_named_and_nothing_else_that_is_hidden(
+    writer: StateWriter,
+) -> None:
+    unfinished(writer)
+    for path in ("state/0/0/.5_a.delta.crc", "offsets/.4.crc", "state/0/0/.notes.tmp"):
+        writer.fake.write(path, b"")
+    found = {it.path for it in check(writer).findings}
+    assert found == {str(writer.fake.root / path) for path in UNFINISHED}

@@ -17,7 +17,7 @@ from keyfold.control.rescale import RescalePlan
 from keyfold.control.rollback import rollback, undo_rollback
 from keyfold.errors import ClassicSessionError, JvmError
 from keyfold.settings import PROVIDER_CLASS
-from providers import ROCKSDB, session_of
+from providers import HDFS, ROCKSDB, session_of
 from word_queries import by_word, run
 
 pytestmark = pytest.mark.spark
@@ -148,6 +148,21 @@ def test_a_query_goes_on_from_a_savepoint(spark: SparkSession, tmp_path: Path) -
     assert_holds(spark, checkpoint, 2, *FIRST, *SECOND, *THIRD)
 
 
+def test_what_a_killed_writer_has_left_goes_once_it_is_old(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    checkpoint = run(spark, tmp_path, by_word, [FIRST])
+    before = files_in(checkpoint)
+    left = checkpoint / "state/0/1/.2_a.delta.5f2b8a1e-93c4-4d0a-8b57-0c6f3e7d2a94.TID7.tmp"
+    left.write_bytes(b"KFLD")
+    opened = keyfold.open_checkpoint(checkpoint)
+    (young,) = opened.vacuum(dry_run=False).waste
+    assert (young.path, young.bytes, young.old) == (str(left.relative_to(checkpoint)), 4, False)
+    assert left.exists()
+    assert opened.vacuum(older_than_hours=0, dry_run=False).waste[0].old
+    assert files_in(checkpoint) == before
+
+
 @pytest.mark.parametrize("checkpoint_format", [1, 2])
 def test_a_checkpoint_of_rocksdb_becomes_keyfolds(
     spark: SparkSession, tmp_path: Path, checkpoint_format: int
@@ -176,6 +191,29 @@ def test_a_checkpoint_of_rocksdb_becomes_keyfolds(
     rescaled(checkpoint, 3)
     run(spark, tmp_path, by_word, [THIRD])
     assert_holds(spark, checkpoint, 3, *FIRST, *SECOND, *THIRD)
+
+
+@pytest.mark.parametrize(("provider", "checkpoint_format"), [(HDFS, 1), (ROCKSDB, 2)])
+def test_a_migration_is_given_up(
+    spark: SparkSession, tmp_path: Path, provider: str, checkpoint_format: int
+) -> None:
+    old = session_of(spark, provider, checkpoint_format)
+    checkpoint = run(old, tmp_path, by_word, [FIRST])
+    before = files_in(checkpoint)
+    keyfold.migrate(checkpoint, dry_run=False, no_file_sink=True)
+    after = files_in(checkpoint)
+    with refusal("KEYFOLD_MIGRATE_REFUSED", "sink"):
+        keyfold.undo_migration(checkpoint, dry_run=False)
+    plan = keyfold.undo_migration(checkpoint, no_file_sink=True)
+    assert (plan.batch, plan.provider, plan.files, plan.applied) == (1, provider, 2, False)
+    assert files_in(checkpoint) == after
+    assert keyfold.undo_migration(checkpoint, dry_run=False, no_file_sink=True).applied
+    assert files_in(checkpoint) == before
+
+    run(old, tmp_path, by_word, [SECOND])
+    rows = old.read.format("statestore").load(str(checkpoint))
+    counts = Counter([*FIRST, *SECOND])
+    assert dict(rows.select("key.word", "value.count").collect()) == counts
 
 
 def test_a_refused_rescale_has_its_condition_and_changes_nothing(
@@ -220,6 +258,7 @@ def test_a_path_may_have_what_is_special_in_uris(spark: SparkSession, tmp_path: 
         lambda path, session: keyfold.plan_rescale(path, 3, spark=session),
         lambda path, session: keyfold.rescale(path, 3, dry_run=False, spark=session),
         lambda path, session: keyfold.migrate(path, spark=session),
+        lambda path, session: keyfold.undo_migration(path, spark=session),
         lambda path, session: rollback(path, 0, spark=session),
         lambda path, session: undo_rollback(path, "rollback", spark=session),
         lambda path, session: clone(path, path / "copy", spark=session),

@@ -126,6 +126,9 @@ REFUSED: dict[str, Callable[[str, Any], object]] = {
     "migrate {} --no-file-sink --apply": lambda path, spark: keyfold.migrate(
         path, dry_run=False, no_file_sink=True, spark=spark
     ),
+    "migrate {} --undo --sink-path /s": lambda path, spark: keyfold.undo_migration(
+        path, sink_path="/s", spark=spark
+    ),
     "rollback {} --to-batch 0": lambda path, spark: rollback(path, 0, spark=spark),
     "rollback {} --undo rollback-0-a --apply": lambda path, spark: undo_rollback(
         path, "rollback-0-a", spark=spark

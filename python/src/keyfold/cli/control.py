@@ -54,19 +54,26 @@ def rescale(  # noqa: PLR0913 - one for each option
     return ExitCode.NO if found.refusals else None
 
 
-@command(checkpoint, _sink, _no_sink, _apply, output)
-def migrate(
+@command(
+    checkpoint,
+    click.option("--undo", "gives_up", is_flag=True, help="Give the migration up: take it back."),
+    _sink,
+    _no_sink,
+    _apply,
+    output,
+)
+def migrate(  # noqa: PLR0913 - one for each option
     output: Output,
     *,
     checkpoint: str,
+    gives_up: bool,
     sink_path: str | None,
     no_file_sink: bool,
     applies: bool,
 ) -> int | None:
     """Bring a stopped query's state from HDFSBacked or RocksDB to Keyfold."""
-    found = migrating.migrate(
-        checkpoint, dry_run=not applies, sink_path=sink_path, no_file_sink=no_file_sink
-    )
+    work = migrating.undo_migration if gives_up else migrating.migrate
+    found = work(checkpoint, dry_run=not applies, sink_path=sink_path, no_file_sink=no_file_sink)
     output.value(asdict(found), str(found))
     return ExitCode.NO if found.refusals else None
 

@@ -18,6 +18,10 @@ from keyfold.walk import THREADS
 # What Spark's RocksDB provider keeps in a store's folder, which a migration leaves as it is.
 _ROCKSDB_FOLDER = "SSTs"
 _ROCKSDB_FILE = re.compile(r"\d+(_[^/.]+)*\.(zip|changelog)")
+# As Spark's checkpoint file manager names what it is still writing.
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.TID\d+)?\.tmp")
+# Beside the state, what a query, or a change of its checkpoint, writes to.
+_LOGS = ("", "offsets", "commits", "keyfold")
 
 
 def strays(
@@ -37,6 +41,9 @@ def strays(
         earlier: batches from before a migration. While there are some, the files of the provider
             that kept them are needed to go back, or to look at them.
     """
+    sources = [f"sources/{it.name}" for it in storage.listing("sources") if it.is_folder]
+    for folder in (*_LOGS, *sources):
+        yield from _unfinished(storage, folder, storage.listing(folder))
     known = {str(operator.id): operator for operator in operators}
     for entry in _visible(storage.listing("state")):
         operator = known.get(entry.name)
@@ -45,6 +52,9 @@ def strays(
             if not storage.listing(f"state/{entry.name}/_metadata"):
                 yield _orphan(storage, f"state/{entry.name}", "the query has no such operator")
             continue
+        for folder in ("_metadata", "_metadata/v2", "0/_metadata", "_stateSchema/default"):
+            path = f"state/{operator.id}/{folder}"
+            yield from _unfinished(storage, path, storage.listing(path))
         folders = _visible(storage.listing(f"state/{operator.id}"))
         look = partial(
             _in_operator,
@@ -81,10 +91,14 @@ def _in_operator(  # noqa: PLR0913 - a folder, and what is known
 def _in_partition(
     storage: Storage, path: str, stores: set[str], last: int, earlier: Earlier | None
 ) -> Iterator[Finding]:
-    for entry in _visible(storage.listing(path)):
+    entries = storage.listing(path)
+    yield from _unfinished(storage, path, entries)
+    for entry in _visible(entries):
         here = f"{path}/{entry.name}"
         if entry.is_folder and entry.name in stores:
-            for file in _visible(storage.listing(here)):
+            files = storage.listing(here)
+            yield from _unfinished(storage, here, files)
+            for file in _visible(files):
                 yield from _entry(storage, f"{here}/{file.name}", file, last, earlier)
         elif entry.is_folder and entry.name != _ROCKSDB_FOLDER:
             yield _orphan(storage, here, "the operator has no such store")
@@ -107,6 +121,14 @@ def _entry(
         yield _orphan(storage, path, "it is no file of Keyfold's or Spark's")
     elif name.version > last:
         yield _orphan(storage, path, f"no batch has begun that makes version {name.version}")
+
+
+def _unfinished(storage: Storage, folder: str, entries: list[Listed]) -> Iterator[Finding]:
+    """What writers that were killed have left in a folder; and those who still write have there."""
+    for entry in entries:
+        if not entry.is_folder and _TEMPORARY.fullmatch(entry.name):
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            yield _orphan(storage, path, "whoever wrote it was killed, or has not finished yet")
 
 
 def _has_state(storage: Storage, path: str) -> bool:

@@ -27,14 +27,14 @@ class CorruptionSuite extends AnyFunSuite with SeededChecks with DamagedFiles {
       assert(whole.blocks.length == 4)
     }
 
-    test(s"every flipped bit of a file with codec ${codec.name}$checked is noticed") {
+    test(s"every flipped bit of a file with codec ${codec.name}$checked is noticed (fault 6)") {
       val whole = read(bytes)
       for (at <- bytes.indices; bit <- 0 to 7) {
         assertRefusedOrSame(flipped(at, bit), whole, s"a flip of bit $bit of byte $at")
       }
     }
 
-    test(s"every cut of a file with codec ${codec.name}$checked is noticed") {
+    test(s"every cut of a file with codec ${codec.name}$checked is noticed (fault 5)") {
       for (length <- bytes.indices) intercept[StoreError](read(bytes.take(length)))
     }
 

@@ -43,7 +43,7 @@ class BadInputSuite extends AnyFunSuite {
     FileReader.open(fixture.blobs, path, VersionId(v), kind).footer.blocks.head.offset.toInt
   }
 
-  test("a truncated delta is detected, and the error says what can still be read") {
+  test("a truncated delta is detected, and the error says what can still be read (fault 5)") {
     val fixture = fiveVersions()
     fixture.blobs.update(fixture.path("5.delta"))(_.dropRight(10))
     val head = intercept[UnreadableVersion](fixture.loaded(5))
@@ -54,7 +54,7 @@ class BadInputSuite extends AnyFunSuite {
     assert(fixture.loaded(4) == expected(4))
   }
 
-  test("an empty file is detected") {
+  test("an empty file is detected (fault 5)") {
     val fixture = fiveVersions()
     fixture.blobs.update(fixture.path("5.delta"))(_ => Array.emptyByteArray)
     assert(intercept[UnreadableVersion](fixture.loaded(5)).getMessage.contains("0 bytes"))
@@ -78,16 +78,17 @@ class BadInputSuite extends AnyFunSuite {
     assert(error.getMessage.contains("footer has checksum"))
   }
 
-  test("a missing delta is named, with the newest version that can be read") {
+  test("a missing delta is named, with the newest version that can be read (fault 7)") {
     val fixture = eightVersions()
     fixture.blobs.delete(fixture.path("7.delta"))
     val error = intercept[UnreadableVersion](fixture.loaded(8))
+    assert(error.getMessage.contains("operator 0 partition 1 store default version 8"))
     assert(error.getMessage.contains("7.delta"))
     assert(error.getMessage.contains("can be read is 6 (the state after batch 5)"))
     assert(fixture.loaded(6) == expected(6))
   }
 
-  test("a missing snapshot: the older one and the deltas after it give the same version") {
+  test("a missing snapshot: the older one and the deltas after it give the version (fault 8)") {
     val fixture = eightVersions()
     fixture.blobs.delete(fixture.path("6.snapshot"))
     val store = fixture.open()
@@ -103,7 +104,7 @@ class BadInputSuite extends AnyFunSuite {
       "the header" -> (_ => 5)
     )
   )
-    test(s"a snapshot with a flipped byte in $where is passed over for an older one") {
+    test(s"a snapshot with a flipped byte in $where is passed over for an older one (fault 6)") {
       val fixture = eightVersions()
       flip(fixture, "6.snapshot", at)
       val store = fixture.open()

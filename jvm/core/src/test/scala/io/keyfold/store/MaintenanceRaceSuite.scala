@@ -32,7 +32,7 @@ class MaintenanceRaceSuite extends AnyFunSuite {
   private def requireRows(fixture: StoreFixture, versions: Range): Unit =
     for (v <- versions) assert(fixture.loaded(v.toLong) == expected(v), s"version $v")
 
-  test("two snapshots of one version at once: both end, and the file is whole") {
+  test("two snapshots of one version at once: both end, and the file is whole (fault 16)") {
     val (fixture, store) = due()
     val gate = hold(fixture, "write", "4.snapshot")
     val first = new Running(store.snapshotIfDue())
@@ -45,7 +45,7 @@ class MaintenanceRaceSuite extends AnyFunSuite {
     assert(store.snapshotIfDue().isEmpty)
   }
 
-  test("two cleanups at once: both end, and nothing that is retained is lost") {
+  test("two cleanups at once: both end, and nothing that is retained is lost (fault 16)") {
     val (fixture, store) = dueToClean()
     val other = fixture.open()
     other.begin(VersionId(10)).abort()

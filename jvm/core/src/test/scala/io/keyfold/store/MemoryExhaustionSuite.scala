@@ -114,7 +114,7 @@ class MemoryExhaustionSuite extends AnyFunSuite {
     }
   }
 
-  test("state that has spilled runs into the end of the disk, and spills again once it has room") {
+  test("state that has spilled runs into the end of the disk, and spills again later (fault 11)") {
     val disk = new FullDisk(room = 1)
     val fixture = new StoreFixture(pool = new PagePool(1L << 20, Some(disk)))
     val store = fixture.open()
@@ -129,6 +129,8 @@ class MemoryExhaustionSuite extends AnyFunSuite {
     assert(error.getMessage.contains("16777216 bytes are in files"))
     assert(fixture.pool.mappedBytes == 16 << 20)
     txn.release()
+    assert(fixture.blobs.list(fixture.location.folder) == Seq("1.delta"))
+    assert(fixture.loaded(1) == Map("k" -> "1"))
     assert(fixture.pool.mappedBytes == 0 && fixture.pool.allocatedBytes == 0)
     disk.room = 2
     val again = store.begin(VersionId(1))

@@ -49,7 +49,7 @@ class VersionedStoreSuite extends AnyFunSuite {
     assert(fixture.loaded(2) == Map("a" -> "1"))
   }
 
-  test("an aborted transaction leaves neither rows nor files, and ends") {
+  test("an aborted transaction leaves neither rows nor files, and ends (fault 17)") {
     val fixture = new StoreFixture
     val store = fixture.open()
     fixture.commit(store, 0, "a" -> "1")
@@ -133,7 +133,7 @@ class VersionedStoreSuite extends AnyFunSuite {
     assert(counts.opens == 0 && counts.exists == 0 && counts.lists == 0)
   }
 
-  test("neither load nor commit lists a folder") {
+  test("neither load nor commit lists a folder (fault 10)") {
     val fixture = new StoreFixture
     fixture.commitVersions(4)
     fixture.blobs.counts.reset()

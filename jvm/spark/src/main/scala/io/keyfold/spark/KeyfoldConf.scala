@@ -59,11 +59,13 @@ object KeyfoldConf {
 
   val MEMORY_MAX_BYTES: ConfEntry[Long] = ConfEntry(
     "memory.maxBytes",
-    "half of the executor's memory overhead on YARN and Kubernetes, else a quarter of the machine's " +
-      "memory",
+    "half of the executor's memory overhead on YARN and Kubernetes; a quarter of the memory of the " +
+      "machine or container in local mode; else a quarter of the executor's heap",
     "Most bytes off the heap that all stores of an executor take together. State beyond it goes to " +
       "memory-mapped files in Spark's local directory, and is slower. The first value that an " +
-      "executor sees stays.",
+      "executor sees stays. (By default, executors that share a machine take no more together than " +
+      "a quarter of it, if their heaps fit into it. One that has a machine for itself may be given " +
+      "more.)",
     text => text.toLongOption.filter(_ > 0).toRight("must be a number of bytes above 0")
   )
 

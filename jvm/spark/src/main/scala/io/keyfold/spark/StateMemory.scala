@@ -4,6 +4,7 @@ import java.lang.management.ManagementFactory
 
 import com.sun.management.OperatingSystemMXBean
 import io.keyfold.mem.{PagePool, SpillFiles}
+import org.apache.spark.SparkConf
 import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
 import org.slf4j.LoggerFactory
 
@@ -35,10 +36,28 @@ private[spark] object StateMemory {
     pool
   }
 
-  private def defaultBytes: Long =
-    SparkPrivate.memoryOverhead.fold(physicalBytes / 4)(_ / 2)
-
-  /** Of the machine, or of the container. */
-  private def physicalBytes: Long =
+  private def defaultBytes: Long = defaultBytes(
+    SparkPrivate.conf,
+    Runtime.getRuntime.maxMemory,
     ManagementFactory.getPlatformMXBean(classOf[OperatingSystemMXBean]).getTotalMemorySize
+  )
+
+  /** Of executors that share a machine each takes its own share, so that together they do not take
+    * more than one would.
+    *
+    * @param conf
+    *   nothing: Spark does not run
+    * @param heap
+    *   most bytes of this JVM's heap
+    * @param machine
+    *   bytes of memory of the machine, or of the container
+    */
+  def defaultBytes(conf: Option[SparkConf], heap: Long, machine: Long): Long =
+    conf.flatMap(SparkPrivate.memoryOverhead) match {
+      case Some(overhead)                    => overhead / 2
+      case None if conf.forall(isTheOnlyJvm) => machine / 4
+      case None                              => math.min(heap, machine) / 4
+    }
+
+  private def isTheOnlyJvm(conf: SparkConf) = conf.get("spark.master", "").matches("local(\\[.*)?")
 }

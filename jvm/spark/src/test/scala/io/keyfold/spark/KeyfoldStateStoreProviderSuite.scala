@@ -69,7 +69,7 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("rows may be removed and put while an iterator is open") {
+  test("rows may be removed and put while an iterator is open (fault 18)") {
     inFolder() { f =>
       val store = f.provider().getStore(0)
       for (i <- 1 to 100) store.put(f.key(s"k$i", i.toLong), f.value(i.toLong))
@@ -117,7 +117,7 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("an abandoned or aborted store leaves nothing; abort is harmless after a commit") {
+  test("an abandoned or aborted store leaves nothing; an abort after a commit, too (fault 17)") {
     inFolder() { f =>
       val provider = f.provider()
       val aborted = provider.getStore(0)
@@ -236,7 +236,7 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
     }
   }
 
-  test("faults of the file system that pass are tried again, within a bound, and counted") {
+  test("faults of the file system that pass are tried again, in bounds, and counted (fault 12)") {
     inFolder() { f =>
       def retries(store: StateStore) =
         store.metrics.customMetrics.collectFirst {

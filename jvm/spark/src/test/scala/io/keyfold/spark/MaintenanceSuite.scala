@@ -82,7 +82,7 @@ class MaintenanceSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
   private def files(f: ProviderFixture, partition: Int, ending: String): Seq[String] =
     f.root.resolve(s"0/$partition").toFile.list.toSeq.filter(_.endsWith(ending))
 
-  test("a store whose maintenance fails stays loaded and loses nothing; others get theirs") {
+  test("a store whose maintenance fails loses nothing; others get theirs (fault 16)") {
     inFolder() { f =>
       val stores = new Stores(f)
       for (p <- 0 to 1) stores.commit(p, 1 to 4)
@@ -113,7 +113,7 @@ class MaintenanceSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
     }
   }
 
-  test("a store that is unloaded while it is maintained ends its snapshot; the new owner goes on") {
+  test("a store that is unloaded while it is maintained: the new owner goes on (fault 16)") {
     inFolder() { f =>
       val stores = new Stores(f)
       stores.commit(0, 1 to 4)

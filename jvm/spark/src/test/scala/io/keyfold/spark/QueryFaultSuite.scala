@@ -122,7 +122,9 @@ class QueryFaultSuite extends AnyFunSuite with QuietLogs with LocalSpark with Ev
     }
 
   for (format <- Seq(1, 2))
-    test(s"format v$format: a task whose commit fails is tried again, and counts once") {
+    test(
+      s"format v$format: a task that fails between its file and its word counts once (fault 4)"
+    ) {
       inFolder() { f =>
         val counts = new Counts(f, format)
         counts.run(Seq(3, 1))

@@ -2,7 +2,6 @@ package io.keyfold.spark
 
 import java.nio.file.Files
 
-import org.apache.spark.sql.streaming.StreamingQueryException
 import org.scalatest.funsuite.AnyFunSuite
 
 /** transformWithState through the planner of Spark, with the extension. */
@@ -29,16 +28,5 @@ class TransformWithStateSuite extends AnyFunSuite with QuietLogs with LocalSpark
         keys.flatMap(k => Seq(s"timer $k 11000", s"timer $k 12000")).toSet
     )
     assert(counts.run(Seq(event("a", 102))) == Seq("a 3 1,2,102 1,2,102"))
-  }
-
-  test("the extension admits Keyfold's provider and no other") {
-    val other = spark.newSession()
-    other.conf.set(
-      "spark.sql.streaming.stateStore.providerClass",
-      "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
-    )
-    val counts = new EventCounts(other, Files.createTempDirectory("keyfold-tws"))
-    val error = intercept[StreamingQueryException](counts.run(Seq(event("a", 1))))
-    assert(error.getMessage.contains("HDFSBackedStateStoreProvider"))
   }
 }

@@ -39,10 +39,11 @@ final class CheckpointCopy(
     *   if the batch is not there, or not Keyfold's, or the target is not empty
     */
   def plan(): CopyPlan = {
-    if (target.list("").nonEmpty) {
+    if (!target.isEmpty) {
       throw refused(
         "TARGET",
-        s"${target.location} is not empty; give a folder that is not there yet"
+        s"${target.location} is not empty; give a folder that is not there yet, or delete this " +
+          "one if it is what a copy has left that broke off"
       )
     }
     val newest = logs.lastCommitted.getOrElse(throw refused("BATCH", "no batch was committed"))

@@ -88,9 +88,7 @@ final class Migration(
           "the partitions that their keys belong to. Start the query on a new checkpoint."),
       logs.operators(batch).isEmpty ->
         "It has no operator metadata: the query has no state, or ran on a Spark before 4.0.",
-      (sink == SinkChoice.NotSaid) ->
-        ("Say whether the query writes to a file sink, whose log must learn of the batch: pass its " +
-          "folder as sink path, or that there is none."),
+      (sink == SinkChoice.NotSaid) -> SinkNotSaid,
       (sink match {
         case SinkChoice.Folder(path) => logs.fileSink(path).isEmpty
         case _                       => false
@@ -111,8 +109,13 @@ final class Migration(
 }
 
 object Migration {
-  private val Keyfold = classOf[KeyfoldStateStoreProvider].getName
+  private[migrate] val Keyfold = classOf[KeyfoldStateStoreProvider].getName
+  private[migrate] val SinkNotSaid =
+    "Say whether the query writes to a file sink, whose log must learn of the batch: pass its " +
+      "folder as sink path, or that there is none."
   private val Package = "org.apache.spark.sql.execution.streaming.state"
-  private val Sources =
+
+  /** Class names of the providers whose state can be brought over. */
+  val Sources: Seq[String] =
     Seq(s"$Package.HDFSBackedStateStoreProvider", s"$Package.RocksDBStateStoreProvider")
 }

@@ -27,6 +27,25 @@ object MigrationApi {
     json(if (dryRun) migration.plan() else migration.apply(), !dryRun)
   }
 
+  /** Gives a migration up. Arguments as for `migrate`.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if it cannot be done; nothing is changed then
+    */
+  def undo(session: SparkSession, checkpoint: String, sinkPath: String, dryRun: Boolean): String =
+    CheckpointTools.using(session, checkpoint) { tools =>
+      val undo = new MigrationUndo(tools, SinkChoice.of(sinkPath))
+      json(if (dryRun) undo.plan() else undo.apply(), !dryRun)
+    }
+
+  private def json(plan: UndoPlan, applied: Boolean): String = compact(
+    render(
+      ("checkpoint" -> plan.checkpoint) ~ ("batch" -> plan.batch) ~ ("provider" -> plan.provider) ~
+        ("files" -> plan.files.size) ~ ("bytes" -> plan.files.map(_.bytes).sum) ~
+        ("refusals" -> plan.refusals) ~ ("applied" -> applied)
+    )
+  )
+
   private def json(plan: MigrationPlan, applied: Boolean): String = compact(
     render(
       ("checkpoint" -> plan.checkpoint) ~ ("lastBatch" -> plan.batch) ~

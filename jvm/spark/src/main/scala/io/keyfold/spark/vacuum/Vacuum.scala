@@ -2,12 +2,16 @@ package io.keyfold.spark.vacuum
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, RescalePlan}
+import io.keyfold.io.BlobStore
+import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
-/** Deletes files of a checkpoint's state that a check has found to be of no use. What to delete is
-  * for the check to say; here is the last line of defence: no file of a committed batch goes, and
-  * nothing that is young, as a batch that runs may be about to commit it.
+/** Deletes files of a checkpoint that a check has found to be of no use. What to delete is for the
+  * check to say; here is the last line of defence, whatever it says: no file goes that a retained
+  * batch needs, and nothing that is young, as a batch that runs may be about to commit it.
   *
+  * @param blobs
+  *   the checkpoint's `state` folder
   * @param nowMs
   *   milliseconds since 1970
   * @param ageMs
@@ -16,6 +20,7 @@ import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 final class Vacuum(
     logs: CheckpointLogs,
     files: CheckpointFiles,
+    blobs: BlobStore,
     nowMs: Long,
     ageMs: Long,
     progress: String => Unit
@@ -33,8 +38,10 @@ final class Vacuum(
     *   if one of them is in use; nothing is deleted then
     */
   def run(paths: Seq[String], dryRun: Boolean): Seq[Waste] = {
-    paths.foreach(check)
-    val found = paths.map(wasteOf)
+    paths.foreach(checkPlace)
+    val below = paths.map(path => path -> files.below(path))
+    check(below)
+    val found = below.map { case (path, files) => wasteOf(path, files) }
     if (!dryRun) {
       for (waste <- found if waste.isOld) {
         progress(s"deleting ${waste.path}")
@@ -44,42 +51,40 @@ final class Vacuum(
     found
   }
 
-  private def wasteOf(path: String) = {
-    val below = files.below(path)
+  private def wasteOf(path: String, below: Seq[FileSize]) = {
     val newest = below.map(_.modifiedMs).maxOption.getOrElse(0L)
     Waste(path, below.map(_.bytes).sum, nowMs - newest >= ageMs)
   }
 
-  private def check(path: String): Unit = {
-    if (!path.startsWith("state/") || path.split('/').contains("..")) {
-      throw refused(path, "it is not below the checkpoint's state folder")
+  private def checkPlace(path: String): Unit = {
+    val parts = path.split("/", -1)
+    if (parts.exists(part => part.isEmpty || part == "." || part == "..")) {
+      throw refused(path, "it is no plain path")
     }
-    for {
-      file <- files.below(path)
-      (version, _) <- FileKind.parse(file.name)
-      batch = version.version - 1
-    } {
-      if (rescaled.exists(batch < _)) {
-        throw refused(path, s"${file.path} may be referred to: a rescale has not been settled yet")
+    if (!CheckpointFiles.isTemporary(parts.last)) {
+      if (parts.length < 2 || parts.head != "state") {
+        throw refused(path, "it is not below the checkpoint's state folder")
       }
-      val inUse = logs.hasCommitted(batch) && (logs.ids(batch) match {
-        case Some(ids) => ids.valuesIterator.flatten.flatten.contains(version.id)
-        case None      => version.id.isEmpty && isOfPartition(file.path, batch)
-      })
-      if (inUse) throw refused(path, s"${file.path} is of batch $batch, which is committed")
+      if (parts.exists(_.startsWith("."))) throw refused(path, "it is hidden")
     }
   }
 
-  /** A folder of a partition that the query did not have then is of no batch. Spark tells of no
-    * operator at all when there is a folder of one that it does not know.
-    */
-  private def isOfPartition(path: String, batch: Long) = path.split('/') match {
-    case Array("state", operator, partition, _*) =>
-      val known = logs.operators(batch).map(_.id.toString)
-      (known.isEmpty || known.contains(operator)) && partition.toIntOption.exists(p =>
-        logs.partitions(batch).exists(p < _)
-      )
-    case _ => false
+  private def check(below: Seq[(String, Seq[FileSize])]): Unit = {
+    val named = for ((path, found) <- below; file <- found) yield (path, file.path)
+    def versionOf(file: String) =
+      FileKind.parse(file.drop(file.lastIndexOf('/') + 1)).map(_._1.version)
+    // A listing that lags need not have the batch that has made a file.
+    val batches = files.list("commits").flatMap(_.name.toLongOption) ++
+      named.flatMap { case (_, file) => versionOf(file).map(_ - 1).filter(_ >= 0) }
+    val retained = new RetainedBatches(logs, blobs, batches)
+    for (
+      (path, file) <- named if !CheckpointFiles.isTemporary(path.drop(path.lastIndexOf('/') + 1))
+    ) {
+      if (versionOf(file).exists(version => rescaled.exists(version - 1 < _))) {
+        throw refused(path, s"$file may be referred to: a rescale has not been settled yet")
+      }
+      retained.reasonToKeep(file).foreach(reason => throw refused(path, s"$file $reason"))
+    }
   }
 
   private def refused(path: String, reason: String) =

@@ -2,7 +2,7 @@ package io.keyfold.spark.vacuum
 
 import io.keyfold.spark.CheckpointTools
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.json4s.JsonDSL._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
@@ -25,12 +25,12 @@ object VacuumApi {
       paths: String,
       ageMs: Long,
       dryRun: Boolean
-  ): String = {
-    val logs = new CheckpointLogs(session, checkpoint)
+  ): String = CheckpointTools.using(session, checkpoint) { tools =>
+    import tools.{blobs, logs}
     val files = new CheckpointFiles(logs.location, logs.hadoopConf)
-    val waste =
-      new Vacuum(logs, files, System.currentTimeMillis(), ageMs, CheckpointTools.progress)
-        .run(paths.split('\n').toSeq.filter(_.nonEmpty), dryRun)
+    val now = System.currentTimeMillis()
+    val waste = new Vacuum(logs, files, blobs, now, ageMs, CheckpointTools.progress)
+      .run(paths.split('\n').toSeq.filter(_.nonEmpty), dryRun)
     compact(
       render(
         ("checkpoint" -> logs.location) ~ ("applied" -> !dryRun) ~ ("waste" -> waste.map { it =>

@@ -1,6 +1,7 @@
 package io.keyfold.spark.copy
 
 import java.nio.file.{Files, Path}
+import java.util.concurrent.atomic.AtomicInteger
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
@@ -8,6 +9,7 @@ import scala.util.Using
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.rescale.Scenario
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
+import io.keyfold.testkit.Failure
 import org.apache.spark.sql.keyfold.CheckpointLogs
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -98,6 +100,27 @@ class CheckpointCopySuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val (to, said) = copy(it, dryRun = true)
     assert(!Files.exists(to) && !said("applied").bool && said("bytes").num > 0)
     assert(intercept[Invalid](copy(it, batch = 7)).condition == "KEYFOLD_CLONE_BATCH")
+  }
+
+  test("whatever write of a copy fails, what it leaves is not taken for an empty folder") {
+    val it = new Scenario(spark, Scenario.aggregation, format = 2)
+    it.run(2)
+    it.faults.plan.clear()
+    copy(it)
+    val written = it.faults.plan.calls.count(_.what == "rename")
+    assert(written > 20)
+    // From the first file of the state to all but the last file, which is of the commit log.
+    for (kept <- Seq(1, 2, written / 2, written - 2, written - 1)) withClue(s"$kept files: ") {
+      val to = newFolder()
+      val renames = new AtomicInteger
+      def copyTo() = CopyApi.copy(it.session, it.folder.toString, to.toString, -1, dryRun = false)
+      it.faults.plan.fail(Failure.Before)(_.what == "rename" && renames.incrementAndGet() > kept)
+      intercept[Exception](copyTo())
+      it.faults.plan.clear()
+      val before = filesOf(to)
+      assert(intercept[Invalid](copyTo()).condition == "KEYFOLD_CLONE_TARGET")
+      assert(filesOf(to) == before)
+    }
   }
 
   test("a copy that broke off does not start as a query that knows nothing") {

@@ -7,9 +7,10 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.{EventCounts, KeyfoldExtensions, KeyfoldStateStoreProvider}
+import io.keyfold.spark.{CheckpointTools, EventCounts, KeyfoldExtensions, KeyfoldStateStoreProvider}
 import io.keyfold.spark.{LocalSpark, QuietLogs}
 import io.keyfold.spark.rescale.SinkChoice
+import io.keyfold.spark.vacuum.VacuumApi
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming._
@@ -75,6 +76,115 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(left.answers(second) == answer, "a migration that is given up does no harm")
   }
 
+  for ((provider, format) <- Seq(Hdfs -> 1, RocksDb -> 1, RocksDb -> 2))
+    test(s"${provider.split('.').last}, v$format: a migration is given up wherever it was") {
+      val expected = new Run("aggregation", provider, format)
+      expected.answers(first)
+      val answer = expected.answers(second)
+      val stages = Seq[(String, Run => Any)](
+        "state written" -> (_.migrateUpTo(begun = false)),
+        "batch begun" -> (_.migrateUpTo(begun = true)),
+        "committed" -> (_.migration.apply())
+      )
+      for ((stage, migrate) <- stages) withClue(s"$stage: ") {
+        val run = new Run("aggregation", provider, format)
+        run.answers(first)
+        val before = run.files
+        migrate(run)
+        val left = run.files
+        assert(left.keySet != before.keySet)
+        val planned = run.undo(dryRun = true)
+        assert(planned.refusals.isEmpty && planned.provider == provider)
+        assert(planned.files.map(_.name).toSet.size <= 3 && run.files == left)
+        run.undo(dryRun = false)
+        assert(run.files == before)
+        assert(run.answers(second) == answer)
+      }
+    }
+
+  for ((provider, format) <- Seq(Hdfs -> 1, RocksDb -> 1, RocksDb -> 2))
+    test(s"${provider.split('.').last}, v$format: vacuum keeps what earlier batches are made of") {
+      val run = new Run("aggregation", provider, format)
+      run.answers(first)
+      val before = run.files.keys.filter(_.startsWith("state/")).toSeq.sorted
+      run.migration.apply()
+      for (path <- before) withClue(s"$path: ") {
+        val error = intercept[Invalid](
+          VacuumApi.vacuum(spark, run.folder.toString, path, ageMs = 0, dryRun = true)
+        )
+        assert(error.condition == "KEYFOLD_VACUUM_IN_USE")
+      }
+    }
+
+  test("an undo that broke off is finished by running it again") {
+    val run = new Run("aggregation", Hdfs, 1)
+    run.answers(first)
+    val before = run.files
+    run.migration.apply()
+    val own = run.newest
+    val snapshots = run.keyfoldFiles
+    Files.delete(run.folder.resolve(s"commits/$own"))
+    assert(run.undo(dryRun = true).batch == own)
+    Files.delete(run.folder.resolve(s"offsets/$own"))
+    Files.delete(snapshots.head)
+    assert(run.undo(dryRun = false).files.size == snapshots.size - 1)
+    assert(run.files == before)
+  }
+
+  test("what a migration has left does harm to HDFSBacked unless it repairs; the undo ends it") {
+    val run = new Run("aggregation", Hdfs, 1)
+    run.answers(first)
+    run.migrateUpTo(begun = false)
+    run.set("spark.sql.streaming.stateStore.autoSnapshotRepair.enabled", "false")
+    run.answers(second.take(1))
+    intercept[StreamingQueryException](run.answers(second.slice(1, 2)))
+    run.undo(dryRun = false)
+    assert(run.answers(second.drop(2)).size == 2, "the batch that had failed, and the next")
+  }
+
+  test("a migration is not undone once the query has run with Keyfold, nor if no sink is said") {
+    val run = new Run("aggregation", RocksDb, 1)
+    run.answers(first)
+    def refused(reason: String, sink: SinkChoice = SinkChoice.NoFileSink) = {
+      val error = intercept[Invalid](run.undo(dryRun = false, sink))
+      assert(error.condition == "KEYFOLD_MIGRATE_REFUSED" && error.getMessage.contains(reason))
+    }
+    run.migration.apply()
+    refused("file sink", SinkChoice.NotSaid)
+    run.answers(second.take(1))
+    val before = run.files
+    refused("no migration's")
+    assert(run.files == before)
+  }
+
+  test("the log of a file sink forgets the migration's batch, so that the next is written") {
+    val folder = Files.createTempDirectory("keyfold-migration-sink")
+    val checkpoint = Files.createTempDirectory("keyfold-migration")
+    val session = spark.newSession()
+    import session.implicits._
+    session.conf.set("spark.sql.streaming.stateStore.providerClass", RocksDb)
+    val input = MemoryStream[Int](session)
+    def write(value: Int): Unit = {
+      input.addData(value)
+      val query = input
+        .toDF()
+        .dropDuplicates()
+        .writeStream
+        .format("parquet")
+        .option("checkpointLocation", checkpoint.toString)
+        .start(folder.toString)
+      try query.processAllAvailable()
+      finally query.stop()
+    }
+    write(1)
+    write(2)
+    val sink = SinkChoice.Folder(folder.toString)
+    new Migration(session, checkpoint.toString, sink, _ => ()).apply()
+    CheckpointTools.using(session, checkpoint.toString)(new MigrationUndo(_, sink).apply())
+    write(3)
+    assert(session.read.parquet(folder.toString).as[Int].collect().toSet == Set(1, 2, 3))
+  }
+
   test("what cannot be migrated is refused with its reason") {
     val run = new Run("aggregation", Hdfs, 1)
     run.answers(first.take(1))
@@ -120,6 +230,8 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       MemoryStream[Event](own)
     }
 
+    def set(key: String, value: String): Unit = own.conf.set(key, value)
+
     def migration: Migration = new Migration(own, folder.toString, SinkChoice.NoFileSink, _ => ())
 
     def newest: Long = numbers("commits").max
@@ -144,7 +256,21 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       found.filter(_.nonEmpty).toSeq
     }
 
-    /** Files of state that end as Keyfold's do. */
+    def undo(dryRun: Boolean, sink: SinkChoice = SinkChoice.NoFileSink): UndoPlan =
+      CheckpointTools.using(own, folder.toString) { tools =>
+        val undo = new MigrationUndo(tools, sink)
+        if (dryRun) undo.plan() else undo.apply()
+      }
+
+    /** All files but those of checksums, with what is in them. */
+    def files: Map[String, Seq[Byte]] = Using.resource(Files.walk(folder)) { paths =>
+      paths.iterator.asScala
+        .filter(path => Files.isRegularFile(path) && !path.toString.endsWith(".crc"))
+        .map(path => folder.relativize(path).toString -> Files.readAllBytes(path).toSeq)
+        .toMap
+    }
+
+    /** Files of state that begin as Keyfold's do. */
     def keyfoldFiles: Seq[Path] = Using.resource(Files.walk(folder.resolve("state"))) { paths =>
       paths.iterator.asScala
         .filter(Files.isRegularFile(_))

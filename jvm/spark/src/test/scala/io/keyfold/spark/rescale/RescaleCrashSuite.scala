@@ -42,7 +42,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   }
 
   for (format <- Seq(1, 2))
-    test(s"format v$format: whatever write fails, the query runs with 2 partitions, or with 3") {
+    test(s"format v$format: whatever write fails, the query runs with 2, or with 3 (fault 14)") {
       val calls = writes(scenario(format))
       val written = calls.filter(_.what == "rename").map(_.path)
       // The plan, three references, the entry that begins the batch and the one that commits it.
@@ -105,7 +105,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
   private def causes(e: Throwable) = Iterator.iterate(e)(_.getCause).takeWhile(_ != null)
 
-  test("a query that does not know of unfinished rescales does not load the wrong partitions") {
+  test("a query that does not know of a rescale does not load wrong partitions (fault 14)") {
     val it = scenario(1)
     breakOff(it, _.path.startsWith("commits/"))
     it.session.conf.set("spark.sql.streaming.checkUnfinishedRepartitionOnRestart", "false")

@@ -78,7 +78,7 @@ class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark with Even
 
   for (format <- Seq(1, 2)) {
     test(
-      s"format v$format: back to before a rescale, on with the old partitions, and rescaled again"
+      s"format v$format: back to before a rescale, on from there, and rescaled again (fault 15)"
     ) {
       val it = new Counts(format)
       it.run(3)

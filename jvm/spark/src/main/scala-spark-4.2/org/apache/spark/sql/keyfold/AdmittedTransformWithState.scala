@@ -15,19 +15,21 @@ import org.apache.spark.util.Utils
   */
 final class AdmitTransformWithState(provider: String) extends ColumnarRule {
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan =
-      if (isAdmitted(plan.conf)) plan.transformUp {
-        case p: TransformWithStateExec if !p.isInstanceOf[Admitted] =>
-          new AdmittedTransformWithState(p)
-        case p: TransformWithStateInPySparkExec if !p.isInstanceOf[Admitted] =>
-          new AdmittedTransformWithStateInPySpark(p)
-      }
-      else plan
+    override def apply(plan: SparkPlan): SparkPlan = plan.transformUp {
+      case p: TransformWithStateExec if !p.isInstanceOf[Admitted] && isAdmitted(p.conf) =>
+        new AdmittedTransformWithState(p)
+      case p: TransformWithStateInPySparkExec if !p.isInstanceOf[Admitted] && isAdmitted(p.conf) =>
+        new AdmittedTransformWithStateInPySpark(p)
+    }
   }
 
+  /** A class that cannot be loaded here is not ours. */
   private def isAdmitted(conf: SQLConf): Boolean = {
-    val configured = Utils.classForName[Any](conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS))
-    Utils.classForName[Any](provider).isAssignableFrom(configured)
+    val configured = conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS)
+    def load(name: String) = Utils.classForName[Any](name, initialize = false)
+    configured == provider ||
+    (try load(provider).isAssignableFrom(load(configured))
+    catch { case _: ClassNotFoundException | _: LinkageError => false })
   }
 }
 

@@ -212,6 +212,15 @@ object CheckpointLogs {
 
     def lastBatch: Option[Long] = log.getLatestBatchId()
 
+    /** Whether a batch is not there, or can be taken out: it is the last, and not one with which
+      * the entries before it were put together.
+      */
+    def canForget(batch: Long): Boolean = !lastBatch.exists(_ >= batch) ||
+      (lastBatch.contains(batch) && log.batchIdToPath(batch).getName == batch.toString)
+
+    /** Takes a batch that can be taken out of the log. */
+    def forget(batch: Long): Unit = log.purgeAfter(batch - 1)
+
     /** Notes a batch that wrote no file, unless it is there. */
     def addEmpty(batch: Long): Unit = if (!lastBatch.exists(_ >= batch)) {
       log.add(batch, Array.empty)

@@ -9,20 +9,23 @@ import org.apache.spark.sql.internal.SQLConf
 /** Says why a query with the checkpoint of another provider cannot run: a checkpoint keeps its
   * provider, whatever the session says, but not its format, and Keyfold's settings ask for the
   * second. HDFSBacked has no such format, and RocksDB does not find the ids of the batches before
-  * it; neither says so in a way that tells what to do.
+  * it; neither says so in a way that tells what to do. What providers do that are not known here is
+  * their business.
   *
-  * @param provider
-  *   class name of the one whose checkpoints are let through
+  * @param known
+  *   class names of the two
   */
-final class RefuseOtherProvider(provider: String) extends ColumnarRule {
+final class RefuseOtherProvider(known: Seq[String]) extends ColumnarRule {
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan = {
-      val found = plan.conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS)
-      if (found != provider && StatefulOperatorStateInfo.enableStateStoreCheckpointIds(plan.conf)) {
-        plan.foreach {
-          case operator: StatefulOperator => operator.stateInfo.foreach(check(_, found))
-          case _                          =>
-        }
+      plan.foreach {
+        case operator: StatefulOperator =>
+          val found = operator.conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS)
+          if (
+            known.contains(found) &&
+            StatefulOperatorStateInfo.enableStateStoreCheckpointIds(operator.conf)
+          ) operator.stateInfo.foreach(check(_, found))
+        case _ =>
       }
       plan
     }

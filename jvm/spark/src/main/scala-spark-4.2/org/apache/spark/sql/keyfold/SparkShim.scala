@@ -10,7 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 /** What has another name or place in other Spark lines. */
 object SparkShim {
-  val Line = "4.2"
+  final val Line = "4.2"
 
   type CheckpointFileManager = checkpointing.CheckpointFileManager
 

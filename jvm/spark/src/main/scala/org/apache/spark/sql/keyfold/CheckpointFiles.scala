@@ -4,7 +4,7 @@ import java.io.FileNotFoundException
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.io.IOUtils
 
 /** The files of a checkpoint, through Spark's checkpoint file manager, by path relative to its
@@ -25,19 +25,21 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
   def resolve(path: String): Path = new Path(root, path)
 
   /** The files in a folder; none if it is not there. Hidden ones are left out. */
-  def list(path: String): Seq[FileSize] = entries(path).filter(_.isFile).map { file =>
-    FileSize(s"$path/${file.getPath.getName}", file.getLen, file.getModificationTime)
-  }
+  def list(path: String): Seq[FileSize] = visible(path).filter(_.isFile).map(size(path, _))
 
-  /** The file of that path, or the files below the folder. */
+  /** Whether nothing is in it, not even a folder or a hidden file. */
+  def isEmpty: Boolean = entries("").isEmpty
+
+  /** The file of that path, be it hidden, or the files below the folder. */
   def below(path: String): Seq[FileSize] = {
-    val (folder, name) = path.splitAt(path.lastIndexOf('/'))
-    val file = list(folder).filter(_.name == name.drop(1))
-    if (file.nonEmpty) file else walk(path)
+    val slash = path.lastIndexOf('/')
+    val folder = path.take(math.max(slash, 0))
+    val file = entries(folder).filter(it => it.isFile && it.getPath.getName == path.drop(slash + 1))
+    if (file.nonEmpty) file.map(size(folder, _)) else walk(path)
   }
 
   /** The files below a folder, at any depth. */
-  def walk(path: String): Seq[FileSize] = list(path) ++ entries(path)
+  def walk(path: String): Seq[FileSize] = list(path) ++ visible(path)
     .filter(_.isDirectory)
     .flatMap(directory => walk(s"$path/${directory.getPath.getName}"))
 
@@ -70,12 +72,16 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     }
   }
 
-  private def entries(path: String) =
-    try
-      manager
-        .list(if (path.isEmpty) root else resolve(path))
-        .toSeq
-        .filterNot(_.getPath.getName.startsWith("."))
+  private def size(folder: String, file: FileStatus) = FileSize(
+    s"$folder/${file.getPath.getName}".stripPrefix("/"),
+    file.getLen,
+    file.getModificationTime
+  )
+
+  private def visible(path: String) = entries(path).filterNot(_.getPath.getName.startsWith("."))
+
+  private def entries(path: String): Seq[FileStatus] =
+    try manager.list(if (path.isEmpty) root else resolve(path)).toSeq
     catch { case _: FileNotFoundException => Nil }
 }
 
@@ -91,4 +97,10 @@ object CheckpointFiles {
   }
 
   private val BufferBytes = 1 << 20
+  private val Temporary = """\..+\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.TID\d+)?\.tmp"""
+
+  /** Whether Spark's checkpoint file manager gives a file this name while it is written. One whose
+    * writer has been killed stays.
+    */
+  def isTemporary(name: String): Boolean = name.matches(Temporary)
 }

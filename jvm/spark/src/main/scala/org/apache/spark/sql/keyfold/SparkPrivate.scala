@@ -3,11 +3,18 @@ package org.apache.spark.sql.keyfold
 import java.util.UUID
 
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.config._
-import org.apache.spark.{SparkContext, SparkEnv, SparkException, SparkUnsupportedOperationException}
+import org.apache.spark.{
+  SparkConf,
+  SparkContext,
+  SparkEnv,
+  SparkException,
+  SparkUnsupportedOperationException
+}
 import org.apache.spark.sql.errors.QueryExecutionErrors
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.util.Utils
@@ -36,14 +43,17 @@ object SparkPrivate {
       StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(provider, version, nowMs)
     }
 
-  /** Bytes that the executor may take beside its heap; nothing if nobody keeps it to that. */
-  def memoryOverhead: Option[Long] = Option(SparkEnv.get).map(_.conf).collect {
-    case conf if conf.get("spark.master", "").matches("(yarn|k8s).*") =>
+  /** Settings of the application that runs in this JVM; nothing if none does. */
+  def conf: Option[SparkConf] = Option(SparkEnv.get).map(_.conf)
+
+  /** Bytes that an executor may take beside its heap; nothing if nobody keeps it to that. */
+  def memoryOverhead(conf: SparkConf): Option[Long] =
+    Option.when(conf.get("spark.master", "").matches("(yarn|k8s).*")) {
       val heap = conf.get(EXECUTOR_MEMORY)
       val least = conf.get(EXECUTOR_MIN_MEMORY_OVERHEAD)
       val share = (heap * conf.get(EXECUTOR_MEMORY_OVERHEAD_FACTOR)).toLong
       conf.get(EXECUTOR_MEMORY_OVERHEAD).getOrElse(math.max(share, least)) << 20
-  }
+    }
 
   /** Id of the application whose driver this is. */
   def application: Option[String] = SparkContext.getActive.map(_.applicationId)
@@ -63,11 +73,15 @@ object SparkPrivate {
       context.addJar(jar.toUri.toString)
     }
 
-  private def jarOf(cls: Class[_]) =
+  /** The jar file that a class comes from; nothing if it comes from elsewhere. */
+  def jarOf(cls: Class[_]): Option[java.nio.file.Path] =
     Option(cls.getProtectionDomain.getCodeSource)
       .flatMap(source => Option(source.getLocation))
       .filter(url => url.getProtocol == "file" && url.getPath.endsWith(".jar"))
-      .map(url => java.nio.file.Path.of(url.toURI))
+      // Some class loaders are given locations with spaces in them, which are no URIs.
+      .map(url =>
+        Try(java.nio.file.Path.of(url.toURI)).getOrElse(java.nio.file.Path.of(url.getPath))
+      )
 
   /** A folder for this JVM's temporary files. */
   def localFolder: java.nio.file.Path =
