@@ -1,6 +1,6 @@
 package io.keyfold
 
-/** Duty: the bytes of delta, snapshot and reference files, as docs/FORMAT.md defines them; writer
+/** Duty: the bytes of delta, snapshot and reference files, plans and manifests, as docs/FORMAT.md defines them; writer
   * and reader. Imports `io`, `mem`, `group`, `errors`. Threads: a writer or reader belongs to one
   * thread.
   */

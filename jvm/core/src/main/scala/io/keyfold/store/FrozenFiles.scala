@@ -1,7 +1,7 @@
 package io.keyfold.store
 
 import io.keyfold.errors.CorruptFile
-import io.keyfold.format.{Ancestor, FileKind, RescalePlan, VersionId}
+import io.keyfold.format.{Ancestor, FileKind, Manifest, RescalePlan, VersionId}
 import io.keyfold.io.BlobStore
 import org.slf4j.LoggerFactory
 
@@ -13,6 +13,9 @@ import org.slf4j.LoggerFactory
   * reference, which its own retention does, and it would itself. Until then it keeps all its own
   * files: they tell that the rescale took place. A plan whose batch became an ordinary one is
   * deleted without its files.
+  *
+  * It does so in shares, since Spark's maintenance has few threads: a call asks at most [[Share]]
+  * times, and the next goes on from there. After a restart it begins again with what is left.
   *
   * Of several plans the newest counts: when nobody needs what is older than its version, nobody
   * needs what is older than theirs.
@@ -30,6 +33,12 @@ private[store] final class FrozenFiles(
   private var names: Option[Seq[PlanName]] = None
 
   private var newestPlan: Option[RescalePlan] = None
+
+  /** What is being done, by a name of it, and what is left of it. */
+  private var work: Option[(String, Iterator[Step])] = None
+
+  /** Whether the last call has left something that needs no more than another call. */
+  var hasMore = false
 
   /** Looks for plans, if there may be any. */
   def look(): Unit = if (!names.exists(_.isEmpty)) {
@@ -51,18 +60,20 @@ private[store] final class FrozenFiles(
     store.operator == location.operator && store.store == location.store
   }
 
-  /** Does for the newest plan what can be done, if that falls to this store.
+  /** Does for the newest plan some of what can be done, if that falls to this store; a further call
+    * goes on from there.
     *
     * @param made
     *   finds what is known of a version of this store, if that goes back so far: how it came to be
     * @param base
     *   the oldest version that is needed of this store, a snapshot
     * @param most
-    *   how many files to delete
+    *   how many files to delete; never more than a call's share
     * @return
     *   how many were deleted
     */
-  def settle(made: Long => Option[Ancestor], base: Option[VersionId], most: Int): Int =
+  def settle(made: Long => Option[Ancestor], base: Option[VersionId], most: Int): Int = {
+    hasMore = false
     if (location.partition != 0) 0
     else
       names.getOrElse(Nil) match {
@@ -71,6 +82,7 @@ private[store] final class FrozenFiles(
           newestPlan.filter(isDeleter).fold(0)(settle(_, older, made, base, most))
         case _ => 0
       }
+  }
 
   private def settle(
       plan: RescalePlan,
@@ -79,30 +91,71 @@ private[store] final class FrozenFiles(
       base: Option[VersionId],
       most: Int
   ): Int = made(plan.version) match {
-    case None                              => 0
-    case Some(other) if !isOf(plan, other) =>
-      val deleted = delete(withIds(Seq(plan)), most)
-      if (deleted < most) forget(plan.name)
-      deleted
-    case _ if base.forall(_.version <= plan.version) || isInUse(plan, older) => 0
-    case _                                                                   =>
-      val plans = older.flatMap(name => read(name.name)) :+ plan
-      val folders = plans.flatMap(_.stores).flatMap(_.frozen).distinct.filter(_ != location.folder)
-      val ofNobody = folders.iterator.flatMap(olderThan(plan.version, _)) ++ withIds(plans)
-      val deleted = delete(ofNobody.filterNot(isOwn), most)
-      // The newest goes last: it is what the files of the others are found by.
-      if (deleted < most) plans.foreach(p => forget(p.name))
-      deleted
+    case None                                        => 0
+    case Some(other) if !isOf(plan, other)           => run(s"void ${plan.name}", voided(plan), most)
+    case _ if base.forall(_.version <= plan.version) => 0
+    case _                                           => run(plan.name, thawed(plan, older), most)
   }
 
-  /** Whether another store still has a reference. Without ids that of the plan may be named by
+  /** Takes steps: of this work, from where the last call has stopped, or from the start.
+    *
+    * @return
+    *   how many have deleted a file
+    */
+  private def run(name: String, steps: => Iterator[Step], most: Int): Int = {
+    val iterator = work.filter(_._1 == name).fold(steps)(_._2)
+    work = None
+    var (deleted, requests, waits) = (0, 0, false)
+    while (!waits && requests < math.max(math.min(most, Share), 1) && iterator.hasNext) {
+      iterator.next() match {
+        case Step.Deleted => deleted += 1
+        case Step.Waits   => waits = true
+        case Step.Asked   => ()
+      }
+      requests += 1
+    }
+    if (iterator.hasNext) work = Some(name -> iterator)
+    hasMore = work.nonEmpty && !waits
+    deleted
+  }
+
+  /** The batch was an ordinary one: the plan goes, and what only it can have written. */
+  private def voided(plan: RescalePlan): Iterator[Step] =
+    withIds(Seq(plan)).map(delete) ++ Iterator(Manifest.pathOf(plan.batch, plan.id)).map(delete) ++
+      Iterator(plan).map(forget)
+
+  /** Once no other store has a reference, all that is older goes. */
+  private def thawed(plan: RescalePlan, older: Seq[PlanName]): Iterator[Step] = {
+    val rivals = older.takeWhile(_.batch == plan.batch).map(name => read(name.name))
+    // Who cannot read one of them does not know what it refers to.
+    if (rivals.contains(None)) Iterator(Step.Waits)
+    else {
+      val plans = older.flatMap(name => read(name.name)) :+ plan
+      val folders = plans.flatMap(_.stores).flatMap(_.frozen).distinct.filter(_ != location.folder)
+      // The plans go last, and the newest last of them: it is what the files are found by.
+      inUse(plan, rivals.flatten) ++
+        folders.iterator.flatMap(allIn(_)(isOlder(plan.version))) ++
+        withIds(plans.init).filterNot(isOwn).map(delete) ++
+        allIn(RescalePlan.Folder)(Manifest.parseName(_).exists(_._1 <= plan.batch)) ++
+        plans.iterator.map(forget)
+    }
+  }
+
+  /** Waits as long as another store has a reference. Without ids that of the plan may be named by
     * another plan of its batch, which was not made good.
     */
-  private def isInUse(plan: RescalePlan, older: Seq[PlanName]): Boolean = {
-    val rivals = older.takeWhile(_.batch == plan.batch).map(name => read(name.name))
-    def references(of: RescalePlan) = of.stores.flatMap(_.references)
-    val all = references(plan) ++ rivals.flatten.flatMap(references).filterNot(hasId)
-    rivals.contains(None) || all.distinct.filterNot(isOwn).exists(blobs.exists)
+  private def inUse(plan: RescalePlan, rivals: Seq[RescalePlan]): Iterator[Step] = {
+    val named = referencesOf(Seq(plan)) ++ referencesOf(rivals).filterNot(hasId)
+    named.distinct.filterNot(isOwn).iterator.flatMap { path =>
+      new Iterator[Step] {
+        private var isGone = false
+        override def hasNext: Boolean = !isGone
+        override def next(): Step = {
+          isGone = !blobs.exists(path)
+          if (isGone) Step.Asked else Step.Waits
+        }
+      }
+    }
   }
 
   /** Whether a version was made by the rescale of that plan. */
@@ -123,31 +176,33 @@ private[store] final class FrozenFiles(
   private def hasId(path: String) =
     FileKind.parse(path.drop(path.lastIndexOf('/') + 1)).exists(_._1.id.nonEmpty)
 
-  private def olderThan(version: Long, folder: String): Seq[String] = blobs
-    .list(folder)
-    .filter(FileKind.parse(_).exists(_._1.version < version))
-    .map(name => s"$folder/$name")
+  private def isOlder(version: Long)(name: String) =
+    FileKind.parse(name).exists(_._1.version < version)
 
-  /** References with ids of these plans, as far as they are there. */
-  private def withIds(plans: Seq[RescalePlan]): Iterator[String] = plans
-    .flatMap(_.stores)
-    .flatMap(_.references)
-    .filter(hasId)
-    .groupBy(path => path.take(path.lastIndexOf('/')))
-    .iterator
-    .flatMap { case (folder, paths) =>
-      val listed = blobs.list(folder).toSet
-      paths.filter(path => listed(path.drop(folder.length + 1)))
-    }
+  /** Lists a folder, and deletes the files that are meant. */
+  private def allIn(folder: String)(isMeant: String => Boolean): Iterator[Step] = {
+    lazy val listed = blobs.list(folder).filter(isMeant)
+    Iterator(folder).map { _ =>
+      listed
+      Step.Asked
+    } ++ listed.iterator.map(name => delete(s"$folder/$name"))
+  }
 
-  /** @return how many; less than `most` if none is left */
-  private def delete(paths: Iterator[String], most: Int): Int =
-    paths.take(most).map(blobs.delete).size
+  private def referencesOf(plans: Seq[RescalePlan]) = plans.flatMap(_.stores).flatMap(_.references)
 
-  private def forget(name: String): Unit = {
-    blobs.delete(s"${RescalePlan.Folder}/$name")
-    names = names.map(_.filterNot(_.name == name))
-    newestPlan = newestPlan.filterNot(_.name == name)
+  private def withIds(plans: Seq[RescalePlan]): Iterator[String] =
+    referencesOf(plans).filter(hasId).iterator
+
+  private def delete(path: String): Step = {
+    blobs.delete(path)
+    Step.Deleted
+  }
+
+  private def forget(plan: RescalePlan): Step = {
+    blobs.delete(s"${RescalePlan.Folder}/${plan.name}")
+    names = names.map(_.filterNot(_.name == plan.name))
+    newestPlan = newestPlan.filterNot(_.name == plan.name)
+    Step.Asked
   }
 
   /** Nothing if it cannot be used; nothing is deleted then. */
@@ -163,5 +218,22 @@ private[store] final class FrozenFiles(
 private object FrozenFiles {
   private val log = LoggerFactory.getLogger(classOf[FrozenFiles])
 
+  /** Most requests of a call: some seconds with an object store. */
+  private val Share = 500
+
   private final case class PlanName(batch: Long, name: String)
+
+  /** What a request has come to. */
+  private sealed trait Step
+  private object Step {
+
+    /** A file is gone. */
+    case object Deleted extends Step
+
+    /** Nothing, but it was a request. */
+    case object Asked extends Step
+
+    /** A reference is still there: no use to go on. */
+    case object Waits extends Step
+  }
 }

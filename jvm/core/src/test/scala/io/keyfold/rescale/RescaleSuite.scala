@@ -1,8 +1,7 @@
 package io.keyfold.rescale
 
 import io.keyfold.errors._
-import io.keyfold.format.RescalePlan
-import io.keyfold.group.Selection
+import io.keyfold.format.{Manifest, RescalePlan}
 import io.keyfold.store.{RowChecksums, StoreFixture}
 import io.keyfold.testkit.FileContents
 import org.scalatest.funsuite.AnyFunSuite
@@ -85,7 +84,7 @@ class RescaleSuite extends AnyFunSuite {
     it.batch(Nil)
     val plan = it.plan(to = 9)
     assert(plan.partitions.map(_.partition) == Seq(0))
-    assert(plan.partitions.head.files.forall(_.taken == Selection.All))
+    assert(plan.layers.map(_.of.map(_.partition)) == Seq(Seq(0)))
   }
 
   test("a family without a rule is refused by name") {
@@ -308,6 +307,10 @@ class RescaleSuite extends AnyFunSuite {
     assert(footer.lineage.isEmpty && footer.blocks.isEmpty)
     // 4 partitions become 2: each is taken whole, so the number of rows is known.
     assert(footer.families.map(_.keys).sum == names.count(n => Math.floorMod(hash(n), 2) == 0))
-    assert(footer.references.get.files.map(_.path.take(3)) == Seq("0/0", "0/2"))
+    val manifest = Manifest.open(it.blobs, Manifest.pathOf(footer))
+    val layers = footer.references.get.parts.map(manifest.read)
+    assert(layers.map(_.partitions) == Seq(4))
+    assert(layers.head.of.map(_.partition) == Seq(0, 2))
+    assert(layers.head.of.flatMap(_.files).map(_.path.take(3)) == Seq("0/0", "0/2"))
   }
 }

@@ -83,8 +83,18 @@ final class RescaledOperator(
 
   /** Each store looks for a due snapshot, and for files to delete. */
   def maintain(of: Int => Boolean = _ => true): Unit = for (p <- 0 until partitions if of(p)) {
-    store(p).snapshotIfDue()
-    store(p).cleanup()
+    snapshotIfDue(p)
+    cleanup(p)
+  }
+
+  def snapshotIfDue(partition: Int): Unit = {
+    store(partition).snapshotIfDue()
+    ()
+  }
+
+  def cleanup(partition: Int): Unit = {
+    store(partition).cleanup()
+    ()
   }
 
   /** As [[maintain]], whatever fails. */
@@ -153,8 +163,13 @@ final class RescaledOperator(
         Seq(RescaledStore(0, store.store, references, store.frozen))
       )
     )
-    val writer = new ReferenceWriter(files, planId, to, StoreFixture.clock, "test")
-    if (isDecided || ids) named.foreach { case (it, id) => writer.write(store, it, id) }
+    if (isDecided || ids) {
+      val writer = new ReferenceWriter(files, planId, to, StoreFixture.clock, "test")
+      val parts = writer.writeManifest(version, Seq(store)).head
+      named.foreach { case (it, id) =>
+        writer.write(store, it, id, store.partsOf(it.partition, parts))
+      }
+    }
     if (isDecided) {
       version += 1
       partitions = to

@@ -1,0 +1,46 @@
+package io.keyfold.rescale
+
+import io.keyfold.format.VersionId
+import io.keyfold.group.KeyGroups
+import io.keyfold.store.{StoreFixture, StoreLocation}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** A rescale to a number without a common factor: what it holds, asks for and writes grows with the
+  * files of the old partitions and with the number of new ones, not with their product.
+  */
+class ManyPartitionsSuite extends AnyFunSuite {
+  private val Versions = 10
+
+  for ((from, to) <- Seq(100 -> 99, 1000 -> 999, 10000 -> 7919))
+    test(s"$from -> $to partitions") {
+      val before = heap()
+      val start = System.nanoTime
+      val store = new SimulatedStore(from, KeyGroups.defaultCount(from), Versions)
+      val plan = new StorePlanner(store, from, to, Versions.toLong, StorePlanner.InTurn)
+        .plan(0, StoreLocation.DefaultStore, None)
+      val held = heap() - before
+      val files = plan.layers.flatMap(_.of).map(_.files.length).sum
+      assert(files == from * Versions)
+      assert(plan.partitions.forall(_.firstLoadFiles == files), "each needs all, and it says so")
+      assert(store.lists.sum == from && store.opens.sum == from)
+      val writer = new ReferenceWriter(store, "plan", to, StoreFixture.clock, "test")
+      val parts = writer.writeManifest(Versions.toLong, Seq(plan)).head
+      plan.partitions.foreach { it =>
+        writer.write(plan, it, VersionId(Versions + 1L), plan.partsOf(it.partition, parts))
+      }
+      info(
+        s"${(System.nanoTime - start) / 1000000} ms, plan of ${held >> 10} KiB, ${store.lists.sum} " +
+          s"listings, ${store.opens.sum} files opened, ${store.writes.sum} of " +
+          s"${store.writtenBytes.sum} bytes written; each first load opens $files files, reads " +
+          s"${plan.partitions.head.firstLoadBytes * 100 / plan.referencedBytes} % of their rows"
+      )
+      assert(store.writes.sum == 1 + to)
+      assert(held < 1000L * (files + to))
+      assert(store.writtenBytes.sum < 40L * files + 400L * to)
+    }
+
+  private def heap() = {
+    System.gc()
+    Runtime.getRuntime.totalMemory - Runtime.getRuntime.freeMemory
+  }
+}
