@@ -74,7 +74,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Reference:
-    """A file that is part of a version written by a rescale, and which of its rows are."""
+    """A file that is part of a version written by a rescale, and which of its rows may be."""
 
     path: str
     kind: Kind
@@ -88,8 +88,23 @@ class Reference:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Where a part of a manifest lies and how to read it. Lengths are in bytes."""
+
+    offset: int
+    codec: Codec
+    stored_length: int
+    raw_length: int
+    checksum: int
+
+
+@dataclass(frozen=True)
 class Footer:
-    """Everything a file says of itself. `plan` names the rescale that wrote a reference."""
+    """Everything a file says of itself.
+
+    `plan` names the rescale that wrote a reference. `parts` are those of its manifest, one for each
+    layer, oldest first; releases before the manifest have written `references` instead.
+    """
 
     frame: Frame
     identity: Identity
@@ -100,3 +115,4 @@ class Footer:
     groups: GroupTable
     plan: str
     references: tuple[Reference, ...]
+    parts: tuple[Part, ...]

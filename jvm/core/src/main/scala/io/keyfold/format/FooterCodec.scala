@@ -290,6 +290,7 @@ object FooterCodec {
   private[format] def reference(in: ByteSource): FileReference = {
     val path = in.str()
     val kind = fileKind(in)
+    if (kind == FileKind.Reference) in.fail(s"it refers to the reference $path")
     FileReference(path, kind, VersionId(in.i64(), in.str()), length = in.i64(), selection(in))
   }
 
