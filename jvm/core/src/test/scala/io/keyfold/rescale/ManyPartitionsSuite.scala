@@ -1,6 +1,6 @@
 package io.keyfold.rescale
 
-import io.keyfold.format.VersionId
+import io.keyfold.format.{RescalePlan, RescaledStore, VersionId}
 import io.keyfold.group.KeyGroups
 import io.keyfold.store.{StoreFixture, StoreLocation}
 import org.scalatest.funsuite.AnyFunSuite
@@ -35,12 +35,17 @@ class ManyPartitionsSuite extends AnyFunSuite {
           s"${plan.partitions.head.firstLoadBytes * 100 / plan.referencedBytes} % of their rows"
       )
       assert(store.writes.sum == 1 + to)
+      val references = plan.partitions.map(ReferenceWriter.pathOf(plan, _, VersionId(11)))
+      val stores = Seq(RescaledStore(0, plan.store, references, plan.frozen))
+      val file = RescalePlan(Versions.toLong, "plan", from, to, stores)
+      RescalePlan.write(store, file)
+      assert(RescalePlan.read(store, file.name) == file)
       assert(held < 1000L * (files + to))
       assert(store.writtenBytes.sum < 40L * files + 400L * to)
     }
 
   private def heap() = {
-    System.gc()
+    (1 to 3).foreach(_ => System.gc())
     Runtime.getRuntime.totalMemory - Runtime.getRuntime.freeMemory
   }
 }

@@ -213,6 +213,70 @@ class RescaleSuite extends AnyFunSuite {
     }
   }
 
+  test("references of a release before the manifest are loaded, and rescaled again") {
+    for (to <- Seq(8, 3, 5)) {
+      val it = operator()
+      it.batch(puts("1"))
+      it.rescale(to, asBefore = true)
+      assert(it.blobs.paths.forall(!_.endsWith(".manifest")))
+      it.check()
+      it.batch(Seq(Put("default", "k1", "new"), Remove("default", "k2")))
+      it.rescale(6)
+      it.check()
+      go(it, 12)
+      assert(plans(it).isEmpty && references(it).isEmpty)
+    }
+  }
+
+  test("rescaled again and again without snapshots, each file is named once") {
+    val it = operator(partitions = 16, groups = 240)
+    it.batch(puts("1"))
+    for (to <- Seq(15, 16, 7, 11)) {
+      val plan = it.rescale(to)
+      val files = plan.layers.flatMap(_.of).flatMap(_.files).map(_.path)
+      assert(files.distinct.length == files.length)
+      it.check()
+      it.batch(Seq(Put("default", "k1", s"of $to"), Remove("default", s"k$to")))
+      it.check()
+    }
+    // 16 -> 15 -> 16 -> 7 -> 11, a batch each.
+    assert(it.plan(12).layers.map(_.of.map(_.files.length).sum) == Seq(16, 15, 16, 7, 11))
+  }
+
+  test("of an earlier layer only what still stands on it is taken") {
+    val it = operator(partitions = 4, groups = 48)
+    it.batch(puts("1"))
+    it.rescale(3)
+    it.batch(names.take(20).map(Remove("default", _)) ++ names.drop(30).map(Put("default", _, "2")))
+    it.batch(Nil)
+    it.batch(Nil)
+    it.maintain(_ == 1)
+    for (to <- Seq(8, 5, 4)) {
+      val plan = it.rescale(to)
+      if (to == 8) assert(plan.layers.last.of.map(_.isOnTop) == Seq(true, false, true))
+      it.check()
+    }
+  }
+
+  test("a manifest that is gone, or damaged, is named") {
+    for (damage <- Seq("missing", "flipped", "cut")) {
+      val it = operator()
+      it.batch(puts("1"))
+      it.rescale(8)
+      val manifest = it.blobs.paths.filter(_.endsWith(".manifest")).head
+      damage match {
+        case "missing" => it.blobs.remove(manifest)
+        case "flipped" =>
+          it.blobs.update(manifest)(bytes => bytes.updated(20, (bytes(20) ^ 1).toByte))
+        case _ => it.blobs.update(manifest)(_.take(20))
+      }
+      val error = intercept[UnreadableVersion](it.check())
+      assert(error.getMessage.contains(manifest), damage)
+      val planned = intercept[StoreError](it.plan(4))
+      assert(planned.getMessage.contains(manifest), damage)
+    }
+  }
+
   for (ids <- Seq(true, false))
     test(
       s"a plan whose batch became another goes, its files stay, ${if (ids) "with" else "without"} ids"

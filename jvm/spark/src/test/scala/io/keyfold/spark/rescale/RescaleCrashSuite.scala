@@ -143,6 +143,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       breakOff(it, _.path.startsWith("commits/"))
       it.rescale(3)
       assert(it.state.plans.length == 1 && it.state.references.length == 3)
+      assert(it.state.manifests.length == 1)
       it.run(1)
       it.check()
     }
