@@ -43,7 +43,8 @@ final class StorePlanner(
       from,
       old.map(it => LayerPartition(it.location.partition, it.chain.base.nonEmpty, it.chain.files))
     )
-    val folders = layers.flatMap(_.of).flatMap(_.files).map(f => f.path.take(f.path.lastIndexOf('/')))
+    val folders =
+      layers.flatMap(_.of).flatMap(_.files).map(f => f.path.take(f.path.lastIndexOf('/')))
     StorePlan(
       operator,
       store,

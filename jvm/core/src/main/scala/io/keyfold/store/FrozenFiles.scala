@@ -1,7 +1,7 @@
 package io.keyfold.store
 
 import io.keyfold.errors.CorruptFile
-import io.keyfold.format.{Ancestor, FileKind, Manifest, RescalePlan, VersionId}
+import io.keyfold.format.{Ancestor, FileKind, RescalePlan, VersionId}
 import io.keyfold.io.BlobStore
 import org.slf4j.LoggerFactory
 
@@ -28,11 +28,14 @@ private[store] final class FrozenFiles(
     files: StoreFiles
 ) {
   import FrozenFiles._
+  import SettlingSteps.Step
 
   /** Newest first; nothing: not looked yet. A running query gets no plan, but may lose some. */
   private var names: Option[Seq[PlanName]] = None
 
   private var newestPlan: Option[RescalePlan] = None
+
+  private val steps = new SettlingSteps(blobs, location, forget)
 
   /** What is being done, by a name of it, and what is left of it. */
   private var work: Option[(String, Iterator[Step])] = None
@@ -68,7 +71,7 @@ private[store] final class FrozenFiles(
     * @param base
     *   the oldest version that is needed of this store, a snapshot
     * @param most
-    *   how many files to delete; never more than a call's share
+    *   how many files to delete
     * @return
     *   how many were deleted
     */
@@ -91,10 +94,18 @@ private[store] final class FrozenFiles(
       base: Option[VersionId],
       most: Int
   ): Int = made(plan.version) match {
-    case None                                        => 0
-    case Some(other) if !isOf(plan, other)           => run(s"void ${plan.name}", voided(plan), most)
+    case None                              => 0
+    case Some(other) if !isOf(plan, other) =>
+      run(s"void ${plan.name}", steps.ofVoid(plan), most)
     case _ if base.forall(_.version <= plan.version) => 0
-    case _                                           => run(plan.name, thawed(plan, older), most)
+    case _                                           => run(plan.name, settling(plan, older), most)
+  }
+
+  private def settling(plan: RescalePlan, older: Seq[PlanName]): Iterator[Step] = {
+    val rivals = older.takeWhile(_.batch == plan.batch).map(name => read(name.name))
+    // Who cannot read one of them does not know what it refers to.
+    if (rivals.contains(None)) Iterator(Step.Waits)
+    else steps.of(plan, older.flatMap(name => read(name.name)))
   }
 
   /** Takes steps: of this work, from where the last call has stopped, or from the start.
@@ -102,11 +113,11 @@ private[store] final class FrozenFiles(
     * @return
     *   how many have deleted a file
     */
-  private def run(name: String, steps: => Iterator[Step], most: Int): Int = {
-    val iterator = work.filter(_._1 == name).fold(steps)(_._2)
+  private def run(name: String, all: => Iterator[Step], most: Int): Int = {
+    val iterator = work.filter(_._1 == name).fold(all)(_._2)
     work = None
     var (deleted, requests, waits) = (0, 0, false)
-    while (!waits && requests < math.max(math.min(most, Share), 1) && iterator.hasNext) {
+    while (!waits && requests < Share && deleted < most && iterator.hasNext) {
       iterator.next() match {
         case Step.Deleted => deleted += 1
         case Step.Waits   => waits = true
@@ -119,45 +130,6 @@ private[store] final class FrozenFiles(
     deleted
   }
 
-  /** The batch was an ordinary one: the plan goes, and what only it can have written. */
-  private def voided(plan: RescalePlan): Iterator[Step] =
-    withIds(Seq(plan)).map(delete) ++ Iterator(Manifest.pathOf(plan.batch, plan.id)).map(delete) ++
-      Iterator(plan).map(forget)
-
-  /** Once no other store has a reference, all that is older goes. */
-  private def thawed(plan: RescalePlan, older: Seq[PlanName]): Iterator[Step] = {
-    val rivals = older.takeWhile(_.batch == plan.batch).map(name => read(name.name))
-    // Who cannot read one of them does not know what it refers to.
-    if (rivals.contains(None)) Iterator(Step.Waits)
-    else {
-      val plans = older.flatMap(name => read(name.name)) :+ plan
-      val folders = plans.flatMap(_.stores).flatMap(_.frozen).distinct.filter(_ != location.folder)
-      // The plans go last, and the newest last of them: it is what the files are found by.
-      inUse(plan, rivals.flatten) ++
-        folders.iterator.flatMap(allIn(_)(isOlder(plan.version))) ++
-        withIds(plans.init).filterNot(isOwn).map(delete) ++
-        allIn(RescalePlan.Folder)(Manifest.parseName(_).exists(_._1 <= plan.batch)) ++
-        plans.iterator.map(forget)
-    }
-  }
-
-  /** Waits as long as another store has a reference. Without ids that of the plan may be named by
-    * another plan of its batch, which was not made good.
-    */
-  private def inUse(plan: RescalePlan, rivals: Seq[RescalePlan]): Iterator[Step] = {
-    val named = referencesOf(Seq(plan)) ++ referencesOf(rivals).filterNot(hasId)
-    named.distinct.filterNot(isOwn).iterator.flatMap { path =>
-      new Iterator[Step] {
-        private var isGone = false
-        override def hasNext: Boolean = !isGone
-        override def next(): Step = {
-          isGone = !blobs.exists(path)
-          if (isGone) Step.Asked else Step.Waits
-        }
-      }
-    }
-  }
-
   /** Whether a version was made by the rescale of that plan. */
   private def isOf(plan: RescalePlan, made: Ancestor): Boolean = {
     val reference = files.path(made.version, FileKind.Reference)
@@ -168,41 +140,10 @@ private[store] final class FrozenFiles(
     }
   }
 
-  /** In this store's own folder, where its own retention goes on from here. */
-  private def isOwn(path: String) = path.lastIndexOf('/') == location.folder.length &&
-    path.startsWith(location.folder)
-
-  /** Only such a file is certain to be of the plan that names it. */
-  private def hasId(path: String) =
-    FileKind.parse(path.drop(path.lastIndexOf('/') + 1)).exists(_._1.id.nonEmpty)
-
-  private def isOlder(version: Long)(name: String) =
-    FileKind.parse(name).exists(_._1.version < version)
-
-  /** Lists a folder, and deletes the files that are meant. */
-  private def allIn(folder: String)(isMeant: String => Boolean): Iterator[Step] = {
-    lazy val listed = blobs.list(folder).filter(isMeant)
-    Iterator(folder).map { _ =>
-      listed
-      Step.Asked
-    } ++ listed.iterator.map(name => delete(s"$folder/$name"))
-  }
-
-  private def referencesOf(plans: Seq[RescalePlan]) = plans.flatMap(_.stores).flatMap(_.references)
-
-  private def withIds(plans: Seq[RescalePlan]): Iterator[String] =
-    referencesOf(plans).filter(hasId).iterator
-
-  private def delete(path: String): Step = {
-    blobs.delete(path)
-    Step.Deleted
-  }
-
-  private def forget(plan: RescalePlan): Step = {
+  private def forget(plan: RescalePlan): Unit = {
     blobs.delete(s"${RescalePlan.Folder}/${plan.name}")
     names = names.map(_.filterNot(_.name == plan.name))
     newestPlan = newestPlan.filterNot(_.name == plan.name)
-    Step.Asked
   }
 
   /** Nothing if it cannot be used; nothing is deleted then. */
@@ -222,18 +163,4 @@ private object FrozenFiles {
   private val Share = 500
 
   private final case class PlanName(batch: Long, name: String)
-
-  /** What a request has come to. */
-  private sealed trait Step
-  private object Step {
-
-    /** A file is gone. */
-    case object Deleted extends Step
-
-    /** Nothing, but it was a request. */
-    case object Asked extends Step
-
-    /** A reference is still there: no use to go on. */
-    case object Waits extends Step
-  }
 }

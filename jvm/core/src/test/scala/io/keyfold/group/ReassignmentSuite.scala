@@ -7,7 +7,8 @@ import org.scalatest.funsuite.AnyFunSuite
 /** What a rescale takes from where, against the hashes themselves. */
 class ReassignmentSuite extends AnyFunSuite with SeededChecks {
 
-  /** Two numbers of partitions, and one of key groups: often a multiple of the first, not always. */
+  /** Two numbers of partitions, and one of key groups: often a multiple of the first, not always.
+    */
   private val layouts = for {
     from <- Gen.choose(1, 30)
     to <- Gen.choose(1, 30)

@@ -30,7 +30,8 @@ class RescaleModelSuite extends AnyFunSuite with SeededChecks {
     8 -> Gen.listOf(change(Seq("default", "x", "y"))).map(Batch(_)),
     4 -> Gen.choose(0, 3).map(Maintain(_)),
     2 -> Gen.const(Restart),
-    2 -> Gen.zip(counts, Gen.frequency(3 -> true, 1 -> false), Gen.frequency(3 -> false, 1 -> true))
+    2 -> Gen
+      .zip(counts, Gen.frequency(3 -> true, 1 -> false), Gen.frequency(3 -> false, 1 -> true))
       .map { case (to, decided, asBefore) => Rescale(to, decided, asBefore) }
   )
 
@@ -60,7 +61,7 @@ class RescaleModelSuite extends AnyFunSuite with SeededChecks {
     case Maintain(which) =>
       operator.maintain(p => p % 4 <= which)
       checkRetained(operator)
-    case Restart => operator.restart()
+    case Restart                          => operator.restart()
     case Rescale(to, isDecided, asBefore) =>
       if (to != operator.partitions) {
         operator.rescale(to, isDecided, asBefore)

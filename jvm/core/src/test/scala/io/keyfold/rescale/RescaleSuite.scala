@@ -53,7 +53,9 @@ class RescaleSuite extends AnyFunSuite {
     assert(plan.referencedBytes > 4 * 64 * 1024 * 2)
   }
 
-  test("the reference of an earlier rescale that is still in use takes one footer more, and its manifest") {
+  test(
+    "the reference of an earlier rescale that is still in use takes one footer more, and its manifest"
+  ) {
     val it = operator()
     it.batch(puts("1"))
     it.rescale(8)

@@ -187,7 +187,8 @@ final class RescaledOperator(
 
   /** Whether all that was not rescaled before. */
   private def isFlat(store: StorePlan) =
-    store.layers.length == 1 && store.layers.head.of.forall(_.files.forall(_.taken == Selection.All))
+    store.layers.length == 1 && store.layers.head.of
+      .forall(_.files.forall(_.taken == Selection.All))
 
   private def writeAsBefore(
       store: StorePlan,
