@@ -29,6 +29,8 @@ from golden_encoder import (
     IDENTITY,
     KINDS,
     LINEAGE,
+    PARTS,
+    REFERENCES,
     TRAILER_BYTES,
     Parts,
     Section,
@@ -38,7 +40,16 @@ from golden_encoder import (
     parts_of,
     raw_block,
 )
-from golden_valid import DELTA, MULTI_VALUE, ROW_CHECKSUMS, SNAPSHOT_LZ4, SNAPSHOT_OF_HEAD
+from golden_manifest import PLAN
+from golden_valid import (
+    DELTA,
+    MULTI_VALUE,
+    REFERENCE,
+    REFERENCE_PARTS,
+    ROW_CHECKSUMS,
+    SNAPSHOT_LZ4,
+    SNAPSHOT_OF_HEAD,
+)
 
 CORRUPT = "KEYFOLD_FILE_CORRUPT"
 VERSION = "KEYFOLD_FORMAT_VERSION"
@@ -73,6 +84,7 @@ def broken_files() -> list[Broken]:
         *_wrong_footer_frame(),
         *_wrong_footer(),
         *_wrong_head(),
+        *_wrong_references(),
         *_wrong_places(),
         *_wrong_block(),
     ]
@@ -246,6 +258,29 @@ def _wrong_head() -> list[Broken]:
             )
             for name, edit, why in edits
         ),
+    ]
+
+
+def _wrong_references() -> list[Broken]:
+    def both(parts: Parts) -> None:
+        parts.sections.append(section(parts_of(REFERENCE), REFERENCES))
+
+    def neither(parts: Parts) -> None:
+        parts.sections = [s for s in parts.sections if s.code != PARTS]
+
+    def no_part(parts: Parts) -> None:
+        it = section(parts, PARTS)
+        it.payload = it.payload[: 2 + len(PLAN)] + bytes(4)
+
+    edits: list[tuple[str, Callable[[Parts], None], str]] = [
+        ("references-both", both, "sections 7 and 9"),
+        ("references-neither", neither, "neither section 7 nor 9"),
+        ("references-no-part", no_part, "no part of a manifest"),
+    ]
+    name = REFERENCE_PARTS["file"].rpartition("/")[2]
+    return [
+        Broken(f"broken/{it}/{name}", changed(REFERENCE_PARTS, edit), CORRUPT, "footer", why)
+        for it, edit, why in edits
     ]
 
 

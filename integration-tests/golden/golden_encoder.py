@@ -20,7 +20,7 @@ KINDS = {"delta": 1, "snapshot": 2, "reference": 3}
 CODECS = {"none": 0, "zstd": 1, "lz4": 2}
 TYPES = {"PUT": 1, "APPEND": 2, "REMOVE": 3}
 
-IDENTITY, LINEAGE, FAMILIES, DROPPED, BLOCKS, GROUPS, REFERENCES, HEAD = range(1, 9)
+IDENTITY, LINEAGE, FAMILIES, DROPPED, BLOCKS, GROUPS, REFERENCES, HEAD, PARTS = range(1, 10)
 
 Spec = dict[str, Any]
 
@@ -69,7 +69,9 @@ def parts_of(spec: Spec) -> Parts:
     ]
     if spec["kind"] == "delta":
         sections.insert(3, Section(DROPPED, dropped(spec["dropped"])))
-    if spec["kind"] == "reference":
+    if spec["kind"] == "reference" and "parts" in spec["references"]:
+        sections.append(Section(PARTS, parts(spec["references"])))
+    elif spec["kind"] == "reference":
         sections.append(Section(REFERENCES, references(spec["references"])))
     if spec["head"] is not None:
         sections.append(Section(HEAD, head(spec["head"]), flags=0))
@@ -188,12 +190,16 @@ def groups(items: list[Spec]) -> bytes:
 
 def references(it: Spec) -> bytes:
     """Payload of section 7."""
-    payload = text(it["plan"]) + struct.pack("<I", len(it["files"]))
-    for file in it["files"]:
-        payload += text(file["path"]) + struct.pack("<Bq", KINDS[file["kind"]], file["version"])
-        payload += text(file["id"]) + struct.pack("<Q", file["length"])
-        payload += struct.pack("<ii", file["groupModulus"], file["groupResidue"])
-        payload += struct.pack("<ii", file["rowModulus"], file["rowResidue"])
+    files = b"".join(named_file(file) for file in it["files"])
+    return text(it["plan"]) + struct.pack("<I", len(it["files"])) + files
+
+
+def parts(it: Spec) -> bytes:
+    """Payload of section 9."""
+    payload = text(it["plan"]) + struct.pack("<I", len(it["parts"]))
+    for part in it["parts"]:
+        payload += struct.pack("<QB", part["offset"], CODECS[part["codec"]])
+        payload += struct.pack("<III", part["storedLength"], part["rawLength"], part["checksum"])
     return payload
 
 
@@ -207,6 +213,14 @@ def fingerprint(spec: Spec) -> Spec:
     content = encode(spec)
     (checksum,) = struct.unpack_from("<I", content, len(content) - 8)
     return {"length": len(content), "checksum": checksum}
+
+
+def named_file(file: Spec) -> bytes:
+    """A file in section 7 or in a manifest."""
+    named = text(file["path"]) + struct.pack("<Bq", KINDS[file["kind"]], file["version"])
+    named += text(file["id"]) + struct.pack("<Q", file["length"])
+    named += struct.pack("<ii", file["groupModulus"], file["groupResidue"])
+    return named + struct.pack("<ii", file["rowModulus"], file["rowResidue"])
 
 
 def text(value: str) -> bytes:

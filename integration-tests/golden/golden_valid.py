@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from golden_encoder import fingerprint
+from golden_manifest import PLACES, PLAN
 
 Spec = dict[str, Any]
 
@@ -383,6 +384,15 @@ REFERENCE = spec(
     },
 )
 
+# Partition 5 of 6, by the parts that a manifest has for its class: what the golden one describes.
+REFERENCE_PARTS = spec(
+    "reference-parts/31_77a1e90c.ref",
+    "reference",
+    {"version": 31, "id": "77a1e90c", "partition": 5, "partitions": 6, "keyGroups": 24},
+    families=[family(0, "default", -1, -1)],
+    references={"plan": PLAN, "parts": [PLACES[1], PLACES[3]]},
+)
+
 AFTER_RESCALE = spec(
     "after-rescale/33.delta",
     "delta",
@@ -493,6 +503,7 @@ VALID: list[Spec] = [
     WITH_IDS,
     DROPPED,
     REFERENCE,
+    REFERENCE_PARTS,
     AFTER_RESCALE,
     UNKNOWN_SECTION,
     SECTIONS_REVERSED,

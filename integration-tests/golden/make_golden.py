@@ -9,6 +9,8 @@ from pathlib import Path
 
 from golden_broken import broken_files
 from golden_encoder import Section, assemble, encode, parts_of
+from golden_manifest import CONTENT, CORRUPT, PARTS, PLACES, broken_manifests
+from golden_manifest import VALID as MANIFEST
 from golden_valid import SECTIONS_REVERSED, STORES, UNKNOWN_SECTION, VALID
 
 HERE = Path(__file__).resolve().parent
@@ -17,7 +19,8 @@ HERE = Path(__file__).resolve().parent
 def contents() -> dict[str, bytes]:
     """Every golden file: path relative to the golden folder, and bytes."""
     files = {spec["file"]: encode(spec) for spec in VALID}
-    files |= {broken.file: broken.content for broken in broken_files()}
+    files |= {broken.file: broken.content for broken in [*broken_files(), *broken_manifests()]}
+    files[MANIFEST] = CONTENT
 
     extended = parts_of(UNKNOWN_SECTION)
     extended.sections.insert(1, Section(900, b"from a later release", flags=0))
@@ -35,8 +38,17 @@ def expected() -> str:
         {"file": it.file, "condition": it.condition, "found": it.found, "why": it.why}
         for it in broken_files()
     ]
-    found = {"valid": VALID, "broken": broken, "stores": STORES}
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    parts = [
+        {"place": place, "layer": {key: it[key] for key in ("partitions", "of")}}
+        for place, it in zip(PLACES, PARTS, strict=True)
+    ]
+    broken_parts = [
+        {"file": it.file, "place": it.place, "condition": CORRUPT, "why": it.why}
+        for it in broken_manifests()
+    ]
+    manifests = {"valid": {"file": MANIFEST, "parts": parts}, "broken": broken_parts}
+    every = {"valid": VALID, "broken": broken, "stores": STORES, "manifests": manifests}
+    return json.dumps(every, indent=1, ensure_ascii=False) + "\n"
 
 
 def write(target: Path) -> None:

@@ -74,7 +74,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Reference:
-    """A file that is part of a version written by a rescale, and which of its rows are."""
+    """A file that is part of a version written by a rescale, and which of its rows may be."""
 
     path: str
     kind: Kind
@@ -96,11 +96,23 @@ class Fingerprint:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Where a part of a manifest lies and how to read it. Lengths are in bytes."""
+
+    offset: int
+    codec: Codec
+    stored_length: int
+    raw_length: int
+    checksum: int
+
+
+@dataclass(frozen=True)
 class Footer:
     """Everything a file says of itself.
 
-    `plan` names the rescale that wrote a reference. `head` is in a snapshot, as far as it says so:
-    the delta or reference whose version it holds.
+    `plan` names the rescale that wrote a reference. `parts` are those of its manifest, one for each
+    layer, oldest first; releases before the manifest have written `references` instead. `head` is
+    in a snapshot, as far as it says so: the delta or reference whose version it holds.
     """
 
     frame: Frame
@@ -112,6 +124,7 @@ class Footer:
     groups: GroupTable
     plan: str
     references: tuple[Reference, ...]
+    parts: tuple[Part, ...]
     head: Fingerprint | None
 
     @property

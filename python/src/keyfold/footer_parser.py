@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from keyfold.footer import Family, Fingerprint, Footer, Identity, Link, Reference
+from keyfold.codec import codec_of
+from keyfold.footer import Family, Fingerprint, Footer, Identity, Link, Part, Reference
 from keyfold.footer_tables import read_blocks, read_groups
 from keyfold.frame import Frame, UnknownVersionError
 from keyfold.names import Kind
 from keyfold.wire import Cursor, LineageError, MalformedError
 
-_IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _REFERENCES, _HEAD = range(1, 9)
+_IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _REFERENCES, _HEAD, _PARTS = range(
+    1, 10
+)
 _NAMES = {
     _IDENTITY: "identity",
     _LINEAGE: "lineage",
@@ -21,6 +24,7 @@ _NAMES = {
     _GROUPS: "groups",
     _REFERENCES: "references",
     _HEAD: "head",
+    _PARTS: "parts",
 }
 _REQUIRED = 1
 _UNKNOWN = -1
@@ -39,9 +43,10 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     needed = {_IDENTITY, _LINEAGE, _FAMILIES, _BLOCKS, _GROUPS}
     if frame.kind is Kind.DELTA:
         needed.add(_DROPPED)
-    if frame.kind is Kind.REFERENCE:
-        needed.add(_REFERENCES)
-    elif _REFERENCES in payloads:
+    named = payloads.keys() & {_REFERENCES, _PARTS}
+    if frame.kind is Kind.REFERENCE and len(named) != 1:
+        raise MalformedError("a reference has references, or parts of a manifest, and not both")
+    if frame.kind is not Kind.REFERENCE and named:
         raise MalformedError("only a reference may have a references section")
     if _HEAD in payloads and frame.kind is not Kind.SNAPSHOT:
         raise MalformedError("only a snapshot may have a head section")
@@ -52,9 +57,11 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     blocks = _read(payloads, _BLOCKS, lambda cursor: read_blocks(cursor, len(families)))
     if frame.kind is Kind.REFERENCE and blocks:
         raise MalformedError("a reference has blocks")
-    plan, references = "", tuple[Reference, ...]()
+    plan, references, parts = "", tuple[Reference, ...](), tuple[Part, ...]()
     if _REFERENCES in payloads:
         plan, references = _read(payloads, _REFERENCES, _references)
+    if _PARTS in payloads:
+        plan, parts = _read(payloads, _PARTS, _parts)
     return Footer(
         frame=frame,
         identity=identity,
@@ -67,6 +74,7 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
         ),
         plan=plan,
         references=references,
+        parts=parts,
         head=_read(payloads, _HEAD, _head) if _HEAD in payloads else None,
     )
 
@@ -170,14 +178,23 @@ def _dropped(cursor: Cursor) -> tuple[str, ...]:
 
 def _references(cursor: Cursor) -> tuple[str, tuple[Reference, ...]]:
     plan = cursor.text()
-    references = tuple(_reference(cursor) for _ in range(cursor.u32()))
-    if any(it.kind is Kind.REFERENCE for it in references):
-        raise MalformedError("a reference refers to a reference")
-    return plan, references
+    return plan, tuple(parse_reference(cursor) for _ in range(cursor.u32()))
 
 
-def _reference(cursor: Cursor) -> Reference:
-    return Reference(
+def _parts(cursor: Cursor) -> tuple[str, tuple[Part, ...]]:
+    plan = cursor.text()
+    parts = tuple(
+        Part(cursor.u64(), codec_of(cursor.u8()), cursor.u32(), cursor.u32(), cursor.u32())
+        for _ in range(cursor.u32())
+    )
+    if not parts:
+        raise MalformedError("it names no part of a manifest")
+    return plan, parts
+
+
+def parse_reference(cursor: Cursor) -> Reference:
+    """A file that a reference or a manifest names; raises MalformedError."""
+    found = Reference(
         path=cursor.text(),
         kind=_kind(cursor.u8()),
         version=cursor.i64(),
@@ -188,6 +205,17 @@ def _reference(cursor: Cursor) -> Reference:
         row_modulus=cursor.i32(),
         row_residue=cursor.i32(),
     )
+    if found.kind is Kind.REFERENCE:
+        raise MalformedError("a reference refers to a reference")
+    groups, rows = found.group_modulus, found.row_modulus
+    if (
+        not (0 <= found.group_residue < groups and 0 <= found.row_residue < max(rows, 1))
+        or rows < 0
+    ):
+        raise MalformedError(
+            f"it takes {found.group_residue} of {groups}, {found.row_residue} of {rows}"
+        )
+    return found
 
 
 def _head(cursor: Cursor) -> Fingerprint:

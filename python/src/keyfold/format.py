@@ -48,7 +48,7 @@ def read_footer(source: Source) -> Footer:
         FormatVersionError: it needs a newer reader.
         NotAKeyfoldFileError: it is not Keyfold's.
     """
-    with _errors_of(source):
+    with errors_of(source):
         return _footer(source, whole=False)
 
 
@@ -63,7 +63,7 @@ def read_columns(source: Source) -> tuple[Footer, tuple[Columns, ...]]:
 
 def stream_columns(source: Source) -> tuple[Footer, Iterator[Columns]]:
     """The same a block at a time; the groups are checked when the last one has been taken."""
-    with _errors_of(source):
+    with errors_of(source):
         footer = _footer(source, whole=True)
 
     def blocks() -> Iterator[Columns]:
@@ -73,7 +73,7 @@ def stream_columns(source: Source) -> tuple[Footer, Iterator[Columns]]:
             sizes.append(columns.entry_bytes())
             yield columns
         if hashes:
-            with _errors_of(source):
+            with errors_of(source):
                 _check_groups(footer, np.concatenate(hashes), np.concatenate(sizes))
 
     return footer, blocks()
@@ -84,11 +84,11 @@ def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Itera
 
     Raises as `read_footer` does.
     """
-    with _errors_of(source):
+    with errors_of(source):
         for run in _runs(footer, sorted(numbers)):
             first, last = footer.blocks[run[0]], footer.blocks[run[-1]]
             length = last.offset + last.stored_length - first.offset
-            content = memoryview(_read(source, first.offset, length))
+            content = memoryview(read_whole(source, first.offset, length))
             for number in run:
                 block = footer.blocks[number]
                 at = block.offset - first.offset
@@ -110,7 +110,8 @@ def read_entries(source: Source) -> list[Entry]:
 
 
 @contextmanager
-def _errors_of(source: Source) -> Iterator[None]:
+def errors_of(source: Source) -> Iterator[None]:
+    """Turns what is wrong with a file's bytes into errors that name it."""
     where = f"{source.path}{place_of(source.path)}"
     try:
         yield
@@ -133,18 +134,20 @@ def _errors_of(source: Source) -> Iterator[None]:
 def _footer(source: Source, *, whole: bool) -> Footer:
     size = source.size
     if size < SMALLEST_FILE:
-        refuse_short(_read(source, 0, size))
+        refuse_short(read_whole(source, 0, size))
     start = max(0, size - _TAIL_BYTES)
-    tail = _read(source, start, size - start)
+    tail = read_whole(source, start, size - start)
     header = None
     if start == 0:
         header = tail[:HEADER_BYTES]
     elif whole or not has_trailer_magic(tail):
-        header = _read(source, 0, HEADER_BYTES)
+        header = read_whole(source, 0, HEADER_BYTES)
     trailer = tail[-TRAILER_BYTES:]
     length = footer_length(trailer, header, size)
     offset = size - TRAILER_BYTES - length
-    stored = tail[offset - start :][:length] if offset >= start else _read(source, offset, length)
+    stored = (
+        tail[offset - start :][:length] if offset >= start else read_whole(source, offset, length)
+    )
     frame = check_frame(stored, trailer, header)
     with _part("the footer"):
         raw = decompress(stored, frame.footer_raw_length, frame.footer_codec)
@@ -163,7 +166,8 @@ def _part(name: str) -> Iterator[None]:
         raise type(error)(f"{name}: {error}") from error
 
 
-def _read(source: Source, offset: int, length: int) -> bytes:
+def read_whole(source: Source, offset: int, length: int) -> bytes:
+    """Bytes of a file, all of them; raises MalformedError if it has become shorter."""
     data = source.read(offset, length)
     if len(data) != length:
         raise CutOffError(f"it has become shorter than {offset + length} bytes")

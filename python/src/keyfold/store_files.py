@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.footer import Footer
 from keyfold.format import read_footer
+from keyfold.manifest import Layer, manifest_path, read_layer
 from keyfold.names import HEAD_KINDS, FileName, Kind, parse_name
 from keyfold.source import Source
 from keyfold.storage import Storage
@@ -24,6 +25,7 @@ class StoreFiles:
     sizes: dict[FileName, int]
     times: dict[FileName, int | None] = field(default_factory=dict)
     _footers: dict[str, Footer] = field(default_factory=dict, compare=False, repr=False)
+    _layers: dict[str, list[Layer]] = field(default_factory=dict, compare=False, repr=False)
 
     def head(self, version: int, unique: str) -> Footer:
         """What the head of a version says of itself.
@@ -66,6 +68,16 @@ class StoreFiles:
         known = self._footers.get(path)
         if known is None:
             known = self._footers[path] = read_footer(file)
+        return known
+
+    def layers(self, reference: Footer) -> list[Layer]:
+        """What the manifest of a reference has for it, oldest first. Raises KeyfoldError."""
+        name = self.name_of(reference)
+        known = self._layers.get(name)
+        if known is None:
+            with self.storage.open(manifest_path(reference)) as file:
+                known = [read_layer(file, part) for part in reference.parts]
+            self._layers[name] = known
         return known
 
     def footer_or_none(self, name: FileName) -> Footer | None:

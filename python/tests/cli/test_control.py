@@ -22,7 +22,8 @@ from state_writer import StateWriter
 CHECKPOINT = "file:/c"
 PLAN: dict[str, Any] = {
     "checkpoint": CHECKPOINT, "lastBatch": 7, "batch": 8, "from": 4, "to": 6, "applied": False,
-    "referencedBytes": 2048, "firstLoadBytes": 2050, "operators": [], "refusals": [],
+    "referencedBytes": 2048, "firstLoadBytes": 4096, "firstLoadFiles": 1500,
+    "firstLoadBytesMax": 1024, "firstLoadFilesMax": 250, "operators": [], "refusals": [],
     "warnings": ["stop it"],
 }  # fmt: skip
 ROLLBACK: dict[str, Any] = {

@@ -12,9 +12,11 @@ import pytest
 
 import make_golden
 from keyfold.block import Entry
+from keyfold.codec import Codec
 from keyfold.errors import KeyfoldError
-from keyfold.footer import Family, Footer
+from keyfold.footer import Family, Footer, Part
 from keyfold.format import read_columns, read_entries, read_footer
+from keyfold.manifest import Layer, read_layer
 from keyfold.source import BytesSource
 from keyfold.state.merge import Rows
 from keyfold.state.place import StorePlace
@@ -74,6 +76,20 @@ def test_broken_file_is_refused_by_its_footer_alone(file: str) -> None:
     assert caught.value.condition == BROKEN[file]["condition"]
 
 
+def test_manifest_is_as_expected() -> None:
+    manifest = EXPECTED["manifests"]["valid"]
+    for it in manifest["parts"]:
+        assert layer(read_layer(source(manifest["file"]), part(it["place"]))) == it["layer"]
+
+
+@pytest.mark.parametrize("it", EXPECTED["manifests"]["broken"], ids=lambda it: it["why"])
+def test_broken_manifest_is_refused(it: dict[str, Any]) -> None:
+    with pytest.raises(KeyfoldError) as caught:
+        read_layer(source(it["file"]), part(it["place"]))
+    assert caught.value.condition == it["condition"]
+    assert it["file"] in str(caught.value)
+
+
 def test_script_makes_the_committed_files(tmp_path: Path) -> None:
     make_golden.write(tmp_path)
     made = {str(it.relative_to(tmp_path)): it for it in tmp_path.rglob("*") if it.is_file()}
@@ -124,10 +140,30 @@ def described(footer: Footer) -> dict[str, Any]:
         "references": None,
         "head": None if footer.head is None else asdict(footer.head),
     }
+    if footer.parts:
+        parts = [place(it) for it in footer.parts]
+        found["references"] = {"plan": footer.plan, "parts": parts}
     if footer.references:
         files = [with_kind(camel(asdict(it))) for it in footer.references]
         found["references"] = {"plan": footer.plan, "files": files}
     return found
+
+
+def place(it: Part) -> dict[str, Any]:
+    return camel(asdict(it)) | {"codec": it.codec.name.lower()}
+
+
+def layer(it: Layer) -> dict[str, Any]:
+    of = [
+        camel(asdict(each)) | {"files": [with_kind(camel(asdict(file))) for file in each.files]}
+        for each in it.of
+    ]
+    return {"partitions": it.partitions, "of": of}
+
+
+def part(it: dict[str, Any]) -> Part:
+    codec = Codec[it["codec"].upper()]
+    return Part(it["offset"], codec, it["storedLength"], it["rawLength"], it["checksum"])
 
 
 def described_family(family: Family) -> dict[str, Any]:

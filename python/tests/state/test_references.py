@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ import pytest
 import keyfold
 from fake_checkpoint import FakeCheckpoint
 from golden_encoder import encode
+from golden_manifest import file as named_file
+from golden_manifest import had, manifest, part, raw_part
 from golden_valid import family, spec
-from keyfold.errors import FileCorruptError
+from keyfold.errors import FileCorruptError, FileMissingError
 from state_writer import StateWriter, hash_of
 
 
@@ -77,6 +80,122 @@ def test_rows_are_where_they_belong(
     assert [it for it in opened.fsck(deep=True).findings if it.is_damage] == []
 
 
+PLAN = "p-1"
+
+
+def rescale_by_manifest(writer: StateWriter, to: int, layers: list[tuple[int, list[Any]]]) -> None:
+    """What FORMAT.md 11 says: each layer in as many parts as the largest common divisor says."""
+    version = writer.batch_number + 2
+    parts, first = [], []
+    for partitions, of in layers:
+        classes = gcd(partitions, to)
+        first.append((len(parts), classes))
+        parts += [
+            part(partitions, *(it for it in of if it["partition"] % classes == number))
+            for number in range(classes)
+        ]
+    content, places = manifest([("none", raw_part(it)) for it in parts])
+    writer.fake.write(f"keyfold/rescale-{version - 1}-{PLAN}.manifest", content)
+    for partition in range(to):
+        identity = {
+            "version": version, "id": f"new-{partition}", "partition": partition,
+            "partitions": to, "keyGroups": writer.groups,
+        }  # fmt: skip
+        own = [places[start + partition % classes] for start, classes in first]
+        content = encode(
+            spec("", "reference", identity, families=[family(0, "default", -1, -1, values=-1)],
+                 references={"plan": PLAN, "parts": own})
+        )  # fmt: skip
+        writer.fake.write(f"state/0/{partition}/{version}_new-{partition}.ref", content)
+    writer.fake.start(version - 1, partitions=to)
+    writer.fake.commit(version - 1, {0: [[f"new-{partition}"] for partition in range(to)]})
+
+
+def named(writer: StateWriter, partition: int, version: int) -> dict[str, Any]:
+    path = writer.path(version, "delta", partition)
+    return named_file(
+        str(path.relative_to(writer.fake.root / "state")),
+        "delta",
+        version,
+        path.stat().st_size,
+        id=writer.unique(partition, version),
+    )
+
+
+def layer_of(writer: StateWriter, *versions: int, on_top: bool = False) -> tuple[int, list[Any]]:
+    """A layer of all partitions of a writer, with the deltas of some versions."""
+    return writer.partitions, [
+        had(p, *(named(writer, p, version) for version in versions), on_top=on_top)
+        for p in range(writer.partitions)
+    ]
+
+
+def check(fake: FakeCheckpoint, to: int, expected: dict[int, int]) -> None:
+    opened = keyfold.open_checkpoint(fake.root)
+    rows = opened[0].scan().to_pylist()
+    assert {row["key"]["id"]: row["value"]["total"] for row in rows} == expected
+    assert len(rows) == len(expected)
+    for row in rows:
+        assert row["partition_id"] == hash_of(row["key"]["id"]) % to
+    for key, value in list(expected.items())[:3]:
+        assert opened[0].get({"id": key}).to_pylist()[0]["value"] == {"total": value}
+    assert [it for it in opened.fsck(deep=True).findings if it.is_damage] == []
+
+
+@pytest.mark.parametrize("to", [4, 1, 3, 6, 5, 8])
+def test_rows_are_where_a_manifest_says(fake: FakeCheckpoint, to: int) -> None:
+    writer = StateWriter(fake)
+    writer.batch({key: key for key in range(60)})
+    writer.batch(dict.fromkeys(range(0, 60, 3)))
+    rescale_by_manifest(writer, to, [layer_of(writer, 1, 2)])
+    check(fake, to, {key: values[0] for key, values in writer.rows.items()})
+    references = keyfold.open_checkpoint(fake.root).inspect.references()
+    assert references.column("referenced_files").to_pylist() == [
+        2 * sum(p % gcd(2, to) == q % gcd(2, to) for p in range(2)) for q in range(to)
+    ]
+
+
+@pytest.mark.parametrize("to", [2, 3, 4, 5, 8])
+def test_rows_of_partitions_that_stand_on_an_earlier_layer(fake: FakeCheckpoint, to: int) -> None:
+    """Rescaled twice: 2 -> 3, then on. Partition 1 of 3 has a snapshot since, the others not."""
+    writer = StateWriter(fake)
+    writer.batch({key: key for key in range(60)})
+    older = layer_of(writer, 1)
+    writer.partitions = 3
+    writer.lineage = {p: [] for p in range(3)}
+    writer.batch(dict.fromkeys(range(0, 60, 4), 77) | dict.fromkeys(range(0, 60, 5)))
+    partitions, of = layer_of(writer, 2, on_top=True)
+    # What partition 1 has is all in its own file, also what the old files have otherwise.
+    mine = {key: values for key, values in writer.rows.items() if writer.owner(key) == 1}
+    content = writer.file(2, "snapshot", 1, [writer._put(key) for key in mine], lineage=[])
+    path = writer.path(2, "snapshot", 1)
+    path.write_bytes(content)
+    of[1] = had(
+        1,
+        named_file(
+            str(path.relative_to(fake.root / "state")), "snapshot", 2, len(content), id="id-2-1"
+        ),
+    )
+    rescale_by_manifest(writer, to, [older, (partitions, of)])
+    # Only the files that they would need are not written here.
+    for batch in range(2):
+        (fake.root / f"commits/{batch}").unlink()
+    check(fake, to, {key: values[0] for key, values in writer.rows.items()})
+
+
+def test_manifest_that_is_gone_is_named(fake: FakeCheckpoint) -> None:
+    writer = StateWriter(fake)
+    writer.batch({key: key for key in range(20)})
+    rescale_by_manifest(writer, 4, [layer_of(writer, 1)])
+    path = fake.root / f"keyfold/rescale-1-{PLAN}.manifest"
+    path.unlink()
+    with pytest.raises(FileMissingError, match=path.name):
+        keyfold.open_checkpoint(fake.root)[0].scan().to_arrow()
+    findings = keyfold.open_checkpoint(fake.root).fsck().findings
+    assert {it.kind.name for it in findings if it.is_damage} == {"MISSING"}
+    assert all(path.name in it.message for it in findings if it.is_damage)
+
+
 def test_file_that_is_not_the_one_referred_to(fake: FakeCheckpoint) -> None:
     writer = StateWriter(fake)
     writer.batch({key: key for key in range(20)})
@@ -107,3 +226,32 @@ def test_family_dropped_by_one_partition_stays_with_the_others(fake: FakeCheckpo
     assert {row["key"]["id"] for row in rows} == {
         key for key in range(20) if writer.owner(key) == 0
     }
+
+
+def test_drop_in_a_file_that_is_listed_twice_is_of_the_rows_taken_each_time(
+    fake: FakeCheckpoint,
+) -> None:
+    """Rows taken at its second place may be older than what came between the two places."""
+    writer = StateWriter(fake, partitions=1)
+    writer.batch({})
+    dropping: dict[str, Any] = spec(
+        "", "delta",
+        {"version": 1, "id": "id-1-0", "partition": 0, "partitions": 1, "keyGroups": 12},
+        dropped=["default"], families=[family(0, "default", 0, 0)],
+    )  # fmt: skip
+    writer.path(1).write_bytes(encode(dropping))
+    writer.batch({key: key for key in range(20)})
+    first, second = named(writer, 0, 1), named(writer, 0, 2)
+    halves = [{"rowModulus": 2, "rowResidue": half} for half in range(2)]
+    files = [it | half for half in halves for it in (first, second)]
+    identity = {
+        "version": 3, "id": "new-0", "partition": 0, "partitions": 1, "keyGroups": 12,
+    }  # fmt: skip
+    content = encode(
+        spec("", "reference", identity, families=[family(0, "default", -1, -1, values=-1)],
+             references={"plan": "p", "files": files})
+    )  # fmt: skip
+    fake.write("state/0/0/3_new-0.ref", content)
+    fake.start(2, partitions=1)
+    fake.commit(2, {0: [["new-0"]]})
+    check(fake, 1, {key: key for key in range(20)})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold.control import bridge
 from keyfold.control.lines import NOT_DONE, lines
-from keyfold.units import size
+from keyfold.units import count, size
 
 if TYPE_CHECKING:
     import os
@@ -28,7 +28,10 @@ class RescalePlan:
         before: number of partitions until then.
         after: number of partitions from then on.
         referenced_bytes: of the files that the new partitions refer to.
-        first_load_bytes: that the first loads of all new partitions read at most.
+        first_load_bytes: that the first loads of all new partitions read of rows, at most.
+        first_load_files: that they open, each counted once for each load.
+        most_load_bytes: that the first load of one new partition reads, at most.
+        most_load_files: that the first load of one new partition opens.
         refusals: why it cannot be done, a sentence each.
         warnings: what to look at before.
         applied: whether it was done.
@@ -43,6 +46,9 @@ class RescalePlan:
     after: int
     referenced_bytes: int
     first_load_bytes: int
+    first_load_files: int
+    most_load_bytes: int
+    most_load_files: int
     refusals: tuple[str, ...]
     warnings: tuple[str, ...]
     applied: bool
@@ -60,6 +66,9 @@ class RescalePlan:
             after=found["to"],
             referenced_bytes=found["referencedBytes"],
             first_load_bytes=found["firstLoadBytes"],
+            first_load_files=found["firstLoadFiles"],
+            most_load_bytes=found["firstLoadBytesMax"],
+            most_load_files=found["firstLoadFilesMax"],
             refusals=tuple(it["reason"] for it in found["refusals"]),
             warnings=tuple(found["warnings"]),
             applied=found["applied"],
@@ -74,7 +83,11 @@ class RescalePlan:
             ("partitions", f"{self.before} -> {self.after}"),
             ("last batch", str(self.last_batch)),
             ("state", f"{size(self.referenced_bytes)} referenced, none rewritten"),
-            ("first loads", f"{size(self.first_load_bytes)} to read, over all new partitions"),
+            (
+                "first loads",
+                f"{_load(self.first_load_bytes, self.first_load_files)} to read, over all new "
+                f"partitions; by one {_load(self.most_load_bytes, self.most_load_files)} at most",
+            ),
             *(("warning", it) for it in self.warnings),
             *(("refused", it) for it in self.refusals),
         ]
@@ -84,6 +97,10 @@ class RescalePlan:
         elif not self.refusals:
             rows.append(NOT_DONE)
         return lines(rows)
+
+
+def _load(bytes_: int, files: int) -> str:
+    return f"{size(bytes_)} of {count(files)} file{'' if files == 1 else 's'}"
 
 
 def plan_rescale(

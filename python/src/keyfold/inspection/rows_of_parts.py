@@ -12,7 +12,7 @@ from keyfold.description import total
 from keyfold.errors import KeyfoldError
 from keyfold.footer import Family, Footer
 from keyfold.spark_log import OperatorMetadata
-from keyfold.state.chain import chains
+from keyfold.state.chain import chains, referenced
 from keyfold.walk import Part
 
 _STORE = [("operator", pa.int64()), ("partition", pa.int32()), ("store", pa.string())]
@@ -92,6 +92,14 @@ def files(parts: list[Part]) -> pa.Table:
     return pa.Table.from_pylist(found, pa.schema([*_FILE, *more]))
 
 
+def _referenced(part: Part, footer: Footer) -> int | None:
+    """How many files a reference takes rows from; None if its manifest cannot be read."""
+    try:
+        return len(referenced(part.files, footer))
+    except KeyfoldError:
+        return None
+
+
 def footers(found: Iterable[tuple[Part, Footer]]) -> pa.Table:
     """A row for each footer."""
     rows = [
@@ -109,7 +117,7 @@ def footers(found: Iterable[tuple[Part, Footer]]) -> pa.Table:
             "row_checksums": footer.frame.row_checksums,
             "lineage": len(footer.lineage),
             "dropped": list(footer.dropped),
-            "referenced_files": len(footer.references),
+            "referenced_files": _referenced(part, footer),
             "created_ms": footer.identity.created,
             "writer": footer.identity.writer,
         }

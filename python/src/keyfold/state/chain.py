@@ -8,15 +8,20 @@ from dataclasses import dataclass
 from keyfold.errors import FileMissingError
 from keyfold.footer import Footer, Reference
 from keyfold.names import FileName, Kind
+from keyfold.state.residues import Residues
 from keyfold.store_files import StoreFiles
 
 
 @dataclass(frozen=True)
 class Step:
-    """A file to apply, by its path in the checkpoint; a reference says what to take of it."""
+    """A file to apply, by its path in the checkpoint.
+
+    If a reference or its manifest names it, only rows that are in all of `taken` are.
+    """
 
     path: str
     reference: Reference | None = None
+    taken: tuple[Residues, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,8 +49,7 @@ def chains(files: StoreFiles, version: int, unique: str) -> Iterator[Chain]:
             yield Chain(head, (_step(files, snapshot), *newer))
         reference = FileName(at, at_id, Kind.REFERENCE)
         if reference in files.sizes:
-            taken = [Step(f"state/{it.path}", it) for it in files.footer(reference).references]
-            yield Chain(head, (*taken, *newer))
+            yield Chain(head, (*referenced(files, files.footer(reference)), *newer))
         delta = FileName(at, at_id, Kind.DELTA)
         if delta not in files.sizes:
             raise _missing(files, version, delta)
@@ -58,6 +62,36 @@ def chains(files: StoreFiles, version: int, unique: str) -> Iterator[Chain]:
             raise _missing(files, version, FileName(at, at_id, Kind.SNAPSHOT))
         at, at_id = lineage[0].version, lineage[0].id
         lineage.pop(0)
+
+
+def referenced(files: StoreFiles, footer: Footer) -> list[Step]:
+    """The files that a reference takes rows from (docs/FORMAT.md, sections 4.7 and 11).
+
+    Raises:
+        KeyfoldError: its manifest cannot be read.
+    """
+    if not footer.parts:
+        return [Step(f"state/{it.path}", it, _listed(it)) for it in footer.references]
+    identity = footer.identity
+    taken: tuple[Residues, ...] = (Residues(identity.partitions, frozenset({identity.partition})),)
+    steps: list[Step] = []
+    for layer in reversed(files.layers(footer)):
+        here = [
+            Step(f"state/{it.path}", it, (*taken, *_listed(it)))
+            for partition in layer.of
+            for it in partition.files
+        ]
+        steps[:0] = here
+        on_top = frozenset(it.partition for it in layer.of if it.on_top)
+        if len(on_top) < len(layer.of):
+            taken = (*taken, Residues(layer.partitions, on_top))
+    return steps
+
+
+def _listed(it: Reference) -> tuple[Residues, ...]:
+    # The group modulus divides the number of key groups: it says the same of hashes.
+    listed = ((it.group_modulus, it.group_residue), (it.row_modulus, it.row_residue))
+    return tuple(Residues(modulus, frozenset({rest})) for modulus, rest in listed if modulus > 1)
 
 
 def _step(files: StoreFiles, name: FileName) -> Step:

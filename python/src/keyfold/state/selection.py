@@ -8,8 +8,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from keyfold.footer import Footer, Reference
+from keyfold.footer import Footer
 from keyfold.rows.places import Flags
+from keyfold.state.residues import Residues
 
 Hashes: TypeAlias = npt.NDArray[np.int32]
 Groups: TypeAlias = npt.NDArray[np.int64]
@@ -43,8 +44,8 @@ class Selection:
         """The same of one family alone."""
         return replace(self, families=frozenset({name}))
 
-    def blocks(self, footer: Footer, reference: Reference | None) -> list[int]:
-        """The blocks of a file that can hold wanted rows, ascending."""
+    def blocks(self, footer: Footer, shares: tuple[Residues, ...]) -> list[int]:
+        """The blocks of a file that can hold wanted rows which are in all shares, ascending."""
         taken = np.array([self._takes_family(it.name) for it in footer.families], dtype=np.bool_)
         groups = footer.groups
         if not len(groups):
@@ -52,8 +53,8 @@ class Selection:
         mask = taken[groups.family]
         if self.groups is not None:
             mask &= _among(groups.group, self.groups, footer.identity.key_groups)
-        if reference is not None:
-            mask &= groups.group % reference.group_modulus == reference.group_residue
+        for share in shares:
+            mask &= share.may_hold(groups.group, footer.identity.key_groups)
         # One up where a group begins, one down after it ends.
         steps = np.zeros(len(footer.blocks) + 1, dtype=np.int64)
         np.add.at(steps, groups.block[mask], 1)
@@ -61,23 +62,16 @@ class Selection:
         blocks: list[int] = np.flatnonzero(np.cumsum(steps[:-1]) > 0).tolist()
         return blocks
 
-    def mask(self, hashes: Hashes, key_groups: int, reference: Reference | None) -> Flags | None:
-        """The entries to take of a block; None takes all."""
-        masks = []
+    def mask(self, hashes: Hashes, key_groups: int, shares: tuple[Residues, ...]) -> Flags | None:
+        """The entries to take of a block, of those that are in all shares; None takes all."""
+        numbers = hashes.astype(np.int64)
+        masks = [share.has(numbers) for share in shares]
         if self.hash is not None:
             masks.append(hashes == self.hash)
         if self.sieve is not None:
             masks.append(self.sieve.passes(hashes))
-        if self.groups is None and reference is None:
-            return np.logical_and.reduce(masks) if masks else None
-        groups = hashes.astype(np.int64) % key_groups
         if self.groups is not None and self.hash is None:
-            masks.append(_among(groups, self.groups, key_groups))
-        if reference is not None:
-            masks.append(groups % reference.group_modulus == reference.group_residue)
-            if reference.row_modulus:
-                rows = hashes.astype(np.int64) % reference.row_modulus
-                masks.append(rows == reference.row_residue)
+            masks.append(_among(numbers % key_groups, self.groups, key_groups))
         whole = np.logical_and.reduce(masks) if masks else None
         return None if whole is None or whole.all() else whole
 

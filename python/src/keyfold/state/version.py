@@ -92,7 +92,7 @@ def _build(
             check_belongs(file.path, footer, chain.head, place, step)
             for name in footer.dropped:
                 pieces[name] = _without(pieces.get(name, []), footer, step)
-            for columns in read_blocks(file, footer, wanted.blocks(footer, step.reference)):
+            for columns in read_blocks(file, footer, wanted.blocks(footer, step.taken)):
                 found = _selected(columns, number, footer, step, wanted)
                 pieces.setdefault(columns.family.name, []).append(found)
     return {
@@ -106,23 +106,25 @@ def _selected(
     columns: Columns, number: int, footer: Footer, step: Step, wanted: Selection
 ) -> Entries:
     entries = of_block(columns, number)
-    mask = wanted.mask(columns.hashes, footer.identity.key_groups, step.reference)
+    mask = wanted.mask(columns.hashes, footer.identity.key_groups, step.taken)
     return entries if mask is None else entries.take(mask)
 
 
 def _without(pieces: list[Entries], footer: Footer, step: Step) -> list[Entries]:
     """What is left of a family that a file drops.
 
-    A file of another layout speaks for its own partition alone: what another one has put into the
-    family meanwhile stays.
+    A file of another layout speaks for the rows alone that are taken of its partition: what another
+    one has put into the family meanwhile stays.
     """
     identity = footer.identity
     if step.reference is None or identity.partitions == 0:
         return []
     kept = []
     for piece in pieces:
-        others = piece.hashes % identity.partitions != identity.partition
-        kept.append(piece.take(others))
+        gone = piece.hashes % identity.partitions == identity.partition
+        for share in step.taken:
+            gone &= share.has(piece.hashes)
+        kept.append(piece.take(~gone))
     return kept
 
 

@@ -47,7 +47,7 @@ def changed(source: Source, before: Batch, after: Batch, partition: int) -> Sele
         own_groups = head.groups.group[np.isin(head.groups.family, numbers)]
         groups.update(own_groups.tolist())
         with source.storage.open(f"{files.folder}/{files.name_of(head)}") as file:
-            hashes += [it.hashes for it in read_blocks(file, head, own.blocks(head, None))]
+            hashes += [it.hashes for it in read_blocks(file, head, own.blocks(head, ()))]
         link = head.lineage[0] if head.lineage else None
         if head.identity.version == before.version + 1:
             unique = source.unique(before, partition)

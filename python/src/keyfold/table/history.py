@@ -81,14 +81,14 @@ class _State:
         name = FileName(head.identity.version, head.identity.id, Kind.DELTA)
         path = f"{self._source.place(partition).folder}/{name}"
         own = wanted.of_family(self._source.layout.family)
-        blocks = own.blocks(head, None)
+        blocks = own.blocks(head, ())
         if not blocks:
             return entries
         pieces = [entries]
         number = int(entries.file[-1]) + 1 if entries.count else 0
         with self._source.storage.open(path) as file:
             for columns in read_blocks(file, read_footer(file), blocks):
-                mask = own.mask(columns.hashes, head.identity.key_groups, None)
+                mask = own.mask(columns.hashes, head.identity.key_groups, ())
                 piece = of_block(columns, number)
                 pieces.append(piece if mask is None else piece.take(mask))
         return concatenated(pieces)

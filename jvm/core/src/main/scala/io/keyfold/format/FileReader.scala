@@ -210,12 +210,12 @@ object FileReader {
     if (end != blocksEnd) throw new CorruptFile(path, s"blocks end at $end, not at $blocksEnd")
   }
 
-  private def expect(path: String, part: String, found: Int, expected: Int): Unit =
+  private[format] def expect(path: String, part: String, found: Int, expected: Int): Unit =
     if (found != expected) {
       throw new CorruptFile(path, f"$part has checksum $found%08x instead of $expected%08x")
     }
 
-  private def decompress(
+  private[format] def decompress(
       path: String,
       part: String,
       codec: Codec,

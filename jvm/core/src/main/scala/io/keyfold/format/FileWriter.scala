@@ -34,7 +34,7 @@ final class FileWriter(
   private var groupBytes = 0L
   private var groupStart = 0
 
-  writeHeader()
+  emit(FileWriter.header(kind.code, flags))
 
   /** The entries that follow belong to `newGroup` of family `newFamily`, an index into the
     * footer's.
@@ -114,17 +114,6 @@ final class FileWriter(
     Fingerprint(position, checksum)
   }
 
-  private def writeHeader(): Unit = {
-    val header = new ByteSink(Layout.HeaderLength)
-    header.bytes(Layout.HeaderMagic, Layout.HeaderMagic.length)
-    header.u16(Layout.FormatVersion)
-    header.u8(kind.code)
-    header.u8(flags)
-    header.i32(0)
-    header.i32(Checksum.of(header.array, 0, header.length))
-    emit(header)
-  }
-
   private def endGroup(): Unit = {
     if (groupEntries > 0) {
       groups.add(family, group, groupBlock, groupEntry, groupEntries, groupBytes)
@@ -154,5 +143,20 @@ final class FileWriter(
   private def emit(bytes: ByteSink): Unit = {
     out.write(bytes.array, 0, bytes.length)
     position += bytes.length
+  }
+}
+
+private[format] object FileWriter {
+
+  /** The first bytes of a file: docs/FORMAT.md, section 3.1. */
+  def header(kind: Int, flags: Int): ByteSink = {
+    val header = new ByteSink(Layout.HeaderLength)
+    header.bytes(Layout.HeaderMagic, Layout.HeaderMagic.length)
+    header.u16(Layout.FormatVersion)
+    header.u8(kind)
+    header.u8(flags)
+    header.i32(0)
+    header.i32(Checksum.of(header.array, 0, header.length))
+    header
   }
 }

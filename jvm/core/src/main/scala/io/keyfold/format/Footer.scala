@@ -108,8 +108,27 @@ final case class GroupRun(
     bytes: Long
 )
 
-/** The files that a version was put together from by a rescale. */
-final case class References(planId: String, files: Seq[FileReference])
+/** The files that a version was put together from by a rescale.
+  *
+  * @param files
+  *   where an earlier release has written the reference
+  * @param parts
+  *   else where the plan's manifest has the layers, oldest first: docs/FORMAT.md, section 11
+  */
+final case class References(
+    planId: String,
+    files: Seq[FileReference],
+    parts: Seq[ManifestPart] = Nil
+)
+
+/** Where a part of a manifest is. */
+final case class ManifestPart(
+    offset: Long,
+    codec: Codec,
+    storedLength: Int,
+    rawLength: Int,
+    checksum: Int
+)
 
 /** What to take from another file.
   *

@@ -18,7 +18,10 @@ object FooterCodec {
     }
     section(out, Section.Blocks)(blocks(_, footer.blocks))
     section(out, Section.Groups)(groups(_, footer.groups))
-    footer.references.foreach(r => section(out, Section.References)(references(_, r)))
+    footer.references.foreach { r =>
+      if (r.parts.isEmpty) section(out, Section.References)(references(_, r))
+      else section(out, Section.Parts)(parts(_, r))
+    }
     footer.head.foreach(h => section(out, Section.Head, flags = 0)(head(_, h)))
     out
   }
@@ -35,13 +38,16 @@ object FooterCodec {
       val code = in.u16()
       val flags = in.u16()
       val payload = in.part(in.length(), s"footer section $code")
-      val known = code >= Section.Identity && code <= Section.Head
+      val known = code >= Section.Identity && code <= Section.Parts
       if (!known && (flags & Section.Required) != 0) {
         throw new UnknownFormat(path, s"this release does not know its section $code")
       }
       if ((flags & ~Section.Required) != 0) in.fail(s"section $code has reserved flags $flags")
       if (sections.contains(code)) in.fail(s"section $code is there twice")
       if (known) sections += code -> payload
+    }
+    if (sections.contains(Section.References) && sections.contains(Section.Parts)) {
+      in.fail("it has references of both kinds")
     }
 
     def required[T](code: Int)(body: ByteSource => T): T = {
@@ -65,7 +71,7 @@ object FooterCodec {
       optional(Section.Dropped)(s => Seq.fill(s.u16())(s.str())).getOrElse(Nil),
       blocks,
       required(Section.Groups)(groups(_, blocks, id.keyGroups)),
-      optional(Section.References)(references),
+      optional(Section.References)(references).orElse(optional(Section.Parts)(parts)),
       optional(Section.Head)(head)
     )
   }
@@ -178,10 +184,7 @@ object FooterCodec {
     val n = in.count(27)
     val family = Array.fill(n)(in.u16())
     family.find(_ >= families).foreach(f => in.fail(s"a block of unknown family $f"))
-    val codec = Array.fill(n) {
-      val code = in.u8()
-      Codec.ofCode(code).getOrElse(in.fail(s"unknown codec $code"))
-    }
+    val codec = Array.fill(n)(this.codec(in))
     val offset = Array.fill(n)(in.i64())
     val stored = Array.fill(n)(in.length())
     val raw = Array.fill(n)(in.length())
@@ -240,34 +243,59 @@ object FooterCodec {
   private def references(out: ByteSink, references: References): Unit = {
     out.str(references.planId)
     out.i32(references.files.length)
-    references.files.foreach { f =>
-      out.str(f.path)
-      out.u8(f.kind.code)
-      out.i64(f.version.version)
-      out.str(f.version.id)
-      out.i64(f.length)
-      out.i32(f.taken.groupModulus)
-      out.i32(f.taken.groupResidue)
-      out.i32(f.taken.rowModulus)
-      out.i32(f.taken.rowResidue)
-    }
+    references.files.foreach(reference(out, _))
   }
 
   private def references(in: ByteSource): References =
-    References(
-      in.str(),
-      Vector.fill(in.count(37)) {
-        val path = in.str()
-        val kind = fileKind(in)
-        FileReference(
-          path,
-          kind,
-          VersionId(in.i64(), in.str()),
-          length = in.i64(),
-          selection(in)
-        )
-      }
-    )
+    References(in.str(), Vector.fill(in.count(MinReference))(reference(in)))
+
+  private def parts(out: ByteSink, references: References): Unit = {
+    out.str(references.planId)
+    out.i32(references.parts.length)
+    references.parts.foreach { part =>
+      out.i64(part.offset)
+      out.u8(part.codec.code)
+      out.i32(part.storedLength)
+      out.i32(part.rawLength)
+      out.i32(part.checksum)
+    }
+  }
+
+  private def parts(in: ByteSource): References = {
+    val planId = in.str()
+    val parts = Vector.fill(in.count(21)) {
+      ManifestPart(in.i64(), codec(in), in.length(), in.length(), in.i32())
+    }
+    if (parts.isEmpty) in.fail("it has no part of a manifest")
+    References(planId, Nil, parts)
+  }
+
+  private def codec(in: ByteSource): Codec = {
+    val code = in.u8()
+    Codec.ofCode(code).getOrElse(in.fail(s"unknown codec $code"))
+  }
+
+  /** Least bytes of a reference to a file. */
+  private[format] val MinReference = 37
+
+  private[format] def reference(out: ByteSink, f: FileReference): Unit = {
+    out.str(f.path)
+    out.u8(f.kind.code)
+    out.i64(f.version.version)
+    out.str(f.version.id)
+    out.i64(f.length)
+    out.i32(f.taken.groupModulus)
+    out.i32(f.taken.groupResidue)
+    out.i32(f.taken.rowModulus)
+    out.i32(f.taken.rowResidue)
+  }
+
+  private[format] def reference(in: ByteSource): FileReference = {
+    val path = in.str()
+    val kind = fileKind(in)
+    if (kind == FileKind.Reference) in.fail(s"it refers to the reference $path")
+    FileReference(path, kind, VersionId(in.i64(), in.str()), length = in.i64(), selection(in))
+  }
 
   private def selection(in: ByteSource): Selection = {
     val taken = Selection(in.i32(), in.i32(), in.i32(), in.i32())

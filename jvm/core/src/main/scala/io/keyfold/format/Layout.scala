@@ -17,6 +17,9 @@ object Layout {
   /** Header flag: every entry carries a checksum of key and values. The other bits are reserved. */
   val RowChecksumsFlag = 1
 
+  /** Kind in the header of a manifest, which is no file of a store. */
+  val ManifestKind = 4
+
   object Section {
     val Identity = 1
     val Lineage = 2
@@ -26,6 +29,7 @@ object Layout {
     val Groups = 6
     val References = 7
     val Head = 8
+    val Parts = 9
 
     /** Section flag: a reader that does not know this section must refuse the file. */
     val Required = 1

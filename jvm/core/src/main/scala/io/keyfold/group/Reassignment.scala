@@ -1,14 +1,19 @@
 package io.keyfold.group
 
-/** Who takes which rows when a store of `from` partitions is cut into `to`; key groups stay. */
-final class Reassignment(val from: Int, val to: Int, val groups: Int) {
-  private val shared = KeyGroups.gcd(from, to)
+/** Who needs whom when a store of `from` partitions is cut into `to`; key groups stay. Partitions
+  * fall into classes: one has rows for all new ones of its class, as a rule, and for no others.
+  */
+final class Reassignment(from: Int, to: Int, groups: Int) {
 
-  /** The old partitions that have rows of a new one, ascending. */
-  def sources(partition: Int): Seq[Int] = (partition % shared) until from by shared
+  /** Number of classes: as many as the largest common divisor. */
+  val classes: Int = KeyGroups.gcd(from, to)
 
-  /** What a new partition takes of the files of an old one; nothing if no row can be both's. */
-  def taken(source: Int, partition: Int): Option[Selection] =
-    Selection.ofPartition(source, from, groups).ofGroups and
-      Selection.ofPartition(partition, to, groups)
+  /** Class of a partition, old or new. */
+  def classOf(partition: Int): Int = partition % classes
+
+  /** How much of an old partition's key groups a new one takes. */
+  def share: Double = {
+    val old = KeyGroups.gcd(groups, from)
+    KeyGroups.gcd(old, KeyGroups.gcd(groups, to)).toDouble / KeyGroups.gcd(groups, to)
+  }
 }

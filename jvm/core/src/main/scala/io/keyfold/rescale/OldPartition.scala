@@ -47,27 +47,28 @@ private[rescale] final class OldPartition(
     })
     .map(name => s"${location.folder}/$name")
 
-  /** The files that together hold the version, in the order they are to be applied, with what is to
-    * be taken of them for all rows of this partition: those of the newest snapshot that can be used
-    * and after it, or those that the reference of an earlier rescale names.
+  /** The files that together hold the version: those of the newest snapshot that can be used and
+    * after it, or after the reference of an earlier rescale.
     *
     * @throws io.keyfold.errors.StoreError
     *   if one of them is not there, or the snapshot cannot be used and nothing stands in for it
     */
-  def chain(own: Selection): List[FileReference] = {
+  def chain: OldPartition.Chain = {
     @tailrec
     def down(
         here: Ancestor,
         older: List[Ancestor],
         newer: List[FileReference]
-    ): List[FileReference] =
-      if (isUsable(here.version)) reference(here.version, FileKind.Snapshot, own) :: newer
-      else if (isReference(here)) referenced(here.version).toList ++ newer
+    ): OldPartition.Chain =
+      if (isUsable(here.version)) {
+        OldPartition.Chain(None, reference(here.version, FileKind.Snapshot) :: newer)
+      } else if (isReference(here)) onTopOf(here.version, newer)
       else {
         val further =
           if (older.nonEmpty || here.version.version == 1) older else below(here.version)
-        val all = reference(here.version, FileKind.Delta, own) :: newer
-        if (further.isEmpty) all else down(further.head, further.tail, all)
+        val all = reference(here.version, FileKind.Delta) :: newer
+        if (further.isEmpty) OldPartition.Chain(None, all)
+        else down(further.head, further.tail, all)
       }
     down(head, footer.lineage.toList, Nil)
   }
@@ -119,21 +120,24 @@ private[rescale] final class OldPartition(
       catch { case _: CorruptFile => true }
     }
 
-  private def referenced(version: VersionId): Seq[FileReference] =
-    (if (version == head.version) footer
-     else footerOf(version, FileKind.Reference)).references.get.files
+  private def onTopOf(version: VersionId, newer: List[FileReference]): OldPartition.Chain = {
+    val base = if (version == head.version) footer else footerOf(version, FileKind.Reference)
+    val references = base.references.get
+    if (references.parts.nonEmpty) OldPartition.Chain(Some(base), newer)
+    else OldPartition.Chain(None, references.files.toList ++ newer)
+  }
 
   private def has(version: VersionId, kind: FileKind) = lengths.contains(kind.nameOf(version))
 
   private def path(version: VersionId, kind: FileKind) =
     s"${location.folder}/${kind.nameOf(version)}"
 
-  private def reference(version: VersionId, kind: FileKind, taken: Selection) = FileReference(
+  private def reference(version: VersionId, kind: FileKind) = FileReference(
     path(version, kind),
     kind,
     version,
     lengths.getOrElse(kind.nameOf(version), throw missing(version, kind)),
-    taken
+    Selection.All
   )
 
   private def footerOf(version: VersionId, kind: FileKind): Footer = open(version, kind)(_.footer)
@@ -169,6 +173,13 @@ private[rescale] final class OldPartition(
   )
 }
 
-private object OldPartition {
+private[rescale] object OldPartition {
   private val log = LoggerFactory.getLogger(classOf[OldPartition])
+
+  /** @param base
+    *   footer of a reference whose manifest has what the files are applied to
+    * @param files
+    *   in the order they are to be applied
+    */
+  final case class Chain(base: Option[Footer], files: List[FileReference])
 }

@@ -19,19 +19,21 @@ private[rescale] final class OldPartitions(
     inParallel: StorePlanner.Parallel
 ) {
 
-  /** @param ids
+  /** Applies a function to each, and keeps what it returns.
+    *
+    * @param ids
     *   of the version, one for each partition, as the commit log has them; none under checkpoint
     *   format v1
     * @return
-    *   ascending; only partition 0 of a store whose rows all live there
+    *   ascending; only of partition 0 of a store whose rows all live there
     * @throws io.keyfold.errors.StoreError
     *   if one is not there, or not what it should be
     */
-  def of(
+  def of[T](
       operator: Long,
       store: String,
       ids: Option[IndexedSeq[String]]
-  ): IndexedSeq[OldPartition] = {
+  )(f: OldPartition => T): IndexedSeq[T] = {
     def read(partition: Int) = new OldPartition(
       blobs,
       StoreLocation(operator, partition, store),
@@ -47,6 +49,6 @@ private[rescale] final class OldPartitions(
         s"the commit log has ${found.length} ids of it, not $count"
       )
     }
-    (first +: inParallel(1 until count)(read)).toIndexedSeq
+    (f(first) +: inParallel(1 until count)(p => f(read(p)))).toIndexedSeq
   }
 }

@@ -6,7 +6,7 @@ import io.keyfold.format._
 import io.keyfold.io.BlobStore
 import io.keyfold.store.StoreLocation
 
-/** Writes the references of a rescale.
+/** Writes the manifest and the references of a rescale.
   *
   * @param planId
   *   of the rescale
@@ -24,7 +24,29 @@ final class ReferenceWriter(
 ) {
   import ReferenceWriter._
 
-  def write(store: StorePlan, partition: PartitionPlan, version: VersionId): Unit = {
+  /** The manifest comes before the first reference.
+    *
+    * @param batch
+    *   the rescale's own
+    * @return
+    *   for each store where its parts are
+    */
+  def writeManifest(batch: Long, stores: Seq[StorePlan]): Seq[IndexedSeq[ManifestPart]] = {
+    val parts = stores.map(_.parts)
+    val written = Manifest.write(blobs, batch, planId, parts.flatten).toIndexedSeq
+    val firsts = parts.scanLeft(0)(_ + _.length)
+    firsts.zip(parts).map { case (first, own) => written.slice(first, first + own.length) }
+  }
+
+  /** @param parts
+    *   where the manifest has what the partition needs
+    */
+  def write(
+      store: StorePlan,
+      partition: PartitionPlan,
+      version: VersionId,
+      parts: Seq[ManifestPart]
+  ): Unit = {
     blobs.write(pathOf(store, partition, version)) { out =>
       val file = new FileWriter(out, FileKind.Reference, Codec.Zstandard, rowChecksums = false)
       val identity = Identity(
@@ -41,7 +63,7 @@ final class ReferenceWriter(
         identity,
         Nil,
         partition.families,
-        references = Some(References(planId, partition.files))
+        references = Some(References(planId, Nil, parts))
       )
       ()
     }

@@ -1,10 +1,10 @@
 package io.keyfold.rescale
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.format.{Family, FileReference}
+import io.keyfold.format.{Family, Layer, LayerPartition}
 import io.keyfold.group.{Reassignment, Selection}
 import io.keyfold.io.BlobStore
-import io.keyfold.store.Placement
+import io.keyfold.store.{Placement, StoreLocation}
 
 /** Plans the rescale of stores from `from` to `to` partitions. For each old partition it lists its
   * folder and reads the footers of its head and of the snapshot that it starts from, or of the
@@ -33,68 +33,59 @@ final class StorePlanner(
     *   if it cannot be rescaled
     */
   def plan(operator: Long, store: String, ids: Option[IndexedSeq[String]]): StorePlan = {
-    val old = new OldPartitions(blobs, from, version, inParallel).of(operator, store, ids)
-    old.foreach(requireRules)
+    val old = new OldPartitions(blobs, from, version, inParallel).of(operator, store, ids) { it =>
+      requireRules(it)
+      Old(it.location, it.footer.identity.keyGroups, it.footer.families, it.isOnly, it.chain)
+    }
     val groups = keyGroups(operator, store, old)
-    val partitions =
-      if (old.length == 1 && old.head.isOnly) IndexedSeq(onlyPartition(old.head))
-      else newPartitions(operator, store, old, groups)
-    val referenced =
-      partitions.flatMap(_.files.map(f => f.path.take(f.path.lastIndexOf('/'))).distinct)
+    val below = new LayersBelow(blobs).of(old.flatMap(_.chain.base))
+    val layers = below :+ Layer(
+      from,
+      old.map(it => LayerPartition(it.location.partition, it.chain.base.nonEmpty, it.chain.files))
+    )
+    val folders =
+      layers.flatMap(_.of).flatMap(_.files).map(f => f.path.take(f.path.lastIndexOf('/')))
     StorePlan(
       operator,
       store,
+      to,
       groups,
-      partitions,
-      (old.map(_.location.folder) ++ referenced).distinct.sorted
+      layers,
+      newPartitions(operator, store, old, groups, layers),
+      (old.map(_.location.folder) ++ folders).distinct.sorted
     )
-  }
-
-  private def onlyPartition(old: OldPartition) = {
-    val files = old.chain(Selection.All)
-    PartitionPlan(0, old.footer.families, files, files.map(_.length).sum)
   }
 
   private def newPartitions(
       operator: Long,
       store: String,
-      old: IndexedSeq[OldPartition],
-      groups: Int
+      old: IndexedSeq[Old],
+      groups: Int,
+      layers: Seq[Layer]
   ): IndexedSeq[PartitionPlan] = {
+    val isOnly = old.length == 1 && old.head.isOnly
     val move = new Reassignment(from, to, groups)
-    val chains = inParallel(0 until from) { p =>
-      old(p).chain(Selection.ofPartition(p, from, groups).ofGroups)
-    }.toIndexedSeq
-    (0 until to).map { q =>
-      val sources = move.sources(q)
-      val now = Selection.ofPartition(q, to, groups)
-      val taken =
-        for (p <- sources; file <- chains(p); both <- and(operator, store, file, now)) yield {
-          val share = file.taken.groupModulus.toDouble / both.groupModulus
-          (file.copy(taken = both), math.ceil(file.length * share).toLong)
-        }
-      if (taken.length > MostFiles && taken.map(_._1.path).distinct.length < taken.length) {
-        throw refused(
-          operator,
-          store,
-          s"partition $q would have to read ${taken.length} files; $Materialise"
-        )
-      }
-      val families = merged(operator, store, sources.map(old(_).footer.families))
-      PartitionPlan(q, families, taken.map(_._1), taken.map(_._2).sum)
+    val loads = layers.map(layer => new FirstLoads(layer, to, groups, isOnly))
+    val families =
+      if (isOnly) IndexedSeq(old.head.families)
+      else
+        old
+          .groupBy(it => move.classOf(it.location.partition))
+          .toIndexedSeq
+          .sortBy(_._1)
+          .map { case (_, same) => merged(operator, store, same.map(_.families)) }
+    val filtersRows = Selection.ofPartition(0, to, groups).rowModulus != 0 ||
+      layers.flatMap(_.of).exists(_.files.exists(_.taken.rowModulus != 0))
+    (0 until (if (isOnly) 1 else to)).map { q =>
+      PartitionPlan(
+        q,
+        families(move.classOf(q)),
+        loads.map(_.files(q)).sum,
+        loads.map(_.bytes(q)).sum,
+        filtersRows
+      )
     }
   }
-
-  private def and(operator: Long, store: String, file: FileReference, now: Selection) =
-    try file.taken and now
-    catch {
-      case _: ArithmeticException =>
-        throw refused(
-          operator,
-          store,
-          s"what a partition would take of the first files cannot be said any more; $Materialise"
-        )
-    }
 
   private def requireRules(old: OldPartition): Unit =
     for (family <- old.footer.families if family.spec.partitionKey == Placement.NoRule) {
@@ -105,8 +96,8 @@ final class StorePlanner(
       )
     }
 
-  private def keyGroups(operator: Long, store: String, old: IndexedSeq[OldPartition]): Int = {
-    val found = old.map(_.footer.identity.keyGroups).distinct
+  private def keyGroups(operator: Long, store: String, old: IndexedSeq[Old]): Int = {
+    val found = old.map(_.keyGroups).distinct
     if (found.length > 1) {
       throw refused(operator, store, s"its files have ${found.mkString(" and ")} key groups")
     }
@@ -117,8 +108,9 @@ final class StorePlanner(
   private def merged(operator: Long, store: String, of: Seq[Seq[Family]]): Seq[Family] = {
     val whole = from % to == 0
     def sum(numbers: Seq[Long]) = if (whole && numbers.forall(_ >= 0)) numbers.sum else -1L
+    val byName = of.flatten.groupBy(_.spec.name)
     of.flatten.map(_.spec.name).distinct.map { name =>
-      val same = of.flatten.filter(_.spec.name == name)
+      val same = byName(name)
       if (!same.forall(_.spec.isKeptAs(same.head.spec))) {
         throw refused(operator, store, s"its column family $name is not the same in all partitions")
       }
@@ -129,14 +121,30 @@ final class StorePlanner(
 
 object StorePlanner {
 
-  /** Most files that a partition may have to be put together from, if some are named more than
-    * once.
-    */
-  private val MostFiles = 10000
+  /** What is kept of an old partition. */
+  private final case class Old(
+      location: StoreLocation,
+      keyGroups: Int,
+      families: Seq[Family],
+      isOnly: Boolean,
+      chain: OldPartition.Chain
+  )
 
-  private val Materialise =
-    "it was rescaled several times before it wrote snapshots; run the query " +
-      "until it has (spark.sql.streaming.stateStore.minDeltasForSnapshot batches), and then rescale it"
+  /** What first loads read of a layer, by class of partitions. */
+  private final class FirstLoads(layer: Layer, to: Int, groups: Int, isOnly: Boolean) {
+    private val move = new Reassignment(layer.partitions, to, groups)
+    private val share = if (isOnly) 1.0 else move.share
+    private val found = new Array[(Int, Long)](move.classes)
+    for ((c, of) <- layer.of.groupBy(it => move.classOf(it.partition))) {
+      val lengths = of.flatMap(_.files.map(_.length))
+      found(c) = (lengths.length, lengths.map(length => math.ceil(length * share).toLong).sum)
+    }
+
+    def files(partition: Int): Int = of(partition)._1
+    def bytes(partition: Int): Long = of(partition)._2
+
+    private def of(partition: Int) = Option(found(move.classOf(partition))).getOrElse((0, 0L))
+  }
 
   private[rescale] def refused(operator: Long, store: String, detail: String) = new RescaleRefused(
     "KEYFOLD_RESCALE_STATE",

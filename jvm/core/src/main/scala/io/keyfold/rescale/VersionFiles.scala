@@ -1,6 +1,5 @@
 package io.keyfold.rescale
 
-import io.keyfold.group.Selection
 import io.keyfold.io.BlobStore
 
 /** Which files hold a version of a store, over all its partitions. Reads two footers of each
@@ -28,9 +27,12 @@ final class VersionFiles(
     * @throws io.keyfold.errors.StoreError
     *   if one of them is not there, or cannot be read
     */
-  def of(operator: Long, store: String, ids: Option[IndexedSeq[String]]): Seq[String] =
-    new OldPartitions(blobs, partitions, version, inParallel)
-      .of(operator, store, ids)
-      .flatMap(partition => partition.chain(Selection.All).map(_.path) ++ partition.references)
-      .distinct
+  def of(operator: Long, store: String, ids: Option[IndexedSeq[String]]): Seq[String] = {
+    val old = new OldPartitions(blobs, partitions, version, inParallel).of(operator, store, ids) {
+      partition => (partition.chain, partition.references)
+    }
+    val below = new LayersBelow(blobs).of(old.flatMap(_._1.base))
+    val files = old.flatMap(_._1.files) ++ below.flatMap(_.of).flatMap(_.files)
+    (files.map(_.path) ++ old.flatMap(_._2)).distinct
+  }
 }

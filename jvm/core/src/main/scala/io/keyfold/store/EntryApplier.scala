@@ -35,6 +35,9 @@ private[store] final class EntryApplier(
   private var block: BlockEntries = _
   private var blockIndex = -1
 
+  /** Bytes of the blocks that were read, as they are stored. */
+  var blockBytes = 0L
+
   def applyAll(): Unit = {
     val groups = file.footer.groups
     var i = 0
@@ -85,6 +88,7 @@ private[store] final class EntryApplier(
 
   private def enter(index: Int): Unit = if (index != blockIndex) {
     block = file.block(index)
+    blockBytes += file.footer.blocks(index).storedLength
     blockIndex = index
   }
 

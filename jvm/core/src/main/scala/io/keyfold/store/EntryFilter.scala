@@ -1,23 +1,31 @@
 package io.keyfold.store
 
 import io.keyfold.format.Identity
-import io.keyfold.group.{KeyGroups, Selection}
+import io.keyfold.group.{KeyGroups, RowSet}
 
 /** Which entries of a file a load takes.
   *
   * @param taken
-  *   the groups and rows that a reference takes of the file
+  *   the rows that a reference takes of the file are in all of these
   * @param dropped
   *   for each of the file's families, of which rows it was dropped later; empty: of none
   */
 private[store] final class EntryFilter(
-    taken: Selection,
+    taken: Seq[RowSet],
     dropped: Array[List[EntryFilter.Rows]]
 ) {
-  def hasGroup(group: Int): Boolean = taken.hasGroup(group)
+  private val sets = taken.toArray
+
+  def hasGroup(group: Int): Boolean = sets.forall(_.hasGroup(group))
 
   def hasRow(family: Int, hash: Int): Boolean =
-    taken.hasRow(hash) && (dropped.length == 0 || !isDropped(dropped(family), hash))
+    hasRow(hash) && (dropped.length == 0 || !isDropped(dropped(family), hash))
+
+  private def hasRow(hash: Int): Boolean = {
+    var i = 0
+    while (i < sets.length && sets(i).hasRow(hash)) i += 1
+    i == sets.length
+  }
 
   private def isDropped(rows: List[EntryFilter.Rows], hash: Int) = rows.exists(_.has(hash))
 }
@@ -25,12 +33,14 @@ private[store] final class EntryFilter(
 private[store] object EntryFilter {
 
   /** Takes all. */
-  val All = new EntryFilter(Selection.All, Array.empty)
+  val All = new EntryFilter(Nil, Array.empty)
 
   /** The rows of a file's partition that a reference takes, whether the file has them or not. */
-  final class Rows(file: Identity, taken: Selection) {
-    def has(hash: Int): Boolean =
+  final class Rows(file: Identity, taken: Seq[RowSet]) {
+    def has(hash: Int): Boolean = {
+      val group = KeyGroups.groupOf(hash, file.keyGroups)
       KeyGroups.partitionOf(hash, file.partitions) == file.partition &&
-        taken.hasGroup(KeyGroups.groupOf(hash, file.keyGroups)) && taken.hasRow(hash)
+      taken.forall(set => set.hasGroup(group) && set.hasRow(hash))
+    }
   }
 }

@@ -306,7 +306,13 @@ private[store] final class FileLoader(
           finally file.close()
         checkKeyGroups(file)
         val partitions = footer.identity.partitions
-        new ReferenceApplier(txn, files, footer, partitions, location.partition, seal).applyAll()
+        val reference =
+          new ReferenceApplier(txn, files, footer, partitions, location.partition, seal)
+        reference.applyAll()
+        log.info(
+          s"Put together $location version $version of ${reference.fileCount} files of before a " +
+            s"rescale, of which ${reference.blockBytes} bytes of blocks were read"
+        )
       } catch {
         case e @ (_: CorruptFile | _: MissingFile) =>
           throw new UnreadableVersion(

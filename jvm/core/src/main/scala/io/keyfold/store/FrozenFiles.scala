@@ -14,6 +14,9 @@ import org.slf4j.LoggerFactory
   * files: they tell that the rescale took place. A plan whose batch became an ordinary one is
   * deleted without its files.
   *
+  * It does so in shares, since Spark's maintenance has few threads: a call asks at most [[Share]]
+  * times, and the next goes on from there. After a restart it begins again with what is left.
+  *
   * Of several plans the newest counts: when nobody needs what is older than its version, nobody
   * needs what is older than theirs.
   *
@@ -25,11 +28,20 @@ private[store] final class FrozenFiles(
     files: StoreFiles
 ) {
   import FrozenFiles._
+  import SettlingSteps.Step
 
   /** Newest first; nothing: not looked yet. A running query gets no plan, but may lose some. */
   private var names: Option[Seq[PlanName]] = None
 
   private var newestPlan: Option[RescalePlan] = None
+
+  private val steps = new SettlingSteps(blobs, location, forget)
+
+  /** What is being done, by a name of it, and what is left of it. */
+  private var work: Option[(String, Iterator[Step])] = None
+
+  /** Whether the last call has left something that needs no more than another call. */
+  var hasMore = false
 
   /** Looks for plans, if there may be any. */
   def look(): Unit = if (!names.exists(_.isEmpty)) {
@@ -51,7 +63,8 @@ private[store] final class FrozenFiles(
     store.operator == location.operator && store.store == location.store
   }
 
-  /** Does for the newest plan what can be done, if that falls to this store.
+  /** Does for the newest plan some of what can be done, if that falls to this store; a further call
+    * goes on from there.
     *
     * @param made
     *   finds what is known of a version of this store, if that goes back so far: how it came to be
@@ -62,7 +75,8 @@ private[store] final class FrozenFiles(
     * @return
     *   how many were deleted
     */
-  def settle(made: Long => Option[Ancestor], base: Option[VersionId], most: Int): Int =
+  def settle(made: Long => Option[Ancestor], base: Option[VersionId], most: Int): Int = {
+    hasMore = false
     if (location.partition != 0) 0
     else
       names.getOrElse(Nil) match {
@@ -71,6 +85,7 @@ private[store] final class FrozenFiles(
           newestPlan.filter(isDeleter).fold(0)(settle(_, older, made, base, most))
         case _ => 0
       }
+  }
 
   private def settle(
       plan: RescalePlan,
@@ -81,28 +96,38 @@ private[store] final class FrozenFiles(
   ): Int = made(plan.version) match {
     case None                              => 0
     case Some(other) if !isOf(plan, other) =>
-      val deleted = delete(withIds(Seq(plan)), most)
-      if (deleted < most) forget(plan.name)
-      deleted
-    case _ if base.forall(_.version <= plan.version) || isInUse(plan, older) => 0
-    case _                                                                   =>
-      val plans = older.flatMap(name => read(name.name)) :+ plan
-      val folders = plans.flatMap(_.stores).flatMap(_.frozen).distinct.filter(_ != location.folder)
-      val ofNobody = folders.iterator.flatMap(olderThan(plan.version, _)) ++ withIds(plans)
-      val deleted = delete(ofNobody.filterNot(isOwn), most)
-      // The newest goes last: it is what the files of the others are found by.
-      if (deleted < most) plans.foreach(p => forget(p.name))
-      deleted
+      run(s"void ${plan.name}", steps.ofVoid(plan), most)
+    case _ if base.forall(_.version <= plan.version) => 0
+    case _                                           => run(plan.name, settling(plan, older), most)
   }
 
-  /** Whether another store still has a reference. Without ids that of the plan may be named by
-    * another plan of its batch, which was not made good.
-    */
-  private def isInUse(plan: RescalePlan, older: Seq[PlanName]): Boolean = {
+  private def settling(plan: RescalePlan, older: Seq[PlanName]): Iterator[Step] = {
     val rivals = older.takeWhile(_.batch == plan.batch).map(name => read(name.name))
-    def references(of: RescalePlan) = of.stores.flatMap(_.references)
-    val all = references(plan) ++ rivals.flatten.flatMap(references).filterNot(hasId)
-    rivals.contains(None) || all.distinct.filterNot(isOwn).exists(blobs.exists)
+    // Who cannot read one of them does not know what it refers to.
+    if (rivals.contains(None)) Iterator(Step.Waits)
+    else steps.of(plan, older.flatMap(name => read(name.name)))
+  }
+
+  /** Takes steps: of this work, from where the last call has stopped, or from the start.
+    *
+    * @return
+    *   how many have deleted a file
+    */
+  private def run(name: String, all: => Iterator[Step], most: Int): Int = {
+    val iterator = work.filter(_._1 == name).fold(all)(_._2)
+    work = None
+    var (deleted, requests, waits) = (0, 0, false)
+    while (!waits && requests < Share && deleted < most && iterator.hasNext) {
+      iterator.next() match {
+        case Step.Deleted => deleted += 1
+        case Step.Waits   => waits = true
+        case Step.Asked   => ()
+      }
+      requests += 1
+    }
+    if (iterator.hasNext) work = Some(name -> iterator)
+    hasMore = work.nonEmpty && !waits
+    deleted
   }
 
   /** Whether a version was made by the rescale of that plan. */
@@ -115,39 +140,10 @@ private[store] final class FrozenFiles(
     }
   }
 
-  /** In this store's own folder, where its own retention goes on from here. */
-  private def isOwn(path: String) = path.lastIndexOf('/') == location.folder.length &&
-    path.startsWith(location.folder)
-
-  /** Only such a file is certain to be of the plan that names it. */
-  private def hasId(path: String) =
-    FileKind.parse(path.drop(path.lastIndexOf('/') + 1)).exists(_._1.id.nonEmpty)
-
-  private def olderThan(version: Long, folder: String): Seq[String] = blobs
-    .list(folder)
-    .filter(FileKind.parse(_).exists(_._1.version < version))
-    .map(name => s"$folder/$name")
-
-  /** References with ids of these plans, as far as they are there. */
-  private def withIds(plans: Seq[RescalePlan]): Iterator[String] = plans
-    .flatMap(_.stores)
-    .flatMap(_.references)
-    .filter(hasId)
-    .groupBy(path => path.take(path.lastIndexOf('/')))
-    .iterator
-    .flatMap { case (folder, paths) =>
-      val listed = blobs.list(folder).toSet
-      paths.filter(path => listed(path.drop(folder.length + 1)))
-    }
-
-  /** @return how many; less than `most` if none is left */
-  private def delete(paths: Iterator[String], most: Int): Int =
-    paths.take(most).map(blobs.delete).size
-
-  private def forget(name: String): Unit = {
-    blobs.delete(s"${RescalePlan.Folder}/$name")
-    names = names.map(_.filterNot(_.name == name))
-    newestPlan = newestPlan.filterNot(_.name == name)
+  private def forget(plan: RescalePlan): Unit = {
+    blobs.delete(s"${RescalePlan.Folder}/${plan.name}")
+    names = names.map(_.filterNot(_.name == plan.name))
+    newestPlan = newestPlan.filterNot(_.name == plan.name)
   }
 
   /** Nothing if it cannot be used; nothing is deleted then. */
@@ -162,6 +158,9 @@ private[store] final class FrozenFiles(
 
 private object FrozenFiles {
   private val log = LoggerFactory.getLogger(classOf[FrozenFiles])
+
+  /** Most requests of a call: some seconds with an object store. */
+  private val Share = 500
 
   private final case class PlanName(batch: Long, name: String)
 }

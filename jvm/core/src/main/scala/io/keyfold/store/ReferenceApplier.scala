@@ -2,7 +2,7 @@ package io.keyfold.store
 
 import scala.annotation.tailrec
 
-import io.keyfold.format.{Family, FileReader, FileReference, Footer}
+import io.keyfold.format.{Family, FileReader, Footer}
 import io.keyfold.map.MapTxn
 
 /** Puts the rows that a reference takes from other files into a transaction.
@@ -28,7 +28,11 @@ private[store] final class ReferenceApplier(
 ) {
   import ReferenceApplier._
 
-  private val all = reference.references.get.files.toIndexedSeq
+  private val all = files.referenced(reference)
+
+  /** How many files there are to read, and how many bytes their blocks had that were read. */
+  def fileCount: Int = all.length
+  var blockBytes = 0L
 
   /** The transaction must be new. */
   def applyAll(): Unit = {
@@ -75,7 +79,9 @@ private[store] final class ReferenceApplier(
           .map(f => later.filter(_.family == f.spec.name).map(_.rows).toList)
           .toArray
     val wanted = new EntryFilter(all(index).taken, dropped)
-    new EntryApplier(txn, families, file, wanted, partitions, partition, seal).applyAll()
+    val applier = new EntryApplier(txn, families, file, wanted, partitions, partition, seal)
+    applier.applyAll()
+    blockBytes += applier.blockBytes
   }
 
   /** One that was dropped later may have been kept otherwise. */
@@ -91,8 +97,8 @@ private[store] final class ReferenceApplier(
     }
   }
 
-  private def using[T](from: FileReference)(body: FileReader => T): T = {
-    val file = files.openReferenced(from, reference.identity)
+  private def using[T](from: ReferencedFile)(body: FileReader => T): T = {
+    val file = files.openReferenced(from.file, reference.identity)
     try body(file)
     finally file.close()
   }

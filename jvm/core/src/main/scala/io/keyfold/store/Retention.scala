@@ -45,7 +45,7 @@ private[store] final class Retention(
       counters.filesDeleted.add(thawed.toLong)
       val stale = oldest.fold(Seq.empty[StaleVersion])(between(frozen.floor, _))
       val (now, later) = stale.splitAt(settings.deletesPerCleanup)
-      if (later.isEmpty && thawed < settings.deletesPerCleanup) lastLooked = version
+      if (later.isEmpty && !frozen.hasMore) lastLooked = version
       thawed + now.map(deleteInOrder).sum
     }
   }

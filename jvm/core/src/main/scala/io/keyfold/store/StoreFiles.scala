@@ -45,6 +45,22 @@ private[store] final class StoreFiles(
       throw new MissingFile(describe(version, kind), s"$location version $version needs it")
     )
 
+  /** The files that a reference of this store takes rows from, in the order to apply them.
+    *
+    * @throws io.keyfold.errors.MissingFile
+    *   if the manifest that names them is not there
+    */
+  def referenced(reference: Footer): IndexedSeq[ReferencedFile] =
+    try ReferencedFile.of(blobs, reference)
+    catch {
+      case e: FileNotFoundException =>
+        throw new MissingFile(
+          blobs.describe(Manifest.pathOf(reference)),
+          s"$location version ${reference.identity.version} needs it",
+          e
+        )
+    }
+
   /** A file that a reference of this store takes rows from; another partition's, as a rule.
     *
     * @param by

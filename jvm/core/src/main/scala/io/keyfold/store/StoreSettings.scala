@@ -23,7 +23,8 @@ import io.keyfold.format.Codec
   * @param versionsPerCleanup
   *   new versions between two looks for files to delete, at least 1
   * @param deletesPerCleanup
-  *   most versions that a cleanup deletes files of, oldest first
+  *   most versions that a cleanup deletes files of, oldest first; of files that a rescale has left
+  *   it never deletes more than a share
   * @param versionsInMemory
   *   newest versions kept in memory, at least 1
   * @param writer

@@ -57,6 +57,14 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     Selection(groupModulus, groupResidue, rowModulus, rowResidue)
   )
 
+  private val genPart: Gen[ManifestPart] = for {
+    offset <- Gen.choose(0L, Long.MaxValue)
+    codec <- Gen.oneOf(Codec.Plain, Codec.Zstandard, Codec.Lz4)
+    stored <- Gen.choose(0, Int.MaxValue)
+    raw <- Gen.choose(0, Int.MaxValue)
+    checksum <- Gen.choose(Int.MinValue, Int.MaxValue)
+  } yield ManifestPart(offset, codec, stored, raw, checksum)
+
   private val genFooter: Gen[Footer] = for {
     version <- FilePlan.genVersion
     keyGroups <- Gen.oneOf(Gen.choose(1, 100), Gen.choose(1, Int.MaxValue))
@@ -65,7 +73,12 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     families <- Gen.listOfN(3, FilePlan.genFamily(Gen.oneOf(true, false)))
     dropped <- Gen.listOf(FilePlan.genText)
     plan <- FilePlan.genText
-    references <- Gen.option(Gen.listOf(genReference).map(References(plan, _)))
+    references <- Gen.option(
+      Gen.oneOf(
+        Gen.listOf(genReference).map(References(plan, _)),
+        Gen.nonEmptyListOf(genPart).map(References(plan, Nil, _))
+      )
+    )
     blocks <- if (references.isEmpty) Gen.listOf(genBlock) else Gen.const(Nil)
     groups <- genGroups(blocks, keyGroups)
     head <- Gen.option(FilePlan.genFingerprint)

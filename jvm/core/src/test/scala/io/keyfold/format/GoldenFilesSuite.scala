@@ -70,6 +70,32 @@ class GoldenFilesSuite extends AnyFunSuite {
     }
   }
 
+  private val manifests = expected("manifests")
+
+  for (part <- manifests("valid")("parts").arr)
+    test(s"the part of a manifest at ${part("place")("offset").num.toLong} holds what it says") {
+      val of = part("layer")("of").arr.toSeq.map { it =>
+        val files = it("files").arr.toSeq.map(referenceOf)
+        LayerPartition(it("partition").num.toInt, it("onTop").bool, files)
+      }
+      val read = readPart(manifests("valid")("file").str, part("place"))
+      assert(read == Layer(part("layer")("partitions").num.toInt, of))
+    }
+
+  for (broken <- manifests("broken").arr) {
+    val path = broken("file").str
+    test(s"$path is refused with ${broken("condition").str}: ${broken("why").str}") {
+      val error = intercept[StoreError](readPart(path, broken("place")))
+      assert(error.condition == broken("condition").str && error.getMessage.contains(path))
+    }
+  }
+
+  private def readPart(path: String, place: ujson.Value) = {
+    val manifest = Manifest.open(blobs, path)
+    try manifest.read(partOf(place))
+    finally manifest.close()
+  }
+
   // The writer has no need for unknown or reordered sections.
   for {
     path <- Seq(
@@ -170,7 +196,17 @@ class GoldenFilesSuite extends AnyFunSuite {
 
   private def referencesOf(json: ujson.Value) =
     if (json.isNull) None
-    else Some(References(json("plan").str, json("files").arr.toSeq.map(referenceOf)))
+    else if (json.obj.contains("parts")) {
+      Some(References(json("plan").str, Nil, json("parts").arr.toSeq.map(partOf)))
+    } else Some(References(json("plan").str, json("files").arr.toSeq.map(referenceOf)))
+
+  private def partOf(json: ujson.Value) = ManifestPart(
+    json("offset").num.toLong,
+    codecs(json("codec").str),
+    json("storedLength").num.toInt,
+    json("rawLength").num.toInt,
+    json("checksum").num.toLong.toInt
+  )
 
   private def referenceOf(json: ujson.Value) = FileReference(
     json("path").str,

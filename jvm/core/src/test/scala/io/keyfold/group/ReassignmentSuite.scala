@@ -7,13 +7,14 @@ import org.scalatest.funsuite.AnyFunSuite
 /** What a rescale takes from where, against the hashes themselves. */
 class ReassignmentSuite extends AnyFunSuite with SeededChecks {
 
-  /** Numbers of partitions in turn, and of key groups: often a multiple of the first, not always.
+  /** Two numbers of partitions, and one of key groups: often a multiple of the first, not always.
     */
-  private def layouts(changes: Int) = for {
-    partitions <- Gen.listOfN(changes + 1, Gen.choose(1, 30))
+  private val layouts = for {
+    from <- Gen.choose(1, 30)
+    to <- Gen.choose(1, 30)
     factor <- Gen.choose(1, 40)
-    groups <- Gen.oneOf(partitions.head * factor, partitions.head * factor, factor)
-  } yield (partitions, groups)
+    groups <- Gen.oneOf(from * factor, from * factor, factor)
+  } yield (from, to, groups)
 
   private def pmod(hash: Int, n: Int) = Math.floorMod(hash, n)
 
@@ -22,68 +23,61 @@ class ReassignmentSuite extends AnyFunSuite with SeededChecks {
     (-70 to 70) ++ Seq(Int.MinValue, Int.MaxValue) ++ Seq.fill(100)(random.nextInt())
   }
 
-  private def has(selection: Option[Selection], hash: Int, groups: Int) =
-    selection.exists(s => s.hasGroup(pmod(hash, groups)) && s.hasRow(hash))
+  private def has(rows: RowSet, hash: Int, groups: Int) =
+    rows.hasGroup(pmod(hash, groups)) && rows.hasRow(hash)
 
-  test("each row of an old partition comes to one new one, where its hash says") {
-    forEach(layouts(1), 300) { case (partitions, groups) =>
-      val (from, to) = (partitions.head, partitions.last)
+  test("each row of an old partition comes to one new one of its class, where its hash says") {
+    forEach(layouts, 300) { case (from, to, groups) =>
       val move = new Reassignment(from, to, groups)
       for (hash <- hashes(groups); source = pmod(hash, from)) {
         val takers = (0 until to).filter { q =>
-          move.sources(q).contains(source) && has(move.taken(source, q), hash, groups)
+          move.classOf(q) == move.classOf(source) &&
+          has(Selection.ofPartition(q, to, groups), hash, groups)
         }
         assert(takers == Seq(pmod(hash, to)), s"$hash from $from to $to, $groups groups")
       }
     }
   }
 
-  test("an old partition is a source exactly if some hash is in both") {
+  test("an old and a new partition are of one class exactly if some hash is in both") {
     for (from <- 1 to 12; to <- 1 to 12) {
       val move = new Reassignment(from, to, from)
       val pairs = (0 until from * to).map(h => (h % from, h % to)).toSet
-      for (q <- 0 until to) {
-        assert(move.sources(q) == (0 until from).filter(p => pairs((p, q))), (from, to, q))
+      for (p <- 0 until from; q <- 0 until to) {
+        assert((move.classOf(p) == move.classOf(q)) == pairs((p, q)), (from, to, p, q))
       }
     }
   }
 
   test("no row is looked at when the new number of partitions divides the key groups") {
-    forEach(layouts(1), 300) { case (partitions, groups) =>
-      val (from, to) = (partitions.head, partitions.last)
-      val move = new Reassignment(from, to, groups)
-      for (q <- 0 until to; p <- move.sources(q); taken <- move.taken(p, q)) {
+    forEach(layouts, 300) { case (_, to, groups) =>
+      for (q <- 0 until to) {
+        val taken = Selection.ofPartition(q, to, groups)
         assert((taken.rowModulus == 0) == (groups % to == 0))
         assert(groups % taken.groupModulus == 0)
       }
     }
   }
 
-  test("taken from what was taken: each row of the first files comes to one partition, the right") {
-    forEach(layouts(3), 300) { case (partitions, groups) =>
-      for (hash <- hashes(groups)) {
-        val takers = partitions.tail.foldLeft(Seq(Option(Selection.All) -> partitions.head)) {
-          case (found, to) =>
-            for {
-              (selection, _) <- found
-              q <- 0 until to
-              next = selection.flatMap(_ and Selection.ofPartition(q, to, groups))
-              if has(next, hash, groups)
-            } yield next -> q
-        }
-        assert(takers.map(_._2) == Seq(pmod(hash, partitions.last)), s"$hash $partitions $groups")
+  test("a new partition takes its share of the key groups of an old one of its class") {
+    forEach(layouts, 300) { case (from, to, groups) =>
+      val move = new Reassignment(from, to, groups)
+      for (p <- 0 until from; q <- 0 until to if move.classOf(p) == move.classOf(q)) {
+        val old = (0 until groups).filter(KeyGroups.mayHold(_, groups, p, from))
+        val taken = old.count(Selection.ofPartition(q, to, groups).hasGroup)
+        assert(taken == math.round(old.length * move.share), (from, to, groups, p, q))
       }
     }
   }
 
-  test("what no row can be in is nothing") {
-    assert((Selection(4, 1, 0, 0) and Selection(6, 2, 0, 0)).isEmpty)
-    assert((Selection(4, 1, 0, 0) and Selection(1, 0, 6, 2)).isEmpty)
-    assert((Selection(1, 0, 10, 3) and Selection(1, 0, 15, 4)).isEmpty)
-    assert((Selection(4, 1, 0, 0) and Selection(6, 3, 0, 0)) == Some(Selection(12, 9, 0, 0)))
-  }
-
-  test("a modulus that does not fit is refused") {
-    intercept[ArithmeticException](Selection(1, 0, 65537, 3) and Selection(1, 0, 65539, 3))
+  test("a set of partitions has their rows, and all key groups that may hold them") {
+    forEach(Gen.zip(layouts, Gen.listOf(Gen.choose(0, 29))), 300) { case ((of, _, groups), some) =>
+      val members = some.filter(_ < of)
+      val set = new PartitionSet(of, groups, members)
+      for (hash <- hashes(groups))
+        assert(has(set, hash, groups) == members.contains(pmod(hash, of)))
+      for (g <- 0 until groups)
+        assert(set.hasGroup(g) == members.exists(KeyGroups.mayHold(g, groups, _, of)))
+    }
   }
 }

@@ -1,8 +1,7 @@
 package io.keyfold.rescale
 
 import io.keyfold.errors._
-import io.keyfold.format.RescalePlan
-import io.keyfold.group.Selection
+import io.keyfold.format.{Manifest, RescalePlan}
 import io.keyfold.store.{RowChecksums, StoreFixture}
 import io.keyfold.testkit.FileContents
 import org.scalatest.funsuite.AnyFunSuite
@@ -75,7 +74,7 @@ class RescaleSuite extends AnyFunSuite {
       val it = withSnapshots(ids)
       it.blobs.counts.reset()
       val plan = it.plan(to = 8)
-      assert(plan.partitions.flatMap(_.files.map(_.version.version)).toSet == Set(3L, 4L))
+      assert(plan.layers.flatMap(_.of).flatMap(_.files.map(_.version.version)).toSet == Set(3L, 4L))
       // Without ids also the head of the snapshot's version.
       assert(it.blobs.counts.opens == 4 * (if (ids) 2 else 3))
     }
@@ -133,7 +132,9 @@ class RescaleSuite extends AnyFunSuite {
     it.check()
   }
 
-  test("the reference of an earlier rescale that is still in use takes one footer more") {
+  test(
+    "the reference of an earlier rescale that is still in use takes one footer more, and its manifest"
+  ) {
     val it = operator()
     it.batch(puts("1"))
     it.rescale(8)
@@ -141,7 +142,7 @@ class RescaleSuite extends AnyFunSuite {
     it.restart()
     it.blobs.counts.reset()
     it.plan(to = 12)
-    assert(it.blobs.counts.opens == 16)
+    assert(it.blobs.counts.opens == 8 + 8 + 1)
   }
 
   test("a first load reads the groups that it takes, and little else") {
@@ -164,7 +165,7 @@ class RescaleSuite extends AnyFunSuite {
     it.batch(Nil)
     val plan = it.plan(to = 9)
     assert(plan.partitions.map(_.partition) == Seq(0))
-    assert(plan.partitions.head.files.forall(_.taken == Selection.All))
+    assert(plan.layers.map(_.of.map(_.partition)) == Seq(Seq(0)))
   }
 
   test("a family without a rule is refused by name") {
@@ -293,6 +294,70 @@ class RescaleSuite extends AnyFunSuite {
     }
   }
 
+  test("references of a release before the manifest are loaded, and rescaled again") {
+    for (to <- Seq(8, 3, 5)) {
+      val it = operator()
+      it.batch(puts("1"))
+      it.rescale(to, asBefore = true)
+      assert(it.blobs.paths.forall(!_.endsWith(".manifest")))
+      it.check()
+      it.batch(Seq(Put("default", "k1", "new"), Remove("default", "k2")))
+      it.rescale(6)
+      it.check()
+      go(it, 12)
+      assert(plans(it).isEmpty && references(it).isEmpty)
+    }
+  }
+
+  test("rescaled again and again without snapshots, each file is named once") {
+    val it = operator(partitions = 16, groups = 240)
+    it.batch(puts("1"))
+    for (to <- Seq(15, 16, 7, 11)) {
+      val plan = it.rescale(to)
+      val files = plan.layers.flatMap(_.of).flatMap(_.files).map(_.path)
+      assert(files.distinct.length == files.length)
+      it.check()
+      it.batch(Seq(Put("default", "k1", s"of $to"), Remove("default", s"k$to")))
+      it.check()
+    }
+    // 16 -> 15 -> 16 -> 7 -> 11, a batch each.
+    assert(it.plan(12).layers.map(_.of.map(_.files.length).sum) == Seq(16, 15, 16, 7, 11))
+  }
+
+  test("of an earlier layer only what still stands on it is taken") {
+    val it = operator(partitions = 4, groups = 48)
+    it.batch(puts("1"))
+    it.rescale(3)
+    it.batch(names.take(20).map(Remove("default", _)) ++ names.drop(30).map(Put("default", _, "2")))
+    it.batch(Nil)
+    it.batch(Nil)
+    it.maintain(_ == 1)
+    for (to <- Seq(8, 5, 4)) {
+      val plan = it.rescale(to)
+      if (to == 8) assert(plan.layers.last.of.map(_.isOnTop) == Seq(true, false, true))
+      it.check()
+    }
+  }
+
+  test("a manifest that is gone, or damaged, is named") {
+    for (damage <- Seq("missing", "flipped", "cut")) {
+      val it = operator()
+      it.batch(puts("1"))
+      it.rescale(8)
+      val manifest = it.blobs.paths.filter(_.endsWith(".manifest")).head
+      damage match {
+        case "missing" => it.blobs.remove(manifest)
+        case "flipped" =>
+          it.blobs.update(manifest)(bytes => bytes.updated(20, (bytes(20) ^ 1).toByte))
+        case _ => it.blobs.update(manifest)(_.take(20))
+      }
+      val error = intercept[UnreadableVersion](it.check())
+      assert(error.getMessage.contains(manifest), damage)
+      val planned = intercept[StoreError](it.plan(4))
+      assert(planned.getMessage.contains(manifest), damage)
+    }
+  }
+
   for (ids <- Seq(true, false))
     test(
       s"a plan whose batch became another goes, its files stay, ${if (ids) "with" else "without"} ids"
@@ -387,6 +452,10 @@ class RescaleSuite extends AnyFunSuite {
     assert(footer.lineage.isEmpty && footer.blocks.isEmpty)
     // 4 partitions become 2: each is taken whole, so the number of rows is known.
     assert(footer.families.map(_.keys).sum == names.count(n => Math.floorMod(hash(n), 2) == 0))
-    assert(footer.references.get.files.map(_.path.take(3)) == Seq("0/0", "0/2"))
+    val manifest = Manifest.open(it.blobs, Manifest.pathOf(footer))
+    val layers = footer.references.get.parts.map(manifest.read)
+    assert(layers.map(_.partitions) == Seq(4))
+    assert(layers.head.of.map(_.partition) == Seq(0, 2))
+    assert(layers.head.of.flatMap(_.files).map(_.path.take(3)) == Seq("0/0", "0/2"))
   }
 }

@@ -3,6 +3,7 @@ package io.keyfold.rescale
 import scala.collection.mutable
 
 import io.keyfold.format._
+import io.keyfold.group.Selection
 import io.keyfold.map.ArenaMap
 import io.keyfold.mem.PagePool
 import io.keyfold.store._
@@ -83,8 +84,18 @@ final class RescaledOperator(
 
   /** Each store looks for a due snapshot, and for files to delete. */
   def maintain(of: Int => Boolean = _ => true): Unit = for (p <- 0 until partitions if of(p)) {
-    store(p).snapshotIfDue()
-    store(p).cleanup()
+    snapshotIfDue(p)
+    cleanup(p)
+  }
+
+  def snapshotIfDue(partition: Int): Unit = {
+    store(partition).snapshotIfDue()
+    ()
+  }
+
+  def cleanup(partition: Int): Unit = {
+    store(partition).cleanup()
+    ()
   }
 
   /** As [[maintain]], whatever fails. */
@@ -135,8 +146,10 @@ final class RescaledOperator(
     *
     * @param isDecided
     *   or it breaks off before its batch is begun: under format v2 references are there by then
+    * @param asBefore
+    *   whether its references are those of a release before the manifest, if that is possible
     */
-  def rescale(to: Int, isDecided: Boolean = true): StorePlan = {
+  def rescale(to: Int, isDecided: Boolean = true, asBefore: Boolean = false): StorePlan = {
     restart()
     val store = plan(to)
     attempts += 1
@@ -153,14 +166,46 @@ final class RescaledOperator(
         Seq(RescaledStore(0, store.store, references, store.frozen))
       )
     )
-    val writer = new ReferenceWriter(files, planId, to, StoreFixture.clock, "test")
-    if (isDecided || ids) named.foreach { case (it, id) => writer.write(store, it, id) }
+    if (isDecided || ids) {
+      val writer = new ReferenceWriter(files, planId, to, StoreFixture.clock, "test")
+      if (asBefore && isFlat(store)) {
+        named.foreach { case (it, id) => writeAsBefore(store, it, id, planId) }
+      } else {
+        val parts = writer.writeManifest(version, Seq(store)).head
+        named.foreach { case (it, id) =>
+          writer.write(store, it, id, store.partsOf(it.partition, parts))
+        }
+      }
+    }
     if (isDecided) {
       version += 1
       partitions = to
       versions(version) = Version(to, named.map(_._2.id), versions(version - 1).rows)
     }
     store
+  }
+
+  /** Whether all that was not rescaled before. */
+  private def isFlat(store: StorePlan) =
+    store.layers.length == 1 && store.layers.head.of
+      .forall(_.files.forall(_.taken == Selection.All))
+
+  private def writeAsBefore(
+      store: StorePlan,
+      it: PartitionPlan,
+      id: VersionId,
+      planId: String
+  ): Unit = {
+    val own = Selection.ofPartition(it.partition, store.to, store.keyGroups)
+    val files = store.layers.head.of.flatMap(_.files).map(_.copy(taken = own))
+    val identity =
+      Identity(id, 0, it.partition, store.store, store.to, store.keyGroups, 0, "a release before")
+    blobs.write(ReferenceWriter.pathOf(store, it, id)) { out =>
+      new FileWriter(out, FileKind.Reference, Codec.Plain, rowChecksums = false)
+        .finish(identity, Nil, it.families, references = Some(References(planId, files)))
+      ()
+    }
+    ()
   }
 
   /** Loads a version with stores of its own and compares it, row by row. */

@@ -3,7 +3,7 @@ package io.keyfold.bench.cell
 import java.nio.file.Path
 import java.util.concurrent.atomic.AtomicLong
 
-import io.keyfold.format.{FileKind, FileReader, VersionId}
+import io.keyfold.format.{FileKind, FileReader, Manifest, VersionId}
 import io.keyfold.io.{BlobReader, BlobStore, LocalBlobStore}
 import io.keyfold.store.StoreLocation
 import io.keyfold.testkit.{ForwardingBlobReader, ForwardingBlobStore, StoreReader}
@@ -31,9 +31,18 @@ object FirstLoads {
   private def files(blobs: BlobStore, place: StoreLocation, version: Long) = {
     val id = VersionId(version, "")
     val path = s"${place.folder}/${FileKind.Reference.nameOf(id)}"
-    val file = FileReader.open(blobs, path, id, FileKind.Reference)
-    try file.footer.references.get.files.map(f => f.path -> f.length)
-    finally file.close()
+    val reference = FileReader.open(blobs, path, id, FileKind.Reference)
+    val footer =
+      try reference.footer
+      finally reference.close()
+    val manifest = Manifest.open(blobs, Manifest.pathOf(footer))
+    try
+      for {
+        part <- footer.references.get.parts
+        old <- manifest.read(part).of
+        file <- old.files
+      } yield file.path -> file.length
+    finally manifest.close()
   }
 
   private final class CountingBlobs(inner: BlobStore) extends ForwardingBlobStore(inner) {

@@ -4,7 +4,7 @@ import java.io.FileNotFoundException
 import java.util.UUID
 
 import io.keyfold.errors.{Invalid, MissingFile}
-import io.keyfold.format.RescalePlan
+import io.keyfold.format.{Manifest, RescalePlan}
 import io.keyfold.rescale.VersionFiles
 import io.keyfold.spark.{CheckpointTools, KeyfoldStateStoreProvider}
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
@@ -99,10 +99,13 @@ final class CheckpointCopy(
     }
   }
 
-  /** Plans of rescales, which keep the files that are referred to from being deleted. */
-  private def plansUntil(chosen: Long) = from
-    .list("keyfold")
-    .filter(file => RescalePlan.parseName(file.name).exists(_._1 <= chosen))
+  /** Plans of rescales, which keep the files that are referred to from being deleted, and the
+    * manifests that name these.
+    */
+  private def plansUntil(chosen: Long) = from.list("keyfold").filter { file =>
+    val batch = RescalePlan.parseName(file.name).orElse(Manifest.parseName(file.name)).map(_._1)
+    batch.exists(_ <= chosen)
+  }
 
   /** Has absolute paths in it, and is written anew. */
   private def isOperator(file: FileSize) = file.path.matches("state/\\d+/_metadata/v2/.*")

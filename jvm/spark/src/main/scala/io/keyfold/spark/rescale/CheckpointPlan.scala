@@ -32,8 +32,8 @@ final case class CheckpointPlan(
   def lastBatch: Long = batch - 1
   def stores: Seq[StorePlan] = operators.flatMap(_.stores)
 
-  /** How many files all references together name. */
-  def files: Int = stores.flatMap(_.partitions).map(_.files.length).sum
+  /** How many files of the old layout there are. */
+  def files: Int = stores.flatMap(_.layers).flatMap(_.of).map(_.files.length).sum
 }
 
 /** A rescale that was made.

@@ -1,7 +1,7 @@
 package io.keyfold.spark.rescale
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.format.FileReference
+import io.keyfold.format.Layer
 import io.keyfold.rescale.{PartitionPlan, StorePlan}
 import org.json4s._
 import org.json4s.JsonDSL._
@@ -52,7 +52,7 @@ private object RescaleJson {
       ("resumes" -> plan.resumes) ~
       ("applied" -> false) ~
       ("referencedBytes" -> plan.stores.map(_.referencedBytes).sum) ~
-      ("firstLoadBytes" -> plan.stores.flatMap(_.partitions).map(_.firstLoadBytes).sum) ~
+      firstLoadsOf(plan.stores.flatMap(_.partitions)) ~
       ("operators" -> plan.operators.map(operatorOf(plan.files <= MostListed))) ~
       ("refusals" -> plan.refusals.map(refusalOf)) ~
       ("warnings" -> plan.warnings)
@@ -65,22 +65,28 @@ private object RescaleJson {
     ("store" -> store.store) ~
       ("keyGroups" -> store.keyGroups) ~
       ("referencedBytes" -> store.referencedBytes) ~
-      ("partitions" -> store.partitions.map(partitionOf(listsFiles, _)))
+      firstLoadsOf(store.partitions) ~
+      ("partitions" -> store.partitions.map(partitionOf)) ~
+      ("layers" -> (if (listsFiles) store.layers.map(layerOf) else Nil))
 
-  private def partitionOf(listsFiles: Boolean, partition: PartitionPlan): JObject =
+  /** What the first loads of these partitions read, and the one of them that reads most. */
+  private def firstLoadsOf(partitions: Seq[PartitionPlan]): JObject =
+    ("firstLoadBytes" -> partitions.map(_.firstLoadBytes).sum) ~
+      ("firstLoadBytesMax" -> partitions.map(_.firstLoadBytes).maxOption.getOrElse(0L)) ~
+      ("firstLoadFiles" -> partitions.map(_.firstLoadFiles.toLong).sum) ~
+      ("firstLoadFilesMax" -> partitions.map(_.firstLoadFiles).maxOption.getOrElse(0))
+
+  private def partitionOf(partition: PartitionPlan): JObject =
     ("partition" -> partition.partition) ~
       ("filtersRows" -> partition.filtersRows) ~
       ("firstLoadBytes" -> partition.firstLoadBytes) ~
-      ("fileCount" -> partition.files.length) ~
-      ("files" -> (if (listsFiles) partition.files.map(fileOf) else Nil))
+      ("firstLoadFiles" -> partition.firstLoadFiles)
 
-  private def fileOf(file: FileReference): JObject =
-    ("path" -> file.path) ~
-      ("length" -> file.length) ~
-      ("groupModulus" -> file.taken.groupModulus) ~
-      ("groupResidue" -> file.taken.groupResidue) ~
-      ("rowModulus" -> file.taken.rowModulus) ~
-      ("rowResidue" -> file.taken.rowResidue)
+  private def layerOf(layer: Layer): JObject =
+    ("partitions" -> layer.partitions) ~
+      ("files" -> layer.of.flatMap(_.files).map { file =>
+        ("path" -> file.path) ~ ("length" -> file.length)
+      })
 
   private def refusalOf(refusal: RescaleRefused): JObject =
     ("condition" -> refusal.condition) ~ ("reason" -> refusal.getMessage)

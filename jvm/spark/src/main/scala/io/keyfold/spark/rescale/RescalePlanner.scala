@@ -199,9 +199,7 @@ private final class RescalePlanner(
   ) = {
     val warnings = Seq(
       Some("whether the query runs in another application cannot be seen; it must be stopped"),
-      Option.when(operators.flatMap(_.stores).flatMap(_.partitions).exists(_.filtersRows))(
-        s"$to does not divide the number of key groups: first loads read more than they keep"
-      )
+      readsMore(operators.flatMap(_.stores))
     ).flatten
     CheckpointPlan(
       logs.location,
@@ -213,6 +211,16 @@ private final class RescalePlanner(
       operators,
       refusals.toSeq,
       warnings
+    )
+  }
+
+  private def readsMore(stores: Seq[StorePlan]): Option[String] = {
+    val partitions = stores.flatMap(_.partitions)
+    val files = partitions.map(_.firstLoadFiles).maxOption.getOrElse(0)
+    val times = partitions.map(_.firstLoadBytes).sum / stores.map(_.referencedBytes).sum.max(1)
+    Option.when(partitions.exists(_.filtersRows))(
+      s"$to does not divide the number of key groups: first loads read more than they keep" +
+        (if (times < 2) "" else s", $times times the state in all and up to $files files each")
     )
   }
 

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.format.{RescalePlan, RescaledStore, VersionId}
+import io.keyfold.format.{Manifest, RescalePlan, RescaledStore, VersionId}
 import io.keyfold.io.BlobStore
 import io.keyfold.rescale.{ReferenceWriter, StorePlanner}
 import io.keyfold.spark.BuildInfo
@@ -18,9 +18,11 @@ import org.slf4j.LoggerFactory
   * until the last, which makes it run with the new number of partitions:
   *
   *   1. the plan file, which keeps old files from being deleted
-  *   1. under checkpoint format v2 the references, under fresh ids: nothing leads to them yet
+  *   1. under checkpoint format v2 the manifest and the references, under fresh ids: nothing leads
+  *      to them yet
   *   1. the entry of the rescale's batch in the offset log; whoever creates it has won
-  *   1. under checkpoint format v1 the references: their names are fixed, so not before
+  *   1. under checkpoint format v1 the manifest and the references: their names are fixed, so not
+  *      before
   *   1. operator metadata, and the file sink's log
   *   1. the entry in the commit log, which names the references
   *
@@ -87,13 +89,16 @@ private final class Rescaler(
   private def resumed(): RescalePlan = {
     progress(s"finishing batch ${plan.batch}, which was begun")
     val mine = plans().filter(_.to == plan.to)
-    mine.find(made => usesIds && made.stores.forall(s => isThere(s.references))).getOrElse {
+    mine.find(made => usesIds && isThere(filesOf(made))).getOrElse {
       val made = newPlan(mine.headOption.filter(_ => !usesIds).fold(UUID.randomUUID.toString)(_.id))
       write(made)
       writeReferences(made)
       made
     }
   }
+
+  private def filesOf(made: RescalePlan): Seq[String] =
+    Manifest.pathOf(made.batch, made.id) +: made.stores.flatMap(_.references)
 
   private def isThere(paths: Seq[String]) =
     parallel(paths.indices)(i => blobs.exists(paths(i))).forall(identity)
@@ -116,15 +121,17 @@ private final class Rescaler(
 
   private def writeReferences(made: RescalePlan): Unit = {
     val writer = new ReferenceWriter(blobs, made.id, plan.to, Clock.systemUTC(), Writer)
+    val parts = writer.writeManifest(plan.batch, plan.stores)
     val all = for {
-      (store, names) <- plan.stores.zip(made.stores)
+      ((store, names), ofStore) <- plan.stores.zip(made.stores).zip(parts)
       (partition, path) <- store.partitions.zip(names.references)
-    } yield (store, partition, path)
+    } yield (store, partition, path, ofStore)
     val done = new AtomicInteger
     val step = math.max(all.length / 10, 50)
     parallel(all.indices) { i =>
-      val (store, partition, path) = all(i)
-      writer.write(store, partition, RescalePlan.versionOf(path))
+      val (store, partition, path, ofStore) = all(i)
+      val own = store.partsOf(partition.partition, ofStore)
+      writer.write(store, partition, RescalePlan.versionOf(path), own)
       val n = done.incrementAndGet()
       if (n % step == 0 || n == all.length) progress(s"wrote $n of ${all.length} references")
     }
@@ -163,9 +170,14 @@ private final class Rescaler(
     }
   }
 
-  /** Without ids its references have the names that those of another plan have. */
+  /** Without ids its references have the names that those of another plan have, and may name its
+    * manifest: that goes with the plan that was made good.
+    */
   private def discard(made: RescalePlan): Unit = {
-    if (usesIds) made.stores.flatMap(_.references).foreach(blobs.delete)
+    if (usesIds) {
+      made.stores.flatMap(_.references).foreach(blobs.delete)
+      blobs.delete(Manifest.pathOf(made.batch, made.id))
+    }
     blobs.delete(s"${RescalePlan.Folder}/${made.name}")
   }
 

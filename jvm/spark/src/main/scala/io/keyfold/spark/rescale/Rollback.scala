@@ -3,7 +3,7 @@ package io.keyfold.spark.rescale
 import java.util.UUID
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.format.{FileKind, RescalePlan}
+import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.io.BlobStore
 import io.keyfold.rescale.StorePlanner
 import io.keyfold.spark.KeyfoldStateStoreProvider
@@ -121,10 +121,13 @@ private final class Rollback(
     metadata.map(b => s"state/${operator.id}/_metadata/v2/$b") ++ state.flatten
   }
 
-  private def plans(batch: Long): Seq[String] = blobs
-    .list(RescalePlan.Folder)
-    .filter(RescalePlan.parseName(_).exists(_._1 > batch))
-    .map(name => s"keyfold/$name")
+  /** Manifests before plans. */
+  private def plans(batch: Long): Seq[String] = {
+    val listed = blobs.list(RescalePlan.Folder)
+    val found = listed.filter(Manifest.parseName(_).exists(_._1 > batch)) ++
+      listed.filter(RescalePlan.parseName(_).exists(_._1 > batch))
+    found.map(name => s"keyfold/$name")
+  }
 
   private def refused(reason: String) =
     new RescaleRefused("KEYFOLD_ROLLBACK_REFUSED", s"Cannot roll back ${logs.location}: $reason.")

@@ -63,6 +63,7 @@ class CheckpointCopySuite extends AnyFunSuite with QuietLogs with LocalSpark {
     Files.move(it.folder, newFolder())
     it.moveTo(to)
     assert(it.state.plans.length == 1 && it.state.references.length == 12)
+    assert(it.state.manifests.length == 1)
     it.run(3)
     it.check()
   }

@@ -45,8 +45,10 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     test(s"format v$format: whatever write fails, the query runs with 2, or with 3 (fault 14)") {
       val calls = writes(scenario(format))
       val written = calls.filter(_.what == "rename").map(_.path)
-      // The plan, three references, the entry that begins the batch and the one that commits it.
-      assert(written.count(_.endsWith(".ref")) == 3 && written.length == 6)
+      // The plan, the manifest, three references, the entry that begins the batch and the one that
+      // commits it.
+      assert(written.count(_.endsWith(".manifest")) == 1)
+      assert(written.count(_.endsWith(".ref")) == 3 && written.length == 7)
       val outcomes = for (fault <- Fault.all(calls)(failures)) yield withClue(s"$fault: ") {
         val it = scenario(format)
         it.faults.plan.arm(fault)
@@ -141,6 +143,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       breakOff(it, _.path.startsWith("commits/"))
       it.rescale(3)
       assert(it.state.plans.length == 1 && it.state.references.length == 3)
+      assert(it.state.manifests.length == 1)
       it.run(1)
       it.check()
     }
@@ -241,7 +244,9 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(plan("refusals").arr.isEmpty && !plan("applied").bool)
     val store = plan("operators")(0)("stores")(0)
     assert(store("partitions").arr.length == 4)
-    assert(store("partitions")(3)("files").arr.nonEmpty)
+    assert(store("partitions")(3)("firstLoadFiles").num == 2)
+    assert(plan("firstLoadFiles").num == 4 * 2 && plan("firstLoadFilesMax").num == 2)
+    assert(store("layers")(0)("files").arr.length == 2 * 2)
     val done = ujson.read(RescaleApi.apply(it.session, it.folder.toString, 4, ""))
     assert(done("applied").bool && done("references").num == 4 && done("rollbackTo").num == 1)
   }

@@ -97,7 +97,7 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
       assert(it.state.plans.length == 1 && it.state.references.length == 3)
       it.run(4, () => maintainFully())
       it.run(8, () => maintainFully())
-      assert(it.state.plans.isEmpty && it.state.references.isEmpty)
+      assert(it.state.plans.isEmpty && it.state.references.isEmpty && it.state.manifests.isEmpty)
       for (p <- 3 until 8) assert(it.state.files(0, p, "default").isEmpty, s"partition $p")
       rows(it, 3)
       it.check()

@@ -42,9 +42,12 @@ private[spark] final class StateFolder(checkpoint: Path) extends Assertions {
     name <- files(operator, partition, store) if name.endsWith(".ref")
   } yield name
 
-  def plans: Seq[String] =
+  def plans: Seq[String] = ofRescales.filter(_.endsWith(".plan"))
+  def manifests: Seq[String] = ofRescales.filter(_.endsWith(".manifest"))
+
+  private def ofRescales =
     if (!Files.exists(checkpoint.resolve("keyfold"))) Nil
-    else checkpoint.resolve("keyfold").toFile.list.toSeq.filter(_.endsWith(".plan"))
+    else checkpoint.resolve("keyfold").toFile.list.toSeq.filterNot(_.startsWith("."))
 
   /** Every entry of every file of these versions is in a partition that its hash says. */
   def requirePlaced(since: Long): Unit = for {

@@ -1,0 +1,148 @@
+"""The golden manifests: what they hold as plain data, and their encoder.
+
+The valid one is of a rescale from 4 to 6 partitions. Of a rescale from 2 to 4 before it,
+partition 1 has no snapshot yet; partition 3 has what a release before the manifest has written.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from golden_edits import flip
+from golden_encoder import compress, crc32c, named_file
+
+Spec = dict[str, Any]
+
+PLAN = "0b9c2f1a-3f5e"
+VALID = f"valid/manifest/rescale-30-{PLAN}.manifest"
+CORRUPT = "KEYFOLD_FILE_CORRUPT"
+HEADER_BYTES = 16
+
+
+def file(path: str, kind: str, version: int, length: int, **other: Any) -> Spec:
+    """A file of which all rows count, unless `other` says otherwise."""
+    everything = {"groupModulus": 1, "groupResidue": 0, "rowModulus": 0, "rowResidue": 0}
+    named = {"path": path, "kind": kind, "version": version, "id": "", "length": length}
+    return named | everything | other
+
+
+def had(partition: int, *files: Spec, on_top: bool = False) -> Spec:
+    """What a partition had."""
+    return {"partition": partition, "onTop": on_top, "files": list(files)}
+
+
+def part(partitions: int, *of: Spec, codec: str = "none") -> Spec:
+    """A part of a layer of so many partitions."""
+    return {"codec": codec, "partitions": partitions, "of": list(of)}
+
+
+PARTS = [
+    part(2),
+    part(
+        2,
+        had(
+            1,
+            file("0/1/20.snapshot", "snapshot", 20, 70000),
+            file("0/1/21_f2f1d7a6.delta", "delta", 21, 5000000000, id="f2f1d7a6"),
+        ),
+        codec="lz4",
+    ),
+    part(4, had(0, file("0/0/30.snapshot", "snapshot", 30, 900)), had(2)),
+    part(
+        4,
+        had(1, file("0/1/30.delta", "delta", 30, 400), on_top=True),
+        had(
+            3,
+            file(
+                "0/2/12.delta",
+                "delta",
+                12,
+                800,
+                groupModulus=12,
+                groupResidue=3,
+                rowModulus=5,
+                rowResidue=3,
+            ),
+            file("0/3/30.delta", "delta", 30, 410),
+        ),
+    ),
+]
+
+
+def raw_part(it: Spec) -> bytes:
+    """Raw bytes of a part."""
+    raw = struct.pack("<iI", it["partitions"], len(it["of"]))
+    for each in it["of"]:
+        raw += struct.pack("<iBI", each["partition"], each["onTop"], len(each["files"]))
+        raw += b"".join(named_file(named) for named in each["files"])
+    return raw
+
+
+def manifest(raws: list[tuple[str, bytes]]) -> tuple[bytes, list[Spec]]:
+    """A manifest of parts, each with its codec, and where they are."""
+    head = b"KFLD" + struct.pack("<HBBI", 1, 4, 0, 0)
+    content, places = head + struct.pack("<I", crc32c(head)), []
+    for codec, raw in raws:
+        stored = compress(codec, raw)
+        place = {"offset": len(content), "codec": codec, "storedLength": len(stored)}
+        places.append(place | {"rawLength": len(raw), "checksum": crc32c(stored)})
+        content += stored
+    return content, places
+
+
+CONTENT, PLACES = manifest([(it["codec"], raw_part(it)) for it in PARTS])
+
+
+@dataclass(frozen=True)
+class BrokenManifest:
+    """A manifest whose last part, at `place`, a reader must refuse."""
+
+    file: str
+    content: bytes
+    place: Spec
+    why: str
+
+
+def _edited(name: str, why: str, edit: Callable[[bytearray], None]) -> BrokenManifest:
+    raw = bytearray(raw_part(PARTS[-1]))
+    edit(raw)
+    content, places = manifest([("none", bytes(raw))])
+    return BrokenManifest(
+        f"broken/manifest-{name}/rescale-30-{PLAN}.manifest", content, places[0], why
+    )
+
+
+def _packed(code: str, offset: int, value: int) -> Callable[[bytearray], None]:
+    return lambda raw: struct.pack_into(code, raw, offset, value)
+
+
+def broken_manifests() -> list[BrokenManifest]:
+    """Every broken manifest."""
+    one = len(raw_part(part(4, PARTS[-1]["of"][0])))
+    path = f"rescale-30-{PLAN}.manifest"
+    last = PLACES[-1]
+    return [
+        BrokenManifest(
+            f"broken/manifest-flip/{path}", flip(CONTENT, last["offset"] + 3), last, "in the part"
+        ),
+        BrokenManifest(
+            f"broken/manifest-cut/{path}", CONTENT[:-1], last, "the last byte is missing"
+        ),
+        BrokenManifest(
+            f"broken/manifest-huge/{path}",
+            CONTENT,
+            last | {"rawLength": 2147483647, "codec": "lz4"},
+            "raw length is 2147483647",
+        ),
+        _edited("order", "partition 1 after partition 1", _packed("<i", one, 1)),
+        _edited("range", "partition 4 of 4", _packed("<i", one, 4)),
+        _edited("stands", "a partition stands on 2", _packed("<B", 12, 2)),
+        _edited("partitions-past-end", "4294967295 partitions", _packed("<I", 4, 0xFFFFFFFF)),
+        _edited("files-past-end", "4294967295 files", _packed("<I", 13, 0xFFFFFFFF)),
+        _edited("kind", "it names a reference", _packed("<B", 17 + 2 + 12, 3)),
+        _edited("residue", "group 1 of 1", _packed("<i", one - 12, 1)),
+        _edited("left-over", "a byte too many", lambda raw: raw.append(0)),
+    ]

@@ -1,0 +1,149 @@
+package io.keyfold.format
+
+import java.io.{EOFException, OutputStream}
+
+import io.keyfold.errors.CorruptFile
+import io.keyfold.io.{BlobReader, BlobStore, TailCachedReader}
+
+/** What the partitions of a store had before a rescale: docs/FORMAT.md, section 11.
+  *
+  * @param partitions
+  *   how many there were
+  * @param of
+  *   those that matter, ascending
+  */
+final case class Layer(partitions: Int, of: Seq[LayerPartition])
+
+/** What one of them had.
+  *
+  * @param isOnTop
+  *   whether the files change what the layer before has of it
+  * @param files
+  *   in the order they are to be applied
+  */
+final case class LayerPartition(partition: Int, isOnTop: Boolean, files: Seq[FileReference])
+
+/** A rescale's description of old files, open; parts of layers are read and checked when asked for.
+  */
+final class Manifest private (blob: BlobReader, path: String) extends AutoCloseable {
+
+  /** Reads a part.
+    *
+    * @throws io.keyfold.errors.CorruptFile
+    *   if it is not what was written
+    */
+  def read(part: ManifestPart): Layer = {
+    val name = s"part at ${part.offset}"
+    if (part.offset < 0 || part.offset > blob.length - part.storedLength) {
+      throw new CorruptFile(path, s"it has ${blob.length} bytes, and no $name")
+    }
+    val stored =
+      try blob.read(part.offset, part.storedLength)
+      catch { case e: EOFException => throw new CorruptFile(path, s"it has no $name", e) }
+    FileReader.expect(path, name, Checksum.of(stored), part.checksum)
+    val raw = FileReader.decompress(path, name, part.codec, stored, part.rawLength)
+    Manifest.decode(new ByteSource(raw, 0, raw.length, path, name))
+  }
+
+  override def close(): Unit = blob.close()
+}
+
+object Manifest {
+  private val Name = """rescale-(\d{1,18})-([0-9a-zA-Z-]+)\.manifest""".r
+  private val LeastPartition = 9
+
+  /** Path relative to the checkpoint's `state` folder. */
+  def pathOf(batch: Long, planId: String): String =
+    s"${RescalePlan.Folder}/rescale-$batch-$planId.manifest"
+
+  /** Batch and plan id that a file's name stands for; nothing if it is not a manifest's. */
+  def parseName(name: String): Option[(Long, String)] = name match {
+    case Name(batch, id) => Some((batch.toLong, id))
+    case _               => None
+  }
+
+  /** Path of the manifest that a reference needs.
+    *
+    * @param reference
+    *   its footer
+    * @throws io.keyfold.errors.CorruptFile
+    *   if it names none
+    */
+  def pathOf(reference: Footer): String = {
+    val planId = reference.references.fold("")(_.planId)
+    val path = pathOf(reference.identity.version.version - 1, planId)
+    if (parseName(path.drop(RescalePlan.Folder.length + 1)).isEmpty) {
+      throw new CorruptFile(path, s"a reference names it by '$planId', which is no id of a plan")
+    }
+    path
+  }
+
+  /** Opens a manifest.
+    *
+    * @param tail
+    *   bytes to read at once at the end, with the first part
+    * @throws java.io.FileNotFoundException
+    *   if it is not there
+    */
+  def open(blobs: BlobStore, path: String, tail: Int = 0): Manifest =
+    new Manifest(new TailCachedReader(blobs.open(path), tail), blobs.describe(path))
+
+  /** Writes parts of layers.
+    *
+    * @return
+    *   where they are, in the same order
+    */
+  def write(blobs: BlobStore, batch: Long, planId: String, parts: Seq[Layer]): Seq[ManifestPart] = {
+    var places = Seq.empty[ManifestPart]
+    blobs.write(pathOf(batch, planId))(out => places = writeTo(out, parts))
+    places
+  }
+
+  private def writeTo(out: OutputStream, parts: Seq[Layer]): Seq[ManifestPart] = {
+    val header = FileWriter.header(Layout.ManifestKind, flags = 0)
+    out.write(header.array, 0, header.length)
+    val codec = Codec.Zstandard
+    var offset = header.length.toLong
+    parts.map { layer =>
+      val raw = encode(layer)
+      val stored = new ByteSink(raw.length)
+      codec.compress(raw, stored)
+      out.write(stored.array, 0, stored.length)
+      val checksum = Checksum.of(stored.array, 0, stored.length)
+      val place = ManifestPart(offset, codec, stored.length, raw.length, checksum)
+      offset += stored.length
+      place
+    }
+  }
+
+  private def encode(layer: Layer): ByteSink = {
+    val out = new ByteSink(1024)
+    out.i32(layer.partitions)
+    out.i32(layer.of.length)
+    layer.of.foreach { it =>
+      out.i32(it.partition)
+      out.u8(if (it.isOnTop) 1 else 0)
+      out.i32(it.files.length)
+      it.files.foreach(FooterCodec.reference(out, _))
+    }
+    out
+  }
+
+  private def decode(in: ByteSource): Layer = {
+    val partitions = in.i32()
+    var next = 0
+    val of = Vector.fill(in.count(LeastPartition)) {
+      val partition = in.i32()
+      if (partition < next || partition >= partitions) {
+        in.fail(s"partition $partition of $partitions is not where it belongs")
+      }
+      next = partition + 1
+      val onTop = in.u8()
+      if (onTop > 1) in.fail(s"partition $partition stands on $onTop")
+      val files = Vector.fill(in.count(FooterCodec.MinReference))(FooterCodec.reference(in))
+      LayerPartition(partition, onTop == 1, files)
+    }
+    in.end()
+    Layer(partitions, of)
+  }
+}

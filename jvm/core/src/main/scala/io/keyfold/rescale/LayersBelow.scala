@@ -1,0 +1,58 @@
+package io.keyfold.rescale
+
+import java.io.FileNotFoundException
+
+import io.keyfold.errors.{MissingFile, RescaleRefused}
+import io.keyfold.format.{Footer, Layer, Manifest}
+import io.keyfold.io.BlobStore
+
+/** What the manifest of an earlier rescale has of partitions that still stand on it. */
+private[rescale] final class LayersBelow(blobs: BlobStore) {
+
+  /** @param references
+    *   footers of the references of one store that are still in use
+    * @return
+    *   oldest first; each file once
+    * @throws io.keyfold.errors.StoreError
+    *   if a manifest cannot be read
+    */
+  def of(references: Seq[Footer]): Seq[Layer] = {
+    val read = references.groupBy(Manifest.pathOf).toSeq.sortBy(_._1).map((readAll _).tupled)
+    if (read.isEmpty) Nil
+    else {
+      // Without ids, references of two rescales that raced may stand side by side.
+      if (read.map(_.map(_.partitions)).distinct.length > 1) throw contradiction(references.head)
+      read.transpose.map(same => merged(same, references.head))
+    }
+  }
+
+  private def readAll(path: String, references: Seq[Footer]): Seq[Layer] =
+    try {
+      val manifest = Manifest.open(blobs, path, tail = Int.MaxValue)
+      try
+        references.map(_.references.get.parts).transpose.map { parts =>
+          merged(parts.distinct.map(manifest.read), references.head)
+        }
+      finally manifest.close()
+    } catch {
+      case e: FileNotFoundException =>
+        throw new MissingFile(
+          blobs.describe(path),
+          s"version ${references.head.identity.version} needs it",
+          e
+        )
+    }
+
+  private def merged(parts: Seq[Layer], of: Footer): Layer = {
+    val partitions = parts.flatMap(_.of).distinct.sortBy(_.partition)
+    if (partitions.map(_.partition).distinct.length < partitions.length) throw contradiction(of)
+    Layer(parts.head.partitions, partitions)
+  }
+
+  private def contradiction(of: Footer) = new RescaleRefused(
+    "KEYFOLD_RESCALE_STATE",
+    s"Cannot rescale operator ${of.identity.operator} store ${of.identity.store}: its references " +
+      "are of rescales that do not agree; run the query until its partitions have written snapshots " +
+      "(spark.sql.streaming.stateStore.minDeltasForSnapshot batches), and then rescale it"
+  )
+}
