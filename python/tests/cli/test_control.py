@@ -78,6 +78,8 @@ def run(*arguments: str, code: int = 0) -> Result:
 def test_rescale_plans_until_it_is_told_to_apply(jvm: Jvm) -> None:
     jvm.answers = {"plan": PLAN, "apply": PLAN | {"applied": True, "durationMs": 900}}
     planned = run("rescale", "/c", "--to", "6", "--no-file-sink").stdout
+    assert "4.0 KiB of 1,500 files" in planned
+    assert "at most 1.0 KiB of 250 files by one" in planned
     assert "4 -> 6" in planned
     assert "--apply" in planned
     done = run("rescale", "/c", "--to", "6", "--sink-path", "/s", "--apply").stdout

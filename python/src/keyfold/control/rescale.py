@@ -78,16 +78,14 @@ class RescalePlan:
 
     def __str__(self) -> str:
         """For a terminal."""
+        every = _load(self.first_load_bytes, self.first_load_files)
+        one = _load(self.most_load_bytes, self.most_load_files)
         rows = [
             ("checkpoint", self.checkpoint),
             ("partitions", f"{self.before} -> {self.after}"),
             ("last batch", str(self.last_batch)),
             ("state", f"{size(self.referenced_bytes)} referenced, none rewritten"),
-            (
-                "first loads",
-                f"{_load(self.first_load_bytes, self.first_load_files)} to read, over all new "
-                f"partitions; by one {_load(self.most_load_bytes, self.most_load_files)} at most",
-            ),
+            ("first loads", f"{every} to read, over all new partitions; at most {one} by one"),
             *(("warning", it) for it in self.warnings),
             *(("refused", it) for it in self.refusals),
         ]
