@@ -132,7 +132,9 @@ private object InterruptedProviderSuite {
     ),
     new Operation(
       "maintenance",
-      _ => file ++ Seq("open", "read", "list", "delete"),
+      format =>
+        if (format == 1) Seq("open", "read") ++ file ++ Seq("list", "delete")
+        else file ++ Seq("open", "read", "list", "delete"),
       4L to 6L,
       7,
       Map("spark.sql.streaming.minBatchesToRetain" -> "2")
