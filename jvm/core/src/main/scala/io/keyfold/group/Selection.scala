@@ -58,7 +58,9 @@ object Selection {
 
   /** The numbers that are `a._2` modulo `a._1` and `b._2` modulo `b._1`; a modulus of 0: any. */
   private def meet(a: (Int, Int), b: (Int, Int)): Option[(Int, Int)] =
-    if (a._1 == 0) Some(b)
+    // Steps of the larger modulus: there are fewer of them.
+    if (a._1 < b._1) meet(b, a)
+    else if (a._1 == 0) Some(b)
     else if (b._1 == 0) Some(a)
     else {
       val shared = KeyGroups.gcd(a._1, b._1)

@@ -38,6 +38,16 @@ class ReassignmentSuite extends AnyFunSuite with SeededChecks {
     }
   }
 
+  test("selections of any moduli, as a file may say, meet at once") {
+    val start = System.nanoTime
+    val most = Int.MaxValue
+    val taken = Selection(1, 0, most, most - 1)
+    assert(taken.and(Selection(1, 0, 0, 0)).contains(taken))
+    val narrow = Selection(46337, 46336, 46339, 46338)
+    assert(narrow.and(Selection(1, 0, 46337, 46336)).nonEmpty)
+    assert(System.nanoTime - start < 2000000000L)
+  }
+
   test("an old partition is a source exactly if some hash is in both") {
     for (from <- 1 to 12; to <- 1 to 12) {
       val move = new Reassignment(from, to, from)
