@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from keyfold.footer import Family, Footer, Identity, Link, Reference
-from keyfold.footer_tables import read_blocks, read_groups
+from keyfold.footer_tables import MOST_AMOUNT, read_blocks, read_groups
 from keyfold.frame import Frame, UnknownVersionError
-from keyfold.names import Kind
+from keyfold.names import FileName, Kind, is_file, is_id, is_store
 from keyfold.wire import Cursor, LineageError, MalformedError
 
 _IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _REFERENCES = range(1, 8)
@@ -22,9 +22,15 @@ _NAMES = {
     _REFERENCES: "references",
 }
 _REQUIRED = 1
+_MOST_KEY_GROUPS = 1 << 20
 _UNKNOWN = -1
 
 T = TypeVar("T")
+
+
+class _Version(TypedDict):
+    version: int
+    id: str
 
 
 def parse_footer(data: bytes, frame: Frame) -> Footer:
@@ -49,6 +55,9 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     blocks = _read(payloads, _BLOCKS, lambda cursor: read_blocks(cursor, len(families)))
     if frame.kind is Kind.REFERENCE and blocks:
         raise MalformedError("a reference has blocks")
+    dropped = _read(payloads, _DROPPED, _dropped) if _DROPPED in payloads else ()
+    if dropped and frame.kind is not Kind.DELTA:
+        raise MalformedError("only a delta drops families")
     plan, references = "", tuple[Reference, ...]()
     if _REFERENCES in payloads:
         plan, references = _read(payloads, _REFERENCES, _references)
@@ -57,7 +66,7 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
         identity=identity,
         lineage=_read(payloads, _LINEAGE, lambda cursor: _lineage(cursor, identity.version)),
         families=families,
-        dropped=_read(payloads, _DROPPED, _dropped) if _DROPPED in payloads else (),
+        dropped=dropped,
         blocks=blocks,
         groups=_read(
             payloads, _GROUPS, lambda cursor: read_groups(cursor, blocks, identity.key_groups)
@@ -98,8 +107,7 @@ def _read(payloads: dict[int, bytes], code: int, parse: Callable[[Cursor], T]) -
 
 def _identity(cursor: Cursor) -> Identity:
     identity = Identity(
-        version=cursor.i64(),
-        id=cursor.text(),
+        **_version(cursor.i64(), cursor.text()),
         operator=cursor.i64(),
         partition=cursor.i32(),
         store=cursor.text(),
@@ -108,22 +116,33 @@ def _identity(cursor: Cursor) -> Identity:
         created=cursor.i64(),
         writer=cursor.text(),
     )
-    if identity.key_groups < 1:
+    if not 1 <= identity.key_groups <= _MOST_KEY_GROUPS:
         raise MalformedError(f"{identity.key_groups} key groups")
-    if identity.partitions < 0 or identity.partition < 0:
+    if identity.operator < 0 or not is_store(identity.store):
+        raise MalformedError(f"operator {identity.operator} store {identity.store!r}")
+    if identity.partitions < 0 or not 0 <= identity.partition < (identity.partitions or 1 << 31):
         raise MalformedError(f"partition {identity.partition} of {identity.partitions}")
     return identity
 
 
 def _lineage(cursor: Cursor, version: int) -> tuple[Link, ...]:
     # A loop over a count from disk allocates nothing by itself: it ends with the bytes at hand.
-    links = tuple(
-        Link(cursor.i64(), _kind(cursor.u8()), cursor.text()) for _ in range(cursor.u32())
-    )
+    links = tuple(_link(cursor) for _ in range(cursor.u32()))
     # Who follows lineages from file to file relies on it: that way each step is a step down.
     if any(link.version != version - back for back, link in enumerate(links, 1)):
         raise LineageError(f"the lineage does not go down from {version - 1} without a gap")
     return links
+
+
+def _link(cursor: Cursor) -> Link:
+    number, kind = cursor.i64(), _kind(cursor.u8())
+    return Link(kind=kind, **_version(number, cursor.text()))
+
+
+def _version(number: int, unique: str) -> _Version:
+    if number < 1 or not is_id(unique):
+        raise MalformedError(f"version {number} with id {unique!r}")
+    return {"version": number, "id": unique}
 
 
 def _families(cursor: Cursor) -> tuple[Family, ...]:
@@ -157,6 +176,8 @@ def _family(cursor: Cursor) -> Family:
 
 
 def _known(number: int) -> int | None:
+    if not _UNKNOWN <= number <= MOST_AMOUNT:
+        raise MalformedError(f"a family has {number} rows, values or bytes")
     return None if number == _UNKNOWN else number
 
 
@@ -166,24 +187,35 @@ def _dropped(cursor: Cursor) -> tuple[str, ...]:
 
 def _references(cursor: Cursor) -> tuple[str, tuple[Reference, ...]]:
     plan = cursor.text()
-    references = tuple(_reference(cursor) for _ in range(cursor.u32()))
-    if any(it.kind is Kind.REFERENCE for it in references):
-        raise MalformedError("a reference refers to a reference")
-    return plan, references
+    return plan, tuple(_reference(cursor) for _ in range(cursor.u32()))
 
 
 def _reference(cursor: Cursor) -> Reference:
-    return Reference(
-        path=cursor.text(),
-        kind=_kind(cursor.u8()),
-        version=cursor.i64(),
-        id=cursor.text(),
+    path, kind = cursor.text(), _kind(cursor.u8())
+    reference = Reference(
+        path=path,
+        kind=kind,
+        **_version(cursor.i64(), cursor.text()),
         length=cursor.u64(),
         group_modulus=cursor.i32(),
         group_residue=cursor.i32(),
         row_modulus=cursor.i32(),
         row_residue=cursor.i32(),
     )
+    if kind is Kind.REFERENCE:
+        raise MalformedError("a reference refers to a reference")
+    name = str(FileName(reference.version, reference.id, kind))
+    if not is_file(path, name):
+        raise MalformedError(f"{path!r} is no path of {name}")
+    groups, rows = reference.group_modulus, reference.row_modulus
+    if (
+        groups < 1
+        or rows < 0
+        or not 0 <= reference.group_residue < groups
+        or not 0 <= reference.row_residue < max(rows, 1)
+    ):
+        raise MalformedError(f"a reference takes what no file has of {path!r}")
+    return reference
 
 
 def _kind(code: int) -> Kind:
