@@ -13,6 +13,9 @@ TEST ?= .*
 CELL ?=
 # Run also what has a result of the same code: FRESH=1
 FRESH ?=
+# How long each reader is fuzzed, and the run to repeat: make fuzz SECONDS=60, make fuzz SEED=...
+SECONDS = 3600
+SEED ?=
 # Where time goes, for the cells of CELL: PROFILE=1
 PROFILE ?=
 
@@ -31,7 +34,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jar demo test test-jvm test-python soak jcstress conformance conformance-reach \
+.PHONY: help setup jar demo test test-jvm test-python soak fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-page bench-python golden docs fmt lint clean
 
 help: ## list the targets
@@ -65,6 +68,11 @@ soak: ## random sequences, 100,000 of the engine and 100,000 of stores, in 10 mi
 	TIMES=100000 build/sbt 'core/testOnly *ArenaMapSuite -- -z "random sequences"'
 	TIMES=25000 build/sbt 'core/testOnly *StoreModelSuite'
 	TIMES=200 build/sbt 'core/testOnly *ManyRowsSuite'
+
+fuzz: $(VENV)/ready ## files that lie, against both readers, an hour each; SECONDS=60, SEED= repeats
+	$(if $(SEED),,FOR_SECONDS=$$(($(SECONDS) / 4))) SEED=$(SEED) build/sbt 'core/testOnly *LyingFilesSuite'
+	$(if $(SEED),,FOR_SECONDS=$$(($(SECONDS) / 3))) SEED=$(SEED) \
+		$(BIN)/python -m pytest -s --timeout 0 python/tests/fuzz
 
 jcstress: ## what threads may see of each other, every interleaving; 8 minutes, one: TEST=ReleaseTwice
 	build/sbt jcstress/prepare

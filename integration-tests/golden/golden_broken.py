@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from golden_edits import (
     FOOTER_RAW_LENGTH,
@@ -34,11 +35,13 @@ from golden_encoder import (
     TRAILER_BYTES,
     Parts,
     Section,
+    Spec,
     assemble,
     blocks,
     encode,
     parts_of,
     raw_block,
+    sealed,
 )
 from golden_manifest import PLAN
 from golden_valid import (
@@ -49,6 +52,7 @@ from golden_valid import (
     ROW_CHECKSUMS,
     SNAPSHOT_LZ4,
     SNAPSHOT_OF_HEAD,
+    link,
 )
 
 CORRUPT = "KEYFOLD_FILE_CORRUPT"
@@ -87,6 +91,7 @@ def broken_files() -> list[Broken]:
         *_wrong_references(),
         *_wrong_places(),
         *_wrong_block(),
+        *_lies(),
     ]
 
 
@@ -350,6 +355,62 @@ def _wrong_block() -> list[Broken]:
         _lz4("lz4-raw-length", _lz4_changed(raw_more=7), "raw length is 7 too many", "file"),
         _lz4("remove-in-snapshot", encode(removing), "a snapshot has only PUT", "file"),
     ]
+
+
+def _lies() -> list[Broken]:
+    """What nobody could write by chance."""
+
+    def with_link(unique: str, version: int = 6) -> bytes:
+        return encode(DELTA | {"lineage": [link(version, "delta", unique)]})
+
+    def with_identity(**fields: Any) -> bytes:
+        return encode(DELTA | {"identity": DELTA["identity"] | fields})
+
+    def with_file(**fields: Any) -> bytes:
+        references = REFERENCE["references"]
+        files = [references["files"][0] | fields]
+        return encode(REFERENCE | {"references": references | {"files": files}})
+
+    def with_family(**fields: Any) -> bytes:
+        first = DELTA["families"][0]
+        return encode(DELTA | {"families": [first, first | {"family": 1} | fields]})
+
+    first, *others = DELTA["groups"]
+    huge = encode(DELTA | {"groups": [first | {"entries": 0xFFFFFFFF}, *others]})
+    deltas = [
+        ("id-outside", with_link("../../x"), "an id is '../../x'"),
+        ("id-with-control", with_link("a\0b"), "an id has a NUL"),
+        ("version-0", encode(DELTA | {"lineage": [link(0, "delta")]}), "it builds on version 0"),
+        ("store-outside", with_identity(store=".."), "the store is '..'"),
+        ("partition-of-none", with_identity(partition=4), "partition 4 of 4"),
+        ("operator-negative", with_identity(operator=-1), "operator -1"),
+        ("key-groups-huge", with_identity(keyGroups=0x7FFFFFFF), "2147483647 key groups"),
+        ("family-twice", with_family(), "two families have one name"),
+        ("amount-huge", with_family(name="x", keys=1 << 62), "2^62 rows"),
+        ("entries-overflow", huge, "a group of 4294967295 entries"),
+        ("footer-zstd-huge", _promise(DELTA), "its frame promises 1 GiB and has 300 bytes"),
+    ]
+    references = [
+        ("path-outside", with_file(path="../0/1/28.snapshot"), "the path is '../0/1/28.snapshot'"),
+        ("path-of-another", with_file(path="0/1/29.snapshot"), "the path is of another version"),
+        ("reference-twice", with_file(path="0/1/28.ref", kind="reference"), "of a reference"),
+        ("takes-nothing", with_file(groupModulus=0), "modulus 0"),
+        ("takes-no-row", with_file(rowModulus=2, rowResidue=2), "residue 2 of modulus 2"),
+    ]
+    return [_delta(name, content, CORRUPT, "footer", why) for name, content, why in deltas] + [
+        Broken(f"broken/{name}/31.ref", content, CORRUPT, "footer", why)
+        for name, content, why in references
+    ]
+
+
+def _promise(spec: Spec) -> bytes:
+    """A file whose footer is a Zstandard frame of 300 zeros that says it has 1 GiB."""
+    frame = b"\x28\xb5\x2f\xfd\xe0" + struct.pack("<Q", 1 << 30)
+    frame += (300 << 3 | 3).to_bytes(3, "little") + bytes(1)
+    content = encode(spec)
+    body, tail = content[: footer_start(content)] + frame, content[-TRAILER_BYTES:]
+    tail = struct.pack("<QIIB", len(body) + TRAILER_BYTES, len(frame), 1 << 30, 1) + tail[17:]
+    return sealed(body + tail)
 
 
 def _lz4(name: str, content: bytes, why: str, found: str) -> Broken:

@@ -7,6 +7,7 @@ from enum import IntEnum
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.wire import MalformedError
+from keyfold.zstd_frame import most_bytes
 
 
 class Codec(IntEnum):
@@ -18,10 +19,10 @@ class Codec(IntEnum):
 
 
 _NAMES = {Codec.ZSTD: "zstd", Codec.LZ4: "lz4_raw"}
-# The most that a codec can make of one stored byte: Zstandard repeats a byte 128 Ki times with a
-# block of 4, LZ4 adds at most 255 bytes of match for each byte of length.
-_EXPANSION = {Codec.NONE: 1, Codec.ZSTD: 32768, Codec.LZ4: 255}
-_SLACK = 64
+# LZ4 adds at most 255 bytes of match for each byte of length.
+_LZ4_EXPANSION = 255
+# Lengths are below 2 GiB.
+MOST_BYTES = (1 << 31) - 1
 
 
 def codec_of(code: int) -> Codec:
@@ -35,7 +36,7 @@ def codec_of(code: int) -> Codec:
 def decompress(stored: bytes, raw_length: int, codec: Codec) -> bytes:
     """The raw bytes; raises MalformedError if they are not `raw_length` bytes."""
     # Before that many bytes are allocated.
-    if raw_length > len(stored) * _EXPANSION[codec] + _SLACK:
+    if raw_length > min(_most(stored, codec), MOST_BYTES):
         raise MalformedError(
             f"{len(stored)} stored bytes cannot hold the {raw_length} raw bytes it says"
         )
@@ -52,6 +53,13 @@ def decompress(stored: bytes, raw_length: int, codec: Codec) -> bytes:
     if codec is Codec.LZ4 and raw_length > 0 and _fits(stored, raw_length - 1, codec):
         raise MalformedError(f"it holds less than the {raw_length} raw bytes it says")
     return raw
+
+
+def _most(stored: bytes, codec: Codec) -> int:
+    """The most bytes that can come out."""
+    if codec is Codec.ZSTD:
+        return most_bytes(stored)
+    return len(stored) * (_LZ4_EXPANSION if codec is Codec.LZ4 else 1)
 
 
 def _fits(stored: bytes, raw_length: int, codec: Codec) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from keyfold.printable import printable
+
 
 class KeyfoldError(Exception):
     """Root of all errors of this package.
@@ -16,7 +18,7 @@ class KeyfoldError(Exception):
 
     def __str__(self) -> str:
         """Condition and message."""
-        return f"[{self.condition}] {super().__str__()}"
+        return printable(f"[{self.condition}] {super().__str__()}")
 
 
 class FileCorruptError(KeyfoldError):

@@ -58,6 +58,16 @@ class Family:
     values: int | None
     bytes: int | None
 
+    def is_kept_as(self, other: Family) -> bool:
+        """Whether rows of one may be put as they are where those of the other are kept."""
+        return (
+            self.key_encoding == other.key_encoding
+            and self.row_encoding == other.row_encoding
+            and self.partition_key == other.partition_key
+            and self.ordered == other.ordered
+            and self.multi_value == other.multi_value
+        )
+
 
 @dataclass(frozen=True)
 class Block:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from keyfold.codec import codec_of
 from keyfold.footer import Family, Fingerprint, Footer, Identity, Link, Part, Reference
-from keyfold.footer_tables import read_blocks, read_groups
+from keyfold.footer_tables import MOST_AMOUNT, read_blocks, read_groups
 from keyfold.frame import Frame, UnknownVersionError
-from keyfold.names import Kind
+from keyfold.names import FileName, Kind, is_file, is_id, is_store
 from keyfold.wire import Cursor, LineageError, MalformedError
 
 _IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _REFERENCES, _HEAD, _PARTS = range(
@@ -27,9 +27,15 @@ _NAMES = {
     _PARTS: "parts",
 }
 _REQUIRED = 1
+_MOST_KEY_GROUPS = 1 << 20
 _UNKNOWN = -1
 
 T = TypeVar("T")
+
+
+class _Version(TypedDict):
+    version: int
+    id: str
 
 
 def parse_footer(data: bytes, frame: Frame) -> Footer:
@@ -57,6 +63,9 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     blocks = _read(payloads, _BLOCKS, lambda cursor: read_blocks(cursor, len(families)))
     if frame.kind is Kind.REFERENCE and blocks:
         raise MalformedError("a reference has blocks")
+    dropped = _read(payloads, _DROPPED, _dropped) if _DROPPED in payloads else ()
+    if dropped and frame.kind is not Kind.DELTA:
+        raise MalformedError("only a delta drops families")
     plan, references, parts = "", tuple[Reference, ...](), tuple[Part, ...]()
     if _REFERENCES in payloads:
         plan, references = _read(payloads, _REFERENCES, _references)
@@ -67,7 +76,7 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
         identity=identity,
         lineage=_read(payloads, _LINEAGE, lambda cursor: _lineage(cursor, identity.version)),
         families=families,
-        dropped=_read(payloads, _DROPPED, _dropped) if _DROPPED in payloads else (),
+        dropped=dropped,
         blocks=blocks,
         groups=_read(
             payloads, _GROUPS, lambda cursor: read_groups(cursor, blocks, identity.key_groups)
@@ -110,8 +119,7 @@ def _read(payloads: dict[int, bytes], code: int, parse: Callable[[Cursor], T]) -
 
 def _identity(cursor: Cursor) -> Identity:
     identity = Identity(
-        version=cursor.i64(),
-        id=cursor.text(),
+        **_version(cursor.i64(), cursor.text()),
         operator=cursor.i64(),
         partition=cursor.i32(),
         store=cursor.text(),
@@ -120,22 +128,33 @@ def _identity(cursor: Cursor) -> Identity:
         created=cursor.i64(),
         writer=cursor.text(),
     )
-    if identity.key_groups < 1:
+    if not 1 <= identity.key_groups <= _MOST_KEY_GROUPS:
         raise MalformedError(f"{identity.key_groups} key groups")
-    if identity.partitions < 0 or identity.partition < 0:
+    if identity.operator < 0 or not is_store(identity.store):
+        raise MalformedError(f"operator {identity.operator} store {identity.store!r}")
+    if identity.partitions < 0 or not 0 <= identity.partition < (identity.partitions or 1 << 31):
         raise MalformedError(f"partition {identity.partition} of {identity.partitions}")
     return identity
 
 
 def _lineage(cursor: Cursor, version: int) -> tuple[Link, ...]:
     # A loop over a count from disk allocates nothing by itself: it ends with the bytes at hand.
-    links = tuple(
-        Link(cursor.i64(), _kind(cursor.u8()), cursor.text()) for _ in range(cursor.u32())
-    )
+    links = tuple(_link(cursor) for _ in range(cursor.u32()))
     # Who follows lineages from file to file relies on it: that way each step is a step down.
     if any(link.version != version - back for back, link in enumerate(links, 1)):
         raise LineageError(f"the lineage does not go down from {version - 1} without a gap")
     return links
+
+
+def _link(cursor: Cursor) -> Link:
+    number, kind = cursor.i64(), _kind(cursor.u8())
+    return Link(kind=kind, **_version(number, cursor.text()))
+
+
+def _version(number: int, unique: str) -> _Version:
+    if number < 1 or not is_id(unique):
+        raise MalformedError(f"version {number} with id {unique!r}")
+    return {"version": number, "id": unique}
 
 
 def _families(cursor: Cursor) -> tuple[Family, ...]:
@@ -169,6 +188,8 @@ def _family(cursor: Cursor) -> Family:
 
 
 def _known(number: int) -> int | None:
+    if not _UNKNOWN <= number <= MOST_AMOUNT:
+        raise MalformedError(f"a family has {number} rows, values or bytes")
     return None if number == _UNKNOWN else number
 
 
@@ -194,28 +215,31 @@ def _parts(cursor: Cursor) -> tuple[str, tuple[Part, ...]]:
 
 def parse_reference(cursor: Cursor) -> Reference:
     """A file that a reference or a manifest names; raises MalformedError."""
-    found = Reference(
-        path=cursor.text(),
-        kind=_kind(cursor.u8()),
-        version=cursor.i64(),
-        id=cursor.text(),
+    path, kind = cursor.text(), _kind(cursor.u8())
+    reference = Reference(
+        path=path,
+        kind=kind,
+        **_version(cursor.i64(), cursor.text()),
         length=cursor.u64(),
         group_modulus=cursor.i32(),
         group_residue=cursor.i32(),
         row_modulus=cursor.i32(),
         row_residue=cursor.i32(),
     )
-    if found.kind is Kind.REFERENCE:
+    if kind is Kind.REFERENCE:
         raise MalformedError("a reference refers to a reference")
-    groups, rows = found.group_modulus, found.row_modulus
+    name = str(FileName(reference.version, reference.id, kind))
+    if not is_file(path, name):
+        raise MalformedError(f"{path!r} is no path of {name}")
+    groups, rows = reference.group_modulus, reference.row_modulus
     if (
-        not (0 <= found.group_residue < groups and 0 <= found.row_residue < max(rows, 1))
+        groups < 1
         or rows < 0
+        or not 0 <= reference.group_residue < groups
+        or not 0 <= reference.row_residue < max(rows, 1)
     ):
-        raise MalformedError(
-            f"it takes {found.group_residue} of {groups}, {found.row_residue} of {rows}"
-        )
-    return found
+        raise MalformedError(f"a reference takes what no file has of {path!r}")
+    return reference
 
 
 def _head(cursor: Cursor) -> Fingerprint:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from keyfold.codec import codec_of
+from keyfold.codec import MOST_BYTES, codec_of
 from keyfold.footer import Block
 from keyfold.frame import HEADER_BYTES, Frame
 from keyfold.group_table import GroupTable
 from keyfold.wire import Cursor, MalformedError
+
+# Bytes of a block before its entries, and of an entry at least.
+_BLOCK_HEAD, _SMALLEST_ENTRY = 8, 13
+# Rows or bytes of a family, or of a group of it: so that those of all partitions can be added up.
+MOST_AMOUNT = (1 << 47) - 1
 
 
 def read_blocks(cursor: Cursor, families: int) -> tuple[Block, ...]:
@@ -23,6 +28,14 @@ def read_blocks(cursor: Cursor, families: int) -> tuple[Block, ...]:
             raise MalformedError(f"block {index} is of family {block.family}, which is not listed")
         if block.entries == 0:
             raise MalformedError(f"block {index} has no entries")
+        if block.raw_length > MOST_BYTES:
+            raise MalformedError(f"block {index} has {block.raw_length} bytes")
+        if block.entries > (block.raw_length - _BLOCK_HEAD) // _SMALLEST_ENTRY:
+            raise MalformedError(
+                f"block {index} of {block.raw_length} bytes cannot have {block.entries} entries"
+            )
+    if sum(block.entries for block in blocks) > MOST_BYTES:
+        raise MalformedError("the blocks have more entries than a file may")
     return blocks
 
 
@@ -36,8 +49,10 @@ def read_groups(cursor: Cursor, blocks: tuple[Block, ...], key_groups: int) -> G
     count = cursor.u32()
     family, number, entries, size = (
         np.frombuffer(cursor.take(count * int(code[1:])), f"<{code}").astype(np.int64)
-        for code in ("u2", "u4", "u4", "u8")
+        for code in ("u2", "u4", "u4", "i8")
     )
+    for bad in np.flatnonzero((size < 0) | (size > MOST_AMOUNT))[:1]:
+        raise MalformedError(f"key group {number[bad]} has {size[bad]} bytes")
     for bad in np.flatnonzero((number >= key_groups) | (entries == 0))[:1]:
         raise MalformedError(f"key group {number[bad]} of {key_groups} with {entries[bad]} entries")
     # Number of the entry after the last one of each block, and of each group.

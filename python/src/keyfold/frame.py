@@ -24,6 +24,8 @@ _TRAILER_CHECKSUM_AT = 24
 _HEADER_MAGIC = b"KFLD"
 _TRAILER_MAGIC = b"DLFK"
 _ROW_CHECKSUMS = 1
+# Most raw bytes of a footer for each stored one.
+_FOOTER_RATIO = 1024
 
 
 class ForeignError(ValueError):
@@ -129,6 +131,10 @@ def footer_length(trailer: bytes, header: bytes | None, size: int) -> int:
         raise CutOffError(f"the file has {size} bytes, its trailer says {end.length}")
     if end.footer_length > size - SMALLEST_FILE:
         raise MalformedError(f"a footer of {end.footer_length} bytes does not fit")
+    if end.footer_raw_length > end.footer_length * _FOOTER_RATIO:
+        raise MalformedError(
+            f"a footer of {end.footer_length} bytes cannot have {end.footer_raw_length}"
+        )
     return end.footer_length
 
 

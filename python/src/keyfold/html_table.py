@@ -7,6 +7,8 @@ from html import escape
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from keyfold.arrow_values import to_python
+
 
 def html_table(
     names: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[int] = ()
@@ -23,7 +25,7 @@ def html_of_arrow(table: pa.Table, most: int) -> str:
         for number, field in enumerate(table.schema)
         if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
     ]
-    columns = [column.to_pylist() for column in table.slice(0, most).columns]
+    columns = [to_python(column) for column in table.slice(0, most).columns]
     rows = [[_text(value) for value in row] for row in zip(*columns, strict=True)]
     return html_table(table.schema.names, rows, right)
 

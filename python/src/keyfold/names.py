@@ -18,6 +18,10 @@ class Kind(IntEnum):
 _SUFFIXES = {Kind.DELTA: "delta", Kind.SNAPSHOT: "snapshot", Kind.REFERENCE: "ref"}
 _KINDS = {suffix: kind for kind, suffix in _SUFFIXES.items()}
 _NAME = re.compile(r"(0|[1-9][0-9]*)(?:_([^/.]+))?\.(delta|snapshot|ref)")
+_FOLDER = re.compile(r"(?:0|[1-9][0-9]{0,18})/(?:0|[1-9][0-9]{0,9})(?:/([^/]+))?")
+_NOT_OF_ID = re.compile(r"[/.\x00-\x1f\x7f]")
+_NOT_OF_STORE = re.compile(r"[/\x00-\x1f\x7f]")
+_MOST = (1 << 63) - 1
 _PLACE = re.compile(r"/state/(\d+)/(\d+)/(?:([^/]+)/)?[^/]+$")
 
 # The order in which a reader tries names to find the head of a version.
@@ -44,7 +48,32 @@ def parse_name(name: str) -> FileName | None:
     if match is None:
         return None
     version, unique, suffix = match.groups()
+    if not is_number(version):
+        return None
     return FileName(int(version), unique or "", _KINDS[suffix])
+
+
+def is_number(text: str) -> bool:
+    """Whether it is a number of a version, batch or operator, all of which have 63 bits."""
+    return text.isascii() and text.isdecimal() and len(text) < 20 and int(text) <= _MOST  # noqa: PLR2004
+
+
+def is_id(text: str) -> bool:
+    """Whether it can be the id of a version."""
+    return _NOT_OF_ID.search(text) is None
+
+
+def is_store(text: str) -> bool:
+    """Whether it can be the name of a store, and so of a folder."""
+    return text not in {"", ".", ".."} and _NOT_OF_STORE.search(text) is None
+
+
+def is_file(path: str, name: str) -> bool:
+    """Whether it is the path of the file `name` in a store's folder, relative to `state`."""
+    if not path.endswith(f"/{name}"):
+        return False
+    folder = _FOLDER.fullmatch(path[: -len(name) - 1])
+    return folder is not None and (folder[1] is None or is_store(folder[1]))
 
 
 def place_of(path: str) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from keyfold.errors import CheckpointDamagedError
+from keyfold.json_text import parse_json
+from keyfold.names import is_id, is_number, is_store
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
 from keyfold.storage import Storage
 
 _PARTITIONS_KEY = "spark.sql.shuffle.partitions"
+# More than any query has: who believes more looks for them one by one.
+_MOST_PARTITIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Offsets:
     def shuffle_partitions(self) -> int | None:
         """Number of partitions of the query's stateful operators; None if it does not say."""
         found = self.conf.get(_PARTITIONS_KEY, "")
-        return int(found) if found.isdecimal() else None
+        return int(found) if is_number(found) else None
 
     @property
     def provider(self) -> str | None:
@@ -98,12 +101,12 @@ def read_offsets(storage: Storage, batch: int) -> Offsets:
     _, lines = _versioned(storage, path, {"v1", "v2"})
     found = _object(storage, path, lines[0] if lines else "")
     conf = found.get("conf", {})
-    timestamp = found.get("batchTimestampMs", 0)
-    if not isinstance(conf, dict) or not isinstance(timestamp, int):
+    timestamp, watermark = found.get("batchTimestampMs", 0), found.get("batchWatermarkMs", 0)
+    if not isinstance(conf, dict) or not _is_whole(timestamp):
         raise _damaged(storage, path, "its second line is not a batch's metadata")
-    watermark = found.get("batchWatermarkMs", 0)
+    _check_partitions(storage, path, conf.get(_PARTITIONS_KEY))
     settings = {str(key): str(value) for key, value in conf.items()}
-    return Offsets(batch, timestamp, settings, watermark if isinstance(watermark, int) else 0)
+    return Offsets(batch, timestamp, settings, watermark if _is_whole(watermark) else 0)
 
 
 def read_commit(storage: Storage, batch: int) -> Commit:
@@ -118,6 +121,9 @@ def read_commit(storage: Storage, batch: int) -> Commit:
         }
     except (AttributeError, TypeError, ValueError) as error:
         raise _damaged(storage, path, "its state ids are not a table") from error
+    for unique in (it for table in ids.values() for stores in table for it in stores):
+        if not is_id(unique):
+            raise _damaged(storage, path, f"{unique!r} cannot be the id of a version")
     return Commit(batch, ids)
 
 
@@ -152,15 +158,32 @@ def read_operator(storage: Storage, operator: int, last_batch: int | None) -> Op
             for store in found["stateStoreInfo"]
         )
         info = found["operatorInfo"]
-        return OperatorMetadata(
+        metadata = OperatorMetadata(
             int(info["operatorId"]), str(info["operatorName"]), stores, _variables(found)
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _damaged(storage, path, "it does not describe an operator") from error
+    if metadata.id < 0:
+        raise _damaged(storage, path, f"there is no operator {metadata.id}")
+    for it in stores:
+        _check_partitions(storage, path, it.partitions)
+        if not is_store(it.name):
+            raise _damaged(storage, path, f"{it.name!r} cannot be the name of a store")
+    return metadata
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_partitions(storage: Storage, path: str, said: object) -> None:
+    text = str(said)
+    if is_number(text) and int(text) > _MOST_PARTITIONS:
+        raise _damaged(storage, path, f"a query does not have {text} partitions")
 
 
 def _variables(found: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    properties = json.loads(found.get("operatorPropertiesJson") or "{}")
+    properties = parse_json(found.get("operatorPropertiesJson") or "{}")
     return tuple(
         (str(it["stateName"]), str(it["stateVariableType"]))
         for it in properties.get("stateVariables", ())
@@ -169,11 +192,14 @@ def _variables(found: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 
 def _moved(operator: int, path: str) -> str:
     """Where a schema file is now: Spark notes its whole path, and checkpoints are copied."""
-    return f"state/{operator}/" + "/".join(str(path).split("/")[-3:])
+    parts = str(path).split("/")[-3:]
+    if not all(map(is_store, parts)):
+        raise ValueError(path)
+    return f"state/{operator}/" + "/".join(parts)
 
 
 def _numbers(names: Iterable[str]) -> list[int]:
-    return [int(name) for name in names if name.isdecimal() and name.isascii()]
+    return [int(name) for name in names if is_number(name)]
 
 
 def _versioned(storage: Storage, path: str, known: set[str]) -> tuple[str, list[str]]:
@@ -187,7 +213,7 @@ def _versioned(storage: Storage, path: str, known: set[str]) -> tuple[str, list[
 
 def _object(storage: Storage, path: str, text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except ValueError as error:
         raise _damaged(storage, path, f"it is not JSON: {error}") from error
     if not isinstance(found, dict):

@@ -47,22 +47,15 @@ class Storage:
         self._files, self._base = _resolve(self.root)
 
     def listing(self, path: str) -> list[Listed]:
-        """What is directly in a folder, by name; empty if there is no such folder."""
+        """What is directly in a folder, by name; empty if there is no such folder.
+
+        What has a name that is not UTF-8 is left out: nobody can ask for it.
+        """
         with self._errors(path):
             selector = fs.FileSelector(self._full(path), allow_not_found=True)
             found = self._files.get_file_info(selector)
-        return sorted(
-            (
-                Listed(
-                    info.base_name,
-                    info.size or 0,
-                    info.type == fs.FileType.Directory,
-                    None if info.mtime_ns is None else info.mtime_ns // 1_000_000,
-                )
-                for info in found
-            ),
-            key=lambda listed: listed.name,
-        )
+        listed = [it for info in found if (it := _listed(info)) is not None]
+        return sorted(listed, key=lambda it: it.name)
 
     def text(self, path: str) -> str:
         """Content of a small file. Bytes that are not UTF-8 become replacement characters.
@@ -122,6 +115,19 @@ class StoredFile:
     def read(self, offset: int, length: int) -> bytes:
         """The `length` bytes from `offset`; fewer if the file has become shorter."""
         return bytes(self._file.read_at(length, offset))
+
+
+def _listed(info: Any) -> Listed | None:  # noqa: ANN401 - pyarrow's
+    try:
+        name = info.base_name
+    except UnicodeDecodeError:
+        return None
+    return Listed(
+        name,
+        info.size or 0,
+        info.type == fs.FileType.Directory,
+        None if info.mtime_ns is None else info.mtime_ns // 1_000_000,
+    )
 
 
 def _resolve(root: str) -> tuple[Any, str]:

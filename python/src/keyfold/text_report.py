@@ -9,6 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from keyfold.printable import printable
 from keyfold.report_lines import heading, summary, table
 
 if TYPE_CHECKING:
@@ -31,14 +32,14 @@ def render(it: Description) -> RenderableType:
     lines.add_column(style="dim", no_wrap=True)
     lines.add_column(overflow="fold")
     for label, text in summary(it):
-        lines.add_row(Text(label), Text(text))
+        lines.add_row(Text(label), _text(text))
     parts: list[RenderableType] = [lines]
     for operator in it.operators:
-        parts += [Text(), Text(heading(operator), style="bold"), _grid(operator)]
+        parts += [Text(), _text(heading(operator), style="bold"), _grid(operator)]
     if it.problems:
         parts += [Text(), Text("Problems", style="bold red")]
     parts += [
-        Text(f"- {problem.condition} {problem.path}: {problem.message}") for problem in it.problems
+        _text(f"- {problem.condition} {problem.path}: {problem.message}") for problem in it.problems
     ]
     return Group(*parts)
 
@@ -49,5 +50,9 @@ def _grid(operator: OperatorDescription) -> Table:
     for index, name in enumerate(names):
         grid.add_column(name, justify="right" if index else "left", overflow="fold")
     for row in rows:
-        grid.add_row(*(Text(cell) for cell in row))
+        grid.add_row(*map(_text, row))
     return grid
+
+
+def _text(text: str, style: str = "") -> Text:
+    return Text(printable(text), style)

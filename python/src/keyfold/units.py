@@ -37,7 +37,11 @@ def moment(ms: int | None) -> str:
     """A time given in ms since 1970, in UTC."""
     if ms is None:
         return "time unknown"
-    found = datetime.fromtimestamp(ms / 1000, tz=timezone.utc)
+    try:
+        found = datetime.fromtimestamp(ms / 1000, tz=timezone.utc)
+    except (OSError, OverflowError, ValueError):
+        # Beyond the years that a calendar has.
+        return f"{ms} ms"
     return found.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keyfold
 from fake_checkpoint import FakeCheckpoint
 from golden_valid import family
+from keyfold.errors import FileCorruptError
+from keyfold.state.place import StorePlace
+from keyfold.state.version import load
+from keyfold.storage import Storage
+from lies import taken_apart
 from state_writer import StateWriter, hash_of
 
 KEYS = st.integers(0, 12)
@@ -123,3 +130,30 @@ def test_family_that_is_dropped_begins_anew(fake: FakeCheckpoint) -> None:
     fake.commit(1, {0: [["id-2-0"]]})
     found = keyfold.open_checkpoint(fake.root)[0].scan().to_pylist()
     assert [row["key"]["id"] for row in found] == [77]
+
+
+def test_a_family_that_is_kept_in_another_way_was_dropped_or_is_damage(
+    fake: FakeCheckpoint,
+) -> None:
+    writer = StateWriter(fake)
+    writer.batch({1: 1, 2: 2})
+    writer.batch({3: 3})
+    path = writer.path(2)
+    content = path.read_bytes()
+    parts = taken_apart(content)
+    for old, new in ((b"unsaferow", b"avro"), (b"\x03\x00row", b"\x0f\x00timestampPrefix")):
+        sections = [
+            (code, flags, _with(it, old, new) if code == 3 else it)
+            for code, flags, it in parts.sections
+        ]
+        path.write_bytes(replace(parts, sections=sections).together())
+        with pytest.raises(FileCorruptError, match="is not kept as in the files before"):
+            load(Storage(fake.root), StorePlace(0, 0, "default"), 2, writer.unique(0, 2))
+
+
+def _with(payload: bytes, old: bytes, new: bytes) -> bytes:
+    """A payload with a text, or what has its length ahead, in the place of another."""
+    if old == b"unsaferow":
+        old, new = b"\x09\x00" + old, b"\x04\x00" + new
+    assert old in payload
+    return payload.replace(old, new, 1)

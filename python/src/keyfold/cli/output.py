@@ -16,6 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from keyfold.arrow_values import to_python
+from keyfold.printable import printable
 from keyfold.table.column import flattened
 
 _WIDE = 10_000
@@ -44,7 +46,9 @@ class JsonOutput:
     def table(self, tables: Iterable[pa.Table]) -> None:
         """An object a line."""
         for part in tables:
-            for row in part.to_pylist():
+            names = part.schema.names
+            for values in zip(*map(to_python, part.columns), strict=True):
+                row = dict(zip(names, values, strict=True))
                 sys.stdout.write(json.dumps(_with_maps(row), default=_plain) + "\n")
 
 
@@ -58,7 +62,8 @@ class TextOutput:
     def value(self, found: dict[str, Any], shown: RenderableType) -> None:
         """What a terminal shows."""
         del found
-        self._console.print(shown)
+        # What is a text is no markup.
+        self._console.print(_text(shown) if isinstance(shown, str) else shown)
 
     def table(self, tables: Iterable[pa.Table]) -> None:
         """A grid of the first thousand rows, a column for each field of a struct."""
@@ -67,8 +72,8 @@ class TextOutput:
             if not grid.columns:
                 _add_columns(grid, part.schema)
             shown = part.slice(0, _MOST_ROWS - grid.row_count)
-            for row in zip(*(column.to_pylist() for column in shown.columns), strict=True):
-                grid.add_row(*(Text(_cell(value)) for value in row))
+            for row in zip(*map(to_python, shown.columns), strict=True):
+                grid.add_row(*(_text(_cell(value)) for value in row))
             if len(shown) < len(part):
                 message(f"The first {_MOST_ROWS:,} rows; -o json prints all.")
                 break
@@ -77,7 +82,7 @@ class TextOutput:
 
 def message(text: str) -> None:
     """A line on stderr."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text))
+    Console(stderr=True, highlight=False, soft_wrap=True).print(_text(text))
 
 
 @contextmanager
@@ -97,8 +102,15 @@ def _add_columns(grid: Table, schema: pa.Schema) -> None:
     for field in schema:
         numeric = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
         grid.add_column(
-            field.name, justify="right" if numeric else "left", overflow="fold", no_wrap=False
+            _text(field.name),
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=False,
         )
+
+
+def _text(text: str) -> Text:
+    return Text(printable(text))
 
 
 def _cell(value: Any) -> str:  # noqa: ANN401 - whatever a column holds

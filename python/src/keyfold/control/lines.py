@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from keyfold.printable import printable
+
 _LABEL = 13
 
 NOT_DONE = ("not done", "this is a plan; pass --apply, or dry_run=False")
@@ -12,4 +14,4 @@ NOT_DONE = ("not done", "this is a plan; pass --apply, or dry_run=False")
 
 def lines(rows: Iterable[tuple[str, str]]) -> str:
     """A line for each label and text."""
-    return "\n".join(f"{label:<{_LABEL}}{text}" for label, text in rows)
+    return printable("\n".join(f"{label:<{_LABEL}}{text}" for label, text in rows))

@@ -11,6 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.html_table import html_table
 from keyfold.migrated import Earlier
+from keyfold.printable import printable
 from keyfold.units import plural
 
 
@@ -92,7 +93,7 @@ class FsckReport:
     def __str__(self) -> str:
         """A line for what was looked at, and one for each finding."""
         lines = [f"{it.kind.value}: {it.path}: {it.message}" for it in self.findings]
-        return "\n".join([self._headline(), *lines])
+        return printable("\n".join([self._headline(), *lines]))
 
     def _repr_html_(self) -> str:
         rows = [[it.kind.value, it.path, it.message] for it in self.findings]

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from keyfold.arrow_values import to_python
 from keyfold.batch import Batch
 from keyfold.errors import InvalidArgumentError
 from keyfold.html_table import html_of_arrow
@@ -86,7 +87,8 @@ def _add(found: _Found, source: Source, batch: Batch, by: str, top: int) -> None
         ]
         _, first, counts, totals = _summed(rows.hashes, sizes)
         heaviest = np.argsort(totals if by == "bytes" else counts)[::-1][:top]
-        shown = source.layout.key_array(rows.pick(first[heaviest]), family).to_pylist()
+        with source.fitting(partition):
+            shown = to_python(source.layout.key_array(rows.pick(first[heaviest]), family))
         keys += [
             (*name, partition, str(key), int(counts[index]), int(totals[index]))
             for key, index in zip(shown, heaviest.tolist(), strict=True)

@@ -31,6 +31,8 @@ _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "keyfold",
     "font.family": "sans-serif",
+    # Names are no formulas.
+    "text.parse_math": False,
 }
 
 

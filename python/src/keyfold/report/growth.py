@@ -11,6 +11,7 @@ from keyfold.batch import find_batch
 from keyfold.description import total
 from keyfold.errors import KeyfoldError
 from keyfold.migrated import own_batches
+from keyfold.printable import printable
 from keyfold.spark_log import operators, read_operator
 from keyfold.storage import Storage
 from keyfold.walk import THREADS, Walk
@@ -64,7 +65,7 @@ def _sizes(storage: Storage, number: int, pool: ThreadPoolExecutor) -> list[Size
             size = total(family.bytes for family in families)
             if rows is None or size is None or None in heads:
                 return []
-            found.append(Size(number, f"{operator} {metadata.name}", rows, size))
+            found.append(Size(number, printable(f"{operator} {metadata.name}"), rows, size))
     except KeyfoldError:
         return []
     return found

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import ExtraMissingError
-from keyfold.rows.keys import prefix_columns, range_ordinals
+from keyfold.rows.keys import columns_ahead
 from keyfold.rows.places import Ints, Octets, Places, read
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.avro_schema import avro_schema, range_schema
@@ -42,7 +42,7 @@ class AvroRows:
     def keys(self, data: Octets, rows: Places, sizes: Ints, encoding: str) -> pa.Array:
         """A column of structs of keys; raises as `values` does."""
         reader = _Reader()
-        split = _split(encoding)
+        split = _split(encoding, self.shown)
         found = [
             split(reader, part, self.written, self.shown) for part in _parts(data, rows, sizes)
         ]
@@ -102,25 +102,22 @@ class _Reader:
 _Split = Callable[[_Reader, bytes, Mapping[int, Struct], Struct], dict[str, Any]]
 
 
-def _split(encoding: str) -> _Split:
-    prefix, ordinals = prefix_columns(encoding), range_ordinals(encoding)
+def _split(encoding: str, shown: Struct) -> _Split:
     if encoding == "row":
         return lambda reader, part, written, _: reader.with_id(part, 0, len(part), written)
     if encoding in {"timestampPrefix", "timestampPostfix"}:
         ahead = encoding == "timestampPrefix"
         return lambda reader, part, written, it: _timestamped(reader, part, written, it, ahead)
-    if not prefix and not ordinals:
-        raise MalformedError(f"its key encoding {encoding!r} is not known")
+    places, is_range = columns_ahead(encoding, shown), encoding.startswith("range:")
 
     def in_two(
         reader: _Reader, part: bytes, written: Mapping[int, Struct], it: Struct
     ) -> dict[str, Any]:
-        places = ordinals or list(range(prefix))
         first = it.take(places)
         rest = it.take([index for index in range(len(it.fields)) if index not in places])
         end = 4 + int.from_bytes(part[:4], "little")
         head = part[4 + _VERSION_BYTES : end]
-        found = reader.ordered(head, first) if ordinals else reader.record(head, first)
+        found = reader.ordered(head, first) if is_range else reader.record(head, first)
         if rest.fields:
             found = found | reader.with_id(
                 part,

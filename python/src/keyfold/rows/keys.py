@@ -13,8 +13,9 @@ from keyfold.rows.values import of_numbers
 from keyfold.schema.data_type import Atomic, DataType, Struct
 from keyfold.wire import MalformedError
 
-_PREFIX = re.compile(r"prefix:(\d+)")
-_RANGE = re.compile(r"range:(\d+(?:,\d+)*)")
+# Columns are numbered with few digits.
+_PREFIX = re.compile(r"prefix:([1-9]\d{0,8})")
+_RANGE = re.compile(r"range:(\d{1,9}(?:,\d{1,9})*)")
 _NEGATIVE, _NULL = 0, 2
 _TIMESTAMP_BYTES = 8
 # NumPy's big-endian type of each type that orders, as a whole number.
@@ -39,27 +40,32 @@ def key_columns(
     """
     if encoding == "row":
         return struct_columns(data, keys, sizes, it)
-    prefix = _PREFIX.fullmatch(encoding)
-    if prefix:
-        return _prefixed(data, keys, sizes, int(prefix[1]), it)
-    ordinals = range_ordinals(encoding)
-    if ordinals:
-        return _ranged(data, keys, sizes, ordinals, it)
-    if encoding in {"timestampPrefix", "timestampPostfix"}:
-        return _timestamped(data, keys, sizes, it, ahead=encoding == "timestampPrefix")
-    raise MalformedError(f"its key encoding {encoding!r} is not known")
+    ahead = columns_ahead(encoding, it)
+    if encoding.startswith("prefix:"):
+        return _prefixed(data, keys, sizes, len(ahead), it)
+    if encoding.startswith("range:"):
+        return _ranged(data, keys, sizes, ahead, it)
+    return _timestamped(data, keys, sizes, it, ahead=encoding == "timestampPrefix")
 
 
-def range_ordinals(encoding: str) -> list[int]:
-    """The columns that a range encoding orders by; none for another encoding."""
-    found = _RANGE.fullmatch(encoding)
-    return [int(it) for it in found[1].split(",")] if found else []
+def columns_ahead(encoding: str, it: Struct) -> list[int]:
+    """The columns that a range orders by, or that come first in a prefix; of timestamps none.
 
-
-def prefix_columns(encoding: str) -> int:
-    """How many columns come first in a prefix encoding; 0 for another encoding."""
-    found = _PREFIX.fullmatch(encoding)
-    return int(found[1]) if found else 0
+    Raises:
+        MalformedError: the encoding is not known, or the key has not such columns.
+    """
+    count = len(it.fields)
+    if encoding in {"timestampPrefix", "timestampPostfix"} and count:
+        return []
+    prefix, ranged = _PREFIX.fullmatch(encoding), _RANGE.fullmatch(encoding)
+    if prefix and int(prefix[1]) <= count:
+        return list(range(int(prefix[1])))
+    ordinals = [int(number) for number in ranged[1].split(",")] if ranged else []
+    if ordinals and max(ordinals) < count and len(set(ordinals)) == len(ordinals):
+        return ordinals
+    raise MalformedError(
+        f"its key encoding {encoding[:80]!r} is not known, or not of its {count} columns"
+    )
 
 
 def _prefixed(data: Octets, keys: Places, sizes: Ints, count: int, it: Struct) -> list[pa.Array]:

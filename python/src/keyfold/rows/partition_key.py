@@ -14,26 +14,48 @@ from keyfold.errors import InvalidArgumentError
 from keyfold.rows.literal import one_value
 from keyfold.rows.row_hash import row_hash
 from keyfold.schema.data_type import DataType, Struct
+from keyfold.wire import MalformedError
 
 CONSTANT = "constant"
 NO_RULE = "none"
-_FIRST = re.compile(r"first:(\d+)")
-_PATH = re.compile(r"path:(\d+)(?:\.(\d+))?")
+_FIRST = re.compile(r"first:(\d{1,9})")
+_PATH = re.compile(r"path:(\d{1,9})(?:\.(\d{1,9}))?")
 
 
 def columns_of(rule: str, key: Struct) -> list[tuple[int, ...]]:
-    """Paths, as ordinals, of the columns that a rule names, in order."""
+    """Paths, as ordinals, of the columns that a rule names, in order.
+
+    Raises:
+        MalformedError: the key has not such columns.
+    """
+    found = _paths(rule, key)
+    for path in found:
+        it: DataType = key
+        for index in path:
+            if not isinstance(it, Struct) or index >= len(it.fields):
+                raise MalformedError(f"its key has no column {rule[:80]!r}, by which it is placed")
+            it = it.fields[index].type
+    return found
+
+
+def _paths(rule: str, key: Struct) -> list[tuple[int, ...]]:
     first, path = _FIRST.fullmatch(rule), _PATH.fullmatch(rule)
     if rule == CONSTANT:
         return []
     if path:
         return [tuple(int(part) for part in path.groups() if part is not None)]
-    count = int(first[1]) if first else len(key.fields)
+    # One too many is enough to be found wrong.
+    count = min(int(first[1]), len(key.fields) + 1) if first else len(key.fields)
     return [(index,) for index in range(count)]
 
 
 def hashes_of(rule: str, key: Struct, columns: list[pa.Array], count: int) -> npt.NDArray[np.int32]:
-    """Hash of each of `count` rows, given the columns of their keys; raises NoHashError."""
+    """Hash of each of `count` rows, given the columns of their keys.
+
+    Raises:
+        MalformedError: the key has not the columns of the rule.
+        NoHashError: rows are not hashed by columns of that type.
+    """
     if rule == CONSTANT:
         return np.zeros(count, dtype=np.int32)
     found = []
@@ -51,6 +73,7 @@ def hash_of_values(rule: str, key: Struct, given: Mapping[str, Any]) -> int:
 
     Raises:
         InvalidArgumentError: a column that the rule needs is not given, or its value does not fit.
+        MalformedError: the key has not such columns.
         NoHashError: rows are not hashed by columns of that type.
     """
     if rule == CONSTANT:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeAlias
 
 from keyfold.wire import MalformedError
 
-_DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
+_DECIMAL = re.compile(r"decimal\(([1-9]|[12]\d|3[0-8]),(-?\d{1,2})\)")
 _TEXT = re.compile(r"string collate .+|(?:char|varchar)\(\d+\)")
 _DAY_TIME = re.compile(r"interval (?:day|hour|minute|second)(?: to (?:hour|minute|second))?")
 _YEAR_MONTH = re.compile(r"interval (?:year|month)(?: to month)?")
@@ -139,7 +140,7 @@ def parse_struct(found: Any) -> Struct:  # noqa: ANN401
 
 def _unique(names: list[str]) -> list[str]:
     """Names that are there twice are numbered, as PySpark does: there may be two counts."""
-    numbers = {name: count() for name in names if names.count(name) > 1}
+    numbers = {name: count() for name, times in Counter(names).items() if times > 1}
     return [f"{name}_{next(numbers[name])}" if name in numbers else name for name in names]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from dataclasses import dataclass
 from typing import Any
 
+from keyfold.json_text import parse_json
 from keyfold.schema.data_type import Struct, parse_struct
 from keyfold.wire import MalformedError
 
@@ -72,7 +72,7 @@ def _struct(text: str) -> Struct:
 
 def _json(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except ValueError as error:
         raise MalformedError(f"it holds what is not JSON: {error}") from error
     if not isinstance(found, dict):

@@ -86,12 +86,15 @@ def _build(
     files: StoreFiles, place: StorePlace, chain: Chain, wanted: Selection
 ) -> dict[str, Entries]:
     pieces: dict[str, list[Entries]] = {}
+    kept: dict[str, Family] = {}
     for number, step in enumerate(chain.steps):
         with files.storage.open(step.path) as file:
             footer = files.footer_of(file, step.path)
             check_belongs(file.path, footer, chain.head, place, step)
             for name in footer.dropped:
                 pieces[name] = _without(pieces.get(name, []), footer, step)
+            if step.taken is None:
+                _check_families(file.path, footer, kept)
             for columns in read_blocks(file, footer, wanted.blocks(footer, step.taken)):
                 found = _selected(columns, number, footer, step, wanted)
                 pieces.setdefault(columns.family.name, []).append(found)
@@ -108,6 +111,18 @@ def _selected(
     entries = of_block(columns, number)
     mask = wanted.mask(columns.hashes, footer.identity.key_groups, step.taken)
     return entries if mask is None else entries.take(mask)
+
+
+def _check_families(path: str, footer: Footer, kept: dict[str, Family]) -> None:
+    """Checks that families are kept as in the files before, unless they were dropped meanwhile."""
+    for name in footer.dropped:
+        kept.pop(name, None)
+    for family in footer.families:
+        if not family.is_kept_as(kept.setdefault(family.name, family)):
+            raise FileCorruptError(
+                f"Cannot read {path}: its column family {family.name} is not kept as in the files "
+                "before it. Restore the folder from a copy."
+            )
 
 
 def _without(pieces: list[Entries], footer: Footer, step: Step) -> list[Entries]:

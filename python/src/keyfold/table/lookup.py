@@ -47,7 +47,8 @@ def partitions_of(
     if family is None:
         return [], Selection()
     try:
-        hashed = hash_of_values(family.partition_key, source.layout.schema.key, key)
+        with source.fitting(0):
+            hashed = hash_of_values(family.partition_key, source.layout.schema.key, key)
     except NoHashError as error:
         raise InvalidArgumentError(
             f"Cannot look up a key: {error}. Use scan(where=...)."

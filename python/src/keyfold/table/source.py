@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -101,13 +102,19 @@ class Source:
 
     def shown(self, rows: Rows, family: Family, partition: int) -> pa.Table:
         """Rows as they are shown; raises FileCorruptError if they are not of the schema."""
-        try:
+        with self.fitting(partition):
             return self.layout.table(rows, family, partition)
+
+    @contextmanager
+    def fitting(self, partition: int) -> Iterator[None]:
+        """Turns what does not fit the schema of the rows into a FileCorruptError."""
+        try:
+            yield
         except MalformedError as error:
             raise FileCorruptError(
-                f"Cannot read the rows of {self.place(partition)} family {family.name}: {error}. "
-                "They do not fit the schema that Spark keeps of them; restore the checkpoint from "
-                "one consistent copy."
+                f"Cannot read the rows of {self.place(partition)} family {self.layout.family}: "
+                f"{error}. They do not fit the schema that Spark keeps of them; restore the "
+                "checkpoint from one consistent copy."
             ) from error
 
     def tables(self, batch: Batch) -> Iterator[pa.Table]:

@@ -1,12 +1,28 @@
 package io.keyfold.errors
 
+import scala.util.matching.Regex
+
 /** What can go wrong in a store, by what the caller can do about it.
   *
   * Every message says what happened, where, and what to do next; `condition` is the stable name
   * that Python uses as well.
   */
 sealed abstract class StoreError(val condition: String, message: String, cause: Throwable)
-    extends RuntimeException(s"[$condition] $message", cause)
+    extends RuntimeException(s"[$condition] ${StoreError.printable(message)}", cause)
+
+private object StoreError {
+
+  /** Names in a message come from files, and the message goes to terminals and logs: what would
+    * control these, or turn the order of letters, is spelled out.
+    */
+  def printable(text: String): String = Control.replaceAllIn(
+    text,
+    found => Regex.quoteReplacement(f"\\u${found.matched.charAt(0).toInt}%04x")
+  )
+
+  private val Control =
+    "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]".r
+}
 
 /** A file is Keyfold's but its bytes are not what was written. */
 final class CorruptFile(val path: String, val detail: String, cause: Throwable = null)

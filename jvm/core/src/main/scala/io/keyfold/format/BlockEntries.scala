@@ -24,7 +24,7 @@ final class BlockEntries private[format] (
   private val in = new ByteSource(raw, 0, raw.length, path, name)
 
   /** Number of entries. */
-  val size: Int = in.count(13)
+  val size: Int = in.count(Layout.EntryBytes)
   if (size != expected) in.fail(s"$size entries, the footer says $expected")
   private val valueTotal = in.count(4)
   private val hashes = in.ints(size)

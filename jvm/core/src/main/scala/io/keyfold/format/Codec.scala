@@ -38,6 +38,8 @@ object Codec {
     }
 
     override def decompress(stored: Array[Byte], rawLength: Int): Array[Byte] = {
+      val most = ZstdFrame.mostBytes(stored)
+      require(rawLength <= most, s"zstd frame of at most $most bytes cannot have $rawLength")
       val promised = Zstd.getFrameContentSize(stored)
       require(promised == rawLength, s"zstd frame has $promised bytes instead of $rawLength")
       val out = new Array[Byte](rawLength)

@@ -1,10 +1,25 @@
 package io.keyfold.format
 
+import io.keyfold.errors.Invalid
+
 /** Kind of a file: its code in header, trailer and lineage, and the ending of its name. */
 sealed abstract class FileKind(val code: Int, val ending: String) {
 
-  /** File name of this kind for a version. */
-  def nameOf(version: VersionId): String = s"$version.$ending"
+  /** File name of this kind for a version.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if its id cannot be part of a name; Spark's commit log, which has ids, may be damaged
+    */
+  def nameOf(version: VersionId): String = {
+    if (!Names.isId(version.id)) {
+      throw new Invalid(
+        "KEYFOLD_CHECKPOINT_DAMAGED",
+        s"Cannot use '${version.id}' as the id of version ${version.version}: it would lead to " +
+          "another folder. Restore the checkpoint's commit log from a copy."
+      )
+    }
+    s"$version.$ending"
+  }
 }
 
 object FileKind {

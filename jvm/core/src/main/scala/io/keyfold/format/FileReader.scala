@@ -5,7 +5,7 @@ import java.util.Arrays
 
 import scala.util.control.NonFatal
 
-import io.keyfold.errors.{CorruptFile, ForeignFile, UnknownFormat}
+import io.keyfold.errors.{CorruptFile, ForeignFile, OutOfMemory, UnknownFormat}
 import io.keyfold.group.KeyGroups
 import io.keyfold.io.{BlobReader, BlobStore, TailCachedReader}
 
@@ -151,6 +151,9 @@ object FileReader {
     if (reserved.exists(_ != 0)) in.fail("what is reserved is not 0")
 
     val rawLength = in.length()
+    if (rawLength > stored * MaxFooterRatio) {
+      in.fail(s"a footer of $stored bytes cannot have $rawLength")
+    }
     val codecCode = in.u8()
     val codec = Codec.ofCode(codecCode).getOrElse(in.fail(s"unknown codec $codecCode"))
     val raw = decompress(path, "footer", codec, Arrays.copyOf(end, stored), rawLength)
@@ -188,6 +191,9 @@ object FileReader {
     if (footer.identity.version != version) {
       throw new CorruptFile(path, s"it holds version ${footer.identity.version}, not $version")
     }
+    if (footer.dropped.nonEmpty && kind != FileKind.Delta) {
+      throw new CorruptFile(path, s"a ${kind.ending} file drops no families")
+    }
     if (footer.references.isDefined != (kind == FileKind.Reference)) {
       throw new CorruptFile(path, s"references do not go with a ${kind.ending} file")
     }
@@ -224,6 +230,12 @@ object FileReader {
   ): Array[Byte] =
     try codec.decompress(stored, rawLength)
     catch {
+      case e: OutOfMemoryError =>
+        throw new OutOfMemory(
+          s"Cannot read $path: the heap has no room for the $rawLength bytes of its $part. Give the " +
+            "JVM more heap (spark.executor.memory, spark.driver.memory).",
+          e
+        )
       case NonFatal(e) =>
         throw new CorruptFile(path, s"$part cannot be decompressed: ${e.getMessage}", e)
     }

@@ -1,8 +1,8 @@
 package io.keyfold.format
 
 import io.keyfold.errors.UnknownFormat
-import io.keyfold.format.Layout.{FamilyFlag, Section}
-import io.keyfold.group.Selection
+import io.keyfold.format.Layout.{BlockHeadBytes, EntryBytes, FamilyFlag, MaxAmount, Section}
+import io.keyfold.group.{KeyGroups, Selection}
 
 /** A footer to bytes and back: docs/FORMAT.md, section 4. */
 object FooterCodec {
@@ -60,8 +60,7 @@ object FooterCodec {
       if (sections.contains(code)) Some(required(code)(body)) else None
 
     val id = required(Section.Identity)(identity)
-    if (id.keyGroups < 1) in.fail(s"${id.keyGroups} key groups")
-    if (id.partitions < 0) in.fail(s"${id.partitions} partitions")
+    check(id, in)
     val families = required(Section.Families)(this.families)
     val blocks = required(Section.Blocks)(this.blocks(_, families.length))
     Footer(
@@ -74,6 +73,16 @@ object FooterCodec {
       optional(Section.References)(references).orElse(optional(Section.Parts)(parts)),
       optional(Section.Head)(head)
     )
+  }
+
+  private def check(id: Identity, in: ByteSource): Unit = {
+    if (id.operator < 0) in.fail(s"operator ${id.operator}")
+    if (!Names.isStore(id.store)) in.fail(s"store '${id.store}'")
+    if (id.keyGroups < 1 || id.keyGroups > KeyGroups.Most) in.fail(s"${id.keyGroups} key groups")
+    if (id.partitions < 0) in.fail(s"${id.partitions} partitions")
+    if (id.partition < 0 || (id.partitions > 0 && id.partition >= id.partitions)) {
+      in.fail(s"partition ${id.partition} of ${id.partitions}")
+    }
   }
 
   private def section(out: ByteSink, code: Int, flags: Int = Section.Required)(
@@ -101,7 +110,7 @@ object FooterCodec {
 
   private def identity(in: ByteSource): Identity =
     Identity(
-      version = VersionId(in.i64(), in.str()),
+      version = version(in),
       operator = in.i64(),
       partition = in.i32(),
       store = in.str(),
@@ -122,9 +131,9 @@ object FooterCodec {
 
   private def lineage(in: ByteSource): Seq[Ancestor] =
     Vector.fill(in.count(11)) {
-      val version = in.i64()
+      val number = in.i64()
       val kind = fileKind(in)
-      Ancestor(VersionId(version, in.str()), kind)
+      Ancestor(version(in, number), kind)
     }
 
   private def families(out: ByteSink, families: Seq[Family]): Unit = {
@@ -148,26 +157,40 @@ object FooterCodec {
     }
   }
 
-  private def families(in: ByteSource): Seq[Family] =
-    Vector.tabulate(in.u16()) { expected =>
-      val id = in.u16()
-      if (id != expected) in.fail(s"family id $id instead of $expected")
-      val name = in.str()
-      val flags = in.u8()
-      if ((flags & ~FamilyFlag.All) != 0) in.fail(s"family $name has reserved flags $flags")
-      val spec = FamilySpec(
-        name,
-        internal = (flags & FamilyFlag.Internal) != 0,
-        multiValue = (flags & FamilyFlag.MultiValue) != 0,
-        ordered = (flags & FamilyFlag.Ordered) != 0,
-        keyEncoding = in.str(),
-        rowEncoding = in.str(),
-        partitionKey = in.str(),
-        keySchemaId = in.i32(),
-        valueSchemaId = in.i32()
-      )
-      Family(spec, keys = in.i64(), values = in.i64(), bytes = in.i64())
+  private def families(in: ByteSource): Seq[Family] = {
+    val families = Vector.tabulate(in.u16())(family(in, _))
+    if (families.map(_.spec.name).distinct.length < families.length) {
+      in.fail("two families have one name")
     }
+    families
+  }
+
+  private def family(in: ByteSource, expected: Int): Family = {
+    val id = in.u16()
+    if (id != expected) in.fail(s"family id $id instead of $expected")
+    val name = in.str()
+    val flags = in.u8()
+    if ((flags & ~FamilyFlag.All) != 0) in.fail(s"family $name has reserved flags $flags")
+    val spec = FamilySpec(
+      name,
+      internal = (flags & FamilyFlag.Internal) != 0,
+      multiValue = (flags & FamilyFlag.MultiValue) != 0,
+      ordered = (flags & FamilyFlag.Ordered) != 0,
+      keyEncoding = in.str(),
+      rowEncoding = in.str(),
+      partitionKey = in.str(),
+      keySchemaId = in.i32(),
+      valueSchemaId = in.i32()
+    )
+    Family(spec, keys = amount(in), values = amount(in), bytes = amount(in))
+  }
+
+  /** Rows or bytes of a family; -1 if not known. */
+  private def amount(in: ByteSource): Long = {
+    val n = in.i64()
+    if (n < -1 || n > MaxAmount) in.fail(s"a family has $n rows, values or bytes")
+    n
+  }
 
   private def blocks(out: ByteSink, blocks: IndexedSeq[Block]): Unit = {
     out.i32(blocks.length)
@@ -189,7 +212,12 @@ object FooterCodec {
     val stored = Array.fill(n)(in.length())
     val raw = Array.fill(n)(in.length())
     val entries = Array.fill(n)(in.length())
-    entries.find(_ == 0).foreach(_ => in.fail("a block has no entries"))
+    for (i <- 0 until n) {
+      if (entries(i) == 0) in.fail("a block has no entries")
+      if (entries(i) > (raw(i) - BlockHeadBytes) / EntryBytes) {
+        in.fail(s"a block of ${raw(i)} bytes cannot have ${entries(i)} entries")
+      }
+    }
     val checksum = in.ints(n)
     Vector.tabulate(n)(i =>
       Block(family(i), codec(i), offset(i), stored(i), raw(i), entries(i), checksum(i))
@@ -212,12 +240,19 @@ object FooterCodec {
     val group = in.ints(n)
     val entries = in.ints(n)
     val bytes = Array.fill(n)(in.i64())
+    var left = blocks.map(_.entries.toLong).sum
+    if (left > Int.MaxValue) in.fail(s"$left entries")
     var block = 0
     var entry = 0
     val runs = new GroupRuns.Builder(n)
     for (i <- 0 until n) {
+      if (bytes(i) < 0 || bytes(i) > MaxAmount) {
+        in.fail(s"key group ${group(i)} has ${bytes(i)} bytes")
+      }
       if (group(i) < 0 || group(i) >= keyGroups) in.fail(s"key group ${group(i)} of $keyGroups")
       if (entries(i) < 1) in.fail(s"key group ${group(i)} has ${entries(i)} entries")
+      left -= entries(i)
+      if (left < 0) in.fail(s"key group ${group(i)} has more entries than its blocks")
       if (block < blocks.length && entry == blocks(block).entries) {
         block += 1
         entry = 0
@@ -229,14 +264,11 @@ object FooterCodec {
         entry -= blocks(block).entries
         block += 1
       }
-      if (block >= blocks.length || blocks(block).family != family(i)) {
-        in.fail(s"key group ${group(i)} has more entries than its blocks")
+      if (blocks(block).family != family(i)) {
+        in.fail(s"key group ${group(i)} has more entries than the blocks of its family")
       }
     }
-    val last = blocks.length - 1
-    if (last >= 0 && (block != last || entry != blocks(last).entries)) {
-      in.fail("blocks have entries that are in no key group")
-    }
+    if (left > 0) in.fail("blocks have entries that are in no key group")
     runs.result()
   }
 
@@ -293,8 +325,10 @@ object FooterCodec {
   private[format] def reference(in: ByteSource): FileReference = {
     val path = in.str()
     val kind = fileKind(in)
-    if (kind == FileKind.Reference) in.fail(s"it refers to the reference $path")
-    FileReference(path, kind, VersionId(in.i64(), in.str()), length = in.i64(), selection(in))
+    val of = version(in)
+    if (kind == FileKind.Reference) in.fail("a reference refers to a reference")
+    if (!Names.isFile(path, kind.nameOf(of))) in.fail(s"'$path' is no path of ${kind.nameOf(of)}")
+    FileReference(path, kind, of, length = in.i64(), selection(in))
   }
 
   private def selection(in: ByteSource): Selection = {
@@ -313,6 +347,15 @@ object FooterCodec {
   }
 
   private def head(in: ByteSource): Fingerprint = Fingerprint(in.i64(), in.i32())
+
+  private def version(in: ByteSource): VersionId = version(in, in.i64())
+
+  /** A version whose number was read already. */
+  private def version(in: ByteSource, number: Long): VersionId = {
+    val id = in.str()
+    if (number < 1 || !Names.isId(id)) in.fail(s"version $number with id '$id'")
+    VersionId(number, id)
+  }
 
   private def fileKind(in: ByteSource): FileKind = {
     val code = in.u8()

@@ -48,6 +48,18 @@ object Layout {
     val Remove = 3
   }
 
+  /** Most raw bytes of a footer for each stored one: what it becomes in memory is in proportion. */
+  val MaxFooterRatio = 1024L
+
+  /** Most rows or bytes that a family, or a group of it, may be said to have: so that those of all
+    * partitions can be added up.
+    */
+  val MaxAmount: Long = (1L << 47) - 1
+
+  /** Bytes that an entry takes in a block at least, and those before the first one. */
+  val EntryBytes = 13
+  val BlockHeadBytes = 8
+
   /** Raw bytes at which a block is closed, between groups. */
   val BlockTarget: Int = 256 * 1024
 

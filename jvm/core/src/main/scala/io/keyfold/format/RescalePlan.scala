@@ -2,6 +2,7 @@ package io.keyfold.format
 
 import java.nio.charset.StandardCharsets.UTF_8
 
+import scala.annotation.tailrec
 import scala.util.Try
 
 import io.keyfold.errors.CorruptFile
@@ -44,6 +45,7 @@ object RescalePlan {
   val Folder = "../keyfold"
 
   private val Name = """rescale-(\d{1,18})-([0-9a-zA-Z-]+)\.plan""".r
+  private val MaxBytes = 1L << 28
   private val FirstLine = "keyfold-rescale 1"
   private val Checksummed = """(?s)(.*\n)crc32c ([0-9a-f]{8})\n""".r
 
@@ -57,7 +59,9 @@ object RescalePlan {
 
   /** Version and id of the reference that a path of a plan names. */
   def versionOf(reference: String): VersionId =
-    FileKind.parse(reference.drop(reference.lastIndexOf('/') + 1)).get._1
+    FileKind.parse(nameIn(reference)).get._1
+
+  private def nameIn(path: String) = path.drop(path.lastIndexOf('/') + 1)
 
   def write(blobs: BlobStore, plan: RescalePlan): Unit = {
     val bytes = encode(plan)
@@ -76,8 +80,15 @@ object RescalePlan {
     val path = s"$Folder/$name"
     val file = blobs.open(path)
     val bytes =
-      try file.read(0, Math.toIntExact(file.length))
-      finally file.close()
+      try {
+        if (file.length > MaxBytes) {
+          throw new CorruptFile(
+            blobs.describe(path),
+            s"it has ${file.length} bytes, too many for a plan"
+          )
+        }
+        file.read(0, file.length.toInt)
+      } finally file.close()
     val plan = decode(bytes, blobs.describe(path))
     if (plan.name != name) throw new CorruptFile(blobs.describe(path), s"it is ${plan.name}")
     plan
@@ -107,7 +118,7 @@ object RescalePlan {
   def decode(bytes: Array[Byte], path: String): RescalePlan =
     new String(bytes, UTF_8) match {
       case Checksummed(text, checksum) if f"${Checksum.of(text.getBytes(UTF_8))}%08x" == checksum =>
-        Try(parse(text.linesIterator.toList)).getOrElse {
+        Try(parse(text.split('\n').toList)).getOrElse {
           throw new CorruptFile(path, "it is no plan of a rescale, or of a newer release")
         }
       case _ => throw new CorruptFile(path, "its checksum is wrong")
@@ -120,23 +131,43 @@ object RescalePlan {
         valueOf(id, "id"),
         valueOf(from, "from").toInt,
         valueOf(to, "to").toInt,
-        storesOf(stores)
+        storesOf(stores, valueOf(batch, "batch").toLong + 1)
       )
     case _ => throw new IllegalArgumentException
   }
 
-  private def storesOf(lines: List[String]): List[RescaledStore] = lines match {
+  @tailrec
+  private def storesOf(
+      lines: List[String],
+      version: Long,
+      before: List[RescaledStore] = Nil
+  ): List[RescaledStore] = lines match {
     case first :: rest =>
       val (own, others) = rest.span(!_.startsWith("store "))
       val (operator, store) = valueOf(first, "store").span(_ != ' ')
       val (references, frozen) = own.partition(_.startsWith("ref "))
-      RescaledStore(
+      val found = RescaledStore(
         operator.toLong,
         store.drop(1),
         references.map(valueOf(_, "ref")),
         frozen.map(valueOf(_, "folder"))
-      ) :: storesOf(others)
-    case Nil => Nil
+      )
+      check(found, version)
+      storesOf(others, version, found :: before)
+    case Nil => before.reverse
+  }
+
+  /** Files are deleted by what a plan says: it must not lead anywhere else. */
+  private def check(store: RescaledStore, version: Long): Unit = {
+    require(Names.isStore(store.store))
+    store.frozen.foreach(path => require(Names.isFolder(path)))
+    store.references.foreach { path =>
+      val name = nameIn(path)
+      require(Names.isFile(path, name))
+      require(FileKind.parse(name).exists { case (of, kind) =>
+        kind == FileKind.Reference && of.version == version && Names.isId(of.id)
+      })
+    }
   }
 
   private def valueOf(line: String, key: String) = {

@@ -12,6 +12,9 @@ object KeyGroups {
 
   private val AimedAt = 4096
 
+  /** Most key groups: each family of a store has a table of them. */
+  val Most: Int = 1 << 20
+
   /** Key group of a hash, 0 until `groups`. */
   def groupOf(hash: Int, groups: Int): Int = Math.floorMod(hash, groups)
 

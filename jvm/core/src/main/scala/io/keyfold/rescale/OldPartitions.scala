@@ -40,15 +40,17 @@ private[rescale] final class OldPartitions(
       partitions,
       VersionId(version, ids.fold("")(_(partition)))
     )
-    val first = read(0)
-    val count = if (first.isOnly && ids.forall(_.length == 1)) 1 else partitions
-    ids.filter(_.length != count).foreach { found =>
+    def check(count: Int): Unit = ids.map(_.length).filter(_ != count).foreach { found =>
       throw StorePlanner.refused(
         operator,
         store,
-        s"the commit log has ${found.length} ids of it, not $count"
+        s"the commit log has $found ids of it, not $count"
       )
     }
+    if (ids.exists(_.isEmpty)) check(partitions)
+    val first = read(0)
+    val count = if (first.isOnly && ids.forall(_.length == 1)) 1 else partitions
+    check(count)
     (f(first) +: inParallel(1 until count)(p => f(read(p)))).toIndexedSeq
   }
 }

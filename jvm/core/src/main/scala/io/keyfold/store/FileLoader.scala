@@ -332,7 +332,7 @@ private[store] final class FileLoader(
           val index = txn.familyIndex(name)
           if (index >= 0) txn.dropFamily(index)
         }
-        val families = file.footer.families.map(f => familyIn(txn, f.spec)).toArray
+        val families = file.footer.families.map(f => familyIn(txn, file, f.spec)).toArray
         new EntryApplier(txn, families, file, EntryFilter.All, 0, location.partition, seal)
           .applyAll()
         if (kind == FileKind.Delta) deltaBytes(version) = file.length
@@ -351,9 +351,18 @@ private[store] final class FileLoader(
       }
     }
 
-    private def familyIn(txn: MapTxn, spec: FamilySpec): Int = {
+    /** A family that is not kept as before was dropped in between, and the file that did says so.
+      */
+    private def familyIn(txn: MapTxn, file: FileReader, spec: FamilySpec): Int = {
       val index = txn.familyIndex(spec.name)
-      if (index >= 0) index else txn.createFamily(spec)
+      if (index < 0) txn.createFamily(spec)
+      else if (txn.families(index).spec.isKeptAs(spec)) index
+      else {
+        throw new CorruptFile(
+          file.path,
+          s"its column family ${spec.name} is not kept as in the files before it"
+        )
+      }
     }
   }
 }

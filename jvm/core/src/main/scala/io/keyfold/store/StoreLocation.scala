@@ -1,7 +1,21 @@
 package io.keyfold.store
 
-/** Which store this is, and so where its files are. */
+import io.keyfold.errors.Invalid
+import io.keyfold.format.Names
+
+/** Which store this is, and so where its files are.
+  *
+  * @throws io.keyfold.errors.Invalid
+  *   if there can be no folder of the store's name; Spark's operator metadata may be damaged
+  */
 final case class StoreLocation(operator: Long, partition: Int, store: String) {
+  if (!Names.isStore(store)) {
+    throw new Invalid(
+      "KEYFOLD_CHECKPOINT_DAMAGED",
+      s"Cannot use '$store' as the name of a store of operator $operator: it would lead to another " +
+        "folder. Restore the operator's metadata from a copy."
+    )
+  }
 
   /** Folder of the store's files, relative to the checkpoint's `state` folder. */
   val folder: String =

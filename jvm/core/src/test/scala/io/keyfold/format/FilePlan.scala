@@ -71,10 +71,10 @@ object FilePlan {
   )
 
   def genIdentity(version: VersionId, keyGroups: Int): Gen[Identity] = for {
-    operator <- Gen.oneOf(Gen.choose(0L, 5L), Gen.choose(Long.MinValue, Long.MaxValue))
-    partition <- Gen.choose(0, Int.MaxValue)
-    store <- genText
-    partitions <- Gen.choose(0, Int.MaxValue)
+    operator <- Gen.oneOf(Gen.choose(0L, 5L), Gen.choose(0L, Long.MaxValue))
+    partition <- Gen.choose(0, Int.MaxValue - 1)
+    store <- genText.map(text => "s" + text.filterNot(c => c < ' ' || c == '/'))
+    partitions <- Gen.oneOf(Gen.const(0), Gen.choose(partition + 1, Int.MaxValue))
     created <- Gen.choose(Long.MinValue, Long.MaxValue)
     writer <- genText
   } yield Identity(version, operator, partition, store, partitions, keyGroups, created, writer)
@@ -106,15 +106,23 @@ object FilePlan {
     partitionKey <- Gen.oneOf("all", "first:1", "path:0.1", "constant", "none")
     keySchema <- Gen.choose(Int.MinValue, Int.MaxValue)
     valueSchema <- Gen.choose(Int.MinValue, Int.MaxValue)
-    keys <- Gen.choose(-1L, Long.MaxValue)
-    values <- Gen.choose(-1L, Long.MaxValue)
-    bytes <- Gen.choose(-1L, Long.MaxValue)
+    keys <- Gen.choose(-1L, Layout.MaxAmount)
+    values <- Gen.choose(-1L, Layout.MaxAmount)
+    bytes <- Gen.choose(-1L, Layout.MaxAmount)
   } yield Family(
     FamilySpec(name, internal, multi, ordered, key, row, partitionKey, keySchema, valueSchema),
     keys,
     values,
     bytes
   )
+
+  /** So many families, each with a name of its own. */
+  def genFamilies(count: Int): Gen[Seq[Family]] =
+    Gen
+      .listOfN(count, genFamily(multiValue = Gen.oneOf(true, false)))
+      .map(_.zipWithIndex.map { case (family, i) =>
+        family.copy(spec = family.spec.copy(name = s"$i${family.spec.name}"))
+      })
 
   /** Entries of a key group; no key twice. */
   private def genEntries(
@@ -171,8 +179,8 @@ object FilePlan {
     identity <- genIdentity(version, keyGroups)
     ancestors <- Gen.listOf(genAncestor)
     count <- Gen.choose(1, 3)
-    families <- Gen.listOfN(count, genFamily(multiValue = Gen.oneOf(true, false)))
-    dropped <- Gen.listOf(genText)
+    families <- genFamilies(count)
+    dropped <- if (kind == FileKind.Delta) Gen.listOf(genText) else Gen.const(Nil)
     groups <- genGroups(kind, families, keyGroups)
     head <- Gen.option(genFingerprint)
   } yield FilePlan(

@@ -2,7 +2,7 @@ package io.keyfold.format
 
 import java.util.HexFormat
 
-import io.keyfold.group.Selection
+import io.keyfold.group.{KeyGroups, Selection}
 import io.keyfold.errors.{CorruptFile, UnknownFormat}
 import io.keyfold.testkit.SeededChecks
 import org.scalacheck.Gen
@@ -14,8 +14,8 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     codec <- Gen.oneOf(Codec.Plain, Codec.Zstandard, Codec.Lz4)
     offset <- Gen.choose(0L, Long.MaxValue)
     stored <- Gen.choose(0, Int.MaxValue)
-    raw <- Gen.choose(0, Int.MaxValue)
     entries <- Gen.choose(1, 20)
+    raw <- Gen.choose(8 + entries * 13, Int.MaxValue)
     checksum <- Gen.choose(Int.MinValue, Int.MaxValue)
   } yield Block(family, codec, offset, stored, raw, entries, checksum)
 
@@ -33,7 +33,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
       }
       ends = starts.map(_._2).drop(1) :+ entries.length
       groups <- Gen.listOfN(starts.length, Gen.choose(0, keyGroups - 1))
-      bytes <- Gen.listOfN(starts.length, Gen.choose(0L, Long.MaxValue))
+      bytes <- Gen.listOfN(starts.length, Gen.choose(0L, Layout.MaxAmount))
     } yield starts.indices.map { i =>
       val ((family, block, entry), start) = starts(i)
       GroupRun(family, groups(i), block, entry, ends(i) - start, bytes(i))
@@ -41,7 +41,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
   }
 
   private val genReference: Gen[FileReference] = for {
-    path <- FilePlan.genText
+    folder <- Gen.oneOf("0/0", "0/17", "9223372036854775807/2147483647/left-keyToNumValues")
     kind <- Gen.oneOf(FileKind.Delta, FileKind.Snapshot)
     version <- FilePlan.genVersion
     length <- Gen.choose(0L, Long.MaxValue)
@@ -50,7 +50,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     rowModulus <- Gen.choose(0, Int.MaxValue)
     rowResidue <- Gen.choose(0, math.max(rowModulus - 1, 0))
   } yield FileReference(
-    path,
+    s"$folder/${kind.nameOf(version)}",
     kind,
     version,
     length,
@@ -67,10 +67,10 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
 
   private val genFooter: Gen[Footer] = for {
     version <- FilePlan.genVersion
-    keyGroups <- Gen.oneOf(Gen.choose(1, 100), Gen.choose(1, Int.MaxValue))
+    keyGroups <- Gen.oneOf(Gen.choose(1, 100), Gen.choose(1, KeyGroups.Most))
     identity <- FilePlan.genIdentity(version, keyGroups)
     lineage <- Gen.listOf(FilePlan.genAncestor)
-    families <- Gen.listOfN(3, FilePlan.genFamily(Gen.oneOf(true, false)))
+    families <- FilePlan.genFamilies(3)
     dropped <- Gen.listOf(FilePlan.genText)
     plan <- FilePlan.genText
     references <- Gen.option(
@@ -172,7 +172,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
         )
       ),
       dropped = Seq("d"),
-      blocks = IndexedSeq(Block(0, Codec.Lz4, 16, 10, 11, 12, 0xfffffffe)),
+      blocks = IndexedSeq(Block(0, Codec.Lz4, 16, 10, 171, 12, 0xfffffffe)),
       groups = IndexedSeq(GroupRun(0, 7, 0, 0, 12, 13)),
       references = None
     )
@@ -188,7 +188,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
       "0400 0100 05000000",
       "0100 010064",
       "0500 0100 1f000000",
-      "01000000 0000 02 1000000000000000 0a000000 0b000000 0c000000 feffffff",
+      "01000000 0000 02 1000000000000000 0a000000 ab000000 0c000000 feffffff",
       "0600 0100 16000000",
       "01000000 0000 07000000 0c000000 0d00000000000000"
     ).mkString.replace(" ", "")
@@ -199,12 +199,14 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
   test("references have the bytes worked out by hand from the format") {
     val references = References(
       "p",
-      Seq(FileReference("x", FileKind.Delta, VersionId(14), 15, Selection(17, 16, 19, 18)))
+      Seq(
+        FileReference("0/1/14.delta", FileKind.Delta, VersionId(14), 15, Selection(17, 16, 19, 18))
+      )
     )
     val footer = small.copy(references = Some(references))
     val bytes = Seq(
-      "0700 0100 2d000000",
-      "010070 01000000 010078 01 0e00000000000000 0000 0f00000000000000",
+      "0700 0100 38000000",
+      "010070 01000000 0c00 302f312f31342e64656c7461 01 0e00000000000000 0000 0f00000000000000",
       "11000000 10000000 13000000 12000000"
     ).mkString.replace(" ", "")
     assert(HexFormat.of.formatHex(sections(encoded(footer)).last) == bytes)
@@ -229,10 +231,116 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
         Selection(1, 0, 0, 1)
       )
     ) {
-      val files = Seq(FileReference("x", FileKind.Delta, VersionId(14), 15, taken))
+      val files = Seq(FileReference("0/1/14.delta", FileKind.Delta, VersionId(14), 15, taken))
       val footer = small.copy(references = Some(References("p", files)))
       assert(intercept[CorruptFile](decoded(encoded(footer))).getMessage.contains(taken.toString))
     }
+  }
+
+  private def assertRefused(footer: Footer, why: String): Unit = {
+    val error = intercept[CorruptFile](decoded(encoded(footer)))
+    assert(error.getMessage.contains(why))
+    ()
+  }
+
+  private def withReference(path: String, id: String = "", kind: FileKind = FileKind.Delta) = {
+    val file = FileReference(path, kind, VersionId(14, id), 15, Selection.All)
+    small.copy(references = Some(References("p", Seq(file))))
+  }
+
+  private val badIds = Seq("../../x", "a/b", "a.b", "..", "a\u0000b", "\u001b[2J")
+
+  test("an id that cannot be part of a file's name is refused, wherever it is") {
+    for (id <- badIds) {
+      val bad = VersionId(1, id)
+      assertRefused(small.copy(identity = small.identity.copy(version = bad)), "version 1 with id")
+      assertRefused(small.copy(lineage = Seq(Ancestor(bad, FileKind.Delta))), "version 1 with id")
+      assertRefused(withReference("0/1/14.delta", id), "version 14 with id")
+    }
+  }
+
+  test("a version below 1 is refused, wherever it is") {
+    for (number <- Seq(0L, -1L, Long.MinValue)) {
+      val bad = VersionId(number)
+      assertRefused(small.copy(identity = small.identity.copy(version = bad)), s"version $number")
+      assertRefused(
+        small.copy(lineage = Seq(Ancestor(bad, FileKind.Delta))),
+        s"version $number"
+      )
+    }
+  }
+
+  test("a store's name that is no folder's is refused") {
+    for (store <- Seq("", ".", "..", "../..", "a/b", "/tmp", "a\u0000b")) {
+      assertRefused(small.copy(identity = small.identity.copy(store = store)), "store")
+    }
+  }
+
+  test("a reference to a file outside, or to another than it says, is refused") {
+    val outside = Seq("../0/1/14.delta", "/0/1/14.delta", "0/../1/14.delta", "0/1/../14.delta")
+    val others =
+      Seq("14.delta", "0/1/x/y/14.delta", "0/1/15.delta", "0/1/14.snapshot", "x/1/14.delta")
+    for (path <- outside ++ others) assertRefused(withReference(path), "is no path of 14.delta")
+  }
+
+  test("a reference to a reference is refused") {
+    assertRefused(withReference("0/1/14.ref", kind = FileKind.Reference), "to a reference")
+  }
+
+  test("two families of one name are refused") {
+    val spec = FamilySpec("f", false, false, false, "row", "unsaferow", "all", 0, 0)
+    val family = Family(spec, 0, 0, 0)
+    assertRefused(small.copy(families = Seq(family, family)), "two families have one name")
+  }
+
+  test("numbers of operators, partitions and key groups that cannot be are refused") {
+    val it = small.identity
+    val wrong = Seq(
+      it.copy(operator = -1),
+      it.copy(partition = -1),
+      it.copy(partition = 1),
+      it.copy(partitions = -1),
+      it.copy(keyGroups = 0),
+      it.copy(keyGroups = (1 << 20) + 1),
+      it.copy(keyGroups = Int.MaxValue)
+    )
+    for (identity <- wrong)
+      intercept[CorruptFile](decoded(encoded(small.copy(identity = identity))))
+    assert(decoded(encoded(small.copy(identity = it.copy(keyGroups = 1 << 20)))).dropped == Nil)
+  }
+
+  test("rows and bytes that cannot be added up are refused") {
+    val spec = FamilySpec("f", false, false, false, "row", "unsaferow", "all", 0, 0)
+    for (n <- Seq(-2L, 1L << 47, Long.MaxValue, Long.MinValue)) {
+      for (family <- Seq(Family(spec, n, 0, 0), Family(spec, 0, n, 0), Family(spec, 0, 0, n))) {
+        assertRefused(small.copy(families = Seq(family)), s"a family has $n")
+      }
+    }
+  }
+
+  private def counted(blocks: Seq[Int], runs: Seq[Int], rawLength: Int = Int.MaxValue) = {
+    val spec = FamilySpec("f", false, false, false, "row", "unsaferow", "all", 0, 0)
+    small.copy(
+      families = Seq(Family(spec, 0, 0, 0)),
+      blocks = blocks.map(n => Block(0, Codec.Plain, 16, 0, rawLength, n, 0)).toIndexedSeq,
+      groups = runs.map(n => GroupRun(0, 0, 0, 0, n, 0)).toIndexedSeq
+    )
+  }
+
+  test("entries that are more than a block's bytes can be are refused") {
+    for (entries <- Seq(2, 100, Int.MaxValue)) {
+      assertRefused(counted(Seq(entries), Seq(entries), rawLength = 33), "of 33 bytes cannot have")
+    }
+    assert(decoded(encoded(counted(Seq(1), Seq(1), rawLength = 33))).blocks.length == 1)
+  }
+
+  test("counts of entries that only add up because they overflow are refused") {
+    // 2 to the power of 32 and 1, in runs and in blocks that 13 bytes an entry have room for.
+    val most = (Int.MaxValue - 8) / 13
+    val blocks = Seq.fill(26)(most)
+    assertRefused(counted(blocks, Seq(1)), "entries")
+    assertRefused(counted(Seq(1), Seq(Int.MaxValue, Int.MaxValue, 3)), "more entries than")
+    assertRefused(counted(Seq(5, 5), Seq(Int.MaxValue)), "more entries than")
   }
 
   test("an unknown section without the required flag is passed over, wherever it is") {

@@ -1,9 +1,11 @@
 package io.keyfold.format
 
+import java.lang.management.ManagementFactory
 import java.nio.{ByteBuffer, ByteOrder}
 
-import io.keyfold.errors.StoreError
-import io.keyfold.testkit.{Bytes, SeededChecks}
+import com.sun.management.ThreadMXBean
+import io.keyfold.errors.{CorruptFile, StoreError}
+import io.keyfold.testkit.{Bytes, Lies, SeededChecks, TakenApart}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -140,6 +142,54 @@ class SealedDamageSuite extends AnyFunSuite with SeededChecks with DamagedFiles 
   }
 
   private val plain = fileOf(Codec.Plain, rowChecksums = false)
+
+  private def allocated(body: => Any): Long = {
+    val threads = ManagementFactory.getThreadMXBean.asInstanceOf[ThreadMXBean]
+    val before = threads.getCurrentThreadAllocatedBytes
+    body
+    threads.getCurrentThreadAllocatedBytes - before
+  }
+
+  test("a zstd frame that promises more than its blocks hold makes nobody allocate that") {
+    for (promised <- Seq(301, 1 << 20, 1 << 30, Int.MaxValue)) {
+      val stored = Lies.promising(promised.toLong, held = 300)
+      val file = withFooter(plain, stored, promised, Codec.Zstandard.code)
+      val bytes = allocated(intercept[CorruptFile](read(file)))
+      assert(bytes < (1 << 19), s"for a promise of $promised")
+      val footer = read(plain).footer
+      val block = footer.blocks.head.copy(
+        codec = Codec.Zstandard,
+        storedLength = stored.length,
+        rawLength = promised,
+        checksum = Checksum.of(stored)
+      )
+      val run = footer.groups.head.copy(entries = block.entries)
+      val one = footer.copy(blocks = IndexedSeq(block), groups = IndexedSeq(run))
+      val body = plain.take(16) ++ stored ++ plain.drop(footerStart(plain))
+      val lying = withFooter(body, rawFooter(one))
+      assert(
+        allocated(intercept[CorruptFile](read(lying))) < (1 << 19),
+        s"for $promised in a block"
+      )
+    }
+    val right = Lies.promising(300, held = 300)
+    assert(Codec.Zstandard.decompress(right, 300).toSeq == Seq.fill(300)(0.toByte))
+  }
+
+  test("a zstd frame that is cut off, or goes on, is refused") {
+    val frame = Lies.promising(300, held = 300)
+    for (length <- frame.indices)
+      intercept[IllegalArgumentException](Codec.Zstandard.decompress(frame.take(length), 300))
+    intercept[IllegalArgumentException](Codec.Zstandard.decompress(frame ++ frame, 300))
+  }
+
+  test("a footer that holds far more than it is long is refused") {
+    val raw = rawFooter(read(plain).footer)
+    val padding = Array[Byte](1, 1, 0, 0) ++ TakenApart.u32(1 << 21) ++ new Array[Byte](1 << 21)
+    val stored = compressed(Codec.Zstandard, raw ++ padding)
+    val bomb = withFooter(plain, stored, raw.length + padding.length, Codec.Zstandard.code)
+    assert(intercept[CorruptFile](read(bomb)).getMessage.contains("cannot have"))
+  }
 
   test("a footer of a codec that is not known is refused") {
     val raw = rawFooter(read(plain).footer)

@@ -211,25 +211,35 @@ final class RescaledOperator(
   /** Loads a version with stores of its own and compares it, row by row. */
   def check(number: Long = version): Unit = {
     val expected = versions(number)
-    val found = (0 until expected.partitions).flatMap { p =>
-      val store = open(p, expected.partitions)
+    val found = rows(number)
+    for ((p, (_, key), _) <- found) {
+      assert(Math.floorMod(hash(key), expected.partitions) == p, s"$key in $p")
+    }
+    assert(found.length == expected.rows.size, "a row is there twice, or not at all")
+    assert(found.map { case (_, key, values) => key -> values }.toMap == expected.rows)
+    ()
+  }
+
+  /** Loads a version with stores of its own.
+    *
+    * @return
+    *   partition, family and key, and values of each row
+    */
+  def rows(number: Long): Seq[(Int, (String, String), Vector[String])] = {
+    val of = versions(number)
+    (0 until of.partitions).flatMap { p =>
+      val store = open(p, of.partitions)
       try {
-        val view = store.read(VersionId(number, expected.ids(p)))
+        val view = store.read(VersionId(number, of.ids(p)))
         try
           for {
             index <- view.families.indices
             name = view.families(index).spec.name
-            (key, values) <- StoreFixture.lists(view.scan(index))
-          } yield {
-            assert(Math.floorMod(hash(key), expected.partitions) == p, s"$key in $p")
-            (name, key) -> values
-          }
+            (key, values) <- StoreFixture.all(view.scan(index))
+          } yield (p, (name, key), values)
         finally view.release()
       } finally store.close()
     }
-    assert(found.length == expected.rows.size, "a row is there twice, or not at all")
-    assert(found.toMap == expected.rows)
-    ()
   }
 
   def close(): Unit = restart()

@@ -1,6 +1,6 @@
 package io.keyfold.store
 
-import io.keyfold.errors.{FamilyMismatch, OutOfOrder}
+import io.keyfold.errors.{FamilyMismatch, OutOfOrder, UnreadableVersion}
 import io.keyfold.format.VersionId
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -47,6 +47,18 @@ class FamiliesSuite extends AnyFunSuite {
     assert(loaded(fixture, 3) == Map("default" -> Map("a" -> "1"), "other" -> Map("b" -> "2")))
     val view = fixture.open().read(VersionId(3))
     assert(view.families.map(_.spec) == Seq(rowFamily, other))
+  }
+
+  test("a family that is kept in another way than before was dropped, or the file is damaged") {
+    val fixture = new StoreFixture
+    commit(fixture.open(), 0)(put(_, 0, "a", "1"))
+    val another = new StoreFixture(family = rowFamily.copy(multiValue = true))
+    val store = another.open()
+    commit(store, 0)(put(_, 0, "a", "1"))
+    commit(store, 1)(_.append(0, hash("a"), slice("a"), slice("2")))
+    fixture.blobs.put(fixture.path("2.delta"), another.blobs.bytes(another.path("2.delta")))
+    val error = intercept[UnreadableVersion](fixture.loaded(2))
+    assert(error.getMessage.contains("default is not kept as in the files before it"))
   }
 
   test("an aborted transaction leaves neither a family nor a drop") {

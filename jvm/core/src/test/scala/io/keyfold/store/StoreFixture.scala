@@ -157,14 +157,21 @@ object StoreFixture {
 
   /** All rows of a cursor with all their values; a key that comes twice is an error. */
   def lists(cursor: RowCursor): Map[String, Vector[String]] = {
-    val found = mutable.Map.empty[String, Vector[String]]
+    val found = all(cursor)
+    require(found.toMap.size == found.length, s"a key of $found came twice")
+    found.toMap
+  }
+
+  /** The same, whatever comes. */
+  def all(cursor: RowCursor): Vector[(String, Vector[String])] = {
+    val found = Vector.newBuilder[(String, Vector[String])]
     while (cursor.next()) {
       val key = text(cursor.key)
-      require(!found.contains(key), s"$key came twice")
-      found(key) = Vector(text(cursor.value))
-      while (cursor.nextValue()) found(key) :+= text(cursor.value)
+      val values = Vector.newBuilder[String] += text(cursor.value)
+      while (cursor.nextValue()) values += text(cursor.value)
+      found += key -> values.result()
     }
-    found.toMap
+    found.result()
   }
 
   /** Rows after versions 1 to `count` of [[StoreFixture.commitVersions]]. */

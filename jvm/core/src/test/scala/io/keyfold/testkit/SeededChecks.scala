@@ -10,7 +10,8 @@ import org.scalatest.exceptions.TestFailedException
 
 /** Checks over random values. A failure names the seed of its run and the value, shrunk;
   * `SEED=<seed>` in the environment of `testOnly` runs the same values again. `TIMES=<n>` goes on
-  * until there were so many, in runs with seeds of their own, and prints how far it is.
+  * until there were so many, `FOR_SECONDS=<n>` so long, in runs with seeds of their own, and prints
+  * how far it is.
   */
 trait SeededChecks { this: Assertions =>
 
@@ -26,15 +27,19 @@ trait SeededChecks { this: Assertions =>
     def run(seed: Long): Unit = SeededChecks.run(values, times, shrink, seed)(body).foreach {
       failure => fail(s"SEED=$seed gives this again: $failure")
     }
-    (sys.env.get("SEED").map(_.toLong), sys.env.get("TIMES").map(_.toInt)) match {
-      case (Some(seed), _)      => run(seed)
-      case (None, None)         => run(Random.nextLong())
-      case (None, Some(wanted)) =>
+    val wanted = sys.env.get("TIMES").map(_.toLong)
+    val long = sys.env.get("FOR_SECONDS").map(_.toLong)
+    sys.env.get("SEED").filter(_.nonEmpty).map(_.toLong) match {
+      case Some(seed)                             => run(seed)
+      case None if wanted.isEmpty && long.isEmpty => run(Random.nextLong())
+      case None                                   =>
         val start = System.nanoTime
-        for (done <- times to wanted + times - 1 by times) {
+        def seconds = (System.nanoTime - start) / 1000000000L
+        var done = 0L
+        while (wanted.exists(done < _) || long.exists(seconds < _)) {
           run(Random.nextLong())
-          val seconds = (System.nanoTime - start) / 1000000000L
-          println(s"${getClass.getSimpleName}: $done of $wanted in $seconds s")
+          done += times
+          println(s"${getClass.getSimpleName}: $done in $seconds s")
         }
     }
   }

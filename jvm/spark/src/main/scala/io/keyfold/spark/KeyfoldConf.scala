@@ -35,7 +35,10 @@ object KeyfoldConf {
     "Number of key groups of a new checkpoint, a multiple of the number of partitions N. It cannot " +
       "be changed later: what the files of a checkpoint say wins over this setting. The more " +
       "divisors it has, the more numbers of partitions can be reached by moving whole groups.",
-    text => text.toIntOption.filter(_ > 0).toRight("must be a whole number above 0")
+    text =>
+      text.toIntOption
+        .filter(groups => groups > 0 && groups <= KeyGroups.Most)
+        .toRight(s"must be a whole number from 1 to ${KeyGroups.Most}")
   )
 
   val COMPRESSION_CODEC: ConfEntry[Codec] = ConfEntry(
@@ -104,7 +107,7 @@ final class KeyfoldConf(confs: Map[String, String]) {
     *   N; 0 if not known
     */
   def keyGroups(partitions: Int): Int =
-    value(KEY_GROUPS).fold(KeyGroups.defaultCount(partitions)) { groups =>
+    value(KEY_GROUPS).fold(defaultKeyGroups(partitions)) { groups =>
       if (partitions > 0 && groups % partitions != 0) {
         throw invalid(
           KEY_GROUPS,
@@ -114,6 +117,17 @@ final class KeyfoldConf(confs: Map[String, String]) {
       }
       groups
     }
+
+  private def defaultKeyGroups(partitions: Int): Int = {
+    val groups = KeyGroups.defaultCount(partitions)
+    if (groups > KeyGroups.Most) {
+      throw new Invalid(
+        "KEYFOLD_INVALID_SETTING",
+        s"Invalid number of partitions: it must be at most ${KeyGroups.Most}, not $partitions"
+      )
+    }
+    groups
+  }
 
   private def value[T](entry: ConfEntry[T]): Option[T] =
     confs.get(entry.key).map { text =>

@@ -323,7 +323,8 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
           .contains("a multiple of the 8 partitions, not 12")
       )
       assert(
-        refused(s"$State.keyfold.keyGroups" -> "many").contains("a whole number above 0, not many")
+        refused(s"$State.keyfold.keyGroups" -> "many")
+          .contains("a whole number from 1 to 1048576, not many")
       )
       assert(
         refused(s"$State.keyfold.compression.codec" -> "gzip").contains("lz4, none, zstd, not gzip")

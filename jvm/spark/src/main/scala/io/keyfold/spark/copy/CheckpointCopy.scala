@@ -84,9 +84,8 @@ final class CheckpointCopy(
     val files = new VersionFiles(blobs, partitions, chosen + 1, parallel)
     val paths = for {
       operator <- logs.operators(chosen)
-      ids = logs.ids(chosen).map(_(operator.id))
       (store, place) <- operator.stores.zipWithIndex
-      path <- files.of(operator.id, store, ids.map(_.map(_(place)).toIndexedSeq))
+      path <- files.of(operator.id, store, logs.ids(chosen, operator, place))
     } yield path
     val lengths = paths
       .map(path => path.take(path.lastIndexOf('/')))

@@ -99,11 +99,10 @@ private final class Rollback(
     }
     if (!logs.hasCommitted(batch)) throw refused(s"batch $batch is not in the commit log any more")
     val partitions = logs.partitions(batch).getOrElse(0)
-    val ids = logs.ids(batch)
     val planner = new StorePlanner(blobs, partitions, partitions, batch + 1, parallel)
     for (operator <- logs.operators(batch); (store, index) <- operator.stores.zipWithIndex) {
       progress(s"looking at operator ${operator.id} (${operator.name}) store $store")
-      planner.plan(operator.id, store, ids.map(_(operator.id).map(_(index)).toIndexedSeq))
+      planner.plan(operator.id, store, logs.ids(batch, operator, index))
     }
   }
 

@@ -5,6 +5,7 @@ import java.util.UUID
 
 import scala.util.control.NonFatal
 
+import io.keyfold.errors.Invalid
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
@@ -57,6 +58,28 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     */
   def ids(batch: Long): Option[Map[Long, Array[Array[String]]]] =
     logs.commitLog.get(batch).flatMap(_.stateUniqueIds).filter(_.nonEmpty)
+
+  /** Ids of one store's state, one for each partition.
+    *
+    * @param store
+    *   its place among the operator's
+    * @throws io.keyfold.errors.Invalid
+    *   if the commit log does not have them
+    */
+  def ids(batch: Long, operator: Operator, store: Int): Option[IndexedSeq[String]] =
+    ids(batch).map { all =>
+      all.getOrElse(operator.id, Array.empty[Array[String]]).toIndexedSeq.map { ofPartition =>
+        if (ofPartition.length != operator.stores.length) {
+          throw new Invalid(
+            "KEYFOLD_CHECKPOINT_DAMAGED",
+            s"Cannot read batch $batch of $location: operator ${operator.id} has " +
+              s"${operator.stores.length} stores, the commit log has ${ofPartition.length} ids of a " +
+              "partition. Restore the commit log from a copy."
+          )
+        }
+        ofPartition(store)
+      }
+    }
 
   def hasCommitted(batch: Long): Boolean = logs.commitLog.get(batch).nonEmpty
 

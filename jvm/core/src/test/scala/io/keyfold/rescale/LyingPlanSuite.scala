@@ -1,0 +1,120 @@
+package io.keyfold.rescale
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import io.keyfold.errors.{CorruptFile, Invalid}
+import io.keyfold.format._
+import io.keyfold.store.StoreLocation
+import io.keyfold.testkit.{ForwardingBlobStore, MemoryBlobStore}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Plans of rescales, ids of the commit log and names of stores that lead to other folders: nothing
+  * there is read, written or deleted.
+  */
+class LyingPlanSuite extends AnyFunSuite {
+  import RescaledOperator._
+
+  private val right = RescalePlan(
+    3,
+    "p",
+    2,
+    3,
+    Seq(RescaledStore(0, "default", Seq("0/0/4_a.ref"), Seq("0/0", "0/1/left")))
+  )
+
+  private def decoded(plan: RescalePlan) =
+    RescalePlan.decode(RescalePlan.encode(plan), "rescale-3-p.plan")
+
+  private def refused(change: RescaledStore => RescaledStore) = {
+    val plan = right.copy(stores = right.stores.map(change))
+    intercept[CorruptFile](decoded(plan)).getMessage.contains("rescale-3-p.plan")
+  }
+
+  test("a plan whose paths lead anywhere but to stores' folders is refused") {
+    assert(decoded(right) == right)
+    val folders =
+      Seq(
+        "..",
+        "../..",
+        "0",
+        "/0/0",
+        "0/..",
+        "0/0/..",
+        "0/0/../..",
+        "../keyfold",
+        "",
+        "0/0/a/b",
+        "x/0"
+      )
+    for (folder <- folders) assert(refused(_.copy(frozen = Seq("0/0", folder))), folder)
+    val references = Seq(
+      "../0/4_a.ref",
+      "0/0/../4_a.ref",
+      "/0/0/4_a.ref",
+      "0/0/5_a.ref",
+      "0/0/4_a.delta",
+      "0/0/4_a",
+      "4_a.ref"
+    )
+    for (path <- references) assert(refused(_.copy(references = Seq(path))), path)
+    for (store <- Seq("..", ".", "a/b", "")) assert(refused(_.copy(store = store)), store)
+  }
+
+  test("a plan of very many stores is read: its length is no depth") {
+    val many = right.copy(stores = Seq.fill(50000)(right.stores.head))
+    assert(decoded(many) == many)
+  }
+
+  test("a plan that is larger than any is refused before it is read") {
+    val blobs = new ForwardingBlobStore(new MemoryBlobStore) {
+      override def open(path: String) = new io.keyfold.io.BlobReader {
+        override def length: Long = 1L << 40
+        override def read(position: Long, count: Int) = fail("it was read")
+        override def close(): Unit = ()
+      }
+    }
+    intercept[CorruptFile](RescalePlan.read(blobs, "rescale-3-p.plan"))
+  }
+
+  test("what a plan says is frozen is not deleted elsewhere") {
+    val operator = new RescaledOperator(2, 12, ids = true)
+    operator.batch(Seq(Put("default", "a", "1")))
+    operator.rescale(3)
+    val plan = operator.blobs.paths.find(_.startsWith(RescalePlan.Folder)).get
+    val text = new String(operator.blobs.bytes(plan), UTF_8).linesIterator.toSeq.dropRight(1)
+    val lying = (text :+ "folder ../../another/state/0/0").mkString("", "\n", "\n")
+    val sum = f"crc32c ${Checksum.of(lying.getBytes(UTF_8))}%08x\n"
+    operator.blobs.put(plan, (lying + sum).getBytes(UTF_8))
+    val elsewhere = "../../another/state/0/0/1.delta"
+    operator.blobs.put(elsewhere, Array[Byte](1))
+    for (_ <- 1 to 12) {
+      operator.batch(Seq(Put("default", "last", "value")))
+      operator.maintain()
+    }
+    assert(operator.blobs.exists(elsewhere))
+    operator.check()
+    operator.close()
+  }
+
+  test("an id that would lead to another folder makes no file name") {
+    for (id <- Seq("../../x", "a/b", "a.b", "a\u0000b")) {
+      val error = intercept[Invalid](FileKind.Delta.nameOf(VersionId(5, id)))
+      assert(error.condition == "KEYFOLD_CHECKPOINT_DAMAGED")
+    }
+    assert(FileKind.Delta.nameOf(VersionId(5, "a-1")) == "5_a-1.delta")
+  }
+
+  test("a name that would lead to another folder is no store's") {
+    for (store <- Seq("", ".", "..", "../../x", "a/b", "a\u0000b")) {
+      val error = intercept[Invalid](StoreLocation(0, 0, store))
+      assert(error.condition == "KEYFOLD_CHECKPOINT_DAMAGED")
+    }
+    assert(StoreLocation(0, 1, "left").folder == "0/1/left")
+  }
+
+  test("names in an error's message do not control a terminal") {
+    val error = new CorruptFile("a\u001b[2J\u202eb", "c\u0000\rd")
+    assert(error.getMessage.contains("a\\u001b[2J\\u202eb"))
+    assert(error.getMessage.contains("c\\u0000\\u000dd"))
+  }
+}

@@ -1,0 +1,65 @@
+"""Files that lie under right checksums are refused by name or read, in bounded time and memory."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+from hypothesis import note
+
+import make_golden
+from fuzzing import bounded, fuzz
+from keyfold.errors import KeyfoldError
+from keyfold.footer import Footer
+from keyfold.format import read_columns, read_footer
+from keyfold.source import BytesSource
+from lies import harmless, lie, taken_apart
+
+FOLDER = Path(make_golden.__file__).parent / "valid"
+FILES = {it.name: it.read_bytes() for it in sorted(FOLDER.rglob("*")) if it.is_file()}
+PARTS = {name: taken_apart(content) for name, content in FILES.items()}
+
+
+def held(name: str, content: bytes) -> object:
+    """All that a file holds, but for the stored bytes of blocks."""
+    footer, blocks = read_columns(BytesSource(name, content))
+    return _said(footer), [list(it.entries()) for it in blocks]
+
+
+def _said(footer: Footer) -> object:
+    return (
+        footer.identity, footer.lineage, footer.families, footer.dropped, footer.groups,
+        footer.plan, footer.references,
+    )  # fmt: skip
+
+
+def test_parts_make_the_file() -> None:
+    for name, content in FILES.items():
+        assert held(name, PARTS[name].together()) == held(name, content)
+
+
+def test_what_changes_nothing_is_read_as_before() -> None:
+    def case(random: Random) -> None:
+        name = random.choice(list(FILES))
+        what, content = harmless(random, PARTS[name])
+        assert held(name, content) == held(name, FILES[name]), what
+
+    fuzz(100, case)
+
+
+def test_a_file_that_lies_is_refused_or_read() -> None:
+    def case(random: Random) -> None:
+        name = random.choice(list(FILES))
+        what, content = lie(random, PARTS[name])
+        note(f"{name}: {what}")
+        source = BytesSource(name, content)
+        with bounded(2, 64):
+            with suppress(KeyfoldError):
+                read_footer(source)
+            with suppress(KeyfoldError):
+                for columns in read_columns(source)[1]:
+                    columns.entry_bytes()
+                    list(columns.entries())
+
+    fuzz(1000, case)

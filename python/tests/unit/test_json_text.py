@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from keyfold.json_text import parse_json
+
+DEEP = 200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 201 + "]" * 201,
+        '{"a":' * 201 + "1" + "}" * 201,
+        "[" * 100_000 + "]" * 100_000,
+        '{"a":' * 100_000,
+        "NaN",
+        "[Infinity]",
+        "1e999",
+        "9" * 5000,
+        str(1 << 63),
+        '"\\ud800"',
+        '{"\\udc00": 1}',
+        "",
+        "{",
+    ],
+)
+def test_what_somebody_would_stumble_over_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - whose message is that of the JSON module
+        parse_json(text)
+
+
+def test_json_is_read() -> None:
+    assert parse_json('{"a": [1, -2.5, null, true, "\\ud83d\\ude00"]}') == {
+        "a": [1, -2.5, None, True, "\U0001f600"]
+    }
+    assert parse_json(str((1 << 63) - 1)) == (1 << 63) - 1
+    parse_json("[" * 199 + "1" + "]" * 199)
