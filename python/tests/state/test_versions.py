@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import keyfold
 from fake_checkpoint import FakeCheckpoint
 from golden_valid import family
-from keyfold.errors import FileCorruptError
+from keyfold.errors import FileCorruptError, KeyGroupsMismatchError
 from keyfold.state.place import StorePlace
+from keyfold.state.selection import Selection
 from keyfold.state.version import load
 from keyfold.storage import Storage
 from lies import taken_apart
@@ -157,3 +158,13 @@ def _with(payload: bytes, old: bytes, new: bytes) -> bytes:
         old, new = b"\x09\x00" + old, b"\x04\x00" + new
     assert old in payload
     return payload.replace(old, new, 1)
+
+
+def test_a_key_group_that_a_file_does_not_have_is_asked_for_by_nobody(
+    fake: FakeCheckpoint,
+) -> None:
+    writer = StateWriter(fake)
+    writer.batch({1: 1, 2: 2})
+    wanted = Selection(groups=frozenset({29}))
+    with pytest.raises(KeyGroupsMismatchError, match="has 12 key groups"):
+        load(Storage(fake.root), StorePlace(0, 0, "default"), 1, writer.unique(0, 1), wanted)

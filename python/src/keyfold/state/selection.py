@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from keyfold.errors import KeyGroupsMismatchError
 from keyfold.footer import Footer
 from keyfold.rows.places import Flags
 from keyfold.state.residues import Residues
@@ -80,6 +81,11 @@ class Selection:
 
 
 def _among(groups: Groups, wanted: frozenset[int], key_groups: int) -> Flags:
+    if max(wanted, default=0) >= key_groups:
+        raise KeyGroupsMismatchError(
+            f"Cannot look for key group {max(wanted)}: a file has {key_groups} key groups. Its "
+            "version's files differ in their number; restore the checkpoint from one copy."
+        )
     table = np.zeros(key_groups, dtype=np.bool_)
     table[list(wanted)] = True
     found: Flags = table[groups]
