@@ -3,7 +3,8 @@ package io.keyfold.rescale
 import io.keyfold.group.Selection
 import io.keyfold.io.BlobStore
 
-/** Which files hold a version of a store, over all its partitions. Reads a footer of each
+/** Which files hold a version of a store, over all its partitions, each partition's head among them
+  * even where a snapshot of the version makes it needless: who checks a checkpoint looks for it. Reads a footer of each
   * partition, as a rule, and no block.
   *
   * @param blobs
@@ -31,6 +32,8 @@ final class VersionFiles(
   def of(operator: Long, store: String, ids: Option[IndexedSeq[String]]): Seq[String] =
     new OldPartitions(blobs, partitions, version, inParallel)
       .of(operator, store, ids)
-      .flatMap(partition => partition.chain(Selection.All).map(_.path) ++ partition.references)
+      .flatMap { partition =>
+        partition.headPath +: (partition.chain(Selection.All).map(_.path) ++ partition.references)
+      }
       .distinct
 }
