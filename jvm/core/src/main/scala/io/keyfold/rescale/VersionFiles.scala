@@ -4,8 +4,8 @@ import io.keyfold.group.Selection
 import io.keyfold.io.BlobStore
 
 /** Which files hold a version of a store, over all its partitions, each partition's head among them
-  * even where a snapshot of the version makes it needless: who checks a checkpoint looks for it. Reads a footer of each
-  * partition, as a rule, and no block.
+  * even where a snapshot of the version makes it needless: who checks a checkpoint looks for it.
+  * Reads a footer of each partition, as a rule, and no block.
   *
   * @param blobs
   *   the checkpoint's `state` folder
