@@ -62,13 +62,15 @@ class KillMoment:
             return any(name.endswith("snapshot") for name in new)
         return bool(gone)
 
+    @property
+    def event(self) -> str:
+        """What it waits for, and where."""
+        return f"{self._event} (batch {self._committed} + {self._batches}, {self._store})"
+
     def __str__(self) -> str:
         """What a failure tells."""
         victims = "the driver" if self.driver_only else "driver and executors"
-        return (
-            f"seed {self._seed}: {victims} killed {self.delay_ms} ms after {self._event} "
-            f"(batch {self._committed} + {self._batches}, {self._store})"
-        )
+        return f"seed {self._seed}: {victims} killed {self.delay_ms} ms after {self.event}"
 
 
 def last_batch(checkpoint: Path, log: str) -> int:

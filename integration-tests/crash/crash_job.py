@@ -28,7 +28,6 @@ from cases import Streams, with_watermark
 from inputs import LINK_SCHEMA, ROW_SCHEMA
 from keyfold.control import copies, rescale, rollback, vacuum
 from kinds import KINDS
-from programs import JVM_OPTIONS
 
 WAIT_S = 200
 
@@ -37,9 +36,12 @@ class Job:
     """Answers commands, each a method with the arguments of the same names."""
 
     def __init__(self, settings: dict[str, str]) -> None:
-        options = f"{JVM_OPTIONS} {settings.pop('spark.driver.extraJavaOptions')}"
-        arguments = ["--driver-java-options", options, "--driver-memory", "1g"]
-        arguments += ["--driver-class-path", settings.pop("class path"), "pyspark-shell"]
+        arguments: list[str] = []
+        for it in ("extraJavaOptions", "extraClassPath"):
+            # A JVM is started with these before it knows its settings.
+            name = f"spark.driver.{it}"
+            arguments += ["--conf", f"{name}={settings.pop(name)}"]
+        arguments += ["--driver-memory", "1g", "pyspark-shell"]
         os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join(arguments)
         builder = SparkSession.builder.config(map=settings)
         self._spark = keyfold.configure(builder).getOrCreate()
@@ -56,12 +58,12 @@ class Job:
         folder: str,
         checkpoint: str,
         settings: dict[str, str],
-        fault_seed: int | None,
+        fault_seed: int,
         one_in: int,
     ) -> None:
         """Starts a query."""
         session = self._spark.newSession()
-        if fault_seed is not None:
+        if one_in:
             faults = self._spark._jvm.io.keyfold.spark.ChanceFaults
             self._faults = faults(checkpoint, fault_seed, one_in)
             settings |= dict(self._faults.settings())
@@ -113,7 +115,9 @@ class Job:
                 running += [task.taskId() for task in its if task.status() == "RUNNING"]
         if not running:
             return 0
-        return int(context.killTaskAttempt(self._chance.choice(running), interrupts, "crash"))
+        return int(
+            context.killTaskAttempt(self._chance.choice(running), interrupts, "killed by chance")
+        )
 
     def wait(self) -> dict[str, Any]:
         """Waits until the query has ended: how it did, and the faults there were."""

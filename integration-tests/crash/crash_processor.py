@@ -9,8 +9,13 @@ from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValu
 from inputs import START
 from processors import HOUR, Key, Processor, Rows, listed, milliseconds, part_of
 
-# How often a batch reads the whole list, so that a stop most likely falls into a read.
-READS = 20
+# How long the list grows, and how often a batch reads it: a stop most likely falls into a read.
+VALUES_PER_ROW, READS = 20, 10
+
+
+def values_of(value: int) -> range:
+    """What the list takes for a row."""
+    return range(value, value + VALUES_PER_ROW)
 
 
 class Everything(Processor):
@@ -27,7 +32,7 @@ class Everything(Processor):
     def take(self, key: str, rows: list[Any], _timers: TimerValues) -> Iterable[tuple[Any, ...]]:
         count, total = self.totals.get() if self.totals.exists() else (0, 0)
         self.totals.update((count + len(rows), total + sum(row.value for row in rows)))
-        self.values.appendList([(row.value,) for row in rows])
+        self.values.appendList([(value,) for row in rows for value in values_of(row.value)])
         for row in rows:
             part = (part_of(row.id),)
             if row.value % 10 == 0:

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+from crash_processor import values_of
 from models import Batch, Model, Rows, Tables, by_key
 from processors import DAY_MS, HOUR, listed, milliseconds, part_of
 
@@ -13,6 +14,7 @@ class Processed(Model):
     """Of `crash_processor.Everything`."""
 
     def __init__(self) -> None:
+        self._totals: dict[str, tuple[int, int]] = {}
         self._values: dict[str, list[int]] = {}
         self._parts: dict[str, dict[int, int]] = {}
         self._hours: Counter[tuple[str, int]] = Counter()
@@ -21,7 +23,9 @@ class Processed(Model):
         found: Rows = []
         for key, rows in by_key(sorted(batch.timely)).items():
             values = self._values.setdefault(key, [])
-            values += [row.value for row in rows]
+            values += [value for row in rows for value in values_of(row.value)]
+            count, total = self._totals.get(key, (0, 0))
+            self._totals[key] = count + len(rows), total + sum(row.value for row in rows)
             parts = self._parts.setdefault(key, {})
             for row in rows:
                 part = part_of(row.id)
@@ -30,14 +34,13 @@ class Processed(Model):
                 else:
                     parts[part] = parts.get(part, 0) + 1
             self._hours.update((key, row.minute // HOUR) for row in rows)
-            total = sum(values)
-            found.append((key, len(values), total, total, listed(parts.items()), -1))
+            found.append((key, *self._totals[key], sum(values), listed(parts.items()), -1))
         over = [it for it in self._hours if milliseconds((it[1] + 1) * HOUR) <= batch.over]
         return found + [(key, self._hours.pop((key, hour)), 0, 0, "", hour) for key, hour in over]
 
     def tables(self) -> Tables:
         return {
-            "totals": [((key,), (len(its), sum(its))) for key, its in self._values.items()],
+            "totals": [((key,), it) for key, it in self._totals.items()],
             "values": [((key,), (value,)) for key, its in self._values.items() for value in its],
             "parts": [
                 (((key,), (part,)), (rows,))

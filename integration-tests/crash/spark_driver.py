@@ -7,17 +7,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import Any
 
-from programs import LOG_CHARACTERS_SHOWN, OTHERS
+from programs import JVM_OPTIONS, LOG_CHARACTERS_SHOWN, OTHERS, home_in
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # Of Keyfold's own tests: the checkpoint file manager that fails, and a processor in Scala.
-TEST_CLASSES = [ROOT / "jvm" / it / "target/scala-2.13/test-classes" for it in ("core", "spark")]
+CLASS_PATH = os.pathsep.join(
+    str(ROOT / "jvm" / it / "target/scala-2.13/test-classes") for it in ("core", "spark")
+)
+JAVA = "spark.driver.extraJavaOptions"
 FOLDERS = [
     HERE,
     *(HERE.parent / it for it in ("operators", "cluster")),
@@ -44,12 +48,13 @@ class SparkDriver:
         folder.mkdir(parents=True)
         self.folder = folder
         others = {it: os.environ[it] for it in os.environ if not it.startswith(OTHERS)}
-        java = (
-            f"{settings.get('spark.driver.extraJavaOptions', '')} -XX:ErrorFile={folder}/hs_err.log"
-        )
+        java = f"{JVM_OPTIONS} -XX:ErrorFile={folder}/hs_err%p.log -XX:-CreateCoredumpOnCrash"
         told = {
             **settings,
-            "spark.driver.extraJavaOptions": f"{java} -XX:-CreateCoredumpOnCrash",
+            "spark.driver.extraJavaOptions": f"{java} {settings.get(JAVA, '')}",
+            "spark.executor.extraJavaOptions": f"{java} {settings.get(JAVA, '')}",
+            "spark.driver.extraClassPath": CLASS_PATH,
+            "spark.executor.extraClassPath": CLASS_PATH,
             "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.driver.bindAddress": "127.0.0.1",
@@ -57,7 +62,6 @@ class SparkDriver:
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
             "spark.sql.session.timeZone": "UTC",
-            "class path": os.pathsep.join(map(str, TEST_CLASSES)),
         }
         self._log = folder / "spark.log"
         with self._log.open("wb") as log:
@@ -67,6 +71,8 @@ class SparkDriver:
                     **others,
                     "PYTHONPATH": os.pathsep.join(map(str, FOLDERS)),
                     "PYSPARK_PYTHON": sys.executable,
+                    # Executors write beside it.
+                    "SPARK_HOME": str(home_in(folder)),
                 },
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -119,6 +125,8 @@ class SparkDriver:
             out.close()
             self._pipe(self._process.stdin).close()
         self._process.wait()
+        while any(self._jvms("")):
+            time.sleep(0.01)
 
     @property
     def is_running(self) -> bool:
@@ -147,16 +155,29 @@ class SparkDriver:
     def hangs(self, what: str) -> CrashError:
         """An error that says so, with what the JVM's threads are doing that work for a query."""
         began = self._log.stat().st_size
-        group = self._process.pid
-        for entry in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                name = (entry / "comm").read_text().strip()
-                if name == "java" and os.getpgid(int(entry.name)) == group:
-                    os.kill(int(entry.name), signal.SIGQUIT)
+        for process in self._jvms(""):
+            os.kill(process, signal.SIGQUIT)
         time.sleep(2)
         threads = self._log.read_bytes()[began:].decode(errors="replace").split("\n\n")
         shown = [it for it in threads if any(name in it[:200] for name in WORKING)]
         return CrashError("\n\n".join([what, *shown]))
+
+    def kill_executor(self, chance: Random) -> int:
+        """SIGKILL to one of its executors, if it has any yet; how many were killed."""
+        found = sorted(self._jvms("CoarseGrainedExecutorBackend"))
+        if not found:
+            return 0
+        os.kill(chance.choice(found), signal.SIGKILL)
+        return 1
+
+    def _jvms(self, word: str) -> Iterator[int]:
+        """The JVMs of its process group that have a word in their command line."""
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                command = (entry / "cmdline").read_bytes().decode(errors="replace")
+                is_jvm = command.partition("\0")[0].endswith("java") and word in command
+                if is_jvm and os.getpgid(int(entry.name)) == self._process.pid:
+                    yield int(entry.name)
 
     @staticmethod
     def _pipe(pipe: Any) -> Any:

@@ -16,6 +16,9 @@ MOST_FILES = 9
 MINUTES_PER_FILE = 120
 KEYS = 12
 
+# Two executors of one core and 1 GiB.
+CLUSTER = "local-cluster[2,1,1024]"
+
 STREAMING = "spark.sql.streaming"
 STORE = f"{STREAMING}.stateStore"
 
@@ -48,6 +51,8 @@ class World:
             f"{STORE}.rowChecksum.enabled": pick(["true", "false"]),
             f"{STORE}.rowChecksum.readVerificationRatio": pick(["0", "1", "10"]),
             f"{STREAMING}.minBatchesToRetain": pick(["2", "3", "10"]),
+            # Compiling takes longer than running here; but rows live otherwise in compiled code.
+            "spark.sql.codegen.wholeStage": pick(["true", "false", "false"]),
         }
         groups = pick(["", "1", "2", "12", "60"])
         if groups:
@@ -59,12 +64,18 @@ class World:
         """Settings that the first query of a JVM decides, or its start."""
         pick = chance_of(self.seed // SEEDS_PER_JVM, "JVM").choice
         found = {
-            "spark.master": pick(["local[2]", "local[2,3]", "local[3,2]"]),
+            "spark.master": pick(["local[2]", "local[2,3]", "local[3,2]", CLUSTER]),
+            "spark.executor.memory": "1g",
             f"{STORE}.maintenanceInterval": pick(["50ms", "200ms", "1s"]),
             "spark.driver.extraJavaOptions": pick(["", "-Dkeyfold.mem.checks=true"]),
         }
         memory = pick(["", "65536", "1048576"])
         return found | ({f"{STORE}.keyfold.memory.maxBytes": memory} if memory else {})
+
+    @cached_property
+    def is_clustered(self) -> bool:
+        """Whether executors are processes of their own."""
+        return self.jvm_settings["spark.master"] == CLUSTER
 
     def settings_of_step(self, step: int) -> Mapping[str, str]:
         """Settings that may be others each time that the query is started."""
