@@ -62,13 +62,11 @@ class Job:
         one_in: int,
     ) -> None:
         """Starts a query."""
-        session = self._spark.newSession()
         if one_in:
             faults = self._spark._jvm.io.keyfold.spark.ChanceFaults
             self._faults = faults(checkpoint, fault_seed, one_in)
             settings |= dict(self._faults.settings())
-        for name, value in settings.items():
-            session.conf.set(name, value)
+        session = self._session(settings)
         asked = next(it for it in KINDS if it.name == kind)
         sink = Path(folder) / "batches"
 
@@ -157,9 +155,15 @@ class Job:
         )
         return len(found.waste)
 
-    def compare(self, checkpoint: str) -> int:
+    def compare(self, checkpoint: str, settings: dict[str, str]) -> int:
         """Compares what Spark's own source reads with what Keyfold's reader does."""
-        return sum(compare(self._spark, Path(checkpoint)).values())
+        return sum(compare(self._session(settings), Path(checkpoint)).values())
+
+    def _session(self, settings: dict[str, str]) -> SparkSession:
+        session = self._spark.newSession()
+        for name, value in settings.items():
+            session.conf.set(name, value)
+        return session
 
 
 def streams(session: SparkSession, folder: Path) -> Streams:

@@ -55,7 +55,10 @@ class Life:
         self._admin.check_copies(chance)
         if chance.random() < 0.3:
             self._subject.note("compare with Spark's source")
-            self._subject.driver.ask("compare", checkpoint=self._subject.checkpoint)
+            settings = dict(self._world.settings)
+            self._subject.driver.ask(
+                "compare", checkpoint=self._subject.checkpoint, settings=settings
+            )
 
     def _go(self, turn: Turn, chance: Random, step: int, files: int) -> None:
         for file in range(self._files, self._files + files):

@@ -111,7 +111,7 @@ class SparkDriver:
             raise RefusedError(told["refused"])
         if "failed" in told:
             time.sleep(1)
-            raise CrashError(f"{self._why()}{told['failed']}")
+            raise CrashError(f"{self._why()}{told['failed'][:LOG_CHARACTERS_SHOWN]}")
         return told["answer"]
 
     def kill(self) -> None:
