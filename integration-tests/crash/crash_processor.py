@@ -9,13 +9,14 @@ from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValu
 from inputs import START
 from processors import HOUR, Key, Processor, Rows, listed, milliseconds, part_of
 
-# How long the list grows, and how often a batch reads it: a stop most likely falls into a read.
-VALUES_PER_ROW, READS = 20, 10
+# One list grows long, and is read often: a stop of the query most likely falls into a read of it.
+LONG, VALUES_OF_LONG, VALUES = "k0", 300, 3
+READS = 20
 
 
-def values_of(value: int) -> range:
-    """What the list takes for a row."""
-    return range(value, value + VALUES_PER_ROW)
+def values_of(key: str, value: int) -> range:
+    """What a key's list takes for a row."""
+    return range(value, value + (VALUES_OF_LONG if key == LONG else VALUES))
 
 
 class Everything(Processor):
@@ -32,7 +33,7 @@ class Everything(Processor):
     def take(self, key: str, rows: list[Any], _timers: TimerValues) -> Iterable[tuple[Any, ...]]:
         count, total = self.totals.get() if self.totals.exists() else (0, 0)
         self.totals.update((count + len(rows), total + sum(row.value for row in rows)))
-        self.values.appendList([(value,) for row in rows for value in values_of(row.value)])
+        self.values.appendList([(value,) for row in rows for value in values_of(key, row.value)])
         for row in rows:
             part = (part_of(row.id),)
             if row.value % 10 == 0:

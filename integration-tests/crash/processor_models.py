@@ -23,7 +23,7 @@ class Processed(Model):
         found: Rows = []
         for key, rows in by_key(sorted(batch.timely)).items():
             values = self._values.setdefault(key, [])
-            values += [value for row in rows for value in values_of(row.value)]
+            values += [value for row in rows for value in values_of(key, row.value)]
             count, total = self._totals.get(key, (0, 0))
             self._totals[key] = count + len(rows), total + sum(row.value for row in rows)
             parts = self._parts.setdefault(key, {})

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -28,6 +29,11 @@ FOLDERS = [
     ROOT / "python/tests/spark",
 ]
 ANSWER_S = 300
+# What `keyfold.mem.checks` says, in threads too whose failure nobody else hears of.
+WRONG_MEMORY = re.compile(
+    "Invalid access to|is no live object|is live already|after it was freed|Cannot free 0x"
+    "|is of no page|are free already"
+)
 # Threads that have to do with a query.
 WORKING = ("Executor task", "stream execution", "state-store", "keyfold")
 
@@ -134,9 +140,15 @@ class SparkDriver:
         return self._process.poll() is None
 
     def check_alive(self) -> None:
-        """Raises CrashError if the JVM has crashed, whether the process knows it or not."""
+        """Raises CrashError if a JVM has crashed, or would have if it did not check its memory."""
         if any(self.folder.glob("hs_err*")):
             raise CrashError(self._why())
+        for log in [self._log, *self.folder.glob("spark/work/*/*/stderr")]:
+            said = log.read_text(errors="replace")
+            found = WRONG_MEMORY.search(said)
+            if found:
+                around = said[max(0, found.start() - 500) : found.end() + LOG_CHARACTERS_SHOWN]
+                raise CrashError(f"memory is used that is not there, in {log}:\n{around}")
 
     @property
     def end_of_log(self) -> str:
