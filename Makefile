@@ -19,11 +19,17 @@ SEED ?=
 # Where time goes, for the cells of CELL: PROFILE=1
 PROFILE ?=
 
+# Lives of queries, and the seed of the first: make crash RUNS=1 SEED=7 repeats one
+RUNS ?= 100
+SEED ?= 1
+
 VENV := .venv
 BIN := $(VENV)/bin
 JAR := python/src/keyfold/jars/keyfold-spark_4.2_2.13.jar
 JVM_SOURCES := VERSION build.sbt $(wildcard project/*.sbt project/*.scala project/*.properties) \
 	$(shell find jvm/core/src/main jvm/spark/src/main -type f)
+# Where classes of Scala's tests are ready for Python's: a file manager that fails, a processor.
+TEST_CLASSES := jvm/spark/target/test-classes-ready
 # Suites of applyInPandasWithState start Python; without PySpark in it they skip their tests.
 CONFORMANCE := PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python \
 	java @jvm/conformance/target/java.args io.keyfold.conformance.Main
@@ -34,7 +40,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jar demo test test-jvm test-python soak fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jar demo test test-jvm test-python crash soak fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-page bench-python golden docs fmt lint clean
 
 help: ## list the targets
@@ -53,6 +59,10 @@ $(JAR): $(JVM_SOURCES)
 	build/sbt spark/bundle
 	touch $@
 
+$(TEST_CLASSES): $(JAR) $(shell find jvm/core/src/test jvm/spark/src/test -type f)
+	build/sbt spark/Test/compile
+	touch $@
+
 demo: setup ## 336,776 real flights through Keyfold, killed half way, compared with batch
 	$(BIN)/python -m demo
 
@@ -61,8 +71,12 @@ test: test-jvm test-python ## everything that must pass before a change lands
 test-jvm: ## format check, Scala tests, and one of Spark's own suites against Keyfold
 	build/test-jvm
 
-test-python: setup lint ## Python tests, and spark-submit on a local cluster
+test-python: setup $(TEST_CLASSES) lint ## Python tests, and spark-submit on a local cluster
 	$(BIN)/python -m pytest python/tests demo/tests integration-tests $(PYTEST_ARGS)
+
+crash: setup $(TEST_CLASSES) ## lives of queries that are stopped, killed and changed: RUNS=1000 SEED=1
+	cd integration-tests/crash && PYTHONPATH=../operators:../cluster:../../python/tests/spark \
+		$(CURDIR)/$(BIN)/python crash.py --runs $(RUNS) --seed $(SEED)
 
 soak: ## random sequences, 100,000 of the engine and 100,000 of stores, in 10 minutes
 	TIMES=100000 build/sbt 'core/testOnly *ArenaMapSuite -- -z "random sequences"'

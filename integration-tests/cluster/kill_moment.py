@@ -12,7 +12,7 @@ EVENTS = (PLANNED, COMMITTED, DELTA, SNAPSHOT, REMOVED)
 OPERATORS = 2
 MOST_BATCHES = 3
 MOST_DELAY_MS = 1000
-STATE_FILE = re.compile(r"(\d+)_[^.]+\.(delta|snapshot)")
+STATE_FILE = re.compile(r"(\d+)(?:_[^.]+)?\.(delta|snapshot)")
 
 
 class KillMoment:
@@ -22,12 +22,19 @@ class KillMoment:
     end when they notice: until then they may write, while the next driver starts.
     """
 
-    def __init__(self, seed: int, checkpoint: Path, partitions: int) -> None:
+    def __init__(
+        self,
+        seed: int,
+        checkpoint: Path,
+        partitions: int,
+        operators: int = OPERATORS,
+        batches: int = MOST_BATCHES,
+    ) -> None:
         chance = random.Random(seed)  # noqa: S311 - to be repeated, not to be secret
         self._seed = seed
         self._event = chance.choice(EVENTS)
-        self._batches = chance.randint(1, MOST_BATCHES)
-        store = (chance.randrange(OPERATORS), chance.randrange(partitions))
+        self._batches = chance.randint(1, batches)
+        store = (chance.randrange(operators), chance.randrange(partitions))
         # Half of the kills hit at once, the others anywhere in what comes next.
         self.delay_ms = chance.choice([0, chance.randint(1, MOST_DELAY_MS)])
         self.driver_only = chance.choice([True, False])
@@ -55,13 +62,15 @@ class KillMoment:
             return any(name.endswith("snapshot") for name in new)
         return bool(gone)
 
+    @property
+    def event(self) -> str:
+        """What it waits for, and where."""
+        return f"{self._event} (batch {self._committed} + {self._batches}, {self._store})"
+
     def __str__(self) -> str:
         """What a failure tells."""
         victims = "the driver" if self.driver_only else "driver and executors"
-        return (
-            f"seed {self._seed}: {victims} killed {self.delay_ms} ms after {self._event} "
-            f"(batch {self._committed} + {self._batches}, {self._store})"
-        )
+        return f"seed {self._seed}: {victims} killed {self.delay_ms} ms after {self.event}"
 
 
 def last_batch(checkpoint: Path, log: str) -> int:

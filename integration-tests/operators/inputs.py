@@ -5,6 +5,7 @@ Times are minutes since `START`. The last file moves the watermark past everythi
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from itertools import chain
@@ -103,18 +104,24 @@ def settled_links() -> list[Link]:
 
 
 def write_input(folder: Path, files: range) -> None:
-    """Writes files below `folder`, `rows` and `links`, in the order in which Spark takes them."""
+    """Writes files below `folder`, in the order in which Spark takes them."""
     for file in files:
-        rows = [
-            {"id": it.id, "key": it.key, "value": it.value, "at": _time(it.minute)}
-            for it in rows_of(file)
-        ]
-        links = [{"ref": it.ref, "linked": _time(it.minute)} for it in links_of(file)]
-        for name, lines in (("rows", rows), ("links", links)):
-            path = folder / name / f"{file}.json"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text("\n".join(map(json.dumps, lines)))
-            os.utime(path, (START + file, START + file))
+        write_file(folder, file, rows_of(file), links_of(file))
+
+
+def write_file(folder: Path, file: int, rows: Iterable[Row], links: Iterable[Link]) -> None:
+    """Writes a file into each of `rows` and `links`; Spark takes them in the order of numbers."""
+    lines = {
+        "rows": [
+            {"id": it.id, "key": it.key, "value": it.value, "at": _time(it.minute)} for it in rows
+        ],
+        "links": [{"ref": it.ref, "linked": _time(it.minute)} for it in links],
+    }
+    for name, its in lines.items():
+        path = folder / name / f"{file}.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(map(json.dumps, its)))
+        os.utime(path, (START + file, START + file))
 
 
 def _time(minute: int) -> str:

@@ -36,6 +36,9 @@ private[rescale] final class OldPartition(
   val footer: Footer = footerOf(version, head.kind)
   check()
 
+  /** Path of the version's head, which tells that and how the version was committed. */
+  def headPath: String = path(version, head.kind)
+
   /** Whether all rows of the store are in this partition, whatever N is. */
   def isOnly: Boolean =
     footer.families.nonEmpty && footer.families.forall(_.spec.partitionKey == Placement.Constant)

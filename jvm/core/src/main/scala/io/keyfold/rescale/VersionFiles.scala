@@ -2,8 +2,10 @@ package io.keyfold.rescale
 
 import io.keyfold.io.BlobStore
 
-/** Which files hold a version of a store, over all its partitions. Reads two footers of each
-  * partition, as a rule, and no block: of the head, and of the snapshot it starts from.
+/** Which files hold a version of a store, over all its partitions, each partition's head among them
+  * even where a snapshot of the version makes it needless: who checks a checkpoint looks for it.
+  * Reads two footers of each partition, as a rule, and no block: of the head, and of the snapshot
+  * it starts from.
   *
   * @param blobs
   *   the checkpoint's `state` folder
@@ -29,7 +31,7 @@ final class VersionFiles(
     */
   def of(operator: Long, store: String, ids: Option[IndexedSeq[String]]): Seq[String] = {
     val old = new OldPartitions(blobs, partitions, version, inParallel).of(operator, store, ids) {
-      partition => (partition.chain, partition.references)
+      partition => (partition.chain, partition.headPath +: partition.references)
     }
     val below = new LayersBelow(blobs).of(old.flatMap(_._1.base))
     val files = old.flatMap(_._1.files) ++ below.flatMap(_.of).flatMap(_.files)

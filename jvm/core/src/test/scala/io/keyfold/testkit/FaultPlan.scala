@@ -79,6 +79,7 @@ final class FaultPlan {
   private var rules: List[(FileCall => Boolean, Failure)] = Nil
   private var passing: Option[(FileCall => Boolean, Int)] = None
   private var failed = false
+  @volatile private var chance: FileCall => Option[Failure] = _ => None
 
   /** Calls since the last `arm` or `clear`. */
   def calls: Seq[FileCall] = synchronized(recorded.toList)
@@ -107,6 +108,9 @@ final class FaultPlan {
     gate
   }
 
+  /** From now on this says of each call how it fails, if it does; it may wait first, or throw. */
+  def decide(chance: FileCall => Option[Failure]): Unit = this.chance = chance
+
   /** From now on nothing fails, and nothing waits that has not come to its gate. */
   def clear(): Unit = synchronized {
     recorded.clear()
@@ -116,6 +120,7 @@ final class FaultPlan {
     rules = Nil
     passing = None
     failed = false
+    chance = _ => None
   }
 
   /** What is to become of a call, once it has passed its gate. */
@@ -127,6 +132,7 @@ final class FaultPlan {
     }
     gate.foreach(_.pass())
     throwPassing(call)
+    val decided = chance(call)
     synchronized {
       recorded += call
       val key = (call.what, call.path)
@@ -135,6 +141,7 @@ final class FaultPlan {
       val how = fault
         .collect { case f if (f.call.what, f.call.path) == key && nth >= f.nth => f.how }
         .orElse(rules.collectFirst { case (which, how) if which(call) => how })
+        .orElse(decided)
       failed ||= how.nonEmpty
       how
     }

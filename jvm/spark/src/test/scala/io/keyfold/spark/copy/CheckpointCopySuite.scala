@@ -80,6 +80,19 @@ class CheckpointCopySuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(new CheckpointLogs(it.session, again.toString).lastBegun == Some(1L))
   }
 
+  test("a copy has the head of every partition, even where a snapshot holds all of the version") {
+    val it = new Scenario(spark, Scenario.aggregation, format = 2)
+    it.run(4, () => org.apache.spark.sql.keyfold.StateStores.maintain())
+    val committed = filesOf(it.folder).keys.filter(_.matches("commits/\\d+")).toSeq
+    val copied = for (batch <- committed.map(_.split('/')(1).toLong)) yield {
+      val names = filesOf(copy(it, batch)._1).keys.filter(_.startsWith("state/0/")).toSeq
+      val heads = names.filter(name => name.matches(s".*/${batch + 1}_[^.]*\\.delta"))
+      assert(heads.length == 8, names)
+      names.filter(name => name.matches(s".*/${batch + 1}_[^.]*\\.snapshot"))
+    }
+    assert(copied.flatten.nonEmpty, "no snapshot of a version that was copied")
+  }
+
   test("a savepoint is a checkpoint of the same query, inside, that nothing deletes") {
     val it = new Scenario(spark, Scenario.aggregation, format = 2)
     it.run(2)

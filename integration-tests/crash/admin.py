@@ -1,0 +1,93 @@
+"""What is done to the checkpoint of a stopped query."""
+
+import shutil
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from models import Tables
+from oracle import Oracle
+from spark_driver import RefusedError
+from subject import Subject
+from world import MOST_PARTITIONS
+
+MOST_MS = 600
+CHANGES = ("rescale", "rollback", "rollback and undo", "clone", "savepoint", "vacuum")
+
+
+class Admin:
+    """Changes a checkpoint, and makes copies of it, which stay as they were."""
+
+    def __init__(self, subject: Subject, oracle: Oracle) -> None:
+        """Of one query."""
+        self._subject = subject
+        self._oracle = oracle
+        self._copies: list[tuple[Path, int, Tables]] = []
+
+    def change(self, chance: Random, step: int) -> None:
+        """One thing by chance. It may be refused by name."""
+        history = self._subject.history
+        last, retained = history.last_committed, history.retained()
+        if not retained:
+            return
+        what = chance.choice(CHANGES)
+        # Nothing is newer than the last one.
+        batch = chance.choice(retained[:-1] or retained if "rollback" in what else retained)
+        to = chance.randint(1, MOST_PARTITIONS)
+        killed_after = chance.randrange(MOST_MS) if chance.random() < 0.12 else None
+        here = self._subject.partitions
+        self._subject.note(f"{what} (batch {batch} of {last}, {here} -> {to} partitions)")
+        try:
+            if what == "rescale":
+                self._ask(killed_after, "rescale", partitions=to)
+            elif what == "vacuum":
+                self._ask(killed_after, "vacuum")
+            elif what == "rollback":
+                self._ask(killed_after, "rollback", batch=batch)
+            elif what == "rollback and undo":
+                aside = self._ask(None, "rollback", batch=batch)
+                self._ask(None, "undo_rollback", aside=aside)
+            elif what == "savepoint":
+                self._ask(None, "savepoint", name=f"s{step}")
+                self._keep(Path(self._subject.checkpoint, "keyfold/savepoints", f"s{step}"), last)
+            else:
+                self._clone(chance, step, batch)
+            self._subject.counts[what] += 1
+        except RefusedError as refusal:
+            self._subject.note(f"refused: {refusal}")
+            self._subject.counts[f"refused {what}: {str(refusal).partition(']')[0]}]"] += 1
+        self._subject.update()
+
+    def check_copies(self, chance: Random) -> None:
+        """Raises CrashError if a copy does not hold what it held."""
+        for path, batch, kept in self._copies:
+            self._subject.note(f"look at {path.name}")
+            self._oracle.check_state(path, {batch: kept}, chance)
+
+    def _ask(self, killed_after: int | None, do: str, **arguments: Any) -> Any:
+        """Asks the driver to do it; one that is killed on the way leaves it to the next."""
+        arguments["checkpoint"] = self._subject.checkpoint
+        if killed_after is not None:
+            self._subject.note(f"killed after {killed_after} ms, and done again")
+            self._subject.counts[f"kill -9 in {do}"] += 1
+            self._subject.driver.tell(do, **arguments)
+            time.sleep(killed_after / 1000)
+            self._subject.driver.kill()
+        return self._subject.driver.ask(do, **arguments)
+
+    def _clone(self, chance: Random, step: int, batch: int) -> None:
+        """Clones it, and goes on with the one or the other."""
+        to = self._subject.folder / f"clone-{step}"
+        self._ask(None, "clone", to=str(to), batch=batch)
+        if chance.random() < 0.6:
+            self._subject.note("go on with the clone")
+            old = self._subject.history.checkpoint
+            self._copies = [it for it in self._copies if old not in it[0].parents]
+            self._subject.history.checkpoint = to
+            shutil.rmtree(old)
+        else:
+            self._keep(to, batch)
+
+    def _keep(self, copy: Path, batch: int) -> None:
+        self._copies.append((copy, batch, self._oracle.kept(self._subject.history, batch)))

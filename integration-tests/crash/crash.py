@@ -1,0 +1,134 @@
+"""Runs lives of queries, one for each seed, until one of them loses or invents a row.
+
+Usage: crash.py [--seed N] [--runs N] [--kind WORDS] [--seconds N] [--steps]
+"""
+
+import argparse
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count, islice
+from pathlib import Path
+
+from keyfold import KeyfoldError
+from life import Life
+from spark_driver import CrashError, RefusedError, SparkDriver
+from world import World
+
+
+class Runs:
+    """Runs of many seeds; those whose JVM is to have the same settings share one."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keeps in `folder` what a failed run leaves."""
+        self.counts: Counter[str] = Counter()
+        self.failed: list[int] = []
+        self.talks = False
+        self._folder = folder
+        self._driver: SparkDriver | None = None
+        self._settings: dict[str, str] = {}
+
+    def run(self, seed: int) -> str | None:
+        """Runs one seed; what went wrong, if anything did."""
+        world = World(seed)
+        if self._settings != world.jvm_settings:
+            self.close()
+            self._settings = dict(world.jvm_settings)
+        folder = self._folder / f"seed-{seed}"
+        life = Life(world, folder, self._running, self.counts)
+        try:
+            life.run()
+        except (
+            CrashError,
+            RefusedError,
+            KeyfoldError,
+            AssertionError,
+            OSError,
+            KeyError,
+        ) as failure:
+            said = str(failure) if isinstance(failure, CrashError) else traceback.format_exc()
+        else:
+            shutil.rmtree(folder)
+            self.counts["runs"] += 1
+            if self.talks:
+                print("\n".join(life.steps))
+            return None
+        self.counts["runs failed"] += 1
+        self.failed.append(seed)
+        self.close(keep=True)
+        steps = "\n".join(f"  {number}. {it}" for number, it in enumerate(life.steps, 1))
+        return (
+            f"seed {seed} failed: {said}\n{world.kind.name}, {world.partitions} partitions, "
+            f"{dict(world.settings)}, {dict(world.jvm_settings)}\n{steps}\n"
+            f"Its files are in {folder}. To repeat it: make crash RUNS=1 SEED={seed}"
+        )
+
+    def close(self, *, keep: bool = False) -> None:
+        """Ends the Spark that runs."""
+        if self._driver is not None:
+            self._driver.kill()
+            if not keep:
+                shutil.rmtree(self._driver.folder, ignore_errors=True)
+            self._driver = None
+
+    def _running(self) -> SparkDriver:
+        if self._driver is None or not self._driver.is_running:
+            self.close()
+            self.counts["JVM started"] += 1
+            number = self.counts["JVM started"]
+            self._driver = SparkDriver(self._folder / f"spark-{number}", self._settings)
+        return self._driver
+
+
+@contextmanager
+def runs() -> Iterator[Runs]:
+    """Runs with a folder of their own, which stays if one of them fails."""
+    folder = Path(tempfile.mkdtemp(prefix="keyfold-crash-"))
+    them = Runs(folder)
+    try:
+        yield them
+    finally:
+        them.close(keep=bool(them.failed))
+        if not them.failed:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def main() -> int:
+    """Exit code 1 if a run failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--kind", default="", help="only seeds of queries with this in their name")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin none after that")
+    parser.add_argument("--steps", action="store_true", help="print the steps of each run")
+    options = parser.parse_args()
+    # So that nothing that was started is left behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
+    start = time.monotonic()
+    with runs() as them:
+        them.talks = options.steps
+        chosen = (it for it in count(options.seed) if options.kind in World(it).kind.name)
+        for seed in islice(chosen, options.runs):
+            began = time.monotonic()
+            if began - start > options.seconds:
+                print(f"time is up before seed {seed}")
+                break
+            said = them.run(seed)
+            took = time.monotonic() - began
+            print(
+                f"seed {seed}, {World(seed).kind.name}: {said or 'ok'} ({took:.1f} s)", flush=True
+            )
+        for what, times in sorted(them.counts.items()):
+            print(f"{times:>10,}  {what}")
+        print(f"{time.monotonic() - start:,.0f} s; failed: {them.failed or 'none'}")
+        return 1 if them.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

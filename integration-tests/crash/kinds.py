@@ -1,0 +1,91 @@
+"""Queries that lives are made of, each with its model."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame
+
+from builtin_cases import columns, counted, sessions, windowed
+from cases import Streams
+from crash_processor import Everything
+from join_cases import FORMATS, both_sides
+from models import (
+    Aggregation,
+    Deduplication,
+    DeduplicationWithin,
+    InnerJoin,
+    LeftJoin,
+    Model,
+    Sessions,
+    Windows,
+)
+from processor_cases import NO_EMPTY_BATCHES, processed
+from processor_models import EventCounts, Forgetful, Processed
+from processors import Forgetful as ForgetfulProcessor
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A query, and what it must say and keep, batch by batch."""
+
+    name: str
+    question: Callable[[Streams], DataFrame]
+    model: Callable[[], Model]
+    mode: str = "append"
+    settings: Mapping[str, str] = field(default_factory=dict)
+    rows_per_file: int = 120
+    # Whether it reads links beside rows.
+    linked: bool = False
+
+
+def event_counts(streams: Streams) -> DataFrame:
+    session = streams.timed.sparkSession
+    jvm = session._jvm.io.keyfold.spark.CrashQueries
+    return DataFrame(jvm.eventCounts(streams.timed.select("key", "at")._jdf), session)
+
+
+def processing() -> Iterator[Kind]:
+    for pandas in (False, True):
+        form = "in pandas" if pandas else "in rows"
+        yield Kind(
+            f"transformWithState {form}",
+            lambda s, pandas=pandas: processed(
+                s.timed, Everything(pandas=pandas), "update", "EventTime"
+            ),
+            Processed,
+            mode="update",
+            rows_per_file=60,
+        )
+        yield Kind(
+            f"transformWithState {form}, time to live",
+            lambda s, pandas=pandas: processed(
+                s.rows, ForgetfulProcessor(pandas=pandas), "update", "ProcessingTime"
+            ),
+            Forgetful,
+            mode="update",
+            settings=NO_EMPTY_BATCHES,
+            rows_per_file=30,
+        )
+
+
+def joining() -> Iterator[Kind]:
+    for name, settings in FORMATS.items():
+        for how, model in (("inner", InnerJoin), ("left_outer", LeftJoin)):
+            yield Kind(f"{how} join{name}", both_sides(how), model, settings=settings, linked=True)
+
+
+KINDS = (
+    Kind("aggregation", lambda s: counted(s.rows, "key", "value"), Aggregation, mode="update"),
+    Kind("windows", lambda s: windowed(s.timed), Windows),
+    Kind("dropDuplicates", lambda s: columns(s.rows.dropDuplicates(["id"])), Deduplication),
+    Kind(
+        "dropDuplicatesWithinWatermark",
+        lambda s: columns(s.timed.dropDuplicatesWithinWatermark(["id"])),
+        DeduplicationWithin,
+    ),
+    Kind("session windows", sessions, Sessions),
+    *joining(),
+    *processing(),
+    *processing(),
+    Kind("transformWithState in Scala", event_counts, EventCounts, mode="update"),
+)

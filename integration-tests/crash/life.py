@@ -1,0 +1,75 @@
+"""One run: a query's life from its first batch to its last, with all that may happen between."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+from admin import Admin
+from oracle import Oracle
+from spark_driver import CrashError, SparkDriver
+from subject import Subject
+from turn import Turn
+from world import World, chance_of
+
+MOST_FILES_AT_ONCE = 3
+
+
+class Life:
+    """Runs one seed."""
+
+    def __init__(
+        self, world: World, folder: Path, driver: Callable[[], SparkDriver], counts: Counter[str]
+    ) -> None:
+        """Gives it an empty folder, a driver whenever it asks for one, and what to count in."""
+        self._world = world
+        self._subject = Subject(world, folder, driver, counts)
+        self._oracle = Oracle(world, counts)
+        self._admin = Admin(self._subject, self._oracle)
+        self._files = 0
+
+    @property
+    def steps(self) -> list[str]:
+        """What has happened so far."""
+        return self._subject.steps
+
+    def run(self) -> None:
+        """Raises CrashError, or what the product's reader raises, if something is wrong."""
+        step = 0
+        while self._files < self._world.files - 1:
+            chance = chance_of(self._world.seed, f"step {step}")
+            if step > 0 and chance.random() < 0.5:
+                self._admin.change(chance, step)
+                self._check(chance)
+            files = min(chance.randint(1, MOST_FILES_AT_ONCE), self._world.files - 1 - self._files)
+            self._go(Turn.drawn(self._subject, chance, step, files), chance, step, files)
+            step += 1
+        self._end(chance_of(self._world.seed, "end"), step)
+
+    def _end(self, chance: Random, step: int) -> None:
+        """Reads the last file, and looks at all that is left."""
+        self._go(Turn(), chance, step, files=1)
+        read = self._subject.history.planned()[-1].last_row_file
+        if read != self._world.files - 1:
+            raise CrashError(f"{self._world.files} files, and file {read} was the last to be read")
+        self._admin.check_copies(chance)
+        if chance.random() < 0.3:
+            self._subject.note("compare with Spark's source")
+            settings = dict(self._world.settings)
+            self._subject.driver.ask(
+                "compare", checkpoint=self._subject.checkpoint, settings=settings
+            )
+
+    def _go(self, turn: Turn, chance: Random, step: int, files: int) -> None:
+        for file in range(self._files, self._files + files):
+            self._world.write_file(self._subject.folder, file)
+        self._files += files
+        self._subject.note(f"{self._files} files, {turn}")
+        turn.run(self._subject, step, chance)
+        self._check(chance)
+
+    def _check(self, chance: Random) -> None:
+        self._subject.driver.check_alive()
+        self._subject.update()
+        self._oracle.check(self._subject.history, chance)
+        self._subject.note("all is as it must be")

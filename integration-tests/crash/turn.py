@@ -1,0 +1,122 @@
+"""A query started once more, and what happens to it until it ends."""
+
+import time
+from dataclasses import dataclass
+from random import Random
+
+from kill_moment import KillMoment
+from spark_driver import CrashError
+from subject import Subject
+
+POLL_S = 0.03
+HANGS_S = 200
+# A task that is killed too often has no time to come to its end.
+MOST_KILLS = 3
+# What a fault of ours may make Spark say. Anything else is not its fault.
+EXPECTED = ("injected", "cancel", "nterrupt", "killed by chance", "ExecutorLost")
+END, STOP, KILL, CANCEL = "to the end", "query.stop()", "kill -9", "jobs cancelled"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What is to happen: an ending at a moment, and faults until then.
+
+    One file call in `one_in` fails, none if it is 0; so many of `victim` are killed.
+    """
+
+    ending: str = END
+    moment: KillMoment | None = None
+    fault_seed: int = 0
+    one_in: int = 0
+    kills: int = 0
+    victim: str = "task"
+
+    @classmethod
+    def drawn(cls, subject: Subject, chance: Random, step: int, files: int) -> "Turn":
+        """One by chance, for a query that has so many files to read."""
+        seed = subject.world.seed * 1000 + step
+        at = subject.history.checkpoint
+        clustered = subject.world.is_clustered
+        one_in = chance.choice((8, 30, 100)) if chance.random() < 0.3 else 0
+        return cls(
+            ending=chance.choices((END, STOP, KILL, CANCEL), (3, 5, 2, 2))[0],
+            moment=KillMoment(seed, at, subject.partitions, operators=1, batches=files),
+            fault_seed=seed,
+            # Faults are decided upon in the driver's JVM.
+            one_in=0 if clustered else one_in,
+            kills=chance.randint(1, MOST_KILLS) if chance.random() < 0.2 + clustered / 3 else 0,
+            victim=chance.choice(("task", "executor")) if clustered else "task",
+        )
+
+    def __str__(self) -> str:
+        """What a failure tells."""
+        said = self.ending
+        if self.moment is not None and self.ending != END:
+            said += f" {self.moment.delay_ms} ms after {self.moment.event}"
+        if self.one_in:
+            said += f", one file call in {self.one_in} fails"
+        return f"{said}, {self.kills} x {self.victim} killed" if self.kills else said
+
+    def run(self, subject: Subject, step: int, chance: Random) -> None:
+        """Does all that; raises CrashError if the query fails by itself."""
+        world = subject.world
+        subject.driver.ask(
+            "start",
+            kind=world.kind.name,
+            folder=str(subject.folder),
+            checkpoint=subject.checkpoint,
+            settings={
+                "spark.sql.shuffle.partitions": str(subject.partitions),
+                **world.settings,
+                **world.settings_of_step(step),
+            },
+            fault_seed=self.fault_seed,
+            one_in=self.one_in,
+        )
+        came = self._wait(subject, chance)
+        subject.counts[self.ending if came or self.ending == END else f"{self.ending}, late"] += 1
+        if came and self.ending == KILL:
+            subject.driver.kill()
+            return
+        if came and self.ending == STOP:
+            subject.driver.ask("stop")
+        elif came and self.ending == CANCEL:
+            subject.driver.ask("cancel")
+        self._judge(subject)
+
+    def _wait(self, subject: Subject, chance: Random) -> bool:
+        """Whether the moment has come before the query has ended. Victims die meanwhile."""
+        kills, now = self.kills, time.monotonic()
+        deadline, next_kill = now + HANGS_S, now
+        moment = None if self.ending == END else self.moment
+        while moment is None or not moment.has_come():
+            if subject.driver.ask("ended"):
+                return False
+            if time.monotonic() > deadline:
+                raise subject.driver.hangs(f"the query has not come to its end in {HANGS_S} s")
+            if kills and time.monotonic() > next_kill:
+                driver = subject.driver
+                killed = (
+                    driver.kill_executor(chance)
+                    if self.victim == "executor"
+                    else driver.ask("kill_task")
+                )
+                kills -= killed
+                subject.counts[f"{self.victim} killed"] += killed
+                next_kill = time.monotonic() + chance.uniform(0.2, 3)
+            time.sleep(POLL_S)
+        time.sleep(moment.delay_ms / 1000)
+        return True
+
+    def _judge(self, subject: Subject) -> None:
+        """Waits for the query's end, and looks at how it went."""
+        told = subject.driver.ask("wait")
+        subject.counts.update(told["faults"])
+        error = told["error"]
+        if error is None:
+            return
+        subject.note(f"the query failed: {error.splitlines()[0][:200]}")
+        subject.counts["query failed"] += 1
+        may_fail = self.kills > 0 or self.one_in > 0 or self.ending == CANCEL
+        if not may_fail or not any(it in error for it in EXPECTED):
+            raise CrashError(f"the query failed: {error}")
