@@ -216,7 +216,7 @@ class AttemptSuite extends AnyFunSuite {
     for (v <- 7 to 9) assert(taken.loaded(v.toLong) == expected(v), s"version $v")
   }
 
-  test("a cursor that is open while its store is closed goes on; after an abort it does no harm") {
+  test("a cursor goes on when its store is closed; after an abort it does no harm (fault 18)") {
     val fixture = new StoreFixture
     val store = fixture.open()
     fixture.commit(store, 0, (1 to 20).map(i => s"k$i" -> "v"): _*)

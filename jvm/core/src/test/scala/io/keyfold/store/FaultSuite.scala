@@ -70,6 +70,27 @@ class FaultSuite extends AnyFunSuite {
     assert(rows(store.read(VersionId(2))) == expected(2) && fixture.loaded(2) == expected(2))
   }
 
+  test("what a driver that lost has written is inert, and collected later (fault 13)") {
+    val fixture = new StoreFixture
+    val lost = fixture.open()
+    val store = fixture.open()
+    def commit(store: VersionedStore, base: VersionId, id: String) = {
+      val txn = store.begin(base)
+      put(txn, s"k${base.version + 1}", id)
+      txn.commit(id, forceSnapshot = id == "lost")
+    }
+    def files = fixture.blobs.list(fixture.location.folder)
+    var last = VersionId.Empty
+    for (v <- 1 to 14) {
+      if (v == 3) commit(lost, last, "lost")
+      last = commit(store, last, "won")
+      store.snapshotIfDue()
+      store.cleanup()
+      assert(rows(fixture.open().read(last)) == (1 to v).map(i => s"k$i" -> "won").toMap)
+      assert(files.count(_.contains("lost")) == (if (v < 3 || v > 11) 0 else 2), s"version $v")
+    }
+  }
+
   test("executors whose clocks are a century apart keep and read what one would (fault 19)") {
     def lifeOf(years: Seq[Int]): StoreFixture = {
       val fixture = new StoreFixture(new MemoryBlobStore)
