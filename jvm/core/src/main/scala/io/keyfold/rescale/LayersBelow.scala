@@ -29,11 +29,11 @@ private[rescale] final class LayersBelow(blobs: BlobStore) {
   private def readAll(path: String, references: Seq[Footer]): Seq[Layer] =
     try {
       val manifest = Manifest.open(blobs, path, tail = Int.MaxValue)
-      try
-        references.map(_.references.get.parts).transpose.map { parts =>
-          merged(parts.distinct.map(manifest.read), references.head)
-        }
-      finally manifest.close()
+      try {
+        val parts = references.map(_.references.get.parts)
+        if (parts.map(_.length).distinct.length > 1) throw contradiction(references.head)
+        parts.transpose.map(same => merged(same.distinct.map(manifest.read), references.head))
+      } finally manifest.close()
     } catch {
       case e: FileNotFoundException =>
         throw new MissingFile(
