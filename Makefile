@@ -40,7 +40,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jar demo test test-jvm test-python crash soak fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jar demo test test-long test-jvm test-python crash soak fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-page bench-python golden docs fmt lint clean
 
 help: ## list the targets
@@ -67,6 +67,9 @@ demo: setup ## 336,776 real flights through Keyfold, killed half way, compared w
 	$(BIN)/python -m demo
 
 test: test-jvm test-python ## everything that must pass before a change lands
+
+test-long: ## what takes longer: core's tests without checks of each memory access, as it runs for users
+	build/test-core-unchecked
 
 test-jvm: ## format check, Scala tests, and one of Spark's own suites against Keyfold
 	build/test-jvm

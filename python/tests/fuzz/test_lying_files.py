@@ -13,11 +13,16 @@ from fuzzing import bounded, fuzz
 from keyfold.errors import KeyfoldError
 from keyfold.footer import Footer
 from keyfold.format import read_columns, read_footer
+from keyfold.names import parse_name
 from keyfold.source import BytesSource
 from lies import harmless, lie, taken_apart
 
 FOLDER = Path(make_golden.__file__).parent / "valid"
-FILES = {it.name: it.read_bytes() for it in sorted(FOLDER.rglob("*")) if it.is_file()}
+FILES = {
+    str(it.relative_to(FOLDER)): it.read_bytes()
+    for it in sorted(FOLDER.rglob("*"))
+    if parse_name(it.name)
+}
 PARTS = {name: taken_apart(content) for name, content in FILES.items()}
 
 
@@ -30,7 +35,7 @@ def held(name: str, content: bytes) -> object:
 def _said(footer: Footer) -> object:
     return (
         footer.identity, footer.lineage, footer.families, footer.dropped, footer.groups,
-        footer.plan, footer.references,
+        footer.plan, footer.references, footer.parts, footer.head,
     )  # fmt: skip
 
 

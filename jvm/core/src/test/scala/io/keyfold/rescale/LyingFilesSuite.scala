@@ -24,7 +24,7 @@ class LyingFilesSuite extends AnyFunSuite with SeededChecks {
     val files = Files.walk(folder)
     try
       files.iterator.asScala
-        .filter(Files.isRegularFile(_))
+        .filter(it => Files.isRegularFile(it) && FileKind.parse(it.getFileName.toString).isDefined)
         .map(it => it.getFileName.toString -> Files.readAllBytes(it))
         .toIndexedSeq
         .sortBy(_._1)

@@ -80,7 +80,7 @@ class LyingPlanSuite extends AnyFunSuite {
     val operator = new RescaledOperator(2, 12, ids = true)
     operator.batch(Seq(Put("default", "a", "1")))
     operator.rescale(3)
-    val plan = operator.blobs.paths.find(_.startsWith(RescalePlan.Folder)).get
+    val plan = operator.blobs.paths.find(_.endsWith(".plan")).get
     val text = new String(operator.blobs.bytes(plan), UTF_8).linesIterator.toSeq.dropRight(1)
     val lying = (text :+ "folder ../../another/state/0/0").mkString("", "\n", "\n")
     val sum = f"crc32c ${Checksum.of(lying.getBytes(UTF_8))}%08x\n"
