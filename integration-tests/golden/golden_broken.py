@@ -383,7 +383,6 @@ def _lies() -> list[Broken]:
         ("version-0", encode(DELTA | {"lineage": [link(0, "delta")]}), "it builds on version 0"),
         ("store-outside", with_identity(store=".."), "the store is '..'"),
         ("partition-of-none", with_identity(partition=4), "partition 4 of 4"),
-        ("operator-negative", with_identity(operator=-1), "operator -1"),
         ("key-groups-huge", with_identity(keyGroups=0x7FFFFFFF), "2147483647 key groups"),
         ("family-twice", with_family(), "two families have one name"),
         ("amount-huge", with_family(name="x", keys=1 << 62), "2^62 rows"),

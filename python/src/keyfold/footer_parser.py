@@ -130,8 +130,8 @@ def _identity(cursor: Cursor) -> Identity:
     )
     if not 1 <= identity.key_groups <= _MOST_KEY_GROUPS:
         raise MalformedError(f"{identity.key_groups} key groups")
-    if identity.operator < 0 or not is_store(identity.store):
-        raise MalformedError(f"operator {identity.operator} store {identity.store!r}")
+    if not is_store(identity.store):
+        raise MalformedError(f"store {identity.store!r}")
     if identity.partitions < 0 or not 0 <= identity.partition < (identity.partitions or 1 << 31):
         raise MalformedError(f"partition {identity.partition} of {identity.partitions}")
     return identity

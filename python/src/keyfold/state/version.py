@@ -93,7 +93,7 @@ def _build(
             check_belongs(file.path, footer, chain.head, place, step)
             for name in footer.dropped:
                 pieces[name] = _without(pieces.get(name, []), footer, step)
-            if step.taken is None:
+            if not step.taken:
                 _check_families(file.path, footer, kept)
             for columns in read_blocks(file, footer, wanted.blocks(footer, step.taken)):
                 found = _selected(columns, number, footer, step, wanted)

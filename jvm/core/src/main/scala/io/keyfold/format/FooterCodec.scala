@@ -76,7 +76,6 @@ object FooterCodec {
   }
 
   private def check(id: Identity, in: ByteSource): Unit = {
-    if (id.operator < 0) in.fail(s"operator ${id.operator}")
     if (!Names.isStore(id.store)) in.fail(s"store '${id.store}'")
     if (id.keyGroups < 1 || id.keyGroups > KeyGroups.Most) in.fail(s"${id.keyGroups} key groups")
     if (id.partitions < 0) in.fail(s"${id.partitions} partitions")

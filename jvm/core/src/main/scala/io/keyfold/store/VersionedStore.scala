@@ -74,15 +74,16 @@ final class VersionedStore(
   def beginAnew(base: VersionId): StoreTxn = {
     val keyGroups = loader.keyGroups(base).getOrElse(settings.keyGroups)
     writing(base) {
-      withNew(base, new Resident(newMap(keyGroups), keyGroups))(begin(base, _, VersionId.Empty))
+      withNew(new Resident(newMap(keyGroups), keyGroups))(begin(base, _, VersionId.Empty))
     }
   }
 
   /** As [[begin]], with a base that was rebuilt from the snapshot of exactly `snapshot`. */
   def beginReplayed(snapshot: VersionId, base: VersionId): StoreTxn =
-    writing(base)(withNew(base, loader.replay(snapshot, base))(begin(base, _, base)))
+    writing(base)(withNew(loader.replay(snapshot, base))(begin(base, _, base)))
 
   private def writing(base: VersionId)(begin: => StoreTxn): StoreTxn = {
+    synchronized(requireOpen(base))
     acquireWriter(base)
     try {
       owner = begin
@@ -196,7 +197,7 @@ final class VersionedStore(
   }
 
   /** Lets go of memory, once the views and transactions that use it are released. A transaction
-    * still open may be aborted, or committed: its file counts. A load ends with an error.
+    * still open may be aborted, or committed: its file counts. So may one whose load has begun.
     */
   override def close(): Unit = {
     synchronized {
@@ -210,7 +211,7 @@ final class VersionedStore(
   private def withVersion[T](version: VersionId)(use: Resident => T): T =
     withResident(version)(use).getOrElse {
       loads.lockInterruptibly()
-      try withResident(version)(use).getOrElse(withNew(version, loadFiles(version))(use))
+      try withResident(version)(use).getOrElse(withNew(loadFiles(version))(use))
       finally loads.unlock()
     }
 
@@ -222,13 +223,16 @@ final class VersionedStore(
     found.orElse(Option.when(version == VersionId.Empty)(empty)).map(use)
   }
 
-  /** @param in
-    *   is closed if the store was meanwhile
+  /** A store that was closed meanwhile keeps nothing: Spark may do so while a task loads, which
+    * goes on with what it asked for.
     */
-  private def withNew[T](version: VersionId, in: Resident)(use: Resident => T): T = synchronized {
-    if (closed) in.map.close()
-    requireOpen(version)
-    use(in)
+  private def withNew[T](in: Resident)(use: Resident => T): T = synchronized {
+    try use(in)
+    finally
+      if (closed) {
+        in.map.close()
+        forget()
+      }
   }
 
   private def requireOpen(version: VersionId): Unit =

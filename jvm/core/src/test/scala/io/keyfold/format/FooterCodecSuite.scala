@@ -293,10 +293,9 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     assertRefused(small.copy(families = Seq(family, family)), "two families have one name")
   }
 
-  test("numbers of operators, partitions and key groups that cannot be are refused") {
+  test("numbers of partitions and key groups that cannot be are refused") {
     val it = small.identity
     val wrong = Seq(
-      it.copy(operator = -1),
       it.copy(partition = -1),
       it.copy(partition = 1),
       it.copy(partitions = -1),

@@ -50,7 +50,7 @@ class LoadSuite extends AnyFunSuite {
     gate.awaitArrival()
     requireAllGoOn(store, 5)
     gate.open()
-    assert(intercept[OutOfOrder](load.result()).getMessage.contains("was closed"))
+    assert(rows(load.result()) == expected(2))
     assert(fixture.loaded(6) == expected(6))
   }
 
@@ -68,7 +68,7 @@ class LoadSuite extends AnyFunSuite {
     isHeld = false
     requireAllGoOn(store, 5)
     gate.open()
-    intercept[OutOfOrder](load.result())
+    assert(rows(load.result()) == expected(4))
   }
 
   test("a reader and a writer that want a version at once load it once, whoever comes first") {
@@ -124,7 +124,9 @@ class LoadSuite extends AnyFunSuite {
   }
 
   for (what <- Seq("read", "begin", "replay"))
-    test(s"a $what that is in the middle of its load when the store is closed leaves no memory") {
+    test(
+      s"a $what in the middle of its load when the store is closed goes on, and leaves no memory"
+    ) {
       val fixture = sixVersions()
       val store = fixture.open()
       val gate = holdOpen(fixture, "5.delta")
@@ -136,7 +138,9 @@ class LoadSuite extends AnyFunSuite {
       gate.awaitArrival()
       new Running(store.close()).result()
       gate.open()
-      assert(intercept[OutOfOrder](load.result()).getMessage.contains("was closed"))
+      val view = load.result()
+      assert(rows(view) == expected(6))
+      view.release()
       assert(usedBytes(fixture.pool) == 0)
       assert(intercept[OutOfOrder](store.begin(VersionId(6))).getMessage.contains("was closed"))
     }
