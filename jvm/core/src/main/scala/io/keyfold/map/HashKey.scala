@@ -17,5 +17,6 @@ private[map] object HashKey {
 
   /** With [[Mem.Checks]] always the same one, so that what a test has found can be repeated. */
   def next(): HashKey =
-    if (Mem.Checks) new HashKey(0L, 0L) else new HashKey(secrets.nextLong(), secrets.nextLong())
+    if (Mem.Checks) new HashKey(0x243f6a8885a308d3L, 0x13198a2e03707344L) // of pi
+    else new HashKey(secrets.nextLong(), secrets.nextLong())
 }

@@ -197,54 +197,47 @@ object Mem {
   }
 
   /** Hash of a range, the same wherever the bytes lie. For tables in memory: words are read in the
-    * machine's order, so it is not to be stored. Who does not know the key cannot make ranges whose
-    * hashes collide.
+    * machine's order, so it is not to be stored. Who does not know the key cannot choose ranges
+    * whose hashes collide.
     *
-    * SipHash-1-3 by Jean-Philippe Aumasson and Daniel J. Bernstein, from their paper "SipHash: a
-    * fast short-input PRF".
+    * Sixteen bytes at a time are multiplied under the key, and the halves of the product folded:
+    * the step of Wang Yi's wyhash and Orson Peters' foldhash, here without any constant that is
+    * known.
     */
   def hash(base: AnyRef, offset: Long, length: Int, key0: Long, key1: Long): Long = {
     check(base, offset, length.toLong)
-    val words = length & ~7
-    var v0 = key0 ^ 0x736f6d6570736575L
-    var v1 = key1 ^ 0x646f72616e646f6dL
-    var v2 = key0 ^ 0x6c7967656e657261L
-    var v3 = key1 ^ 0x7465646279746573L
-    var i = 0
-    // The words, what is left of them with the length, and three rounds to finish.
-    while (i <= words + 24) {
-      val word =
-        if (i < words) unsafe.getLong(base, offset + i)
-        else if (i == words) lastWord(base, offset, length)
-        else 0L
-      if (i == words + 8) v2 ^= 0xff
-      v3 ^= word
-      v0 += v1
-      v2 += v3
-      v1 = java.lang.Long.rotateLeft(v1, 13) ^ v0
-      v3 = java.lang.Long.rotateLeft(v3, 16) ^ v2
-      v0 = java.lang.Long.rotateLeft(v0, 32)
-      v2 += v1
-      v0 += v3
-      v1 = java.lang.Long.rotateLeft(v1, 17) ^ v2
-      v3 = java.lang.Long.rotateLeft(v3, 21) ^ v0
-      v2 = java.lang.Long.rotateLeft(v2, 32)
-      v0 ^= word
-      i += 8
+    val last = offset + length - 16
+    var h = key0
+    var at = offset
+    while (at < last) {
+      h = folded(unsafe.getLong(base, at) ^ h, unsafe.getLong(base, at + 8) ^ key1)
+      at += 16
     }
-    v0 ^ v1 ^ v2 ^ v3
+    // The last 16 bytes, some of them again.
+    h =
+      if (length < 8) folded(lessThanWord(base, offset, length) ^ h, key1)
+      else
+        folded(
+          unsafe.getLong(base, Math.max(offset, last)) ^ h,
+          unsafe.getLong(base, last + 8) ^ key1
+        )
+    folded(h ^ length, java.lang.Long.rotateLeft(key1, 32))
   }
 
-  /** The bytes behind the last whole word, and the length in the highest byte. */
-  private def lastWord(base: AnyRef, offset: Long, length: Int): Long = {
-    var word = length.toLong << 56
-    var i = length & ~7
+  private def lessThanWord(base: AnyRef, offset: Long, length: Int): Long = {
+    var word = 0L
+    var i = 0
     while (i < length) {
-      word |= (unsafe.getByte(base, offset + i) & 0xffL) << ((i & 7) << 3)
+      word = word << 8 | (unsafe.getByte(base, offset + i) & 0xffL)
       i += 1
     }
     word
   }
+
+  /** Of numbers without sign: with sign two factors could change theirs, and nobody would see it.
+    */
+  private def folded(a: Long, b: Long): Long =
+    (Math.multiplyHigh(a, b) + ((a >> 63) & b) + ((b >> 63) & a)) ^ (a * b)
 
   private def check(base: AnyRef, offset: Long, length: Long): Unit =
     if (Checks) LiveMemory.check(base, offset, length)

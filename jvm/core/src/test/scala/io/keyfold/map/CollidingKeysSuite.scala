@@ -3,12 +3,14 @@ package io.keyfold.map
 import java.nio.ByteBuffer
 import java.nio.ByteOrder.LITTLE_ENDIAN
 
+import scala.util.Random
+
 import io.keyfold.format.VersionId
 import io.keyfold.mem.{Mem, PagePool, Slice}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Keys that somebody has chosen so that a hash without a secret is the same for all of them:
-  * MurmurHash64A with any seed.
+/** Keys that somebody has chosen so that another hash is the same for all of them, or for many:
+  * MurmurHash64A with any seed, and products of numbers with a sign under any key.
   */
 class CollidingKeysSuite extends AnyFunSuite {
   import CollidingKeysSuite._
@@ -26,12 +28,23 @@ class CollidingKeysSuite extends AnyFunSuite {
     val cursor = txn.scan(0)
     assert(Iterator.continually(cursor.next()).takeWhile(identity).size == Keys)
     for (i <- 0 until Keys by 97) assert(txn.get(0, 0, new Slice().set(key(i)), new Slice))
-    // Those that agree in the upper bits share a leaf.
-    val leaves = (0 until Keys).map(i => map.hashKey.hash(new Slice().set(key(i))) >>> LeafBits)
-    val largest = leaves.groupMapReduce(identity)(_ => 1)(_ + _).values.max
-    assert(TriePages.slotsFor(largest) <= TriePages.LargestLeaf)
+    assertSpread(map.hashKey, key)
     txn.release()
     map.close()
+  }
+
+  for ((what, key) <- plain) test(s"$what are spread over leaves of the usual size") {
+    for (seed <- 1 to 10) {
+      val chance = new Random(seed)
+      assertSpread(new HashKey(chance.nextLong(), chance.nextLong()), key)
+    }
+  }
+
+  /** Those that agree in the upper bits share a leaf. */
+  private def assertSpread(hash: HashKey, key: Int => Array[Byte]) = {
+    val leaves = (0 until Keys).map(i => hash.hash(new Slice().set(key(i))) >>> LeafBits)
+    val largest = leaves.groupMapReduce(identity)(_ => 1)(_ + _).values.max
+    assert(TriePages.slotsFor(largest) <= TriePages.LargestLeaf)
   }
 
   test("two maps hash otherwise, but for those whose accesses are checked") {
@@ -52,13 +65,10 @@ private object CollidingKeysSuite {
     * top bit alone, which is what multiplication leaves of it; the second word's takes it away.
     */
   private def key(i: Int): Array[Byte] = {
-    val bytes = ByteBuffer.allocate(Bits * 16).order(LITTLE_ENDIAN)
-    for (bit <- 0 until Bits) {
+    words((0 until Bits).flatMap { bit =>
       val flipped = if ((i >>> bit & 1) == 1) TopBit else 0L
-      bytes.putLong(unmixed(mixed(2L * bit) ^ flipped))
-      bytes.putLong(unmixed(mixed(2L * bit + 1) ^ flipped))
-    }
-    bytes.array
+      Seq(unmixed(mixed(2L * bit) ^ flipped), unmixed(mixed(2L * bit + 1) ^ flipped))
+    })
   }
 
   /** What MurmurHash64A does to a word. */
@@ -70,6 +80,29 @@ private object CollidingKeysSuite {
   private def unmixed(mixed: Long): Long = {
     val k = mixed * inverse
     (k ^ (k >>> 47)) * inverse
+  }
+
+  /** Keys that are like those of queries, or regular in another way. */
+  private val plain: Seq[(String, Int => Array[Byte])] = Seq(
+    "keys with words that change their sign" -> { i =>
+      words((0 until Bits).flatMap { bit =>
+        val flipped = if ((i >>> bit & 1) == 1) -2L else 0L
+        Seq(bit * M ^ flipped, bit * inverse ^ flipped)
+      })
+    },
+    "numbers" -> (i => words(Seq(i.toLong))),
+    "rows of a number" -> (i => words(Seq(0L, i.toLong))),
+    "rows of two numbers" -> (i => words(Seq(0L, i.toLong & 255, i.toLong >> 8))),
+    "multiples of a large number" -> (i => words(Seq(0L, i.toLong << 40))),
+    "rows of a double" -> (i => words(Seq(0L, java.lang.Double.doubleToLongBits(i.toDouble)))),
+    "texts" -> (i => s"user-$i".getBytes),
+    "zeros of any length" -> (i => new Array[Byte](i % 5000) :+ (i / 5000).toByte)
+  )
+
+  private def words(its: Seq[Long]): Array[Byte] = {
+    val bytes = ByteBuffer.allocate(its.size * 8).order(LITTLE_ENDIAN)
+    its.foreach(bytes.putLong)
+    bytes.array
   }
 
   /** Of M, modulo 2^64^: each step of Newton's doubles the bits that are right. */
