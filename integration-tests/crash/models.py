@@ -177,11 +177,11 @@ class InnerJoin(Model):
 
     def take(self, batch: Batch) -> Rows:
         found: Rows = []
-        over: list[tuple[Row, list[bool]]] = []
         for row in batch.timely:
             partners = [link for link in self._links if matching(row, link)]
             found += [_pair(row, link) for link in partners]
-            (over if _row_is_over(row, batch) else self._rows).append((row, [bool(partners)]))
+            # Also a row that is over: links of this batch may be its partners.
+            self._rows.append((row, [bool(partners)]))
         for link in batch.links:
             if milliseconds(link.minute) <= batch.late:
                 continue
@@ -191,7 +191,7 @@ class InnerJoin(Model):
                     found.append(_pair(row, link))
             self._links.append(link)
         self._links = [it for it in self._links if milliseconds(it.minute) >= batch.over]
-        over += [it for it in self._rows if _row_is_over(it[0], batch)]
+        over = [it for it in self._rows if _row_is_over(it[0], batch)]
         self._rows = [it for it in self._rows if not _row_is_over(it[0], batch)]
         return found + self._alone([row for row, matched in over if not matched[0]])
 
