@@ -26,7 +26,7 @@ import keyfold
 import processors
 from cases import Streams, with_watermark
 from inputs import LINK_SCHEMA, ROW_SCHEMA
-from keyfold.control import copies, rescale, rollback, vacuum
+from keyfold.admin import copies, rescale, rollback, vacuum
 from kinds import KINDS
 
 WAIT_S = 200

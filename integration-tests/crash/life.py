@@ -53,7 +53,7 @@ class Life:
         if read != self._world.files - 1:
             raise CrashError(f"{self._world.files} files, and file {read} was the last to be read")
         self._admin.check_copies(chance)
-        if chance.random() < 0.3:
+        if chance.random() < 0.3 and self._world.kind.is_read_by_spark:
             self._subject.note("compare with Spark's source")
             settings = dict(self._world.settings)
             self._subject.driver.ask(

@@ -28,7 +28,7 @@ class CollidingKeysSuite extends AnyFunSuite {
     val cursor = txn.scan(0)
     assert(Iterator.continually(cursor.next()).takeWhile(identity).size == Keys)
     for (i <- 0 until Keys by 97) assert(txn.get(0, 0, new Slice().set(key(i)), new Slice))
-    assertSpread(map.hashKey, key)
+    assertSpread(map.hashKey, Keys, key)
     txn.release()
     map.close()
   }
@@ -36,13 +36,13 @@ class CollidingKeysSuite extends AnyFunSuite {
   for ((what, key) <- plain) test(s"$what are spread over leaves of the usual size") {
     for (seed <- 1 to 10) {
       val chance = new Random(seed)
-      assertSpread(new HashKey(chance.nextLong(), chance.nextLong()), key)
+      assertSpread(new HashKey(chance.nextLong(), chance.nextLong()), PlainKeys, key)
     }
   }
 
   /** Those that agree in the upper bits share a leaf. */
-  private def assertSpread(hash: HashKey, key: Int => Array[Byte]) = {
-    val leaves = (0 until Keys).map(i => hash.hash(new Slice().set(key(i))) >>> LeafBits)
+  private def assertSpread(hash: HashKey, keys: Int, key: Int => Array[Byte]) = {
+    val leaves = (0 until keys).map(i => hash.hash(new Slice().set(key(i))) >>> LeafBits)
     val largest = leaves.groupMapReduce(identity)(_ => 1)(_ + _).values.max
     assert(TriePages.slotsFor(largest) <= TriePages.LargestLeaf)
   }
@@ -57,6 +57,7 @@ class CollidingKeysSuite extends AnyFunSuite {
 private object CollidingKeysSuite {
   private val Bits = if (Mem.Checks) 16 else 20
   private val Keys = 1 << Bits
+  private val PlainKeys = 1 << 16
   private val LeafBits = 8
   private val M = 0xc6a4a7935bd1e995L
   private val TopBit = 1L << 63
