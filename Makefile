@@ -132,8 +132,9 @@ bench-page: ## docs/benchmarks.md again, from the results there are
 golden: $(VENV)/ready ## write the golden files again; must leave git clean
 	$(BIN)/python integration-tests/golden/make_golden.py
 
-docs: ## write docs/configuration.md from the registry of settings
+docs: ## write docs/configuration.md and docs/errors.md from their registries
 	build/sbt "spark/Test/runMain io.keyfold.spark.ConfigurationPage"
+	$(PYTHON) build/errors_page.py
 
 lint: $(VENV)/ready ## ruff and strict mypy
 	$(BIN)/ruff format --check python integration-tests demo bench build examples

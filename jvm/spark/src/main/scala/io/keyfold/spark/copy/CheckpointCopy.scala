@@ -41,19 +41,19 @@ final class CheckpointCopy(
   def plan(): CopyPlan = {
     if (!target.isEmpty) {
       throw refused(
-        "TARGET",
+        "KEYFOLD_CLONE_TARGET",
         s"${target.location} is not empty; give a folder that is not there yet, or delete this " +
           "one if it is what a copy has left that broke off"
       )
     }
-    val newest = logs.lastCommitted.getOrElse(throw refused("BATCH", "no batch was committed"))
+    val newest = logs.lastCommitted.getOrElse(throw refused("KEYFOLD_CLONE_BATCH", "no batch was committed"))
     val chosen = batch.getOrElse(newest)
     val settings = logs.settings(chosen).filter(_ => logs.hasCommitted(chosen)).getOrElse {
-      throw refused("BATCH", s"batch $chosen is not in its logs; the newest committed is $newest")
+      throw refused("KEYFOLD_CLONE_BATCH", s"batch $chosen is not in its logs; the newest committed is $newest")
     }
     val provider = settings.getOrElse(CheckpointLogs.ProviderKey, "")
     if (provider != classOf[KeyfoldStateStoreProvider].getName) {
-      throw refused("PROVIDER", s"its state was written by $provider")
+      throw refused("KEYFOLD_CLONE_PROVIDER", s"its state was written by $provider")
     }
     val state = stateOf(chosen)
     val other = from.walk("state").filter(_.path.split('/').exists(_.startsWith("_"))) ++
@@ -132,6 +132,6 @@ final class CheckpointCopy(
     "it was there when the copy began; a running query deletes what is too old. Copy a newer batch."
   )
 
-  private def refused(what: String, reason: String) =
-    new Invalid(s"KEYFOLD_CLONE_$what", s"Cannot copy ${logs.location}: $reason.")
+  private def refused(condition: String, reason: String) =
+    new Invalid(condition, s"Cannot copy ${logs.location}: $reason.")
 }

@@ -31,14 +31,14 @@ private final class RescalePlanner(
   private val refusals = mutable.Buffer.empty[RescaleRefused]
 
   def plan(): CheckpointPlan = {
-    if (to < 1) refuse("PARTITIONS", s"the number of partitions must be at least 1, not $to")
+    if (to < 1) refuse("KEYFOLD_RESCALE_PARTITIONS", s"the number of partitions must be at least 1, not $to")
     if (logs.isRunningHere) {
-      refuse("RUNNING", "the query runs in this Spark application; stop it first")
+      refuse("KEYFOLD_RESCALE_RUNNING", "the query runs in this Spark application; stop it first")
     }
     logs.lastCommitted.filter(batch => logs.settings(batch).nonEmpty) match {
       case Some(last) => planAfter(last)
       case None       =>
-        refuse("NO_BATCH", s"${logs.location} has no batch that was committed")
+        refuse("KEYFOLD_RESCALE_NO_BATCH", s"${logs.location} has no batch that was committed")
         result(last = -1, from = 0, format = 0, resumes = false, Nil)
     }
   }
@@ -46,10 +46,10 @@ private final class RescalePlanner(
   private def planAfter(last: Long): CheckpointPlan = {
     val resumes = checkBegun(last)
     val from = logs.partitions(last).getOrElse {
-      refuse("NO_BATCH", s"the offset log does not say with how many partitions batch $last ran")
+      refuse("KEYFOLD_RESCALE_NO_BATCH", s"the offset log does not say with how many partitions batch $last ran")
       0
     }
-    if (from == to) refuse("PARTITIONS", s"the query has $to partitions already")
+    if (from == to) refuse("KEYFOLD_RESCALE_PARTITIONS", s"the query has $to partitions already")
     checkSettings(logs.settings(last).get)
     checkSink(last, resumes)
     val ids = logs.ids(last)
@@ -64,18 +64,18 @@ private final class RescalePlanner(
     val isRescale = begun == last + 1 && logs.partitions(begun) != logs.partitions(last)
     if (begun > last && !isRescale) {
       refuse(
-        "UNCOMMITTED_BATCH",
+        "KEYFOLD_RESCALE_UNCOMMITTED_BATCH",
         s"batch $begun was begun and not committed; run the query once more so that it ends by itself, " +
           "with the trigger AvailableNow"
       )
     } else if (isRescale && !logs.partitions(begun).contains(to)) {
       refuse(
-        "UNFINISHED",
+        "KEYFOLD_RESCALE_UNFINISHED",
         s"a rescale to ${logs.partitions(begun).getOrElse("?")} partitions was begun as batch $begun; " +
           s"run it again with that number first, which finishes it, or roll back to batch $last"
       )
     } else if (begun < last) {
-      refuse("NO_BATCH", s"batch $last was committed, and the offset log ends at $begun")
+      refuse("KEYFOLD_RESCALE_NO_BATCH", s"batch $last was committed, and the offset log ends at $begun")
     }
     isRescale && logs.partitions(begun).contains(to)
   }
@@ -83,11 +83,11 @@ private final class RescalePlanner(
   private def checkSettings(settings: Map[String, String]): Unit = {
     val provider = settings.getOrElse(ProviderKey, "none")
     if (provider != classOf[KeyfoldStateStoreProvider].getName) {
-      refuse("PROVIDER", s"the state was written by $provider")
+      refuse("KEYFOLD_RESCALE_PROVIDER", s"the state was written by $provider")
     }
     if (!settings.get(StrictKey).contains("true")) {
       refuse(
-        "PLACEMENT",
+        "KEYFOLD_RESCALE_PLACEMENT",
         s"the query runs without $StrictKey: its rows need not be where their hash says"
       )
     }
@@ -96,18 +96,18 @@ private final class RescalePlanner(
   private def checkSink(last: Long, resumes: Boolean): Unit = sink match {
     case SinkChoice.NotSaid =>
       refuse(
-        "SINK",
+        "KEYFOLD_RESCALE_SINK",
         "if the query writes to a file sink, give its path, so that the sink's log gets an entry for " +
           "the rescale's batch; if not, say that there is no file sink"
       )
     case SinkChoice.NoFileSink   => ()
     case SinkChoice.Folder(path) =>
       logs.fileSink(path).map(_.lastBatch) match {
-        case None       => refuse("SINK", s"there is no log of a file sink in $path")
+        case None       => refuse("KEYFOLD_RESCALE_SINK", s"there is no log of a file sink in $path")
         case Some(ends) =>
           if (!ends.contains(last) && !(resumes && ends.contains(last + 1))) {
             refuse(
-              "SINK",
+              "KEYFOLD_RESCALE_SINK",
               s"the log of the file sink in $path ends at batch ${ends.getOrElse("none")}, the query's " +
                 s"last is $last; it is another query's, or another folder"
             )
@@ -122,7 +122,7 @@ private final class RescalePlanner(
       resumes: Boolean
   ): Seq[OperatorPlan] = {
     val operators = logs.operators(last)
-    if (operators.isEmpty) refuse("NO_STATE", s"${logs.location} has no stateful operator")
+    if (operators.isEmpty) refuse("KEYFOLD_RESCALE_NO_STATE", s"${logs.location} has no stateful operator")
     operators.map { operator =>
       val of = ids.map(_.getOrElse(operator.id, Array.empty))
       val planned = operator.stores.zipWithIndex.flatMap { case (store, index) =>
@@ -138,7 +138,7 @@ private final class RescalePlanner(
       if (ids.isEmpty && !resumes) planned.foreach(checkNoNewer(_, last + 2))
       if (planned.map(_.partitions.length).distinct.length > 1) {
         refuse(
-          "STATE",
+          "KEYFOLD_RESCALE_STATE",
           s"the stores of operator ${operator.id} have different numbers of partitions"
         )
       }
@@ -150,7 +150,7 @@ private final class RescalePlanner(
     if (ids.length == operator.stores.length) ids(index)
     else
       throw refusal(
-        "STATE",
+        "KEYFOLD_RESCALE_STATE",
         s"operator ${operator.id} has ${operator.stores.length} stores, the commit log has " +
           s"${ids.length} ids of a partition"
       )
@@ -168,7 +168,7 @@ private final class RescalePlanner(
         refusals += e
         None
       case e @ (_: StoreError | _: IOException) =>
-        refusals += refusal("STATE", e.getMessage, e)
+        refusals += refusal("KEYFOLD_RESCALE_STATE", e.getMessage, e)
         None
     }
 
@@ -183,7 +183,7 @@ private final class RescalePlanner(
     }.flatten
     stale.headOption.foreach { path =>
       refuse(
-        "STALE_FILES",
+        "KEYFOLD_RESCALE_STALE_FILES",
         s"${blobs.describe(path)} is of a batch that the offset log does not know: the query runs, " +
           "or batches were taken back by hand; move such files away"
       )
@@ -228,5 +228,5 @@ private final class RescalePlanner(
     refusals += refusal(condition, reason)
 
   private def refusal(condition: String, reason: String, cause: Throwable = null) =
-    new RescaleRefused(s"KEYFOLD_RESCALE_$condition", s"Cannot rescale: $reason.", cause)
+    new RescaleRefused(condition, s"Cannot rescale: $reason.", cause)
 }
