@@ -1,10 +1,10 @@
 """Keyfold, a state store for Apache Spark Structured Streaming: set up, look inside, change."""
 
 from keyfold._version import __version__
+from keyfold.admin.migrate import migrate, undo_migration
+from keyfold.admin.rescale import plan_rescale, rescale
 from keyfold.checkpoint import Checkpoint, open_checkpoint
-from keyfold.control.migrate import migrate, undo_migration
-from keyfold.control.rescale import plan_rescale, rescale
-from keyfold.description import Description
+from keyfold.describe.description import Description
 from keyfold.errors import KeyfoldError
 from keyfold.fsck.finding import Finding, FsckReport
 from keyfold.session import configure, jar_path

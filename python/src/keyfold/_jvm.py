@@ -1,4 +1,4 @@
-"""The only module that imports PySpark and looks inside it."""
+"""What is asked of PySpark's own parts, and of the JVM behind it."""
 
 from __future__ import annotations
 
@@ -129,18 +129,15 @@ def active_session() -> Any:  # noqa: ANN401
     return SparkSession.getActiveSession() or (None if has_jvm() else _connect_session())
 
 
-def new_session(name: str) -> SparkSession:
-    """A local session of this process's own, quiet."""
-    import keyfold  # noqa: PLC0415 - the package imports this module
-
-    builder = (
+def new_builder(name: str) -> SparkSession.Builder:
+    """Of a local session of this process's own, quiet."""
+    return (
         SparkSession.builder.master("local[*]")
         .appName(name)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "true")
         .config("spark.log.level", "ERROR")
     )
-    return keyfold.configure(builder).getOrCreate()
 
 
 def call(session: Any, owner: str, method: str, *arguments: object) -> str:  # noqa: ANN401

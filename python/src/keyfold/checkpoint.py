@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.batch import find_batch
-from keyfold.batch_table import batch_table
-from keyfold.control import copies
-from keyfold.control.copies import Copy
-from keyfold.control.rollback import Rollback, rollback
-from keyfold.control.vacuum import Vacuum, vacuum
-from keyfold.describe import describe
-from keyfold.description import Description
+from keyfold.admin import copies
+from keyfold.admin.copies import Copy
+from keyfold.admin.rollback import Rollback, rollback
+from keyfold.admin.vacuum import Vacuum, vacuum
+from keyfold.describe.batch_table import batch_table
+from keyfold.describe.describe import describe
+from keyfold.describe.description import Description
 from keyfold.errors import (
     CheckpointDamagedError,
     FileMissingError,
@@ -24,11 +23,12 @@ from keyfold.errors import (
 from keyfold.fsck.check import FsckReport, Progress, fsck
 from keyfold.fsck.finding import WASTE
 from keyfold.inspection.inspector import Inspector
-from keyfold.progress import read_progress
 from keyfold.report.growth import Progress as ReportProgress
 from keyfold.report.page import notebook, write_report
 from keyfold.settings import PROVIDER_CLASS
-from keyfold.spark_log import batches, operators, query_id, read_operator
+from keyfold.spark_log.batch import find_batch
+from keyfold.spark_log.logs import batches, operators, query_id, read_operator
+from keyfold.spark_log.progress import read_progress
 from keyfold.storage import Storage
 from keyfold.table.operator import Operator
 from keyfold.table.source import unknown
@@ -136,7 +136,7 @@ class Checkpoint:
     def savepoint(self, name: str) -> Copy:
         """Copies the newest batch to where it stays: `keyfold/savepoints/NAME`.
 
-        It works through a JVM, as what else writes does: see `keyfold.control.copies.savepoint`.
+        It works through a JVM, as what else writes does: see `keyfold.admin.copies.savepoint`.
         """
         return copies.savepoint(self.path, name)
 
@@ -150,7 +150,7 @@ class Checkpoint:
     def clone(
         self, path: str | PathLike[str], *, batch: int | None = None, dry_run: bool = False
     ) -> Copy:
-        """Copies a batch, as a new query's: see `keyfold.control.copies.clone`.
+        """Copies a batch, as a new query's: see `keyfold.admin.copies.clone`.
 
         Raises OtherProviderError for a batch from before a migration.
         """
@@ -159,7 +159,7 @@ class Checkpoint:
         return copies.clone(self.path, path, batch=batch, dry_run=dry_run)
 
     def rollback(self, batch: int, *, dry_run: bool = True) -> Rollback:
-        """Makes an earlier batch the last one: see `keyfold.control.rollback.rollback`.
+        """Makes an earlier batch the last one: see `keyfold.admin.rollback.rollback`.
 
         Raises OtherProviderError for a batch from before a migration.
         """
@@ -167,7 +167,7 @@ class Checkpoint:
         return rollback(self.path, batch, dry_run=dry_run)
 
     def vacuum(self, *, older_than_hours: float = 24, dry_run: bool = True) -> Vacuum:
-        """Deletes what nobody needs: see `keyfold.control.vacuum.vacuum`."""
+        """Deletes what nobody needs: see `keyfold.admin.vacuum.vacuum`."""
         waste = [it.path for it in self.fsck().findings if it.kind in WASTE]
         return vacuum(self.path, waste, older_than_hours=older_than_hours, dry_run=dry_run)
 

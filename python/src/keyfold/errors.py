@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from keyfold.printable import printable
+from keyfold.text.printable import printable
 
 
 class KeyfoldError(Exception):

@@ -5,7 +5,7 @@ import json
 import keyfold
 from fake_checkpoint import QUERY, FakeCheckpoint
 from golden_valid import family, link
-from keyfold.description import OperatorDescription
+from keyfold.describe.values import OperatorDescription
 from keyfold.settings import PROVIDER_CLASS
 
 

@@ -12,7 +12,7 @@ import pytest
 import keyfold
 from fake_checkpoint import FakeCheckpoint
 from keyfold.errors import CheckpointDamagedError
-from keyfold.spark_log import read_commit, read_offsets, read_operator
+from keyfold.spark_log.logs import read_commit, read_offsets, read_operator
 from keyfold.storage import Storage
 from state_writer import StateWriter
 

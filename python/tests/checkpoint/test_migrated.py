@@ -8,10 +8,10 @@ import pytest
 
 import keyfold
 from fake_checkpoint import FakeCheckpoint
-from keyfold.batch import find_batch
 from keyfold.errors import OtherProviderError
-from keyfold.migrated import Earlier, earlier_batches
 from keyfold.settings import PROVIDER_CLASS
+from keyfold.spark_log.batch import find_batch
+from keyfold.spark_log.migrated import Earlier, earlier_batches
 from keyfold.storage import Storage
 from providers import HDFS
 from state_writer import StateWriter

@@ -13,7 +13,7 @@ from keyfold.errors import (
     OtherProviderError,
 )
 from keyfold.settings import PROVIDER_CLASS
-from keyfold.spark_log import OperatorMetadata, StoreMetadata, read_commit
+from keyfold.spark_log.logs import OperatorMetadata, StoreMetadata, read_commit
 from keyfold.storage import Storage
 from providers import HDFS
 

@@ -6,7 +6,7 @@ import pytest
 
 import keyfold
 from fake_checkpoint import FakeCheckpoint
-from keyfold.description import Description
+from keyfold.describe.description import Description
 
 
 @pytest.fixture

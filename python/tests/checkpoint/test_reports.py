@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from keyfold.description import Description, OperatorDescription, Problem, StoreDescription
+from keyfold.describe.description import Description
+from keyfold.describe.values import OperatorDescription, Problem, StoreDescription
 from keyfold.settings import PROVIDER_CLASS
 
 STORE = StoreDescription(

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fake_checkpoint import FakeCheckpoint
+from keyfold.admin import bridge
 from keyfold.cli.main import cli
-from keyfold.control import bridge
 from keyfold.errors import JvmError
 from keyfold.settings import PROVIDER_CLASS
 from state_writer import StateWriter

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 import make_golden
-from keyfold.block import Entry
-from keyfold.codec import Codec
 from keyfold.errors import KeyfoldError
-from keyfold.footer import Family, Footer, Part
-from keyfold.format import read_columns, read_entries, read_footer
-from keyfold.manifest import Layer, read_layer
-from keyfold.source import BytesSource
+from keyfold.format.block import Entry
+from keyfold.format.codec import Codec
+from keyfold.format.footer import Family, Footer, Part
+from keyfold.format.manifest import Layer, read_layer
+from keyfold.format.place import StorePlace
+from keyfold.format.reader import read_columns, read_entries, read_footer
+from keyfold.format.source import BytesSource
 from keyfold.state.merge import Rows
-from keyfold.state.place import StorePlace
 from keyfold.state.version import load
 from keyfold.storage import Storage
 

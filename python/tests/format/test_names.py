@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.names import FileName, Kind, parse_name, place_of
+from keyfold.format.names import FileName, Kind, parse_name, place_of
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ import golden_valid
 import make_golden
 from golden_encoder import crc32c, encode
 from keyfold.errors import KeyfoldError
-from keyfold.format import read_columns, read_footer
-from keyfold.source import BytesSource
+from keyfold.format.reader import read_columns, read_footer
+from keyfold.format.source import BytesSource
 
 GOLDEN = Path(make_golden.__file__).parent
 FILES = {it["file"]: (GOLDEN / it["file"]).read_bytes() for it in golden_valid.VALID}

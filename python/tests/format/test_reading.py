@@ -10,8 +10,8 @@ from keyfold.errors import (
     FileCorruptError,
     NotAKeyfoldFileError,
 )
-from keyfold.format import read_columns, read_footer
-from keyfold.source import BytesSource
+from keyfold.format.reader import read_columns, read_footer
+from keyfold.format.source import BytesSource
 
 NAME = "cp/state/2/3/7.delta"
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyfold.codec import Codec, decompress
-from keyfold.wire import MalformedError
-from keyfold.zstd_frame import most_bytes
+from keyfold.format.codec import Codec, decompress
+from keyfold.format.wire import MalformedError
+from keyfold.format.zstd_frame import most_bytes
 from lies import promising
 
 

@@ -11,10 +11,10 @@ from hypothesis import note
 import make_golden
 from fuzzing import bounded, fuzz
 from keyfold.errors import KeyfoldError
-from keyfold.footer import Footer
-from keyfold.format import read_columns, read_footer
-from keyfold.names import parse_name
-from keyfold.source import BytesSource
+from keyfold.format.footer import Footer
+from keyfold.format.names import parse_name
+from keyfold.format.reader import read_columns, read_footer
+from keyfold.format.source import BytesSource
 from lies import harmless, lie, taken_apart
 
 FOLDER = Path(make_golden.__file__).parent / "valid"

@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 
 import keyfold
 from files import files_in
-from keyfold.control.copies import clone, savepoint
-from keyfold.control.rescale import RescalePlan
-from keyfold.control.rollback import rollback, undo_rollback
+from keyfold.admin.copies import clone, savepoint
+from keyfold.admin.rescale import RescalePlan
+from keyfold.admin.rollback import rollback, undo_rollback
 from keyfold.errors import ClassicSessionError, JvmError
 from keyfold.settings import PROVIDER_CLASS
 from providers import HDFS, ROCKSDB, session_of

@@ -13,9 +13,9 @@ from pyspark.sql import functions as sf
 import keyfold
 from keyfold import _jvm
 from keyfold.errors import KeyfoldError
-from keyfold.format import read_entries
+from keyfold.format.reader import read_entries
+from keyfold.format.source import BytesSource
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
-from keyfold.source import BytesSource
 from providers import HDFS, session_of
 from word_queries import by_word, run
 

@@ -15,10 +15,10 @@ from session import ENVIRONMENT, NEEDS_JAR
 import keyfold
 from fake_checkpoint import FakeCheckpoint
 from files import files_in
+from keyfold.admin.copies import clone, savepoint
+from keyfold.admin.rollback import rollback, undo_rollback
+from keyfold.admin.vacuum import vacuum
 from keyfold.checkpoint import Checkpoint
-from keyfold.control.copies import clone, savepoint
-from keyfold.control.rollback import rollback, undo_rollback
-from keyfold.control.vacuum import vacuum
 from keyfold.errors import ClassicSessionError
 from state_writer import StateWriter
 

@@ -15,7 +15,7 @@ import keyfold
 from fake_checkpoint import FakeCheckpoint
 from golden_valid import family
 from keyfold.errors import FileCorruptError, KeyGroupsMismatchError
-from keyfold.state.place import StorePlace
+from keyfold.format.place import StorePlace
 from keyfold.state.selection import Selection
 from keyfold.state.version import load
 from keyfold.storage import Storage

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from keyfold.arrow_values import to_python
 from keyfold.cli.output import JsonOutput, TextOutput
-from keyfold.html_table import html_of_arrow
+from keyfold.text.arrow_values import to_python
+from keyfold.text.html_table import html_of_arrow
 
 LATE = 1 << 62
 MOMENT = pa.timestamp("us", tz="UTC")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.json_text import parse_json
+from keyfold.text.json_text import parse_json
 
 DEEP = 200
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.control.lines import lines
+from keyfold.admin.lines import lines
 from keyfold.errors import FileCorruptError
-from keyfold.printable import printable
+from keyfold.text.printable import printable
 
 
 @pytest.mark.parametrize(

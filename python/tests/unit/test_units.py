@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold import units
+from keyfold.text import units
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from click.shell_completion import get_completion_class
 
 from keyfold._version import __version__
 from keyfold.checkpoint import Checkpoint, open_checkpoint
-from keyfold.cli import control
+from keyfold.cli import admin
 from keyfold.cli.command import checkpoint as _checkpoint
 from keyfold.cli.command import cli, command
 from keyfold.cli.command import output as _output
@@ -22,7 +22,7 @@ from keyfold.errors import InvalidArgumentError
 from keyfold.table.state_table import StateTable
 
 # Its commands are in the group once it is imported.
-__all__ = ["cli", "control"]
+__all__ = ["admin", "cli"]
 
 _INSPECT = ("partitions", "files", "snapshots", "deltas", "references", "groups")
 _table = click.argument("table")

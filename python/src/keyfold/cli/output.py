@@ -16,9 +16,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from keyfold.arrow_values import to_python
-from keyfold.printable import printable
 from keyfold.table.column import flattened
+from keyfold.text.arrow_values import to_python
+from keyfold.text.printable import printable
 
 _WIDE = 10_000
 # A grid is laid out as a whole, which takes a millisecond a row, and nobody reads so many.

@@ -8,15 +8,15 @@ from itertools import chain as joined
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from keyfold.batch import Batch
 from keyfold.errors import FileMissingError, KeyfoldError
+from keyfold.format.place import StorePlace
 from keyfold.fsck.finding import HARMLESS, Finding, FsckReport, Kind
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import strays
-from keyfold.migrated import earlier_batches
 from keyfold.schema.state_schema import read_state_schema
-from keyfold.spark_log import (
+from keyfold.spark_log.batch import Batch
+from keyfold.spark_log.logs import (
     OperatorMetadata,
     batches,
     operators,
@@ -25,9 +25,9 @@ from keyfold.spark_log import (
     read_offsets,
     read_operator,
 )
-from keyfold.state.place import StorePlace
+from keyfold.spark_log.migrated import earlier_batches
+from keyfold.state.walk import THREADS, Walk
 from keyfold.storage import Storage
-from keyfold.walk import THREADS, Walk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

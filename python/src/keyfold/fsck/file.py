@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from keyfold.block import Columns
 from keyfold.errors import (
     FileCorruptError,
     FileMissingError,
@@ -16,15 +15,16 @@ from keyfold.errors import (
     NotAKeyfoldFileError,
     PartitionsMismatchError,
 )
-from keyfold.footer import Footer
-from keyfold.format import stream_columns
+from keyfold.format.block import Columns
+from keyfold.format.footer import Footer
+from keyfold.format.place import StorePlace
+from keyfold.format.reader import stream_columns
+from keyfold.format.wire import ChecksumError, CutOffError, LineageError, MisplacedError
 from keyfold.fsck.finding import Kind
 from keyfold.fsck.rows import RowCheck
 from keyfold.rows.partition_key import NO_RULE
 from keyfold.state.chain import Step
-from keyfold.state.place import StorePlace
 from keyfold.storage import Storage
-from keyfold.wire import ChecksumError, CutOffError, LineageError, MisplacedError
 
 _KINDS: dict[type[BaseException], Kind] = {
     FileMissingError: Kind.MISSING,

@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.html_table import html_table
-from keyfold.migrated import Earlier
-from keyfold.printable import printable
-from keyfold.units import plural
+from keyfold.spark_log.migrated import Earlier
+from keyfold.text.html_table import html_table
+from keyfold.text.printable import printable
+from keyfold.text.units import plural
 
 
 class Kind(Enum):

@@ -7,23 +7,23 @@ from functools import cached_property
 
 import numpy as np
 
-from keyfold.batch import Batch
-from keyfold.block import Columns
 from keyfold.errors import KeyfoldError
-from keyfold.footer import Family
+from keyfold.format.block import Columns
+from keyfold.format.footer import Family
+from keyfold.format.place import StorePlace
+from keyfold.format.wire import MalformedError
 from keyfold.fsck.finding import Finding, Kind
 from keyfold.rows.partition_key import NO_RULE, hashes_of
 from keyfold.rows.places import Places
 from keyfold.rows.row_hash import NoHashError
-from keyfold.spark_log import OperatorMetadata
+from keyfold.spark_log.batch import Batch
+from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.merge import Rows
 from keyfold.state.pieces import Entries, of_block, starts_of
-from keyfold.state.place import StorePlace
 from keyfold.state.version import load
 from keyfold.storage import Storage
 from keyfold.table.layout import Layout, Shape
 from keyfold.table.layouts import layouts
-from keyfold.wire import MalformedError
 
 
 class RowCheck:

@@ -12,7 +12,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.fsck.finding import Finding, Kind
 from keyfold.fsck.store import Checked, StoreCheck
-from keyfold.walk import THREADS
+from keyfold.state.walk import THREADS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

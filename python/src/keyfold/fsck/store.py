@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keyfold.batch import Batch
 from keyfold.errors import FileMissingError, KeyfoldError
-from keyfold.footer import Footer
+from keyfold.format.footer import Footer
+from keyfold.format.names import FileName
+from keyfold.format.names import Kind as FileKind
+from keyfold.format.place import StorePlace
 from keyfold.fsck.file import FileCheck, kind_of
 from keyfold.fsck.finding import Finding, Kind
 from keyfold.fsck.rows import RowCheck
-from keyfold.names import FileName
-from keyfold.names import Kind as FileKind
 from keyfold.rows.partition_key import CONSTANT
-from keyfold.spark_log import OperatorMetadata
+from keyfold.spark_log.batch import Batch
+from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import Chain, Step, chains
-from keyfold.state.place import StorePlace
+from keyfold.state.store_files import list_store
 from keyfold.storage import Storage
-from keyfold.store_files import list_store
 
 
 @dataclass(frozen=True)

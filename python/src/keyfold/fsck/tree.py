@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from keyfold.format.names import parse_name
+from keyfold.format.place import DEFAULT_STORE
 from keyfold.fsck.finding import Finding, Kind
-from keyfold.migrated import Earlier
-from keyfold.names import parse_name
-from keyfold.spark_log import OperatorMetadata
-from keyfold.state.place import DEFAULT_STORE
+from keyfold.spark_log.logs import OperatorMetadata
+from keyfold.spark_log.migrated import Earlier
+from keyfold.state.walk import THREADS
 from keyfold.storage import Listed, Storage
-from keyfold.walk import THREADS
 
 # What Spark's RocksDB provider keeps in a store's folder, which a migration leaves as it is.
 _ROCKSDB_FOLDER = "SSTs"

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.batch import Batch, read_at
-from keyfold.footer import Footer
+from keyfold.format.footer import Footer
+from keyfold.format.names import Kind
 from keyfold.inspection import rows_of_parts as rows
 from keyfold.inspection.skew import Skew, measure
-from keyfold.migrated import earlier_batches
-from keyfold.names import Kind
-from keyfold.spark_log import OperatorMetadata, operators, read_operator
+from keyfold.spark_log.batch import Batch, read_at
+from keyfold.spark_log.logs import OperatorMetadata, operators, read_operator
+from keyfold.spark_log.migrated import earlier_batches
+from keyfold.state.walk import THREADS, Part, Walk
 from keyfold.storage import Storage
-from keyfold.walk import THREADS, Part, Walk
 
 
 class Inspector:

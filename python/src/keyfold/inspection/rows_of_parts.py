@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.description import total
+from keyfold.describe.values import total
 from keyfold.errors import KeyfoldError
-from keyfold.footer import Family, Footer
-from keyfold.spark_log import OperatorMetadata
+from keyfold.format.footer import Family, Footer
+from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import chains, referenced
-from keyfold.walk import Part
+from keyfold.state.walk import Part
 
 _STORE = [("operator", pa.int64()), ("partition", pa.int32()), ("store", pa.string())]
 _FILE = [*_STORE, ("name", pa.string()), ("kind", pa.string()), ("batch_id", pa.int64())]

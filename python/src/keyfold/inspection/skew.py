@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.arrow_values import to_python
-from keyfold.batch import Batch
 from keyfold.errors import InvalidArgumentError
-from keyfold.html_table import html_of_arrow
 from keyfold.rows.places import Ints
-from keyfold.spark_log import OperatorMetadata
+from keyfold.spark_log.batch import Batch
+from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.storage import Storage
 from keyfold.table.layout import Shape
 from keyfold.table.layouts import layouts
 from keyfold.table.source import Source
+from keyfold.text.arrow_values import to_python
+from keyfold.text.html_table import html_of_arrow
 
 _SHOWN = 20
 _NAMED = [("operator", pa.int64()), ("table", pa.string())]

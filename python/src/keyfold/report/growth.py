@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from keyfold.batch import find_batch
-from keyfold.description import total
+from keyfold.describe.values import total
 from keyfold.errors import KeyfoldError
-from keyfold.migrated import own_batches
-from keyfold.printable import printable
-from keyfold.spark_log import operators, read_operator
+from keyfold.spark_log.batch import find_batch
+from keyfold.spark_log.logs import operators, read_operator
+from keyfold.spark_log.migrated import own_batches
+from keyfold.state.walk import THREADS, Walk
 from keyfold.storage import Storage
-from keyfold.walk import THREADS, Walk
+from keyfold.text.printable import printable
 
 Progress: TypeAlias = Callable[[int, int], None]
 

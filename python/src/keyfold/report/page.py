@@ -8,9 +8,9 @@ from html import escape
 from os import PathLike
 from pathlib import Path
 
-from keyfold import html_report
-from keyfold.batch_table import batch_table
-from keyfold.description import Description
+from keyfold.describe import html_report
+from keyfold.describe.batch_table import batch_table
+from keyfold.describe.description import Description
 from keyfold.errors import KeyfoldError
 from keyfold.inspection.inspector import Inspector
 from keyfold.report import pictures

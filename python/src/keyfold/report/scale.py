@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from keyfold.units import unit_of
+from keyfold.text.units import unit_of
 
 _MOST = 5
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import ExtraMissingError
+from keyfold.format.wire import MalformedError
 from keyfold.rows.keys import columns_ahead
 from keyfold.rows.places import Ints, Octets, Places, read
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.avro_schema import avro_schema, range_schema
 from keyfold.schema.data_type import Struct
-from keyfold.wire import MalformedError
 
 _VERSION_BYTES = 1
 _ID_BYTES = 2

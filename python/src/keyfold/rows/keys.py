@@ -7,11 +7,11 @@ import re
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from keyfold.format.wire import MalformedError
 from keyfold.rows.places import Ints, Octets, Places, read
 from keyfold.rows.unsafe_row import struct_columns
 from keyfold.rows.values import of_numbers
 from keyfold.schema.data_type import Atomic, DataType, Struct
-from keyfold.wire import MalformedError
 
 # Columns are numbered with few digits.
 _PREFIX = re.compile(r"prefix:([1-9]\d{0,8})")

@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
+from keyfold.format.wire import MalformedError
 from keyfold.rows.literal import one_value
 from keyfold.rows.row_hash import row_hash
 from keyfold.schema.data_type import DataType, Struct
-from keyfold.wire import MalformedError
 
 CONSTANT = "constant"
 NO_RULE = "none"

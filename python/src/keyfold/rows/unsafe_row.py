@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from keyfold.format.wire import MalformedError
 from keyfold.rows.arrow import arrow_offsets
 from keyfold.rows.places import Flags, Ints, Octets, Places, read
 from keyfold.rows.values import fixed, spread, variable
 from keyfold.schema.arrow_type import arrow_field, arrow_type
 from keyfold.schema.data_type import WIDTHS, Array, Atomic, DataType, Decimal, Map, Struct
-from keyfold.wire import MalformedError
 
 _WORD = 8
 _WORD_BITS = 64

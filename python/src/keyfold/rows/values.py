@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from keyfold.format.wire import MalformedError
 from keyfold.rows.arrow import arrow_flags, arrow_ints, validity
 from keyfold.rows.places import Flags, Ints, Octets, Places, gather, read
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import Atomic, DataType, Decimal
-from keyfold.wire import MalformedError
 
 _DTYPES = {
     "boolean": "u1",

@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+from keyfold.format.wire import MalformedError
 from keyfold.schema.data_type import Array, Atomic, DataType, Decimal, Map, Struct
-from keyfold.wire import MalformedError
 
 _NAMES = {
     "boolean": "boolean",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeAlias
 
-from keyfold.wire import MalformedError
+from keyfold.format.wire import MalformedError
 
 _DECIMAL = re.compile(r"decimal\(([1-9]|[12]\d|3[0-8]),(-?\d{1,2})\)")
 _TEXT = re.compile(r"string collate .+|(?:char|varchar)\(\d+\)")

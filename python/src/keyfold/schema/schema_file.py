@@ -6,9 +6,9 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from keyfold.json_text import parse_json
+from keyfold.format.wire import MalformedError
 from keyfold.schema.data_type import Struct, parse_struct
-from keyfold.wire import MalformedError
+from keyfold.text.json_text import parse_json
 
 DEFAULT_FAMILY = "default"
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from keyfold.errors import CheckpointDamagedError
+from keyfold.format.place import StorePlace
+from keyfold.format.wire import MalformedError
 from keyfold.schema.data_type import Struct
 from keyfold.schema.schema_file import FamilySchema, read_schema
-from keyfold.spark_log import StoreMetadata
-from keyfold.state.place import StorePlace
+from keyfold.spark_log.logs import StoreMetadata
 from keyfold.storage import Storage
-from keyfold.wire import MalformedError
 
 
 @dataclass(frozen=True)

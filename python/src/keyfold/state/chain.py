@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from keyfold.errors import FileMissingError
-from keyfold.footer import Footer, Reference
-from keyfold.names import FileName, Kind
+from keyfold.format.footer import Footer, Reference
+from keyfold.format.names import FileName, Kind
 from keyfold.state.residues import Residues
-from keyfold.store_files import StoreFiles
+from keyfold.state.store_files import StoreFiles
 
 
 @dataclass(frozen=True)

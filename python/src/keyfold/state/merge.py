@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keyfold.block import EntryType
+from keyfold.format.block import EntryType
 from keyfold.rows.places import Ints, Octets, Places
 from keyfold.state.key_order import repeated
 from keyfold.state.pieces import Entries, is_whole, starts_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keyfold.block import Columns, EntryType
+from keyfold.format.block import Columns, EntryType
 from keyfold.rows.places import Flags, Ints, Octets, gather
 
 

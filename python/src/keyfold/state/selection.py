@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from keyfold.errors import KeyGroupsMismatchError
-from keyfold.footer import Footer
+from keyfold.format.footer import Footer
 from keyfold.rows.places import Flags
 from keyfold.state.residues import Residues
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from keyfold.block import Columns
 from keyfold.errors import FileCorruptError, KeyfoldError, KeyGroupsMismatchError
-from keyfold.footer import Family, Footer
-from keyfold.format import read_blocks
-from keyfold.names import Kind
+from keyfold.format.block import Columns
+from keyfold.format.footer import Family, Footer
+from keyfold.format.names import Kind
+from keyfold.format.place import StorePlace
+from keyfold.format.reader import read_blocks
 from keyfold.state.chain import Chain, Step, chains
 from keyfold.state.merge import Rows, rows_of
 from keyfold.state.pieces import NOTHING, Entries, concatenated, of_block
-from keyfold.state.place import StorePlace
 from keyfold.state.selection import ALL, Selection
+from keyfold.state.store_files import StoreFiles, list_store
 from keyfold.storage import Storage
-from keyfold.store_files import StoreFiles, list_store
 
 # How often a store is read anew because its files have changed meanwhile.
 _TRIES = 4

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.batch import Batch
-from keyfold.block import EntryType
-from keyfold.footer import Family, Footer
-from keyfold.format import read_blocks
-from keyfold.names import FileName, Kind
+from keyfold.format.block import EntryType
+from keyfold.format.footer import Family, Footer
+from keyfold.format.names import FileName, Kind
+from keyfold.format.reader import read_blocks
 from keyfold.rows.places import Flags, Ints, gather
+from keyfold.spark_log.batch import Batch
 from keyfold.state.key_order import equal_slices, repeated
 from keyfold.state.merge import Rows, rows_of
 from keyfold.state.pieces import NOTHING, Entries, concatenated, starts_of

@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.batch import Batch, find_batch
 from keyfold.errors import BatchNotRetainedError, FileMissingError
-from keyfold.footer import Footer
-from keyfold.format import read_blocks, read_footer
-from keyfold.migrated import own_batches
-from keyfold.names import FileName, Kind
+from keyfold.format.footer import Footer
+from keyfold.format.names import FileName, Kind
+from keyfold.format.reader import read_blocks, read_footer
+from keyfold.spark_log.batch import Batch, find_batch
+from keyfold.spark_log.migrated import own_batches
 from keyfold.state.merge import rows_of
 from keyfold.state.pieces import NOTHING, Entries, concatenated, of_block
 from keyfold.state.selection import Selection

@@ -8,7 +8,7 @@ from enum import Enum
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.footer import Family
+from keyfold.format.footer import Family
 from keyfold.rows.arrow import arrow_ints, arrow_offsets
 from keyfold.rows.avro_row import AvroRows
 from keyfold.rows.keys import key_columns

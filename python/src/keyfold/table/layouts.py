@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from keyfold.format.place import DEFAULT_STORE
 from keyfold.rows.avro_row import AvroRows
 from keyfold.schema.data_type import Struct
 from keyfold.schema.schema_file import DEFAULT_FAMILY
 from keyfold.schema.state_schema import StateSchema, read_state_schema
-from keyfold.spark_log import OperatorMetadata
-from keyfold.state.place import DEFAULT_STORE
+from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.storage import Storage
 from keyfold.table.layout import Layout, Shape
 

@@ -9,9 +9,8 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from keyfold.batch import Batch
 from keyfold.errors import InvalidArgumentError
-from keyfold.footer import Footer
+from keyfold.format.footer import Footer
 from keyfold.rows.arrow import arrow_flags
 from keyfold.rows.literal import one_value
 from keyfold.rows.partition_key import NO_RULE, hash_of_values
@@ -19,6 +18,7 @@ from keyfold.rows.places import Flags
 from keyfold.rows.row_hash import NoHashError
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import DataType, Struct
+from keyfold.spark_log.batch import Batch
 from keyfold.state.selection import Selection
 from keyfold.table.layout import Shape
 from keyfold.table.source import Source

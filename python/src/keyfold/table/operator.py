@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
-from keyfold.spark_log import OperatorMetadata
+from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.storage import Storage
 from keyfold.table.layouts import layouts
 from keyfold.table.scan import Scan

@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from keyfold.batch import Batch, find_batch, read_at
 from keyfold.errors import BatchNotRetainedError, FileMissingError
-from keyfold.html_table import html_of_arrow
+from keyfold.spark_log.batch import Batch, find_batch, read_at
 from keyfold.table.column import find_column, flattened, project
 from keyfold.table.condition import condition
 from keyfold.table.layout import Layout, Shape
 from keyfold.table.source import Source
+from keyfold.text.html_table import html_of_arrow
 
 _SHOWN = 20
 

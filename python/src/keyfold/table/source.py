@@ -12,19 +12,19 @@ from typing import TypeVar
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.batch import Batch
 from keyfold.errors import FileCorruptError, UnknownNameError
-from keyfold.footer import Family, Footer
+from keyfold.format.footer import Family, Footer
+from keyfold.format.place import StorePlace
+from keyfold.format.wire import MalformedError
 from keyfold.rows.partition_key import CONSTANT
-from keyfold.spark_log import OperatorMetadata
+from keyfold.spark_log.batch import Batch
+from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.merge import Rows
-from keyfold.state.place import StorePlace
 from keyfold.state.selection import ALL, Selection
+from keyfold.state.store_files import StoreFiles, list_store
 from keyfold.state.version import StoreVersion, load
 from keyfold.storage import Storage
-from keyfold.store_files import StoreFiles, list_store
 from keyfold.table.layout import Layout
-from keyfold.wire import MalformedError
 
 # Partitions that are loaded side by side; what they hold is in memory.
 _AHEAD = max(2, min(4, os.cpu_count() or 1))

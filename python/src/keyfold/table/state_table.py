@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from keyfold.batch import Batch, find_batch, read_at
+from keyfold.spark_log.batch import Batch, find_batch, read_at
 from keyfold.table.changes import a_row_a_key, diff_schema, differences
 from keyfold.table.condition import condition
 from keyfold.table.history import history
@@ -154,7 +154,7 @@ class StateTable:
             InvalidArgumentError: the condition cannot be understood.
             UnknownNameError: a column is not there.
         """
-        from keyfold.spark_frame import spark_frame  # noqa: PLC0415 - PySpark need not be there
+        from keyfold.table.spark_frame import spark_frame  # noqa: PLC0415 - PySpark need not be there
 
         return spark_frame(spark, self.scan(columns, where, batch, flatten=flatten))
 

@@ -2,6 +2,9 @@ package io.keyfold.spark
 
 import java.nio.file.{Files, Path}
 
+import org.apache.spark.internal.config.ConfigEntry
+import org.apache.spark.sql.internal.SQLConf
+
 /** `docs/configuration.md`, generated from the registry of settings: `make docs`. */
 object ConfigurationPage {
   val path: Path = Path.of("docs", "configuration.md")
@@ -22,29 +25,43 @@ object ConfigurationPage {
        |
        || setting | effect |
        ||---|---|
-       || `spark.sql.streaming.stateStore.minDeltasForSnapshot` | deltas since the last snapshot at which maintenance writes the next |
-       || `spark.sql.streaming.stateStore.checkpointFormatVersion` | 2 gives each attempt files of its own, of which only those are read that the commit log names; `keyfold.configure` sets it |
-       || `spark.sql.streaming.stateStore.maintenanceInterval` | how often maintenance runs |
-       || `spark.sql.streaming.minBatchesToRetain` | how many versions before the newest stay loadable |
-       || `spark.sql.streaming.ratioExtraSpaceAllowedInCheckpoint` | share of these by which old files may pile up before they are looked for and deleted |
-       || `spark.sql.streaming.stateStore.maxVersionsToDeletePerMaintenance` | most versions whose files one maintenance deletes |
-       || `spark.sql.streaming.stateStore.autoSnapshotRepair.enabled` | whether an older snapshot and more deltas take the place of a snapshot that cannot be read |
-       || `spark.sql.streaming.stateStore.autoSnapshotRepair.numFailuresBeforeActivating` | how often the snapshot is tried before that |
-       || `spark.sql.streaming.stateStore.autoSnapshotRepair.maxChangeFileReplay` | most deltas to read in its place |
-       || `spark.sql.streaming.stateStore.rowChecksum.enabled` | each row has a checksum, in memory and in files; one that memory has damaged is never written |
-       || `spark.sql.streaming.stateStore.rowChecksum.readVerificationRatio` | of so many rows read from memory one is verified; 0: none |
-       || `spark.sql.streaming.maxBatchesToRetainInMemory` | newest versions kept in memory, at least 2 |
-       || `spark.sql.streaming.stateStore.formatValidation.enabled` | whether the first row read is checked against the query's schema |
-       || `spark.sql.streaming.stateStore.commitValidation.enabled` | whether commits are reported to the driver |
-       || `spark.sql.streaming.stateStore.coordinatorReportSnapshotUploadLag` | whether snapshots are reported to the driver, which asks for one where they lag |
-       || `spark.sql.streaming.stateStore.unloadOnCommit` | maintenance and unloading at the end of each task |
-       || `spark.sql.streaming.checkpointFileManagerClass` | how files are written |
+       |${honoured.map { case (entry, effect) => s"| `${entry.key}` | $effect |" }.mkString("\n|")}
        |
-       |Not supported yet, and refused when the query starts: `spark.sql.streaming.stateStore.encodingFormat`
-       |other than `unsaferow`. Not used, as Keyfold's files carry their own checksums:
-       |`spark.sql.streaming.checkpoint.fileChecksum.enabled`.
+       |Not used: ${unused.map { case (entry, why) => s"`${entry.key}`, $why" }.mkString("; ")}.
        |""".stripMargin
   }
+
+  /** Spark's entries, so that a line of one that Spark does not have does not compile. */
+  private val honoured: Seq[(ConfigEntry[_], String)] = {
+    import SQLConf._
+    Seq(
+      STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT -> "deltas since the last snapshot at which maintenance writes the next",
+      STATE_STORE_CHECKPOINT_FORMAT_VERSION -> "2 gives each attempt files of its own, of which only those are read that the commit log names; `keyfold.configure` sets it",
+      STREAMING_MAINTENANCE_INTERVAL -> "how often maintenance runs",
+      MIN_BATCHES_TO_RETAIN -> "how many versions before the newest stay loadable",
+      RATIO_EXTRA_SPACE_ALLOWED_IN_CHECKPOINT -> "share of these by which old files may pile up before they are looked for and deleted",
+      MAX_VERSIONS_TO_DELETE_PER_MAINTENANCE -> "most versions whose files one maintenance deletes",
+      STATE_STORE_AUTO_SNAPSHOT_REPAIR_ENABLED -> "whether an older snapshot and more deltas take the place of a snapshot that cannot be read",
+      STATE_STORE_AUTO_SNAPSHOT_REPAIR_NUM_FAILURES_BEFORE_ACTIVATING -> "how often the snapshot is tried before that",
+      STATE_STORE_AUTO_SNAPSHOT_REPAIR_MAX_CHANGE_FILE_REPLAY -> "most deltas to read in its place",
+      STATE_STORE_ROW_CHECKSUM_ENABLED -> "each row has a checksum, in memory and in files; one that memory has damaged is never written",
+      STATE_STORE_ROW_CHECKSUM_READ_VERIFICATION_RATIO -> "of so many rows read from memory one is verified; 0: none",
+      MAX_BATCHES_TO_RETAIN_IN_MEMORY -> "newest versions kept in memory, at least 2",
+      STREAMING_STATE_STORE_ENCODING_FORMAT -> "`unsaferow` or `avro`: how transformWithState encodes its rows (`test_operators.py` runs both)",
+      STATE_STORE_FORMAT_VALIDATION_ENABLED -> "whether the first row read is checked against the query's schema",
+      STATE_STORE_COMMIT_VALIDATION_ENABLED -> "whether commits are reported to the driver",
+      STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG -> "whether snapshots are reported to the driver, which asks for one where they lag",
+      STATE_STORE_UNLOAD_ON_COMMIT -> "maintenance and unloading at the end of each task",
+      STREAMING_CHECKPOINT_FILE_MANAGER_CLASS -> "how files are written"
+    )
+  }
+
+  private val unused: Seq[(ConfigEntry[_], String)] = Seq(
+    SQLConf.STREAMING_CHECKPOINT_FILE_CHECKSUM_ENABLED ->
+      "as Keyfold's files carry their own checksums",
+    SQLConf.STATE_STORE_COMPRESSION_CODEC ->
+      s"as `${KeyfoldConf.all.find(_.key.endsWith("compression.codec")).get.key}` takes its place"
+  )
 
   def main(args: Array[String]): Unit = {
     Files.writeString(path, text)

@@ -1,0 +1,79 @@
+"""A Spark session to work with, and calls to the JVM behind it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from keyfold import session as setup
+from keyfold.errors import ClassicSessionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+
+def answer(
+    owner: str, method: str, *arguments: object, command: str, spark: SparkSession | None
+) -> dict[str, Any]:
+    """What a method of a Scala object answers, as JSON.
+
+    Args:
+        owner: full name of the object.
+        method: takes a session, then `arguments`.
+        arguments: strings, numbers, None.
+        command: the command line that does the same.
+        spark: the session to use; None: the active one, or else one that is started for this and
+            stopped after it.
+
+    Raises:
+        ClassicSessionError: the session is one of Spark Connect.
+        JvmError: the JVM refuses.
+    """
+    jvm = setup.bridge()
+    with _session(jvm, command, spark) as session:
+        found: dict[str, Any] = json.loads(jvm.call(session, owner, method, *arguments))
+    return found
+
+
+@contextmanager
+def _session(jvm: Any, command: str, given: SparkSession | None) -> Iterator[Any]:  # noqa: ANN401
+    session = given or jvm.active_session()
+    if session is None:
+        session = setup.configure(jvm.new_builder(command)).getOrCreate()
+        try:
+            yield session
+        finally:
+            session.stop()
+    elif jvm.is_connect_session(session):
+        raise ClassicSessionError(
+            "What changes a checkpoint works through a JVM in this process, which a Spark Connect "
+            f"session has not. Use the command line where the checkpoint can be reached: {command}"
+        )
+    else:
+        setup.check_loaded(jvm)
+        yield session
+
+
+def command_line(verb: str, *arguments: object, **options: object) -> str:
+    """What the command line does the same with.
+
+    Args:
+        verb: the command.
+        arguments: without a name.
+        options: by name; those that are None or False are left out, and True has no value.
+    """
+    words = ["keyfold", verb, *map(str, arguments)]
+    for name, value in options.items():
+        if value is not None and value is not False:
+            words.append("--" + name.replace("_", "-"))
+            words += [] if value is True else [str(value)]
+    return shlex.join(words)
+
+
+def sink(sink_path: str | None, *, no_file_sink: bool) -> str | None:
+    """How the JVM is told of the query's file sink: its folder; "" for none; None: not said."""
+    return "" if no_file_sink else sink_path

@@ -1,0 +1,179 @@
+"""A stopped query's number of partitions, changed by moving references to key groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from keyfold.admin import bridge
+from keyfold.admin.lines import NOT_DONE, lines
+from keyfold.text.units import count, size
+
+if TYPE_CHECKING:
+    import os
+
+    from pyspark.sql import SparkSession
+
+_API = "io.keyfold.spark.rescale.RescaleApi"
+
+
+@dataclass(frozen=True)
+class RescalePlan:
+    """What a rescale does, or has done. Sizes are in bytes.
+
+    Attributes:
+        checkpoint: location, with scheme.
+        last_batch: the newest batch committed before it.
+        batch: its own batch, which reads nothing.
+        before: number of partitions until then.
+        after: number of partitions from then on.
+        referenced_bytes: of the files that the new partitions refer to.
+        first_load_bytes: that the first loads of all new partitions read of rows, at most.
+        first_load_files: that they open, each counted once for each load.
+        most_load_bytes: that the first load of one new partition reads, at most.
+        most_load_files: that the first load of one new partition opens.
+        refusals: why it cannot be done, a sentence each.
+        warnings: what to look at before.
+        applied: whether it was done.
+        duration_ms: that it took; None for a plan.
+        details: all that is known, by operator, store and partition.
+    """
+
+    checkpoint: str
+    last_batch: int
+    batch: int
+    before: int
+    after: int
+    referenced_bytes: int
+    first_load_bytes: int
+    first_load_files: int
+    most_load_bytes: int
+    most_load_files: int
+    refusals: tuple[str, ...]
+    warnings: tuple[str, ...]
+    applied: bool
+    duration_ms: int | None
+    details: dict[str, Any]
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> RescalePlan:
+        """From the JVM's answer."""
+        return cls(
+            checkpoint=found["checkpoint"],
+            last_batch=found["lastBatch"],
+            batch=found["batch"],
+            before=found["from"],
+            after=found["to"],
+            referenced_bytes=found["referencedBytes"],
+            first_load_bytes=found["firstLoadBytes"],
+            first_load_files=found["firstLoadFiles"],
+            most_load_bytes=found["firstLoadBytesMax"],
+            most_load_files=found["firstLoadFilesMax"],
+            refusals=tuple(it["reason"] for it in found["refusals"]),
+            warnings=tuple(found["warnings"]),
+            applied=found["applied"],
+            duration_ms=found.get("durationMs"),
+            details=found,
+        )
+
+    def __str__(self) -> str:
+        """For a terminal."""
+        every = _load(self.first_load_bytes, self.first_load_files)
+        one = _load(self.most_load_bytes, self.most_load_files)
+        rows = [
+            ("checkpoint", self.checkpoint),
+            ("partitions", f"{self.before} -> {self.after}"),
+            ("last batch", str(self.last_batch)),
+            ("state", f"{size(self.referenced_bytes)} referenced, none rewritten"),
+            ("first loads", f"{every} to read, over all new partitions; at most {one} by one"),
+            *(("warning", it) for it in self.warnings),
+            *(("refused", it) for it in self.refusals),
+        ]
+        if self.applied:
+            undo = f"keyfold rollback {self.checkpoint} --to-batch {self.last_batch}"
+            rows += [("done", f"batch {self.batch}, in {self.duration_ms} ms"), ("to undo", undo)]
+        elif not self.refusals:
+            rows.append(NOT_DONE)
+        return lines(rows)
+
+
+def _load(bytes_: int, files: int) -> str:
+    return f"{size(bytes_)} of {count(files)} file{'' if files == 1 else 's'}"
+
+
+def plan_rescale(
+    path: str | os.PathLike[str],
+    partitions: int,
+    *,
+    sink_path: str | None = None,
+    no_file_sink: bool = False,
+    spark: SparkSession | None = None,
+) -> RescalePlan:
+    """What `rescale` would do; writes nothing.
+
+    Args:
+        path: checkpoint of a stopped query.
+        partitions: number of partitions that it is to have.
+        sink_path: folder that the query's file sink writes to, whose log must learn of the
+            rescale's batch; a checkpoint does not tell.
+        no_file_sink: that the query has no file sink. One of the two must be said.
+        spark: session to work in; by default the active one, or one of its own.
+
+    Raises:
+        ClassicSessionError: the session is one of Spark Connect.
+        JvmError: the checkpoint cannot be read. What speaks against the rescale is in the plan's
+            `refusals` instead.
+    """
+    return rescale(
+        path,
+        partitions,
+        dry_run=True,
+        sink_path=sink_path,
+        no_file_sink=no_file_sink,
+        spark=spark,
+    )
+
+
+def rescale(  # noqa: PLR0913 - all but two by name
+    path: str | os.PathLike[str],
+    partitions: int,
+    *,
+    dry_run: bool = True,
+    sink_path: str | None = None,
+    no_file_sink: bool = False,
+    spark: SparkSession | None = None,
+) -> RescalePlan:
+    """Changes the number of partitions of a stopped query, whatever the state's size, in seconds.
+
+    One that was interrupted is finished by calling it again.
+
+    Args:
+        path: as for `plan_rescale`, as the other arguments.
+        partitions: number of partitions that it is to have.
+        dry_run: only plan.
+        sink_path: folder of the query's file sink.
+        no_file_sink: that it has none.
+        spark: session to work in.
+
+    Raises:
+        ClassicSessionError: the session is one of Spark Connect.
+        JvmError: it is refused; nothing was changed.
+    """
+    command = bridge.command_line(
+        "rescale",
+        path,
+        to=partitions,
+        sink_path=sink_path,
+        no_file_sink=no_file_sink,
+        apply=not dry_run,
+    )
+    found = bridge.answer(
+        _API,
+        "plan" if dry_run else "apply",
+        str(path),
+        partitions,
+        bridge.sink(sink_path, no_file_sink=no_file_sink),
+        command=command,
+        spark=spark,
+    )
+    return RescalePlan.of(found)

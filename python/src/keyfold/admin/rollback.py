@@ -1,0 +1,107 @@
+"""A stopped query, taken back to an earlier batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from keyfold.admin import bridge
+from keyfold.admin.lines import NOT_DONE, lines
+from keyfold.text.units import count
+
+if TYPE_CHECKING:
+    import os
+
+    from pyspark.sql import SparkSession
+
+_API = "io.keyfold.spark.rescale.RescaleApi"
+
+
+@dataclass(frozen=True)
+class Rollback:
+    """What a rollback does, or has done.
+
+    Attributes:
+        checkpoint: location, with scheme.
+        batch: the batch that is the last one then.
+        before: the batch that was the last one.
+        files: number of files set aside, or put back.
+        aside: folder below `keyfold` that they are in; None for a plan.
+        warnings: what to look at.
+        applied: whether it was done.
+    """
+
+    checkpoint: str
+    batch: int
+    before: int
+    files: int
+    aside: str | None
+    warnings: tuple[str, ...]
+    applied: bool
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> Rollback:
+        """From the JVM's answer."""
+        return cls(
+            checkpoint=found["checkpoint"],
+            batch=found["batch"],
+            before=found["from"],
+            files=found["files"],
+            aside=found.get("aside"),
+            warnings=tuple(found["warnings"]),
+            applied=found.get("applied", True),
+        )
+
+    def __str__(self) -> str:
+        """For a terminal."""
+        rows = [
+            ("checkpoint", self.checkpoint),
+            ("last batch", f"{self.before} -> {self.batch}"),
+            ("files", f"{count(self.files)} {'set' if self.applied else 'to set'} aside"),
+            *(("warning", it) for it in self.warnings),
+        ]
+        undo = ("to undo", f"keyfold rollback {self.checkpoint} --undo {self.aside} --apply")
+        return lines([*rows, undo if self.applied else NOT_DONE])
+
+
+def rollback(
+    path: str | os.PathLike[str],
+    batch: int,
+    *,
+    dry_run: bool = True,
+    spark: SparkSession | None = None,
+) -> Rollback:
+    """Makes an earlier batch the last one of a stopped query; what is newer is set aside.
+
+    Args:
+        path: checkpoint of a stopped query.
+        batch: one that the checkpoint still has.
+        dry_run: only say what would be set aside.
+        spark: session to work in; by default the active one, or one of its own.
+
+    Raises:
+        ClassicSessionError: the session is one of Spark Connect.
+        JvmError: it is refused; nothing was changed.
+    """
+    command = bridge.command_line("rollback", path, to_batch=batch, apply=not dry_run)
+    found = bridge.answer(_API, "rollback", str(path), batch, dry_run, command=command, spark=spark)
+    return Rollback.of(found)
+
+
+def undo_rollback(
+    path: str | os.PathLike[str], aside: str, *, spark: SparkSession | None = None
+) -> Rollback:
+    """Puts back what a rollback has set aside, if the query has not run since.
+
+    Args:
+        path: checkpoint of a stopped query.
+        aside: as the rollback has returned it.
+        spark: session to work in; by default the active one, or one of its own.
+
+    Raises:
+        ClassicSessionError: the session is one of Spark Connect.
+        JvmError: it is refused; nothing was changed.
+    """
+    command = bridge.command_line("rollback", path, undo=aside, apply=True)
+    found = bridge.answer(_API, "undoRollback", str(path), aside, command=command, spark=spark)
+    return Rollback.of(found)

@@ -1,0 +1,142 @@
+"""Commands that change a checkpoint, through a JVM that they start.
+
+All but those that only add something plan, until --apply is given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from keyfold.admin import migrate as migrating
+from keyfold.admin import rescale as rescaling
+from keyfold.admin import rollback as rolling
+from keyfold.checkpoint import open_checkpoint
+from keyfold.cli.command import checkpoint, command, output
+from keyfold.cli.exit_code import ExitCode
+from keyfold.cli.output import Output
+from keyfold.errors import InvalidArgumentError
+
+_apply = click.option("--apply", "applies", is_flag=True, help="Do it; without this, only plan.")
+_sink = click.option(
+    "--sink-path", help="Folder that the query's file sink writes to: its log must learn of it."
+)
+_no_sink = click.option("--no-file-sink", is_flag=True, help="The query has no file sink.")
+
+
+@command(
+    checkpoint,
+    click.option("--to", "partitions", type=int, required=True, help="Number of partitions."),
+    _sink,
+    _no_sink,
+    _apply,
+    output,
+)
+def rescale(  # noqa: PLR0913 - one for each option
+    output: Output,
+    *,
+    checkpoint: str,
+    partitions: int,
+    sink_path: str | None,
+    no_file_sink: bool,
+    applies: bool,
+) -> int | None:
+    """Change a stopped query's number of partitions, in seconds."""
+    found = rescaling.rescale(
+        checkpoint,
+        partitions,
+        dry_run=not applies,
+        sink_path=sink_path,
+        no_file_sink=no_file_sink,
+    )
+    output.value(found.details, str(found))
+    return ExitCode.NO if found.refusals else None
+
+
+@command(
+    checkpoint,
+    click.option("--undo", "gives_up", is_flag=True, help="Give the migration up: take it back."),
+    _sink,
+    _no_sink,
+    _apply,
+    output,
+)
+def migrate(  # noqa: PLR0913 - one for each option
+    output: Output,
+    *,
+    checkpoint: str,
+    gives_up: bool,
+    sink_path: str | None,
+    no_file_sink: bool,
+    applies: bool,
+) -> int | None:
+    """Bring a stopped query's state from HDFSBacked or RocksDB to Keyfold."""
+    work = migrating.undo_migration if gives_up else migrating.migrate
+    found = work(checkpoint, dry_run=not applies, sink_path=sink_path, no_file_sink=no_file_sink)
+    output.value(asdict(found), str(found))
+    return ExitCode.NO if found.refusals else None
+
+
+@command(
+    checkpoint,
+    click.option("--to-batch", "batch", type=int, help="The batch that is to be the last one."),
+    click.option("--undo", "aside", help="Put back what this rollback has set aside."),
+    _apply,
+    output,
+)
+def rollback(
+    output: Output, *, checkpoint: str, batch: int | None, aside: str | None, applies: bool
+) -> None:
+    """Take a stopped query back to an earlier batch; what is newer is set aside."""
+    if (batch is None) == (aside is None):
+        raise InvalidArgumentError("Give one of --to-batch and --undo.")
+    if batch is not None:
+        found = open_checkpoint(checkpoint).rollback(batch, dry_run=not applies)
+    elif applies and aside is not None:
+        found = rolling.undo_rollback(checkpoint, aside)
+    else:
+        raise InvalidArgumentError("--undo has no plan to show; give --apply as well.")
+    output.value(asdict(found), str(found))
+
+
+@command(
+    checkpoint,
+    click.argument("to"),
+    click.option("-b", "--batch", type=int, help="A batch; the last committed by default."),
+    click.option("--dry-run", is_flag=True, help="Only say what would be copied."),
+    output,
+)
+def clone(output: Output, *, checkpoint: str, to: str, batch: int | None, dry_run: bool) -> None:
+    """Copy a checkpoint as of one batch to the folder TO, as that of a new query."""
+    found = open_checkpoint(checkpoint).clone(to, batch=batch, dry_run=dry_run)
+    output.value(asdict(found), str(found))
+
+
+@command(checkpoint, click.argument("name", required=False), output)
+def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
+    """Copy the newest batch to a savepoint NAME, where it stays; without NAME, list them."""
+    opened = open_checkpoint(checkpoint)
+    if name is None:
+        names = opened.savepoints()
+        output.value({"savepoints": list(names)}, "\n".join(names))
+    else:
+        found = opened.savepoint(name)
+        output.value(asdict(found), str(found))
+
+
+@command(
+    checkpoint,
+    click.option(
+        "--older-than-hours", type=float, default=24, show_default=True,
+        help="Leave what has changed since.",
+    ),
+    _apply,
+    output,
+)  # fmt: skip
+def vacuum(output: Output, *, checkpoint: str, older_than_hours: float, applies: bool) -> None:
+    """Delete what failed attempts and others have left; see what fsck calls orphans."""
+    found = open_checkpoint(checkpoint).vacuum(
+        older_than_hours=older_than_hours, dry_run=not applies
+    )
+    output.value(asdict(found), str(found))

@@ -1,0 +1,1 @@
+"""What a checkpoint is, as a value and as text."""

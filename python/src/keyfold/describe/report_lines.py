@@ -1,0 +1,75 @@
+"""What both reports of a description say, in words."""
+
+from __future__ import annotations
+
+from keyfold.describe.values import CheckpointValues, OperatorDescription, StoreDescription
+from keyfold.text.units import count, moment, plural, size, span
+
+_COLUMNS = ("store", "rows", "per partition", "live", "on disk", "deltas", "snaps", "refs")
+
+
+def summary(it: CheckpointValues) -> list[tuple[str, str]]:
+    """Label and text of each line above the operators."""
+    state = f"{plural(it.rows, 'row')}, {size(it.live_bytes)} live, {size(it.disk_bytes)} on disk"
+    return [
+        ("checkpoint", it.path),
+        ("query", it.query_id),
+        ("provider", it.provider or "not known yet"),
+        ("last batch", _last_batch(it)),
+        ("oldest batch", _oldest_batch(it)),
+        *([("migrated", str(it.earlier_batches))] if it.earlier_batches else []),
+        ("state", state + (" (incomplete, see below)" if it.problems else "")),
+    ]
+
+
+def heading(it: OperatorDescription) -> str:
+    """One line about an operator."""
+    parts = [f"Operator {it.id}, {it.name}: {plural(it.partitions, 'partition')}"]
+    if it.key_groups is not None:
+        parts.append(plural(it.key_groups, "key group"))
+    parts.append(_versions(it))
+    return ", ".join(parts)
+
+
+def table(it: OperatorDescription) -> list[tuple[str, ...]]:
+    """A heading and a row for each store; only a rescale leaves references, so they show if any."""
+    rows = [_COLUMNS, *(_cells(store) for store in it.stores)]
+    if any(store.references for store in it.stores):
+        return rows
+    return [row[:-1] for row in rows]
+
+
+def _cells(it: StoreDescription) -> tuple[str, ...]:
+    return (
+        it.name,
+        count(it.rows),
+        span(it.min_partition_rows, it.max_partition_rows),
+        size(it.live_bytes),
+        size(it.disk_bytes),
+        count(it.deltas),
+        count(it.snapshots),
+        count(it.references),
+    )
+
+
+def _versions(it: OperatorDescription) -> str:
+    oldest, newest = it.oldest_loadable_version, it.newest_loadable_version
+    if it.latest_version is None:
+        return "nothing committed yet"
+    if oldest is None or newest is None:
+        return f"version {it.latest_version} and all before it cannot be loaded"
+    if newest == it.latest_version:
+        return f"version {newest}" if oldest == newest else f"versions {oldest} to {newest}"
+    return f"version {it.latest_version} cannot be loaded, {oldest} to {newest} can"
+
+
+def _last_batch(it: CheckpointValues) -> str:
+    if it.last_batch is None:
+        return "none committed yet"
+    return f"{it.last_batch}, started {moment(it.last_batch_ms)}"
+
+
+def _oldest_batch(it: CheckpointValues) -> str:
+    if it.oldest_batch is None:
+        return "none in the log"
+    return f"{it.oldest_batch}, started {moment(it.oldest_batch_ms)}"

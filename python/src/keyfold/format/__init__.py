@@ -1,0 +1,1 @@
+"""A state file: its parts, byte by byte, and how it is read."""

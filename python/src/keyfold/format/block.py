@@ -1,0 +1,153 @@
+"""Blocks and their entries (docs/FORMAT.md, section 3.3, rule R4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeAlias
+
+import google_crc32c
+import numpy as np
+import numpy.typing as npt
+
+from keyfold.format.codec import decompress
+from keyfold.format.footer import Block, Family
+from keyfold.format.wire import ChecksumError, Cursor, MalformedError
+
+Numbers: TypeAlias = npt.NDArray[np.uint32]
+
+
+class EntryType(IntEnum):
+    """What an entry means for the row of its key."""
+
+    PUT = 1
+    APPEND = 2
+    REMOVE = 3
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a file says of one key; `values` is empty for REMOVE."""
+
+    family: str
+    type: EntryType
+    hash: int
+    key: bytes
+    values: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The raw bytes of a block as columns, an element for each entry but where said otherwise.
+
+    `value_lengths` has an element for each value; `keys` and `values` are the bytes of all of them,
+    back to back. Lengths are in bytes.
+    """
+
+    family: Family
+    hashes: npt.NDArray[np.int32]
+    key_lengths: Numbers
+    value_counts: Numbers
+    value_lengths: Numbers
+    types: npt.NDArray[np.uint8]
+    keys: npt.NDArray[np.uint8]
+    values: npt.NDArray[np.uint8]
+
+    def entries(self) -> Iterator[Entry]:
+        """The entries, in file order."""
+        keys = Cursor(self.keys.tobytes(), "the keys")
+        values = Cursor(self.values.tobytes(), "the values")
+        lengths = iter(self.value_lengths.tolist())
+        for hashed, size, count, kind in zip(
+            self.hashes.tolist(),
+            self.key_lengths.tolist(),
+            self.value_counts.tolist(),
+            self.types.tolist(),
+            strict=True,
+        ):
+            parts = tuple(values.take(next(lengths)) for _ in range(count))
+            yield Entry(self.family.name, EntryType(kind), hashed, keys.take(size), parts)
+
+    def entry_bytes(self) -> npt.NDArray[np.int64]:
+        """Bytes of key and values of each entry."""
+        ends = np.concatenate(([0], np.cumsum(self.value_lengths, dtype=np.int64)))
+        last = np.cumsum(self.value_counts, dtype=np.int64)
+        found: npt.NDArray[np.int64] = (
+            self.key_lengths + ends[last] - ends[last - self.value_counts]
+        )
+        return found
+
+
+def decode_block(
+    stored: bytes, block: Block, family: Family, *, only_put: bool, row_checksums: bool
+) -> Columns:
+    """Checks and decodes the stored bytes of a block; raises MalformedError.
+
+    Args:
+        stored: what the file has at the block's place.
+        block: the block's row in the footer.
+        family: the block's family.
+        only_put: whether the file is a snapshot.
+        row_checksums: whether entries carry a checksum.
+    """
+    found = google_crc32c.value(stored)
+    if found != block.checksum:
+        raise ChecksumError(f"it has checksum {found:08x}, expected {block.checksum:08x}")
+    cursor = Cursor(decompress(stored, block.raw_length, block.codec), "it")
+    count, values = cursor.u32(), cursor.u32()
+    if count != block.entries or count == 0:
+        raise MalformedError(f"it has {count} entries, the footer says {block.entries}")
+    hashes = np.frombuffer(cursor.take(4 * count), "<i4")
+    key_lengths = _numbers(cursor, count)
+    value_counts = _numbers(cursor, count)
+    value_lengths = _numbers(cursor, values)
+    checksums = _numbers(cursor, count) if row_checksums else None
+    types = np.frombuffer(cursor.take(count), np.uint8)
+    counted = int(value_counts.sum(dtype=np.uint64))
+    if counted != values:
+        raise MalformedError(f"it has {values} values, its entries say {counted}")
+    columns = Columns(
+        family,
+        hashes,
+        key_lengths,
+        value_counts,
+        value_lengths,
+        types,
+        np.frombuffer(cursor.take(int(key_lengths.sum(dtype=np.uint64))), np.uint8),
+        np.frombuffer(cursor.take(int(value_lengths.sum(dtype=np.uint64))), np.uint8),
+    )
+    cursor.end()
+    _check_types(columns, only_put=only_put)
+    if checksums is not None:
+        _check_rows(columns, checksums)
+    return columns
+
+
+def _numbers(cursor: Cursor, count: int) -> Numbers:
+    return np.frombuffer(cursor.take(4 * count), "<u4")
+
+
+def _check_types(columns: Columns, *, only_put: bool) -> None:
+    types, counts, multi = columns.types, columns.value_counts, columns.family.multi_value
+    name = columns.family.name
+    if (types == EntryType.PUT).all() and (counts == 1).all():
+        return
+    if ((types < EntryType.PUT) | (types > EntryType.REMOVE)).any():
+        raise MalformedError("it has an entry of unknown type")
+    if only_put and (types != EntryType.PUT).any():
+        raise MalformedError("a snapshot has an entry that is not a PUT")
+    if not multi and (types == EntryType.APPEND).any():
+        raise MalformedError(f"APPEND in {name!r}, which has one value a key")
+    removed = types == EntryType.REMOVE
+    if (removed != (counts == 0)).any() or (not multi and (counts > 1).any()):
+        raise MalformedError(f"an entry of {name!r} has a number of values that its type cannot")
+
+
+def _check_rows(columns: Columns, checksums: Numbers) -> None:
+    for index, (entry, stored) in enumerate(
+        zip(columns.entries(), checksums.tolist(), strict=True)
+    ):
+        found = google_crc32c.value(entry.key + b"".join(entry.values))
+        if found != stored:
+            raise ChecksumError(f"row {index} has checksum {found:08x}, expected {stored:08x}")

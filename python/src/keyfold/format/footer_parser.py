@@ -1,0 +1,253 @@
+"""Reads the sections of a footer (docs/FORMAT.md, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypedDict, TypeVar
+
+from keyfold.format.codec import codec_of
+from keyfold.format.footer import Family, Fingerprint, Footer, Identity, Link, Part, Reference
+from keyfold.format.footer_tables import MOST_AMOUNT, read_blocks, read_groups
+from keyfold.format.frame import Frame, UnknownVersionError
+from keyfold.format.names import FileName, Kind, is_file, is_id, is_store
+from keyfold.format.wire import Cursor, LineageError, MalformedError
+
+_IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _REFERENCES, _HEAD, _PARTS = range(
+    1, 10
+)
+_NAMES = {
+    _IDENTITY: "identity",
+    _LINEAGE: "lineage",
+    _FAMILIES: "families",
+    _DROPPED: "dropped families",
+    _BLOCKS: "blocks",
+    _GROUPS: "groups",
+    _REFERENCES: "references",
+    _HEAD: "head",
+    _PARTS: "parts",
+}
+_REQUIRED = 1
+_MOST_KEY_GROUPS = 1 << 20
+_UNKNOWN = -1
+
+T = TypeVar("T")
+
+
+class _Version(TypedDict):
+    version: int
+    id: str
+
+
+def parse_footer(data: bytes, frame: Frame) -> Footer:
+    """Reads a footer, decompressed, whose checksum was checked.
+
+    Raises:
+        UnknownVersionError: it has a section that this release must know and does not.
+        MalformedError: it breaks the format.
+    """
+    payloads = _sections(data)
+    needed = {_IDENTITY, _LINEAGE, _FAMILIES, _BLOCKS, _GROUPS}
+    if frame.kind is Kind.DELTA:
+        needed.add(_DROPPED)
+    named = payloads.keys() & {_REFERENCES, _PARTS}
+    if frame.kind is Kind.REFERENCE and len(named) != 1:
+        raise MalformedError("a reference has references, or parts of a manifest, and not both")
+    if frame.kind is not Kind.REFERENCE and named:
+        raise MalformedError("only a reference may have a references section")
+    if _HEAD in payloads and frame.kind is not Kind.SNAPSHOT:
+        raise MalformedError("only a snapshot may have a head section")
+    for code in sorted(needed - payloads.keys()):
+        raise MalformedError(f"the {_NAMES[code]} section is missing")
+    identity = _read(payloads, _IDENTITY, _identity)
+    families = _read(payloads, _FAMILIES, _families)
+    blocks = _read(payloads, _BLOCKS, lambda cursor: read_blocks(cursor, len(families)))
+    if frame.kind is Kind.REFERENCE and blocks:
+        raise MalformedError("a reference has blocks")
+    dropped = _read(payloads, _DROPPED, _dropped) if _DROPPED in payloads else ()
+    if dropped and frame.kind is not Kind.DELTA:
+        raise MalformedError("only a delta drops families")
+    plan, references, parts = "", tuple[Reference, ...](), tuple[Part, ...]()
+    if _REFERENCES in payloads:
+        plan, references = _read(payloads, _REFERENCES, _references)
+    if _PARTS in payloads:
+        plan, parts = _read(payloads, _PARTS, _parts)
+    return Footer(
+        frame=frame,
+        identity=identity,
+        lineage=_read(payloads, _LINEAGE, lambda cursor: _lineage(cursor, identity.version)),
+        families=families,
+        dropped=dropped,
+        blocks=blocks,
+        groups=_read(
+            payloads, _GROUPS, lambda cursor: read_groups(cursor, blocks, identity.key_groups)
+        ),
+        plan=plan,
+        references=references,
+        parts=parts,
+        head=_read(payloads, _HEAD, _head) if _HEAD in payloads else None,
+    )
+
+
+def _sections(data: bytes) -> dict[int, bytes]:
+    """Payloads of the known sections by code."""
+    cursor = Cursor(data, "the footer")
+    seen = set()
+    payloads = {}
+    while cursor.left:
+        code, flags = cursor.u16(), cursor.u16()
+        payload = cursor.take(cursor.u32())
+        if code in seen:
+            raise MalformedError(f"section {code} is there twice")
+        seen.add(code)
+        if flags & ~_REQUIRED:
+            raise MalformedError(f"section {code} has reserved flags {flags:#06x}")
+        if code in _NAMES:
+            payloads[code] = payload
+        elif flags & _REQUIRED:
+            raise UnknownVersionError(
+                f"its section {code} must be understood and this release does not know it"
+            )
+    return payloads
+
+
+def _read(payloads: dict[int, bytes], code: int, parse: Callable[[Cursor], T]) -> T:
+    cursor = Cursor(payloads[code], f"the {_NAMES[code]} section")
+    result = parse(cursor)
+    cursor.end()
+    return result
+
+
+def _identity(cursor: Cursor) -> Identity:
+    identity = Identity(
+        **_version(cursor.i64(), cursor.text()),
+        operator=cursor.i64(),
+        partition=cursor.i32(),
+        store=cursor.text(),
+        partitions=cursor.i32(),
+        key_groups=cursor.i32(),
+        created=cursor.i64(),
+        writer=cursor.text(),
+    )
+    if not 1 <= identity.key_groups <= _MOST_KEY_GROUPS:
+        raise MalformedError(f"{identity.key_groups} key groups")
+    if not is_store(identity.store):
+        raise MalformedError(f"store {identity.store!r}")
+    if identity.partitions < 0 or not 0 <= identity.partition < (identity.partitions or 1 << 31):
+        raise MalformedError(f"partition {identity.partition} of {identity.partitions}")
+    return identity
+
+
+def _lineage(cursor: Cursor, version: int) -> tuple[Link, ...]:
+    # A loop over a count from disk allocates nothing by itself: it ends with the bytes at hand.
+    links = tuple(_link(cursor) for _ in range(cursor.u32()))
+    # Who follows lineages from file to file relies on it: that way each step is a step down.
+    if any(link.version != version - back for back, link in enumerate(links, 1)):
+        raise LineageError(f"the lineage does not go down from {version - 1} without a gap")
+    return links
+
+
+def _link(cursor: Cursor) -> Link:
+    number, kind = cursor.i64(), _kind(cursor.u8())
+    return Link(kind=kind, **_version(number, cursor.text()))
+
+
+def _version(number: int, unique: str) -> _Version:
+    if number < 1 or not is_id(unique):
+        raise MalformedError(f"version {number} with id {unique!r}")
+    return {"version": number, "id": unique}
+
+
+def _families(cursor: Cursor) -> tuple[Family, ...]:
+    families = tuple(_family(cursor) for _ in range(cursor.u16()))
+    if [it.number for it in families] != list(range(len(families))):
+        raise MalformedError("family ids do not count up from 0")
+    if len({it.name for it in families}) != len(families):
+        raise MalformedError("two families have one name")
+    return families
+
+
+def _family(cursor: Cursor) -> Family:
+    number, name, flags = cursor.u16(), cursor.text(), cursor.u8()
+    if flags & ~0b111:
+        raise MalformedError(f"family {name!r} has unknown flags {flags:#04x}")
+    return Family(
+        number=number,
+        name=name,
+        internal=bool(flags & 0b001),
+        multi_value=bool(flags & 0b010),
+        ordered=bool(flags & 0b100),
+        key_encoding=cursor.text(),
+        row_encoding=cursor.text(),
+        partition_key=cursor.text(),
+        key_schema_id=cursor.i32(),
+        value_schema_id=cursor.i32(),
+        keys=_known(cursor.i64()),
+        values=_known(cursor.i64()),
+        bytes=_known(cursor.i64()),
+    )
+
+
+def _known(number: int) -> int | None:
+    if not _UNKNOWN <= number <= MOST_AMOUNT:
+        raise MalformedError(f"a family has {number} rows, values or bytes")
+    return None if number == _UNKNOWN else number
+
+
+def _dropped(cursor: Cursor) -> tuple[str, ...]:
+    return tuple(cursor.text() for _ in range(cursor.u16()))
+
+
+def _references(cursor: Cursor) -> tuple[str, tuple[Reference, ...]]:
+    plan = cursor.text()
+    return plan, tuple(parse_reference(cursor) for _ in range(cursor.u32()))
+
+
+def _parts(cursor: Cursor) -> tuple[str, tuple[Part, ...]]:
+    plan = cursor.text()
+    parts = tuple(
+        Part(cursor.u64(), codec_of(cursor.u8()), cursor.u32(), cursor.u32(), cursor.u32())
+        for _ in range(cursor.u32())
+    )
+    if not parts:
+        raise MalformedError("it names no part of a manifest")
+    return plan, parts
+
+
+def parse_reference(cursor: Cursor) -> Reference:
+    """A file that a reference or a manifest names; raises MalformedError."""
+    path, kind = cursor.text(), _kind(cursor.u8())
+    reference = Reference(
+        path=path,
+        kind=kind,
+        **_version(cursor.i64(), cursor.text()),
+        length=cursor.u64(),
+        group_modulus=cursor.i32(),
+        group_residue=cursor.i32(),
+        row_modulus=cursor.i32(),
+        row_residue=cursor.i32(),
+    )
+    if kind is Kind.REFERENCE:
+        raise MalformedError("a reference refers to a reference")
+    name = str(FileName(reference.version, reference.id, kind))
+    if not is_file(path, name):
+        raise MalformedError(f"{path!r} is no path of {name}")
+    groups, rows = reference.group_modulus, reference.row_modulus
+    if (
+        groups < 1
+        or rows < 0
+        or not 0 <= reference.group_residue < groups
+        or not 0 <= reference.row_residue < max(rows, 1)
+    ):
+        raise MalformedError(f"a reference takes what no file has of {path!r}")
+    return reference
+
+
+def _head(cursor: Cursor) -> Fingerprint:
+    return Fingerprint(length=cursor.u64(), checksum=cursor.u32())
+
+
+def _kind(code: int) -> Kind:
+    try:
+        return Kind(code)
+    except ValueError as error:
+        raise MalformedError(f"unknown kind of file {code}") from error

@@ -1,0 +1,173 @@
+"""Header and trailer of a file (docs/FORMAT.md, sections 3.1 and 3.2, rules R1 to R3)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import NamedTuple, NoReturn
+
+import google_crc32c
+
+from keyfold.format.codec import Codec, codec_of
+from keyfold.format.names import Kind
+from keyfold.format.wire import ChecksumError, CutOffError, MalformedError
+
+FORMAT_VERSION = 1
+HEADER_BYTES = 16
+TRAILER_BYTES = 32
+SMALLEST_FILE = HEADER_BYTES + TRAILER_BYTES
+
+_HEADER = struct.Struct("<4sHBBII")
+_HEADER_CHECKSUM_AT = 12
+_TRAILER = struct.Struct("<QIIBBHBBHI4s")
+_TRAILER_CHECKSUM_AT = 24
+_HEADER_MAGIC = b"KFLD"
+_TRAILER_MAGIC = b"DLFK"
+_ROW_CHECKSUMS = 1
+# Most raw bytes of a footer for each stored one.
+_FOOTER_RATIO = 1024
+
+
+class ForeignError(ValueError):
+    """Neither magic is there."""
+
+
+class UnknownVersionError(ValueError):
+    """The format version is not known; the message names both."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What header and trailer say. Lengths are in bytes, that of the footer as it is stored.
+
+    `checksum` is the trailer's: of the footer, which has those of all else.
+    """
+
+    kind: Kind
+    row_checksums: bool
+    footer_codec: Codec
+    footer_length: int
+    footer_raw_length: int
+    file_length: int
+    checksum: int
+
+    @property
+    def footer_offset(self) -> int:
+        """Offset of the footer in the file."""
+        return self.file_length - TRAILER_BYTES - self.footer_length
+
+
+class _Header(NamedTuple):
+    magic: bytes
+    version: int
+    kind: int
+    flags: int
+    reserved: int
+    checksum: int
+
+
+class _Trailer(NamedTuple):
+    length: int
+    footer_length: int
+    footer_raw_length: int
+    footer_codec: int
+    reserved: int
+    version: int
+    kind: int
+    flags: int
+    reserved_too: int
+    checksum: int
+    magic: bytes
+
+
+def has_trailer_magic(tail: bytes) -> bool:
+    """Whether bytes that end where the file ends end with the trailer's magic."""
+    return tail.endswith(_TRAILER_MAGIC)
+
+
+def refuse_short(content: bytes) -> NoReturn:
+    """Refuses a file too short for header and trailer, given all of it.
+
+    Raises:
+        ForeignError: it does not begin as the header's magic does.
+        MalformedError: it does, so it is the rest of a longer one; or it is empty.
+    """
+    magic = content[: len(_HEADER_MAGIC)]
+    if not _HEADER_MAGIC.startswith(magic):
+        raise ForeignError
+    raise CutOffError(f"it has {len(content)} bytes, the smallest file has {SMALLEST_FILE}")
+
+
+def footer_length(trailer: bytes, header: bytes | None, size: int) -> int:
+    """Checks magics, format versions and lengths, and returns the stored footer's length in bytes.
+
+    Args:
+        trailer: the last 32 bytes of the file.
+        header: the first 16 bytes, or None if the reader skips them.
+        size: length of the file in bytes, at least 48.
+
+    Raises:
+        ForeignError: neither magic is there.
+        UnknownVersionError: the format version is not 1.
+        MalformedError: the file is damaged.
+    """
+    end = _Trailer._make(_TRAILER.unpack(trailer))
+    versions = [end.version]
+    if header is not None:
+        start = _Header._make(_HEADER.unpack(header))
+        if start.magic != _HEADER_MAGIC:
+            if end.magic != _TRAILER_MAGIC:
+                raise ForeignError
+            raise MalformedError("the header's magic is missing")
+        versions.insert(0, start.version)
+    if end.magic != _TRAILER_MAGIC:
+        raise CutOffError("the trailer's magic is missing, the end of the file may be cut off")
+    for found in versions:
+        if found != FORMAT_VERSION:
+            raise UnknownVersionError(
+                f"it has format version {found}, this release reads version {FORMAT_VERSION}"
+            )
+    if end.length != size:
+        raise CutOffError(f"the file has {size} bytes, its trailer says {end.length}")
+    if end.footer_length > size - SMALLEST_FILE:
+        raise MalformedError(f"a footer of {end.footer_length} bytes does not fit")
+    if end.footer_raw_length > end.footer_length * _FOOTER_RATIO:
+        raise MalformedError(
+            f"a footer of {end.footer_length} bytes cannot have {end.footer_raw_length}"
+        )
+    return end.footer_length
+
+
+def check_frame(footer: bytes, trailer: bytes, header: bytes | None) -> Frame:
+    """Checks what `footer_length` does not: checksums, what is repeated and what is reserved.
+
+    `footer` is as stored. Takes what `footer_length` has accepted; raises MalformedError.
+    """
+    end = _Trailer._make(_TRAILER.unpack(trailer))
+    _check("the footer", footer + trailer[:_TRAILER_CHECKSUM_AT], end.checksum)
+    reserved = [end.reserved, end.reserved_too, end.flags & ~_ROW_CHECKSUMS]
+    if header is not None:
+        start = _Header._make(_HEADER.unpack(header))
+        _check("the header", header[:_HEADER_CHECKSUM_AT], start.checksum)
+        if (start.kind, start.flags) != (end.kind, end.flags):
+            raise MalformedError("header and trailer differ in kind or flags")
+        reserved.append(start.reserved)
+    if any(reserved):
+        raise MalformedError("what is reserved in header or trailer is not 0")
+    if end.kind not in set(Kind):
+        raise MalformedError(f"unknown kind of file {end.kind}")
+    return Frame(
+        kind=Kind(end.kind),
+        row_checksums=bool(end.flags & _ROW_CHECKSUMS),
+        footer_codec=codec_of(end.footer_codec),
+        footer_length=end.footer_length,
+        footer_raw_length=end.footer_raw_length,
+        file_length=end.length,
+        checksum=end.checksum,
+    )
+
+
+def _check(what: str, data: bytes, stored: int) -> None:
+    found = google_crc32c.value(data)
+    if found != stored:
+        raise ChecksumError(f"{what} has checksum {found:08x}, expected {stored:08x}")

@@ -1,0 +1,86 @@
+"""A rescale's description of the old partitions' files (docs/FORMAT.md, section 11)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import google_crc32c
+
+from keyfold.errors import FileCorruptError
+from keyfold.format.codec import decompress
+from keyfold.format.footer import Footer, Part, Reference
+from keyfold.format.footer_parser import parse_reference
+from keyfold.format.reader import errors_of, read_whole
+from keyfold.format.source import Source
+from keyfold.format.wire import ChecksumError, Cursor, MalformedError
+
+_PLAN = re.compile("[0-9a-zA-Z-]+")
+
+
+@dataclass(frozen=True)
+class LayerPartition:
+    """What a partition had: files in the order to apply them.
+
+    `on_top` says that they change what the layer before has of it.
+    """
+
+    partition: int
+    on_top: bool
+    files: tuple[Reference, ...]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What some of `partitions` partitions had before a rescale."""
+
+    partitions: int
+    of: tuple[LayerPartition, ...]
+
+
+def manifest_path(reference: Footer) -> str:
+    """Path in the checkpoint of the manifest that a reference names.
+
+    Raises:
+        FileCorruptError: it names none.
+    """
+    identity = reference.identity
+    if _PLAN.fullmatch(reference.plan) is None:
+        raise FileCorruptError(
+            f"Cannot read the reference of operator {identity.operator} partition "
+            f"{identity.partition} store {identity.store}, version {identity.version}: it names a "
+            f"manifest by {reference.plan!r}, which is no id. Restore it from a copy."
+        )
+    return f"keyfold/rescale-{identity.version - 1}-{reference.plan}.manifest"
+
+
+def read_layer(source: Source, part: Part) -> Layer:
+    """One part of a manifest.
+
+    Raises:
+        FileCorruptError: it is not what was written.
+    """
+    name = f"the part at {part.offset}"
+    with errors_of(source):
+        if part.offset + part.stored_length > source.size:
+            raise MalformedError(f"{name} would end after the file")
+        stored = read_whole(source, part.offset, part.stored_length)
+        if google_crc32c.value(stored) != part.checksum:
+            raise ChecksumError(f"{name} has a wrong checksum")
+        cursor = Cursor(decompress(stored, part.raw_length, part.codec), name)
+        partitions = cursor.i32()
+        layer = Layer(partitions, tuple(_partition(cursor) for _ in range(cursor.u32())))
+        cursor.end()
+        numbers = [it.partition for it in layer.of]
+        if numbers != sorted(set(numbers)) or not all(0 <= it < partitions for it in numbers):
+            raise MalformedError(f"{name} has partitions that are not where they belong")
+    return layer
+
+
+def _partition(cursor: Cursor) -> LayerPartition:
+    partition, on_top = cursor.i32(), cursor.u8()
+    if on_top > 1:
+        raise MalformedError(f"partition {partition} stands on {on_top}")
+    return LayerPartition(
+        partition, bool(on_top), tuple(parse_reference(cursor) for _ in range(cursor.u32()))
+    )

@@ -1,0 +1,219 @@
+"""Reader of delta, snapshot and reference files, written from docs/FORMAT.md alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+
+from keyfold.errors import (
+    FileCorruptError,
+    FormatVersionError,
+    NotAKeyfoldFileError,
+)
+from keyfold.format.block import Columns, Entry, decode_block
+from keyfold.format.codec import decompress
+from keyfold.format.footer import Footer
+from keyfold.format.footer_parser import parse_footer
+from keyfold.format.footer_tables import check_places
+from keyfold.format.frame import (
+    HEADER_BYTES,
+    SMALLEST_FILE,
+    TRAILER_BYTES,
+    ForeignError,
+    UnknownVersionError,
+    check_frame,
+    footer_length,
+    has_trailer_magic,
+    refuse_short,
+)
+from keyfold.format.names import Kind, parse_name, place_of
+from keyfold.format.source import Source
+from keyfold.format.wire import CutOffError, MalformedError, MisplacedError
+
+# One read of this many bytes gets trailer and footer of nearly every file.
+_TAIL_BYTES = 64 * 1024
+# What is read at once of blocks that lie together.
+_RUN_BYTES = 32 * 1024 * 1024
+
+
+def read_footer(source: Source) -> Footer:
+    """What a file says of itself, by one or two reads at its end; no block is read.
+
+    Raises:
+        FileCorruptError: it is damaged, or not the file that its name says.
+        FormatVersionError: it needs a newer reader.
+        NotAKeyfoldFileError: it is not Keyfold's.
+    """
+    with errors_of(source):
+        return _footer(source, whole=False)
+
+
+def read_columns(source: Source) -> tuple[Footer, tuple[Columns, ...]]:
+    """The footer, and every block as columns.
+
+    All of the file is read and checked before anything is returned. Raises as `read_footer` does.
+    """
+    footer, blocks = stream_columns(source)
+    return footer, tuple(blocks)
+
+
+def stream_columns(source: Source) -> tuple[Footer, Iterator[Columns]]:
+    """The same a block at a time; the groups are checked when the last one has been taken."""
+    with errors_of(source):
+        footer = _footer(source, whole=True)
+
+    def blocks() -> Iterator[Columns]:
+        hashes, sizes = [], []
+        for columns in read_blocks(source, footer, range(len(footer.blocks))):
+            hashes.append(columns.hashes)
+            sizes.append(columns.entry_bytes())
+            yield columns
+        if hashes:
+            with errors_of(source):
+                _check_groups(footer, np.concatenate(hashes), np.concatenate(sizes))
+
+    return footer, blocks()
+
+
+def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Iterator[Columns]:
+    """Some blocks of a file as columns, ascending; those that lie together are read together.
+
+    Raises as `read_footer` does.
+    """
+    with errors_of(source):
+        for run in _runs(footer, sorted(numbers)):
+            first, last = footer.blocks[run[0]], footer.blocks[run[-1]]
+            length = last.offset + last.stored_length - first.offset
+            content = memoryview(read_whole(source, first.offset, length))
+            for number in run:
+                block = footer.blocks[number]
+                at = block.offset - first.offset
+                with _part(f"block {number}"):
+                    columns = decode_block(
+                        bytes(content[at : at + block.stored_length]),
+                        block,
+                        footer.families[block.family],
+                        only_put=footer.frame.kind is Kind.SNAPSHOT,
+                        row_checksums=footer.frame.row_checksums,
+                    )
+                yield columns
+
+
+def read_entries(source: Source) -> list[Entry]:
+    """Every entry of a file, in file order. Raises as `read_footer` does."""
+    _, blocks = read_columns(source)
+    return [entry for block in blocks for entry in block.entries()]
+
+
+@contextmanager
+def errors_of(source: Source) -> Iterator[None]:
+    """Turns what is wrong with a file's bytes into errors that name it."""
+    where = f"{source.path}{place_of(source.path)}"
+    try:
+        yield
+    except MalformedError as error:
+        raise FileCorruptError(
+            f"Cannot read {where}: {error}. The file was damaged or moved after it was written; "
+            "restore it from a copy, or restart the query from an earlier batch."
+        ) from error
+    except UnknownVersionError as error:
+        raise FormatVersionError(
+            f"Cannot read {where}: {error}. Use the Keyfold release that wrote it, or a newer one."
+        ) from error
+    except ForeignError as error:
+        raise NotAKeyfoldFileError(
+            f"{where} was not written by Keyfold. Remove it from the checkpoint if it does not "
+            "belong there, or read the checkpoint with the provider that wrote it."
+        ) from error
+
+
+def _footer(source: Source, *, whole: bool) -> Footer:
+    size = source.size
+    if size < SMALLEST_FILE:
+        refuse_short(read_whole(source, 0, size))
+    start = max(0, size - _TAIL_BYTES)
+    tail = read_whole(source, start, size - start)
+    header = None
+    if start == 0:
+        header = tail[:HEADER_BYTES]
+    elif whole or not has_trailer_magic(tail):
+        header = read_whole(source, 0, HEADER_BYTES)
+    trailer = tail[-TRAILER_BYTES:]
+    length = footer_length(trailer, header, size)
+    offset = size - TRAILER_BYTES - length
+    stored = (
+        tail[offset - start :][:length] if offset >= start else read_whole(source, offset, length)
+    )
+    frame = check_frame(stored, trailer, header)
+    with _part("the footer"):
+        raw = decompress(stored, frame.footer_raw_length, frame.footer_codec)
+    footer = parse_footer(raw, frame)
+    _check_name(source.path, footer)
+    check_places(footer.blocks, frame)
+    return footer
+
+
+@contextmanager
+def _part(name: str) -> Iterator[None]:
+    """Names the part of the file that an error is about."""
+    try:
+        yield
+    except MalformedError as error:
+        raise type(error)(f"{name}: {error}") from error
+
+
+def read_whole(source: Source, offset: int, length: int) -> bytes:
+    """Bytes of a file, all of them; raises MalformedError if it has become shorter."""
+    data = source.read(offset, length)
+    if len(data) != length:
+        raise CutOffError(f"it has become shorter than {offset + length} bytes")
+    return data
+
+
+def _check_name(path: str, footer: Footer) -> None:
+    name = parse_name(path.rsplit("/", 1)[-1])
+    identity = footer.identity
+    found = (identity.version, identity.id, footer.frame.kind)
+    if name is None or found != (name.version, name.id, name.kind):
+        raise MisplacedError(
+            f"it holds a {footer.frame.kind.name.lower()} of version {identity.version} with id "
+            f"{identity.id!r}, which is not what its name says"
+        )
+
+
+def _runs(footer: Footer, numbers: list[int]) -> Iterator[list[int]]:
+    """Blocks that follow each other, cut where a run gets long."""
+    size = 0
+
+    def place(at: tuple[int, int]) -> tuple[int, int]:
+        nonlocal size
+        size += footer.blocks[at[1]].stored_length
+        return at[1] - at[0], size // _RUN_BYTES
+
+    for _, run in groupby(enumerate(numbers), place):
+        yield [number for _, number in run]
+
+
+def _check_groups(
+    footer: Footer, hashes: npt.NDArray[np.int32], sizes: npt.NDArray[np.int64]
+) -> None:
+    """Checks hashes and bytes of the groups; that they cover all entries is known by the footer."""
+    key_groups = footer.identity.key_groups
+    groups = footer.groups
+    starts = np.cumsum(groups.entries) - groups.entries
+    for bad in np.flatnonzero(
+        hashes.astype(np.int64) % key_groups != np.repeat(groups.group, groups.entries)
+    )[:1]:
+        group = groups.group[np.searchsorted(starts, bad, "right") - 1]
+        raise MalformedError(
+            f"key group {group} of {key_groups} has an entry with hash {hashes[bad]}"
+        )
+    found = np.add.reduceat(sizes, starts)
+    for bad in np.flatnonzero(found != groups.bytes)[:1]:
+        raise MalformedError(
+            f"key group {groups.group[bad]} has {found[bad]} bytes, not {groups.bytes[bad]}"
+        )

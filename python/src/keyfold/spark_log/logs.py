@@ -1,0 +1,228 @@
+"""What Spark itself writes into a checkpoint: offsets, commits and operator metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from keyfold.errors import CheckpointDamagedError
+from keyfold.format.names import is_id, is_number, is_store
+from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
+from keyfold.storage import Storage
+from keyfold.text.json_text import parse_json
+
+_PARTITIONS_KEY = "spark.sql.shuffle.partitions"
+# More than any query has: who believes more looks for them one by one.
+_MOST_PARTITIONS = 100_000
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """A started batch: when, in ms since 1970, its watermark, and the settings it is bound to."""
+
+    batch: int
+    timestamp_ms: int
+    conf: dict[str, str]
+    watermark_ms: int = 0
+
+    @property
+    def shuffle_partitions(self) -> int | None:
+        """Number of partitions of the query's stateful operators; None if it does not say."""
+        found = self.conf.get(_PARTITIONS_KEY, "")
+        return int(found) if is_number(found) else None
+
+    @property
+    def provider(self) -> str | None:
+        """Class of the query's state store provider; None if it does not say."""
+        return self.conf.get(PROVIDER_KEY)
+
+    @property
+    def is_keyfolds(self) -> bool:
+        """Whether the batch's state is Keyfold's. Before a migration it is another provider's."""
+        return self.provider in {None, PROVIDER_CLASS}
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A finished batch. `ids` maps operator to ids by partition and store; empty in format v1."""
+
+    batch: int
+    ids: dict[int, list[list[str]]]
+
+    def id_of(self, operator: int, partition: int, store: int) -> str:
+        """Id of the version that the batch made; empty if the commit names none."""
+        by_partition = self.ids.get(operator, [])
+        by_store = by_partition[partition] if partition < len(by_partition) else []
+        return by_store[store] if store < len(by_store) else ""
+
+
+@dataclass(frozen=True)
+class StoreMetadata:
+    """A store of an operator, as Spark describes it.
+
+    `schema_files` are those of metadata format v2, oldest first, relative to the checkpoint.
+    """
+
+    name: str
+    partitions: int
+    schema_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OperatorMetadata:
+    """A stateful operator, as Spark describes it. Stores are in the order of a commit's ids.
+
+    `variables` are the state variables of a transformWithState: kind by name.
+    """
+
+    id: int
+    name: str
+    stores: tuple[StoreMetadata, ...]
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+def query_id(storage: Storage) -> str:
+    """Id of the query. Raises FileMissingError or CheckpointDamagedError."""
+    found = _object(storage, "metadata", storage.text("metadata")).get("id")
+    if not isinstance(found, str):
+        raise _damaged(storage, "metadata", "it has no query id")
+    return found
+
+
+def batches(storage: Storage, log: str) -> list[int]:
+    """Batches in the log `offsets` or `commits`, ascending."""
+    return sorted(_numbers(entry.name for entry in storage.listing(log) if not entry.is_folder))
+
+
+def read_offsets(storage: Storage, batch: int) -> Offsets:
+    """A batch of the offset log. Raises FileMissingError or CheckpointDamagedError."""
+    path = f"offsets/{batch}"
+    _, lines = _versioned(storage, path, {"v1", "v2"})
+    found = _object(storage, path, lines[0] if lines else "")
+    conf = found.get("conf", {})
+    timestamp, watermark = found.get("batchTimestampMs", 0), found.get("batchWatermarkMs", 0)
+    if not isinstance(conf, dict) or not _is_whole(timestamp):
+        raise _damaged(storage, path, "its second line is not a batch's metadata")
+    _check_partitions(storage, path, conf.get(_PARTITIONS_KEY))
+    settings = {str(key): str(value) for key, value in conf.items()}
+    return Offsets(batch, timestamp, settings, watermark if _is_whole(watermark) else 0)
+
+
+def read_commit(storage: Storage, batch: int) -> Commit:
+    """A batch of the commit log. Raises FileMissingError or CheckpointDamagedError."""
+    path = f"commits/{batch}"
+    _, lines = _versioned(storage, path, {"v1", "v2", "v3"})
+    found = _object(storage, path, lines[0] if lines else "{}").get("stateUniqueIds") or {}
+    try:
+        ids = {
+            int(operator): [[str(unique) for unique in stores] for stores in partitions]
+            for operator, partitions in found.items()
+        }
+    except (AttributeError, TypeError, ValueError) as error:
+        raise _damaged(storage, path, "its state ids are not a table") from error
+    for unique in (it for table in ids.values() for stores in table for it in stores):
+        if not is_id(unique):
+            raise _damaged(storage, path, f"{unique!r} cannot be the id of a version")
+    return Commit(batch, ids)
+
+
+def operators(storage: Storage) -> list[int]:
+    """Operators that have a folder, ascending."""
+    return sorted(_numbers(entry.name for entry in storage.listing("state") if entry.is_folder))
+
+
+def read_operator(storage: Storage, operator: int, last_batch: int | None) -> OperatorMetadata:
+    """What Spark says of an operator: the newest of its files that is not after `last_batch`.
+
+    Raises FileMissingError or CheckpointDamagedError.
+    """
+    folder = f"state/{operator}/_metadata"
+    # The first batch writes its metadata before it commits, so batch 0 is always eligible.
+    newest = max(last_batch or 0, 0)
+    versions = [
+        batch
+        for batch in _numbers(entry.name for entry in storage.listing(f"{folder}/v2"))
+        if batch <= newest
+    ]
+    path = f"{folder}/v2/{max(versions)}" if versions else f"{folder}/metadata"
+    _, lines = _versioned(storage, path, {"v1", "v2"})
+    found = _object(storage, path, lines[0] if lines else "")
+    try:
+        stores = tuple(
+            StoreMetadata(
+                str(store["storeName"]),
+                int(store["numPartitions"]),
+                tuple(_moved(operator, it) for it in store.get("stateSchemaFilePaths", ())),
+            )
+            for store in found["stateStoreInfo"]
+        )
+        info = found["operatorInfo"]
+        metadata = OperatorMetadata(
+            int(info["operatorId"]), str(info["operatorName"]), stores, _variables(found)
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _damaged(storage, path, "it does not describe an operator") from error
+    if metadata.id < 0:
+        raise _damaged(storage, path, f"there is no operator {metadata.id}")
+    for it in stores:
+        _check_partitions(storage, path, it.partitions)
+        if not is_store(it.name):
+            raise _damaged(storage, path, f"{it.name!r} cannot be the name of a store")
+    return metadata
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_partitions(storage: Storage, path: str, said: object) -> None:
+    text = str(said)
+    if is_number(text) and int(text) > _MOST_PARTITIONS:
+        raise _damaged(storage, path, f"a query does not have {text} partitions")
+
+
+def _variables(found: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    properties = parse_json(found.get("operatorPropertiesJson") or "{}")
+    return tuple(
+        (str(it["stateName"]), str(it["stateVariableType"]))
+        for it in properties.get("stateVariables", ())
+    )
+
+
+def _moved(operator: int, path: str) -> str:
+    """Where a schema file is now: Spark notes its whole path, and checkpoints are copied."""
+    parts = str(path).split("/")[-3:]
+    if not all(map(is_store, parts)):
+        raise ValueError(path)
+    return f"state/{operator}/" + "/".join(parts)
+
+
+def _numbers(names: Iterable[str]) -> list[int]:
+    return [int(name) for name in names if is_number(name)]
+
+
+def _versioned(storage: Storage, path: str, known: set[str]) -> tuple[str, list[str]]:
+    version, *lines = storage.text(path).splitlines() or [""]
+    if version.strip() not in known:
+        raise _damaged(
+            storage, path, f"it begins with {version[:40]!r}, not with one of {sorted(known)}"
+        )
+    return version.strip(), lines
+
+
+def _object(storage: Storage, path: str, text: str) -> dict[str, Any]:
+    try:
+        found = parse_json(text)
+    except ValueError as error:
+        raise _damaged(storage, path, f"it is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise _damaged(storage, path, "it is not a JSON object")
+    return found
+
+
+def _damaged(storage: Storage, path: str, detail: str) -> CheckpointDamagedError:
+    return CheckpointDamagedError(
+        f"Cannot understand {storage.full_path(path)}: {detail}. It is a file of Spark's own; "
+        "restore it from a copy, or use a Keyfold release made for the Spark that wrote it."
+    )

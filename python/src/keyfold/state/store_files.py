@@ -1,0 +1,166 @@
+"""The files of one store, and which versions can be made from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from keyfold.errors import FileMissingError, KeyfoldError
+from keyfold.format.footer import Footer
+from keyfold.format.manifest import Layer, manifest_path, read_layer
+from keyfold.format.names import HEAD_KINDS, FileName, Kind, parse_name
+from keyfold.format.reader import read_footer
+from keyfold.format.source import Source
+from keyfold.storage import Storage
+
+
+@dataclass(frozen=True)
+class StoreFiles:
+    """One listing of a store's folder; other programs' files are left out.
+
+    `sizes` are in bytes, `times` in ms since 1970. A footer is read once.
+    """
+
+    storage: Storage
+    folder: str
+    sizes: dict[FileName, int]
+    times: dict[FileName, int | None] = field(default_factory=dict)
+    _footers: dict[str, Footer] = field(default_factory=dict, compare=False, repr=False)
+    _layers: dict[str, list[Layer]] = field(default_factory=dict, compare=False, repr=False)
+
+    def head(self, version: int, unique: str) -> Footer:
+        """What the head of a version says of itself.
+
+        Raises:
+            FileMissingError: the version has no head.
+            KeyfoldError: its head cannot be read.
+        """
+        broken: KeyfoldError | None = None
+        for kind in HEAD_KINDS:
+            name = FileName(version, unique, kind)
+            if name in self.sizes:
+                try:
+                    return self.footer(name)
+                except KeyfoldError as error:
+                    # A snapshot says the same of its version, and all of it.
+                    broken = broken or error
+        if broken is not None:
+            raise broken
+        raise FileMissingError(
+            f"Cannot find version {version} of {self.storage.full_path(self.folder)}: there is no "
+            f"{FileName(version, unique, Kind.DELTA)} and no .ref or .snapshot of that name. "
+            "Restore it from a copy, or restart the query from an earlier batch."
+        )
+
+    def footer(self, name: FileName) -> Footer:
+        """What a file says of itself. Raises KeyfoldError."""
+        return self.footer_at(f"{self.folder}/{name}")
+
+    def footer_at(self, path: str) -> Footer:
+        """What a file, by its path in the checkpoint, says of itself. Raises KeyfoldError."""
+        known = self._footers.get(path)
+        if known is not None:
+            return known
+        with self.storage.open(path) as file:
+            return self.footer_of(file, path)
+
+    def footer_of(self, file: Source, path: str) -> Footer:
+        """What an open file says of itself. Raises KeyfoldError."""
+        known = self._footers.get(path)
+        if known is None:
+            known = self._footers[path] = read_footer(file)
+        return known
+
+    def layers(self, reference: Footer) -> list[Layer]:
+        """What the manifest of a reference has for it, oldest first. Raises KeyfoldError."""
+        name = self.name_of(reference)
+        known = self._layers.get(name)
+        if known is None:
+            with self.storage.open(manifest_path(reference)) as file:
+                known = [read_layer(file, part) for part in reference.parts]
+            self._layers[name] = known
+        return known
+
+    def footer_or_none(self, name: FileName) -> Footer | None:
+        """What a file says of itself; None if it cannot be read."""
+        try:
+            return self.footer(name)
+        except KeyfoldError:
+            return None
+
+    def counts(self, snapshot: FileName) -> bool:
+        """Whether a snapshot is of the version that its name says now (docs/FORMAT.md, rule R8).
+
+        One that cannot be read counts: who reads it will say what is wrong. With an id nothing is
+        read.
+        """
+        footer = None if snapshot.id else self.footer_or_none(snapshot)
+        if footer is None or footer.head is None:
+            return True
+        for kind in (Kind.DELTA, Kind.REFERENCE):
+            name = FileName(snapshot.version, snapshot.id, kind)
+            if name in self.sizes:
+                head = self.footer_or_none(name)
+                return head is None or head.fingerprint == footer.head
+        return True
+
+    def name_of(self, footer: Footer) -> str:
+        """The name that a file's footer says it has."""
+        identity = footer.identity
+        return str(FileName(identity.version, identity.id, footer.frame.kind))
+
+    def count(self, kind: Kind) -> int:
+        """Number of files of a kind."""
+        return sum(name.kind is kind for name in self.sizes)
+
+    def loadable(self, version: int, head: Footer | None) -> frozenset[int]:
+        """Versions up to `version` for which every file is there; contents are not checked.
+
+        Ids of older versions come from the lineage of `head`, the head of `version`, and of the
+        snapshots it leads to. `version` itself is left out when its head cannot be read (None).
+        """
+        found: set[int] = set()
+        for candidate, unique in sorted(self._chain(version, head).items()):
+            whole = any(
+                FileName(candidate, unique, kind) in self.sizes
+                for kind in (Kind.SNAPSHOT, Kind.REFERENCE)
+            )
+            delta = FileName(candidate, unique, Kind.DELTA) in self.sizes
+            if whole or (delta and (candidate == 1 or candidate - 1 in found)):
+                found.add(candidate)
+        return frozenset(found)
+
+    def _chain(self, version: int, head: Footer | None) -> dict[int, str]:
+        """Ids of the versions that led to `version`, and its own if it has a head, by version."""
+        if head is None or not head.identity.id:
+            # Without ids a version has one name, so the listing says it all.
+            last = version if head else version - 1
+            return {name.version: "" for name in self.sizes if not name.id and name.version <= last}
+        chain = {version: head.identity.id}
+        footer = head
+        while footer.lineage:
+            chain |= {link.version: link.id for link in footer.lineage}
+            oldest = footer.lineage[-1]
+            name = FileName(oldest.version, oldest.id, Kind.SNAPSHOT)
+            if oldest.kind is not Kind.SNAPSHOT or name not in self.sizes:
+                break
+            try:
+                footer = self.footer(name)
+            except KeyfoldError:
+                # Older versions need this snapshot's lineage, so for now they are not counted.
+                break
+        return chain
+
+
+def list_store(storage: Storage, folder: str, last: int, first: int = 0) -> StoreFiles:
+    """Lists a store's folder.
+
+    Versions after `last` are left out, as they are not committed, and those before `first`:
+    HDFSBacked, which may have kept the state before a migration, gives its files the same names.
+    """
+    sizes: dict[FileName, int] = {}
+    times: dict[FileName, int | None] = {}
+    for entry in storage.listing(folder):
+        name = None if entry.is_folder else parse_name(entry.name)
+        if name is not None and first <= name.version <= last:
+            sizes[name], times[name] = entry.size, entry.modified
+    return StoreFiles(storage, folder, sizes, times)

@@ -1,0 +1,105 @@
+"""Every store of every partition at one batch: its files, and its head or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from keyfold.errors import FileCorruptError, KeyfoldError, PartitionsMismatchError
+from keyfold.format.footer import Footer, Identity
+from keyfold.format.place import StorePlace
+from keyfold.rows.partition_key import CONSTANT
+from keyfold.spark_log.batch import Batch
+from keyfold.spark_log.logs import OperatorMetadata
+from keyfold.state.store_files import StoreFiles, list_store
+from keyfold.storage import Storage
+
+# Object stores answer in tens of ms, so partitions are read side by side.
+THREADS = 16
+
+
+@dataclass(frozen=True)
+class Part:
+    """One store of one partition."""
+
+    place: StorePlace
+    version: int
+    unique: str
+    files: StoreFiles
+    head: Footer | None
+    error: KeyfoldError | None
+
+
+class Walk:
+    """Reads the heads of a checkpoint's stores at one committed batch.
+
+    Files of versions before `first` are not looked at.
+    """
+
+    def __init__(
+        self, storage: Storage, batch: Batch, pool: ThreadPoolExecutor, first: int = 0
+    ) -> None:
+        self._storage = storage
+        self._batch = batch
+        self._pool = pool
+        self._first = first
+
+    def parts(self, operator: OperatorMetadata) -> list[list[Part]]:
+        """Parts of each store of an operator, in the order of the partitions."""
+        # Partition 0 first: it tells whether the others exist.
+        first = self._parts(operator, range(1))
+        one = _only_partition_0(first)
+        others = self._parts(operator, range(1, 1 if one else self._batch.partitions(operator)))
+        return [zero + more for zero, more in zip(first, others, strict=True)]
+
+    def _parts(self, operator: OperatorMetadata, partitions: Sequence[int]) -> list[list[Part]]:
+        tasks = [
+            [self._pool.submit(self._part, operator, index, partition) for partition in partitions]
+            for index in range(len(operator.stores))
+        ]
+        return [[task.result() for task in store] for store in tasks]
+
+    def _part(self, operator: OperatorMetadata, index: int, partition: int) -> Part:
+        place = StorePlace(operator.id, partition, operator.stores[index].name)
+        unique = self._batch.commit.id_of(operator.id, partition, index)
+        version = self._batch.version
+        error: KeyfoldError | None = None
+        # Twice, as a running query may replace or remove the file after it was listed.
+        for _ in range(2):
+            files = list_store(self._storage, place.folder, version, self._first)
+            try:
+                head = files.head(version, unique)
+                self._check_identity(head.identity, place)
+                return Part(place, version, unique, files, head, None)
+            except KeyfoldError as found:
+                error = found
+        return Part(place, version, unique, files, None, error)
+
+    def _check_identity(self, found: Identity, place: StorePlace) -> None:
+        if (found.operator, found.partition, found.store) != (
+            place.operator,
+            place.partition,
+            place.store,
+        ):
+            raise FileCorruptError(
+                f"The head of version {found.version} in the folder of operator {place.operator} "
+                f"partition {place.partition} store {place.store} says it is of operator "
+                f"{found.operator} partition {found.partition} store {found.store}. Restore the "
+                "folder from a copy."
+            )
+        offsets = self._batch.offsets
+        partitions = None if offsets is None else offsets.shuffle_partitions
+        if partitions and found.partitions and found.partitions != partitions:
+            raise PartitionsMismatchError(
+                f"Version {found.version} of operator {place.operator} partition "
+                f"{place.partition} store {place.store} was written for {found.partitions} "
+                f"partitions and the query has {partitions}: a rescale is unfinished. Finish it "
+                "before the query starts again."
+            )
+
+
+def _only_partition_0(first: list[list[Part]]) -> bool:
+    heads = [part.head for store in first for part in store]
+    families = [it for head in heads if head is not None for it in head.families]
+    return bool(families) and all(it.partition_key == CONSTANT for it in families)

@@ -1,0 +1,38 @@
+"""State as a DataFrame: Spark's Python workers read the files, a partition each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa  # type: ignore[import-untyped]
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from keyfold.spark_log.batch import Batch, find_batch
+from keyfold.table.scan import Scan
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def spark_frame(spark: SparkSession, scan: Scan) -> DataFrame:
+    """What a scan without a limit asks for; raises KeyfoldError if there is no head."""
+    batch = find_batch(scan.source.storage, scan.batch)
+    partitions = scan.source.partitions(batch)
+    frame = spark.range(0, partitions, 1, partitions)
+    return frame.mapInArrow(_reader(scan, batch), from_arrow_schema(scan.schema))
+
+
+def _reader(
+    scan: Scan, batch: Batch
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    # Without the heads that were read here.
+    sent = replace(scan, source=replace(scan.source, _heads={}))
+
+    def read(parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for part in parts:
+            for partition in part.column(0).to_pylist():
+                yield from sent.shaped(sent.source.table(batch, partition)).to_batches()
+
+    return read

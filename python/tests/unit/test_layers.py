@@ -1,0 +1,91 @@
+"""Which module may import which: no circle among modules, nor among packages."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import keyfold
+
+ROOT = Path(keyfold.__file__).parent
+MODULES = {
+    ".".join(["keyfold", *file.relative_to(ROOT).with_suffix("").parts]).removesuffix(
+        ".__init__"
+    ): file
+    for file in ROOT.rglob("*.py")
+}
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Everything, also within functions and for types alone."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module is not None
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def imports(module: str) -> set[str]:
+    """The modules of Keyfold that a module imports; not the packages above it."""
+    found = set()
+    for name in imported(MODULES[module]):
+        here = name if name in MODULES else name.rpartition(".")[0]
+        if here in MODULES:
+            found.add(here)
+    return found - {module}
+
+
+def package_of(module: str) -> str:
+    """The package that it is in; a module at the root is one by itself."""
+    return ".".join(module.split(".")[:2])
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_modules_import_each_other() -> None:
+    assert circle({it: imports(it) for it in MODULES}) == []
+
+
+def test_no_packages_import_each_other() -> None:
+    graph: dict[str, set[str]] = {}
+    for module in MODULES:
+        here = package_of(module)
+        others = {package_of(it) for it in imports(module)} - {here}
+        graph.setdefault(here, set()).update(others)
+    assert circle(graph) == []
+
+
+def test_a_circle_is_found() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}})
+
+
+@pytest.mark.parametrize(
+    "module", sorted(it for it in MODULES if not MODULES[it].name.startswith("__"))
+)
+def test_pyspark_is_imported_where_it_is_needed_alone(module: str) -> None:
+    users = {"keyfold._jvm", "keyfold.flink", "keyfold.fsck.runner", "keyfold.table.spark_frame"}
+    at_run_time = any(
+        isinstance(node, (ast.Import, ast.ImportFrom)) and "pyspark" in ast.unparse(node)
+        for node in ast.walk(_without_types(ast.parse(MODULES[module].read_text())))
+    )
+    assert at_run_time == (module in users)
+
+
+def _without_types(tree: ast.Module) -> ast.Module:
+    body = [
+        node
+        for node in tree.body
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    ]
+    return ast.Module(body, [])
