@@ -2,7 +2,6 @@ package io.keyfold.spark
 
 import java.nio.file.{Files, Path}
 
-import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.sql.internal.SQLConf
 
 /** `docs/configuration.md`, generated from the registry of settings: `make docs`. */
@@ -25,41 +24,41 @@ object ConfigurationPage {
        |
        || setting | effect |
        ||---|---|
-       |${honoured.map { case (entry, effect) => s"| `${entry.key}` | $effect |" }.mkString("\n|")}
+       |${honoured.map { case (key, effect) => s"| `$key` | $effect |" }.mkString("\n|")}
        |
-       |Not used: ${unused.map { case (entry, why) => s"`${entry.key}`, $why" }.mkString("; ")}.
+       |Not used: ${unused.map { case (key, why) => s"`$key`, $why" }.mkString("; ")}.
        |""".stripMargin
   }
 
-  /** Spark's entries, so that a line of one that Spark does not have does not compile. */
-  private val honoured: Seq[(ConfigEntry[_], String)] = {
+  /** Spark's entries, so that a setting that Spark does not have does not compile. */
+  private val honoured: Seq[(String, String)] = {
     import SQLConf._
     Seq(
-      STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT -> "deltas since the last snapshot at which maintenance writes the next",
-      STATE_STORE_CHECKPOINT_FORMAT_VERSION -> "2 gives each attempt files of its own, of which only those are read that the commit log names; `keyfold.configure` sets it",
-      STREAMING_MAINTENANCE_INTERVAL -> "how often maintenance runs",
-      MIN_BATCHES_TO_RETAIN -> "how many versions before the newest stay loadable",
-      RATIO_EXTRA_SPACE_ALLOWED_IN_CHECKPOINT -> "share of these by which old files may pile up before they are looked for and deleted",
-      MAX_VERSIONS_TO_DELETE_PER_MAINTENANCE -> "most versions whose files one maintenance deletes",
-      STATE_STORE_AUTO_SNAPSHOT_REPAIR_ENABLED -> "whether an older snapshot and more deltas take the place of a snapshot that cannot be read",
-      STATE_STORE_AUTO_SNAPSHOT_REPAIR_NUM_FAILURES_BEFORE_ACTIVATING -> "how often the snapshot is tried before that",
-      STATE_STORE_AUTO_SNAPSHOT_REPAIR_MAX_CHANGE_FILE_REPLAY -> "most deltas to read in its place",
-      STATE_STORE_ROW_CHECKSUM_ENABLED -> "each row has a checksum, in memory and in files; one that memory has damaged is never written",
-      STATE_STORE_ROW_CHECKSUM_READ_VERIFICATION_RATIO -> "of so many rows read from memory one is verified; 0: none",
-      MAX_BATCHES_TO_RETAIN_IN_MEMORY -> "newest versions kept in memory, at least 2",
-      STREAMING_STATE_STORE_ENCODING_FORMAT -> "`unsaferow` or `avro`: how transformWithState encodes its rows (`test_operators.py` runs both)",
-      STATE_STORE_FORMAT_VALIDATION_ENABLED -> "whether the first row read is checked against the query's schema",
-      STATE_STORE_COMMIT_VALIDATION_ENABLED -> "whether commits are reported to the driver",
-      STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG -> "whether snapshots are reported to the driver, which asks for one where they lag",
-      STATE_STORE_UNLOAD_ON_COMMIT -> "maintenance and unloading at the end of each task",
-      STREAMING_CHECKPOINT_FILE_MANAGER_CLASS -> "how files are written"
+      STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT.key -> "deltas since the last snapshot at which maintenance writes the next",
+      STATE_STORE_CHECKPOINT_FORMAT_VERSION.key -> "2 gives each attempt files of its own, of which only those are read that the commit log names; `keyfold.configure` sets it",
+      STREAMING_MAINTENANCE_INTERVAL.key -> "how often maintenance runs",
+      MIN_BATCHES_TO_RETAIN.key -> "how many versions before the newest stay loadable",
+      RATIO_EXTRA_SPACE_ALLOWED_IN_CHECKPOINT.key -> "share of these by which old files may pile up before they are looked for and deleted",
+      MAX_VERSIONS_TO_DELETE_PER_MAINTENANCE.key -> "most versions whose files one maintenance deletes",
+      STATE_STORE_AUTO_SNAPSHOT_REPAIR_ENABLED.key -> "whether an older snapshot and more deltas take the place of a snapshot that cannot be read",
+      STATE_STORE_AUTO_SNAPSHOT_REPAIR_NUM_FAILURES_BEFORE_ACTIVATING.key -> "how often the snapshot is tried before that",
+      STATE_STORE_AUTO_SNAPSHOT_REPAIR_MAX_CHANGE_FILE_REPLAY.key -> "most deltas to read in its place",
+      STATE_STORE_ROW_CHECKSUM_ENABLED.key -> "each row has a checksum, in memory and in files; one that memory has damaged is never written",
+      STATE_STORE_ROW_CHECKSUM_READ_VERIFICATION_RATIO.key -> "of so many rows read from memory one is verified; 0: none",
+      MAX_BATCHES_TO_RETAIN_IN_MEMORY.key -> "newest versions kept in memory, at least 2",
+      STREAMING_STATE_STORE_ENCODING_FORMAT.key -> "`unsaferow` or `avro`: how transformWithState encodes its rows (`test_operators.py` runs both)",
+      STATE_STORE_FORMAT_VALIDATION_ENABLED.key -> "whether the first row read is checked against the query's schema",
+      STATE_STORE_COMMIT_VALIDATION_ENABLED.key -> "whether commits are reported to the driver",
+      STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG.key -> "whether snapshots are reported to the driver, which asks for one where they lag",
+      STATE_STORE_UNLOAD_ON_COMMIT.key -> "maintenance and unloading at the end of each task",
+      STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key -> "how files are written"
     )
   }
 
-  private val unused: Seq[(ConfigEntry[_], String)] = Seq(
-    SQLConf.STREAMING_CHECKPOINT_FILE_CHECKSUM_ENABLED ->
+  private val unused: Seq[(String, String)] = Seq(
+    SQLConf.STREAMING_CHECKPOINT_FILE_CHECKSUM_ENABLED.key ->
       "as Keyfold's files carry their own checksums",
-    SQLConf.STATE_STORE_COMPRESSION_CODEC ->
+    SQLConf.STATE_STORE_COMPRESSION_CODEC.key ->
       s"as `${KeyfoldConf.all.find(_.key.endsWith("compression.codec")).get.key}` takes its place"
   )
 

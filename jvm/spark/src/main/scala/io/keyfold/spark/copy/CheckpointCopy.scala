@@ -46,10 +46,14 @@ final class CheckpointCopy(
           "one if it is what a copy has left that broke off"
       )
     }
-    val newest = logs.lastCommitted.getOrElse(throw refused("KEYFOLD_CLONE_BATCH", "no batch was committed"))
+    val newest =
+      logs.lastCommitted.getOrElse(throw refused("KEYFOLD_CLONE_BATCH", "no batch was committed"))
     val chosen = batch.getOrElse(newest)
     val settings = logs.settings(chosen).filter(_ => logs.hasCommitted(chosen)).getOrElse {
-      throw refused("KEYFOLD_CLONE_BATCH", s"batch $chosen is not in its logs; the newest committed is $newest")
+      throw refused(
+        "KEYFOLD_CLONE_BATCH",
+        s"batch $chosen is not in its logs; the newest committed is $newest"
+      )
     }
     val provider = settings.getOrElse(CheckpointLogs.ProviderKey, "")
     if (provider != classOf[KeyfoldStateStoreProvider].getName) {

@@ -31,7 +31,8 @@ private final class RescalePlanner(
   private val refusals = mutable.Buffer.empty[RescaleRefused]
 
   def plan(): CheckpointPlan = {
-    if (to < 1) refuse("KEYFOLD_RESCALE_PARTITIONS", s"the number of partitions must be at least 1, not $to")
+    if (to < 1)
+      refuse("KEYFOLD_RESCALE_PARTITIONS", s"the number of partitions must be at least 1, not $to")
     if (logs.isRunningHere) {
       refuse("KEYFOLD_RESCALE_RUNNING", "the query runs in this Spark application; stop it first")
     }
@@ -46,7 +47,10 @@ private final class RescalePlanner(
   private def planAfter(last: Long): CheckpointPlan = {
     val resumes = checkBegun(last)
     val from = logs.partitions(last).getOrElse {
-      refuse("KEYFOLD_RESCALE_NO_BATCH", s"the offset log does not say with how many partitions batch $last ran")
+      refuse(
+        "KEYFOLD_RESCALE_NO_BATCH",
+        s"the offset log does not say with how many partitions batch $last ran"
+      )
       0
     }
     if (from == to) refuse("KEYFOLD_RESCALE_PARTITIONS", s"the query has $to partitions already")
@@ -75,7 +79,10 @@ private final class RescalePlanner(
           s"run it again with that number first, which finishes it, or roll back to batch $last"
       )
     } else if (begun < last) {
-      refuse("KEYFOLD_RESCALE_NO_BATCH", s"batch $last was committed, and the offset log ends at $begun")
+      refuse(
+        "KEYFOLD_RESCALE_NO_BATCH",
+        s"batch $last was committed, and the offset log ends at $begun"
+      )
     }
     isRescale && logs.partitions(begun).contains(to)
   }
@@ -103,7 +110,7 @@ private final class RescalePlanner(
     case SinkChoice.NoFileSink   => ()
     case SinkChoice.Folder(path) =>
       logs.fileSink(path).map(_.lastBatch) match {
-        case None       => refuse("KEYFOLD_RESCALE_SINK", s"there is no log of a file sink in $path")
+        case None => refuse("KEYFOLD_RESCALE_SINK", s"there is no log of a file sink in $path")
         case Some(ends) =>
           if (!ends.contains(last) && !(resumes && ends.contains(last + 1))) {
             refuse(
@@ -122,7 +129,8 @@ private final class RescalePlanner(
       resumes: Boolean
   ): Seq[OperatorPlan] = {
     val operators = logs.operators(last)
-    if (operators.isEmpty) refuse("KEYFOLD_RESCALE_NO_STATE", s"${logs.location} has no stateful operator")
+    if (operators.isEmpty)
+      refuse("KEYFOLD_RESCALE_NO_STATE", s"${logs.location} has no stateful operator")
     operators.map { operator =>
       val of = ids.map(_.getOrElse(operator.id, Array.empty))
       val planned = operator.stores.zipWithIndex.flatMap { case (store, index) =>
