@@ -55,6 +55,13 @@ final class CheckpointCopy(
         s"batch $chosen is not in its logs; the newest committed is $newest"
       )
     }
+    if (!logs.canStartAfter(chosen)) {
+      throw refused(
+        "KEYFOLD_CLONE_BATCH",
+        s"Spark could not start after batch $chosen, since it needs the offsets of batch " +
+          s"${chosen - 1} too, which are gone; the oldest batch to copy is ${chosen + 1}"
+      )
+    }
     val provider = settings.getOrElse(CheckpointLogs.ProviderKey, "")
     if (provider != classOf[KeyfoldStateStoreProvider].getName) {
       throw refused("KEYFOLD_CLONE_PROVIDER", s"its state was written by $provider")

@@ -98,6 +98,12 @@ private final class Rollback(
       throw refused(s"batch $batch is not in the offset log any more, or is of another provider")
     }
     if (!logs.hasCommitted(batch)) throw refused(s"batch $batch is not in the commit log any more")
+    if (!logs.canStartAfter(batch)) {
+      throw refused(
+        s"Spark could not start after batch $batch, since it needs the offsets of batch " +
+          s"${batch - 1} too, which are gone; the oldest batch to go back to is ${batch + 1}"
+      )
+    }
     val partitions = logs.partitions(batch).getOrElse(0)
     val planner = new StorePlanner(blobs, partitions, partitions, batch + 1, parallel)
     for (operator <- logs.operators(batch); (store, index) <- operator.stores.zipWithIndex) {

@@ -82,9 +82,11 @@ class CheckpointCopySuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
   test("a copy has the head of every partition, even where a snapshot holds all of the version") {
     val it = new Scenario(spark, Scenario.aggregation, format = 2)
-    it.run(4, () => org.apache.spark.sql.keyfold.StateStores.maintain())
+    it.run(5, () => org.apache.spark.sql.keyfold.StateStores.maintain())
     val committed = filesOf(it.folder).keys.filter(_.matches("commits/\\d+")).toSeq
-    val copied = for (batch <- committed.map(_.split('/')(1).toLong)) yield {
+    // All that a query could start after, which the oldest is not.
+    val batches = committed.map(_.split('/')(1).toLong).sorted.drop(1)
+    val copied = for (batch <- batches) yield {
       val names = filesOf(copy(it, batch)._1).keys.filter(_.startsWith("state/0/")).toSeq
       val heads = names.filter(name => name.matches(s".*/${batch + 1}_[^.]*\\.delta"))
       assert(heads.length == 8, names)
@@ -114,6 +116,18 @@ class CheckpointCopySuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val (to, said) = copy(it, dryRun = true)
     assert(!Files.exists(to) && !said("applied").bool && said("bytes").num > 0)
     assert(intercept[Invalid](copy(it, batch = 7)).condition == "KEYFOLD_CLONE_BATCH")
+  }
+
+  test("the oldest batch in the logs is refused: Spark could not start after it") {
+    val it = new Scenario(spark, Scenario.aggregation, format = 2)
+    it.run(4)
+    val names = filesOf(it.folder.resolve("offsets")).keys
+    val oldest = names.flatMap(_.toLongOption).min
+    assert(oldest > 0)
+    val error = intercept[Invalid](copy(it, batch = oldest))
+    assert(error.condition == "KEYFOLD_CLONE_BATCH")
+    assert(error.getMessage.contains(s"the oldest batch to copy is ${oldest + 1}"))
+    copy(it, batch = oldest + 1)
   }
 
   test("whatever write of a copy fails, what it leaves is not taken for an empty folder") {

@@ -163,4 +163,15 @@ class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark with Even
     assert(error.getMessage.contains("has run since"))
     it.check()
   }
+
+  test("the oldest batch in the logs is refused: Spark could not start after it") {
+    val it = new Counts(2)
+    it.run(4)
+    Files.delete(Path.of(it.checkpoint, "offsets", "0"))
+    val error = intercept[RescaleRefused](it.rollback(1))
+    assert(error.getMessage.contains("the oldest batch to go back to is 2"))
+    it.rollback(2)
+    it.run(1)
+    it.check()
+  }
 }

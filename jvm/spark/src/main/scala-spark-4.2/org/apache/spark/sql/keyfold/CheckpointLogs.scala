@@ -46,6 +46,11 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   def settings(batch: Long): Option[Map[String, String]] =
     logs.offsetLog.get(batch).map(_.metadataOpt.fold(Map.empty[String, String])(_.conf))
 
+  /** Whether a query whose last batch is this one could start: Spark reads the offsets of the batch
+    * before it too. Those of the oldest batch in the log are gone.
+    */
+  def canStartAfter(batch: Long): Boolean = batch == 0 || logs.offsetLog.get(batch - 1).nonEmpty
+
   private[keyfold] def offsetMetadata(batch: Long): OffsetSeqMetadataBase =
     logs.offsetLog.get(batch).flatMap(_.metadataOpt).get
 
