@@ -124,7 +124,9 @@ class Job:
             if self._query is not None and not self._query.awaitTermination(WAIT_S):
                 error = f"not ended in {WAIT_S} s"
         except Exception as failure:  # noqa: BLE001 - whoever asked judges it
-            error = f"{type(failure).__name__}: {failure}"
+            # With its causes: an interruption may be deep down.
+            causes = getattr(failure, "_stackTrace", "")
+            error = f"{type(failure).__name__}: {failure}\n{causes}"
         faults = dict(self._faults.end()) if self._faults is not None else {}
         self._query = self._faults = None
         return {"error": error, "faults": faults}
