@@ -66,6 +66,17 @@ def test_no_packages_import_each_other() -> None:
     assert circle(graph) == []
 
 
+@pytest.mark.parametrize(
+    "package", sorted({it for it in MODULES if MODULES[it].name == "__init__.py"} - {"keyfold"})
+)
+def test_a_package_says_what_it_imports(package: str) -> None:
+    its = {it for module in MODULES if package_of(module) == package for it in imports(module)}
+    names = sorted({package_of(it).removeprefix("keyfold.") for it in its} - {package[8:]})
+    told = ast.get_docstring(ast.parse(MODULES[package].read_text()))
+    assert told is not None
+    assert told.split("Imports: ")[1] == f"{', '.join(names) or 'nothing'}."
+
+
 def test_a_circle_is_found() -> None:
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}})
 

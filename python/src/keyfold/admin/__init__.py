@@ -1,1 +1,4 @@
-"""What changes a checkpoint: done by Keyfold's Scala side, through Spark's own classes."""
+"""What changes a checkpoint: done by Keyfold's Scala side, through Spark's own classes.
+
+Imports: errors, session, text.
+"""

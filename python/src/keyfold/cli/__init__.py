@@ -1,1 +1,4 @@
-"""The command `keyfold`."""
+"""The command `keyfold`.
+
+Imports: _version, admin, checkpoint, errors, table, text.
+"""

@@ -1,1 +1,4 @@
-"""A state file: its parts, byte by byte, and how it is read."""
+"""A state file: its parts, byte by byte, and how it is read.
+
+Imports: errors.
+"""

@@ -1,1 +1,4 @@
-"""Looks for damage in a checkpoint."""
+"""Looks for damage in a checkpoint.
+
+Imports: errors, format, rows, schema, spark_log, state, storage, table, text.
+"""

@@ -1,1 +1,4 @@
-"""What the state consists of, as tables of metadata."""
+"""What the state consists of, as tables of metadata.
+
+Imports: describe, errors, format, rows, spark_log, state, storage, table, text.
+"""

@@ -1,1 +1,4 @@
-"""What Spark itself writes into a checkpoint."""
+"""What Spark itself writes into a checkpoint.
+
+Imports: errors, format, settings, storage, text.
+"""

@@ -1,1 +1,4 @@
-"""Values as text, for terminals and notebooks."""
+"""Values as text, for terminals and notebooks.
+
+Imports: nothing.
+"""

@@ -1,6 +1,6 @@
 package io.keyfold
 
 /** Duty: hash to key group, key group to partition; pure functions (docs/FORMAT.md, section 6).
-  * Imports nothing of Keyfold. Threads: no state.
+  * Imports: nothing. Threads: no state.
   */
 package object group

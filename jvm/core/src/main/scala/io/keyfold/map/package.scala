@@ -1,7 +1,7 @@
 package io.keyfold
 
 /** Duty: the rows of one store in memory, by column family and key group, in several versions at
-  * once. Imports `mem`, `group` and `format`'s descriptions. Threads: one writer at a time; pinned
-  * views may be read by any one thread each while the writer goes on; see [[map.StateMap]].
+  * once. Imports: `errors`, `format`, `group`, `mem`. Threads: one writer at a time; pinned views
+  * may be read by any one thread each while the writer goes on; see [[map.StateMap]].
   */
 package object map
