@@ -46,7 +46,7 @@ object ConfigurationPage {
       STATE_STORE_ROW_CHECKSUM_ENABLED.key -> "each row has a checksum, in memory and in files; one that memory has damaged is never written",
       STATE_STORE_ROW_CHECKSUM_READ_VERIFICATION_RATIO.key -> "of so many rows read from memory one is verified; 0: none",
       MAX_BATCHES_TO_RETAIN_IN_MEMORY.key -> "newest versions kept in memory, at least 2",
-      STREAMING_STATE_STORE_ENCODING_FORMAT.key -> "`unsaferow` or `avro`: how transformWithState encodes its rows (`test_operators.py` runs both)",
+      STREAMING_STATE_STORE_ENCODING_FORMAT.key -> "`unsaferow` or `avro`: how transformWithState encodes its rows (`test_operator_tables.py` runs both)",
       STATE_STORE_FORMAT_VALIDATION_ENABLED.key -> "whether the first row read is checked against the query's schema",
       STATE_STORE_COMMIT_VALIDATION_ENABLED.key -> "whether commits are reported to the driver",
       STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG.key -> "whether snapshots are reported to the driver, which asks for one where they lag",

@@ -1,9 +1,10 @@
 """Counts per key that remember which attempts wrote them, in tasks that are held for their twin.
 
-Usage: twins_job.py INPUT CHECKPOINT OUTPUT MEETINGS
+Usage: speculation_job.py INPUT CHECKPOINT OUTPUT MEETINGS
 
-Batch n writes to OUTPUT/<n>. One partition of each batch is held as `twin_plan` says; its attempts
-leave a file in MEETINGS, named by batch and number of the attempt, once they have committed.
+Batch n writes to OUTPUT/<n>. One partition of each batch is held as `speculation_plan` says; its
+attempts leave a file in MEETINGS, named by batch and number of the attempt, once they have
+committed.
 """
 
 import sys
@@ -17,7 +18,7 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.state import GroupState
 
-from twin_plan import BATCHES, ORIGINAL_FIRST, ORIGINAL_UNCOMMITTED, planned
+from speculation_plan import BATCHES, ORIGINAL_FIRST, ORIGINAL_UNCOMMITTED, planned
 
 TIMEOUT_S = 120
 # Batch and partition of the tasks whose original must not commit. Executors cannot import the plan.

@@ -1,6 +1,6 @@
 """Counts per key, by one of two drivers that are given the same checkpoint.
 
-Usage: rivals_job.py INPUT CHECKPOINT OUTPUT MEETING
+Usage: concurrent_drivers_job.py INPUT CHECKPOINT OUTPUT MEETING
 
 In batch 1, once its state has been written and before it is committed, the driver leaves a file
 MEETING and waits until it is gone.

@@ -10,11 +10,11 @@ import pytest
 import keyfold
 from attempts import Attempt, state_attempts
 from keyed_values import KEYS, expected, write_input
+from speculation_plan import BATCHES, ORIGINAL_FIRST, ORIGINAL_UNCOMMITTED, PARTITIONS, planned
 from standalone import Standalone
 from submit import Spark
-from twin_plan import BATCHES, ORIGINAL_FIRST, ORIGINAL_UNCOMMITTED, PARTITIONS, planned
 
-JOB = "twins_job.py"
+JOB = "speculation_job.py"
 CONF = {
     "spark.sql.shuffle.partitions": PARTITIONS,
     # The jobs begin when both executors are there.

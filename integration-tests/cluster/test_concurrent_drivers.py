@@ -9,7 +9,7 @@ from keyed_values import KEYS, expected, rows_of, write_input
 from programs import Program
 from submit import PARTITIONS, Spark
 
-JOB = "rivals_job.py"
+JOB = "concurrent_drivers_job.py"
 FILES = 6
 # Maintenance of both has a snapshot to write after every batch.
 CONF = {
