@@ -13,6 +13,7 @@ from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from reading import compare
 from session import NEEDS_JAR, Query
+from test_operator_tables import OPERATORS, SCHEMA, marked, rows
 
 import keyfold
 from files import files_in
@@ -22,7 +23,6 @@ from keyfold.errors import JvmError, OtherProviderError
 from keyfold.fsck.finding import Kind
 from keyfold.settings import PROVIDER_CLASS
 from providers import HDFS, ROCKSDB
-from test_operators import OPERATORS, SCHEMA, marked, rows
 
 pytestmark = [*NEEDS_JAR, pytest.mark.timeout(400)]
 
