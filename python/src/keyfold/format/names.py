@@ -17,7 +17,7 @@ class Kind(IntEnum):
 
 _SUFFIXES = {Kind.DELTA: "delta", Kind.SNAPSHOT: "snapshot", Kind.REFERENCE: "ref"}
 _KINDS = {suffix: kind for kind, suffix in _SUFFIXES.items()}
-_NAME = re.compile(r"(0|[1-9][0-9]*)(?:_([^/.]+))?\.(delta|snapshot|ref)")
+_NAME = re.compile(r"([1-9][0-9]*)(?:_([^/.]+))?\.(delta|snapshot|ref)")
 _FOLDER = re.compile(r"(?:0|[1-9][0-9]{0,18})/(?:0|[1-9][0-9]{0,9})(?:/([^/]+))?")
 _NOT_OF_ID = re.compile(r"[/.\x00-\x1f\x7f]")
 _NOT_OF_STORE = re.compile(r"[/\x00-\x1f\x7f]")
@@ -48,7 +48,7 @@ def parse_name(name: str) -> FileName | None:
     if match is None:
         return None
     version, unique, suffix = match.groups()
-    if not is_number(version):
+    if not is_number(version) or not is_id(unique or ""):
         return None
     return FileName(int(version), unique or "", _KINDS[suffix])
 

@@ -23,7 +23,11 @@ final class ByteSink(initial: Int = 256) {
     used += 1
   }
 
+  /** @throws java.lang.IllegalArgumentException
+    *   if it does not fit
+    */
   def u16(value: Int): Unit = {
+    require(value >= 0 && value <= 0xffff, s"Invalid number $value: it must be from 0 to 65535")
     u8(value)
     u8(value >>> 8)
   }

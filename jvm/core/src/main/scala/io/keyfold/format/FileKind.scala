@@ -28,7 +28,7 @@ object FileKind {
   case object Reference extends FileKind(3, "ref")
 
   private val all = Seq(Delta, Snapshot, Reference)
-  private val Name = """(0|[1-9][0-9]{0,18})(?:_([^/.]+))?\.([a-z]+)""".r
+  private val Name = """([1-9][0-9]{0,18})(?:_([^/.]+))?\.([a-z]+)""".r
 
   def ofCode(code: Int): Option[FileKind] = all.find(_.code == code)
 
@@ -37,8 +37,9 @@ object FileKind {
     case Name(version, id, ending) =>
       for {
         number <- version.toLongOption
+        unique = Option(id).getOrElse("") if Names.isId(unique)
         kind <- all.find(_.ending == ending)
-      } yield (VersionId(number, Option(id).getOrElse("")), kind)
+      } yield (VersionId(number, unique), kind)
     case _ => None
   }
 }

@@ -157,7 +157,7 @@ object FileReader {
     val codecCode = in.u8()
     val codec = Codec.ofCode(codecCode).getOrElse(in.fail(s"unknown codec $codecCode"))
     val raw = decompress(path, "footer", codec, Arrays.copyOf(end, stored), rawLength)
-    val footer = FooterCodec.decode(raw, raw.length, path)
+    val footer = FooterCodec.decode(raw, raw.length, path, kind)
     checkFooter(footer, path, version, kind, blocksEnd = trailerAt - stored)
     new FileReader(blob, path, kind, flags, footer, checksum)
   }

@@ -31,7 +31,7 @@ object FooterCodec {
     * @throws io.keyfold.errors.UnknownFormat
     *   if it has a required section that is not known
     */
-  def decode(bytes: Array[Byte], length: Int, path: String): Footer = {
+  def decode(bytes: Array[Byte], length: Int, path: String, kind: FileKind): Footer = {
     val in = new ByteSource(bytes, 0, length, path, "footer")
     var sections = Map.empty[Int, ByteSource]
     while (in.remaining > 0) {
@@ -59,6 +59,9 @@ object FooterCodec {
     def optional[T](code: Int)(body: ByteSource => T): Option[T] =
       if (sections.contains(code)) Some(required(code)(body)) else None
 
+    if (kind == FileKind.Delta && !sections.contains(Section.Dropped)) {
+      in.fail(s"section ${Section.Dropped} is missing")
+    }
     val id = required(Section.Identity)(identity)
     check(id, in)
     val families = required(Section.Families)(this.families)

@@ -1,5 +1,8 @@
 package io.keyfold.format
 
+import java.nio.charset.StandardCharsets
+import java.nio.charset.StandardCharsets.UTF_8
+
 /** Names that files and logs give of others: docs/FORMAT.md, section 2. None leads out of the
   * checkpoint's `state` folder.
   */
@@ -26,6 +29,13 @@ object Names {
     */
   def isFile(path: String, name: String): Boolean =
     path.endsWith(s"/$name") && isFolder(path.dropRight(name.length + 1))
+
+  /** Most column families of a version, and most bytes of a name. */
+  val Most: Int = 0xffff
+
+  /** Whether a name can be written to a file and read back as it is. */
+  def isText(text: String): Boolean =
+    StandardCharsets.UTF_8.newEncoder.canEncode(text) && text.getBytes(UTF_8).length <= Most
 
   private def isControl(c: Char) = c < ' ' || c == '\u007f'
 }

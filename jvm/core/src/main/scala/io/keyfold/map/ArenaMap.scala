@@ -53,8 +53,10 @@ final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoc
       throw new OutOfOrder(s"Cannot begin on version $base while another transaction is open")
     }
     val below = pinned(held(base))
-    writer = pinned(tree.grow(below))
-    new ArenaTxn(this, arena, below, writer)
+    val node = pinned(tree.grow(below))
+    val txn = new ArenaTxn(this, arena, below, node)
+    writer = node
+    txn
   }
 
   override def retain(newest: VersionId, count: Int): Unit = synchronized {

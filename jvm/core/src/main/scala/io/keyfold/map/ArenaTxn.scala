@@ -47,6 +47,8 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     try writer.retireAll(rows)
     catch { case e: Throwable => giveUp(e) }
     if (origins(family) != null) droppedFamilies :+= rows.spec.name
+    // It may be of this family, which can be made again.
+    lastChanged = null
     node.families = node.families.patch(family, Nil, 1)
     origins = origins.patch(family, Nil, 1)
   }

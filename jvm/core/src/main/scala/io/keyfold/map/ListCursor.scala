@@ -25,6 +25,9 @@ private[map] final class ListCursor(
     base: KeySet,
     owner: ArenaView
 ) extends ChangeCursor {
+
+  /** Kept, since a view that nobody has is collected, and its rows with it. */
+  private[map] val view: ArenaView = owner
   private val lock = owner.lock
   private val records = new Records(addresses)
   private val values = if (spec.multiValue) new ValueSteps(addresses) else null

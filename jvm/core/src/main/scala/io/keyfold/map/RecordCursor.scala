@@ -20,6 +20,9 @@ private[map] abstract class RecordCursor(
     owner: ArenaView,
     txn: ArenaTxn
 ) extends RowCursor {
+
+  /** Kept, since a view that nobody has is collected, and its rows with it. */
+  private[map] val view: ArenaView = owner
   private val lock = owner.lock
   private val batch = new IntList
   private var index = -1

@@ -109,7 +109,9 @@ private final class ChecksumSeal(verifyEvery: Long, location: StoreLocation, onD
   /** Leaves key and value in the buffer, one behind the other, with room for a checksum. */
   private def checksumOf(key: Slice, value: Slice, valueLength: Int): Int = {
     val length = key.length + valueLength
-    if (buffer.length < length + Integer.BYTES) buffer = new Array[Byte](length * 2)
+    if (buffer.length < length + Integer.BYTES) {
+      buffer = new Array[Byte](math.min(length * 2L, Int.MaxValue - 8L).toInt)
+    }
     Mem.copy(key.base, key.offset, buffer, Mem.ArrayOffset, key.length)
     Mem.copy(value.base, value.offset, buffer, Mem.ArrayOffset + key.length, valueLength)
     crc.reset()

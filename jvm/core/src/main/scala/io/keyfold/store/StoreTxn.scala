@@ -2,8 +2,8 @@ package io.keyfold.store
 
 import java.util.concurrent.atomic.AtomicReference
 
-import io.keyfold.errors.{MisplacedRow, OutOfOrder}
-import io.keyfold.format.{FamilySpec, VersionId}
+import io.keyfold.errors.{Invalid, MisplacedRow, OutOfOrder}
+import io.keyfold.format.{FamilySpec, Names, VersionId}
 import io.keyfold.map.{MapTxn, RowCursor}
 import io.keyfold.mem.Slice
 
@@ -49,10 +49,23 @@ final class StoreTxn private[store] (
     val there = indexOf(spec)
     if (there >= 0) there
     else {
+      requireWritable(spec)
       val index = rows.createFamily(spec)
       placements = placementsOfFamilies()
       index
     }
+  }
+
+  /** A file has room for so many families, and for names of so many bytes. */
+  private def requireWritable(spec: FamilySpec): Unit = {
+    def refuse(why: String) = throw new Invalid(
+      "KEYFOLD_INVALID_ARGUMENT",
+      s"Cannot create column family ${spec.name.take(100)} of $location: $why"
+    )
+    if (!Names.isText(spec.name)) {
+      refuse(s"a name must be valid Unicode, of at most ${Names.Most} bytes in UTF-8")
+    }
+    if (rows.families.length >= Names.Most) refuse(s"there are ${Names.Most} already")
   }
 
   /** Takes a family out with all its rows; the indices behind its own go down by one.

@@ -6,7 +6,7 @@ import java.util.concurrent.{Semaphore, TimeUnit}
 
 import scala.util.control.NonFatal
 
-import io.keyfold.errors.OutOfOrder
+import io.keyfold.errors.{Invalid, OutOfOrder}
 import io.keyfold.format.{Ancestor, FamilySpec, FileKind, VersionId}
 import io.keyfold.io.{BlobStore, RetryingBlobStore}
 import io.keyfold.map.StateMap
@@ -84,6 +84,12 @@ final class VersionedStore(
 
   private def writing(base: VersionId)(begin: => StoreTxn): StoreTxn = {
     synchronized(requireOpen(base))
+    if (base.version == Long.MaxValue) {
+      throw new Invalid(
+        "KEYFOLD_INVALID_VERSION",
+        s"Cannot begin on version $base of $location: there is no number after it"
+      )
+    }
     acquireWriter(base)
     try {
       owner = begin

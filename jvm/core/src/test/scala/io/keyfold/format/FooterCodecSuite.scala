@@ -108,8 +108,8 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     sink.array.take(sink.length)
   }
 
-  private def decoded(bytes: Array[Byte]): Footer =
-    FooterCodec.decode(bytes, bytes.length, "7.delta")
+  private def decoded(bytes: Array[Byte], kind: FileKind = FileKind.Delta): Footer =
+    FooterCodec.decode(bytes, bytes.length, "7.delta", kind)
 
   /** The sections of an encoded footer, each with its 8 bytes of code, flags and length. */
   private def sections(bytes: Array[Byte]): List[Array[Byte]] =
@@ -363,8 +363,10 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     intercept[CorruptFile](decoded(bytes))
   }
 
-  test("a footer without dropped families drops none") {
-    assert(decoded(sections(encoded(small)).filter(_.head != 4).toArray.flatten) == small)
+  test("a footer without dropped families drops none, and is no delta's") {
+    val without = sections(encoded(small)).filter(_.head != 4).toArray.flatten
+    assert(decoded(without, FileKind.Snapshot) == small)
+    intercept[CorruptFile](decoded(without, FileKind.Delta))
   }
 
   for (code <- 1 to 6) test(s"a footer with section $code twice is damaged") {

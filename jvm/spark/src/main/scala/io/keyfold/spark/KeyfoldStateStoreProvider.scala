@@ -155,11 +155,11 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
       partitions = partitions,
       keyGroups = keyfold.keyGroups(partitions),
       codec = keyfold.codec,
-      deltasPerSnapshot = conf.minDeltasForSnapshot,
+      deltasPerSnapshot = math.max(conf.minDeltasForSnapshot, 1),
       deltaBytesPerSnapshot = keyfold.snapshotAfterDeltaBytes,
       repair = SnapshotRepair(
         conf.autoSnapshotRepairEnabled,
-        math.max(conf.autoSnapshotRepairNumFailuresBeforeActivating, 1),
+        conf.autoSnapshotRepairNumFailuresBeforeActivating.max(1).min(MostTriesOfSnapshot),
         conf.autoSnapshotRepairMaxChangeFileReplay
       ),
       rowChecksums =
@@ -239,4 +239,7 @@ object KeyfoldStateStoreProvider {
 
   /** The newest version, and the one before it, which maintenance writes snapshots of. */
   private val MinVersionsInMemory = 2
+
+  /** What is damaged stays so; a read that failed has been tried again by then. */
+  private val MostTriesOfSnapshot = 10
 }
