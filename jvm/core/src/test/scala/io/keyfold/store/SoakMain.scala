@@ -32,7 +32,7 @@ object SoakMain {
 
   def main(arguments: Array[String]): Unit = {
     require(!Mem.Checks)
-    val seed = sys.env.get("SEED").fold(1L)(_.toLong)
+    val seed = sys.env.get("SEED").filter(_.nonEmpty).fold(1L)(_.toLong)
     val folder = Files.createTempDirectory("keyfold-soak")
     val out = new PrintWriter(Files.newBufferedWriter(Path.of(arguments(1))), true)
     val left =

@@ -21,6 +21,7 @@ private[store] final class SoakStore(number: Int, blobs: BlobStore, maps: MapsIn
     val kind = if (number % 2 == 0) StoreFixture.rowFamily else StoreFixture.orderedFamily
     kind.copy(multiValue = number / 2 % 2 == 0)
   }
+  private val draw = new SoakChanges(random)
   private val withIds = number / 4 % 2 == 0
   private val checksums = Option.when(number / 8 % 2 == 0)(RowChecksums(10))
 
@@ -36,13 +37,13 @@ private[store] final class SoakStore(number: Int, blobs: BlobStore, maps: MapsIn
   /** Something to do, which may be tried again after [[io.keyfold.errors.OutOfMemory]]. */
   def nextStep(): () => Unit = random.nextInt(100) match {
     case n if n < 72 =>
-      val (steps, id) = (changes(), nextId())
+      val (steps, id) = (draw.changes(), nextId())
       () => commit(newest, steps, id)
     case n if n < 76 =>
-      val (steps, id, before) = (changes(), nextId(), baseOfNewest)
+      val (steps, id, before) = (draw.changes(), nextId(), baseOfNewest)
       () => commit(before, steps, id)
     case n if n < 80 =>
-      val steps = changes()
+      val steps = draw.changes()
       () => writing(newest, steps)((txn, _) => txn.abort())
     case n if n < 83 =>
       () => {
@@ -152,39 +153,12 @@ private[store] final class SoakStore(number: Int, blobs: BlobStore, maps: MapsIn
     look(txn.scan(0))
     if (family.ordered) {
       look(txn.scanPrefix(0, StoreFixture.slice(s"key${random.nextInt(10)}")))
-      look(txn.scanRange(0, StoreFixture.slice(key()), null))
-    }
-  }
-
-  private def key() = Keys(random.nextInt(Keys.size))
-
-  private def value() = {
-    val length = if (random.nextInt(200) == 0) LongValue else random.nextInt(ShortValue)
-    random.nextInt(1000).toString + "." * length
-  }
-
-  private def changes(): Seq[Change] = Seq.fill(random.nextInt(6)) {
-    random.nextInt(200) match {
-      case n if n < 90 => Put(key(), value())
-      // A list has an end: a put begins it anew.
-      case n if n < 130 =>
-        if (random.nextInt(4) == 0) Put(key(), value()) else Append(key(), value())
-      case n if n < 180 => Remove(key())
-      case n if n < 199 =>
-        val start = random.nextInt(Keys.size - RangeKeys)
-        RemoveRange(Some(Keys(start)), Some(Keys(start + RangeKeys)))
-      case _ => DropAll
+      look(txn.scanRange(0, StoreFixture.slice(draw.key()), null))
     }
   }
 }
 
 private object SoakStore {
-  private val Keys = (0 until 60).map(i => f"key$i%02d")
-  private val RangeKeys = 4
-  private val ShortValue = 400
-
-  /** More than a page. */
-  private val LongValue = 20000
 
   /** What [[StoreFixture.settings]] retain before the newest version. */
   private val Retained = 5
