@@ -18,6 +18,8 @@ SECONDS = 3600
 SEED ?=
 # How many versions the stores' soak commits, and how long the queries' soak runs
 VERSIONS = 1000000
+# Where the stores of that soak are; each commit waits for the disk, if there is one
+FOLDER = /tmp
 soak-queries: SECONDS = 1200
 # Where time goes, for the cells of CELL: PROFILE=1
 PROFILE ?=
@@ -89,14 +91,15 @@ soak: ## random sequences, 100,000 of the engine and 100,000 of stores, in 10 mi
 	TIMES=25000 build/sbt 'core/testOnly *StoreModelSuite'
 	TIMES=200 build/sbt 'core/testOnly *ManyRowsSuite'
 
-soak-stores: $(VENV)/ready ## a million versions over 200 stores with too little memory: soak-out; VERSIONS=10000
+soak-stores: $(VENV)/ready ## a million versions over 200 stores with too little memory; VERSIONS=10000 FOLDER=/dev/shm
 	mkdir -p soak-out
-	build/sbt 'set core / Test / javaOptions -= "-Dkeyfold.mem.checks=true"' \
+	build/sbt 'set core / Test / javaOptions --= Seq("-Dkeyfold.mem.checks=true", "-XX:TieredStopAtLevel=1")' \
 		'set core / Test / javaOptions ++= Seq("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch")' \
+		'set core / Test / javaOptions += "-Djava.io.tmpdir=$(FOLDER)"' \
 		'core/Test/runMain io.keyfold.store.SoakMain $(VERSIONS) soak-out/stores.csv'
 	$(BIN)/python integration-tests/soak/draw.py soak-out/stores.csv soak-out/stores.svg
 
-soak-queries: setup $(TEST_CLASSES) ## a query of each kind for 20 minutes, and what they take: soak-out; SECONDS=60
+soak-queries: setup $(TEST_CLASSES) ## a query of each kind for 20 minutes, and what they take; SECONDS=60
 	mkdir -p soak-out
 	cd integration-tests/soak && PYTHONPATH=../operators PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python \
 		$(CURDIR)/$(BIN)/python soak_job.py $(SECONDS) $(CURDIR)/soak-out/queries.csv
