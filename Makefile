@@ -16,6 +16,11 @@ FRESH ?=
 # How long each reader is fuzzed, and the run to repeat: make fuzz SECONDS=60, make fuzz SEED=...
 SECONDS = 3600
 SEED ?=
+# How many versions the stores' soak commits, and how long the queries' soak runs
+VERSIONS = 1000000
+# Where the stores of that soak are; each commit waits for the disk, if there is one
+FOLDER = /tmp
+soak-queries: SECONDS = 1200
 # Where time goes, for the cells of CELL: PROFILE=1
 PROFILE ?=
 
@@ -40,7 +45,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jar demo test test-long test-jvm test-python crash soak fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jar demo test test-long test-jvm test-python crash soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-page bench-python golden docs fmt lint clean
 
 help: ## list the targets
@@ -85,6 +90,20 @@ soak: ## random sequences, 100,000 of the engine and 100,000 of stores, in 10 mi
 	TIMES=100000 build/sbt 'core/testOnly *ArenaMapSuite -- -z "random sequences"'
 	TIMES=25000 build/sbt 'core/testOnly *StoreModelSuite'
 	TIMES=200 build/sbt 'core/testOnly *ManyRowsSuite'
+
+soak-stores: $(VENV)/ready ## a million versions over 200 stores with too little memory; VERSIONS=10000 FOLDER=/dev/shm
+	mkdir -p soak-out
+	build/sbt 'set core / Test / javaOptions --= Seq("-Dkeyfold.mem.checks=true", "-XX:TieredStopAtLevel=1")' \
+		'set core / Test / javaOptions ++= Seq("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch")' \
+		'set core / Test / javaOptions += "-Djava.io.tmpdir=$(FOLDER)"' \
+		'core/Test/runMain io.keyfold.store.SoakMain $(VERSIONS) soak-out/stores.csv'
+	$(BIN)/python integration-tests/soak/draw.py soak-out/stores.csv soak-out/stores.svg
+
+soak-queries: setup $(TEST_CLASSES) ## a query of each kind for 20 minutes, and what they take; SECONDS=60
+	mkdir -p soak-out
+	cd integration-tests/soak && PYTHONPATH=../operators PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python \
+		$(CURDIR)/$(BIN)/python soak_job.py $(SECONDS) $(CURDIR)/soak-out/queries.csv
+	$(BIN)/python integration-tests/soak/draw.py soak-out/queries.csv soak-out/queries.svg
 
 fuzz: $(VENV)/ready ## files that lie, against both readers, an hour each; SECONDS=60, SEED= repeats
 	$(if $(SEED),,FOR_SECONDS=$$(($(SECONDS) / 4))) SEED=$(SEED) build/sbt 'core/testOnly *LyingFilesSuite'

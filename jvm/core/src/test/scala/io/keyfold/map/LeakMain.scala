@@ -1,11 +1,8 @@
 package io.keyfold.map
 
-import java.nio.file.{Files, Path}
-
-import scala.jdk.CollectionConverters._
-
 import io.keyfold.format.{FamilySpec, VersionId}
 import io.keyfold.mem.{Mem, PagePool, Slice}
+import io.keyfold.testkit.ProcessUse
 
 /** `LeakMain <cycles>`: puts and removes as many rows in each kind of index of one map, over many
   * versions, and prints a line after each twentieth of them: objects that live and resident bytes,
@@ -33,10 +30,10 @@ object LeakMain {
         if (v < versions) for (i <- 2 to CyclesPerVersion by 2) require(remove(txn, v * 10000 + i))
       }
       map.retain(newest, 2)
-      if (v % (versions / Parts) == 0) println(s"${map.liveObjects} ${resident()}")
+      if (v % (versions / Parts) == 0) println(s"${map.liveObjects} ${ProcessUse.resident()}")
     }
     map.retain(newest, 1)
-    println(s"${map.liveObjects} ${resident()}")
+    println(s"${map.liveObjects} ${ProcessUse.resident()}")
     map.retain(VersionId.Empty, 1)
     println(s"${map.liveObjects} ${pool.allocatedBytes}")
   }
@@ -66,10 +63,4 @@ object LeakMain {
     txn.release()
     version
   }
-
-  private def resident(): Long = Files
-    .readAllLines(Path.of("/proc/self/status"))
-    .asScala
-    .collectFirst { case line if line.startsWith("VmRSS:") => line.split("\\s+")(1).toLong * 1024 }
-    .get
 }
