@@ -14,7 +14,9 @@ KINDS = {"delta": "delta", "snapshot": "snapshot", "reference": "ref"}
 
 
 class FakeCheckpoint:
-    """A checkpoint of one query with 2 partitions and 12 key groups."""
+    """A checkpoint of one query with 12 key groups, and 2 partitions unless told otherwise."""
+
+    partitions = 2
 
     def __init__(self, root: Path, *, provider: str | None = PROVIDER_CLASS) -> None:
         self.root = root
@@ -27,9 +29,9 @@ class FakeCheckpoint:
         target.write_bytes(content.encode() if isinstance(content, str) else content)
         return target
 
-    def start(self, batch: int, *, version: str = "v1", partitions: int = 2) -> None:
+    def start(self, batch: int, *, version: str = "v1", partitions: int | None = None) -> None:
         """Offsets of a batch that began at `batch` seconds after 2023-11-14 22:13:20 UTC."""
-        conf = {"spark.sql.shuffle.partitions": str(partitions)}
+        conf = {"spark.sql.shuffle.partitions": str(partitions or self.partitions)}
         if self.provider:
             conf[PROVIDER_KEY] = self.provider
         metadata = {
@@ -58,12 +60,11 @@ class FakeCheckpoint:
         number: int = 0,
         name: str = "stateStoreSave",
         stores: tuple[str, ...] = ("default",),
-        partitions: int = 2,
+        partitions: int | None = None,
     ) -> None:
         """Metadata of an operator, in format v1."""
-        self.write(
-            f"state/{number}/_metadata/metadata", _metadata(number, name, stores, partitions)
-        )
+        content = _metadata(number, name, stores, partitions or self.partitions)
+        self.write(f"state/{number}/_metadata/metadata", content)
 
     def operator_v2(
         self, batch: int, number: int = 0, name: str = "transformWithStateExec", partitions: int = 2
@@ -81,7 +82,7 @@ class FakeCheckpoint:
         """
         lineage = other.pop("lineage", [])
         families = other.pop("families", [family(0, "default", 10, 320)])
-        layout = {"partitions": 2, "keyGroups": 12}
+        layout = {"partitions": self.partitions, "keyGroups": 12}
         identity = {"version": version, "partition": partition} | layout | other
         content = encode(
             spec(

@@ -136,11 +136,13 @@ def test_constant_families_live_in_partition_0_alone(fake: FakeCheckpoint) -> No
     assert operator.rows == 1
 
 
-def test_operator_with_one_partition_by_design(fake: FakeCheckpoint) -> None:
-    fake.run(0)
+def test_query_that_began_with_one_partition_and_was_rescaled(fake: FakeCheckpoint) -> None:
     fake.operator(partitions=1)
-    fake.state(1)
-    assert only(fake).partitions == 1
+    fake.run(0)
+    for partition in (0, 1):
+        fake.state(1, "reference", partition=partition)
+    operator = only(fake)
+    assert (operator.partitions, operator.rows) == (2, 20)
 
 
 def test_rescaled_operator_has_the_partitions_of_the_offset_log(fake: FakeCheckpoint) -> None:

@@ -32,8 +32,9 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[], An
 
 
 def two_batches(fake: FakeCheckpoint) -> None:
+    fake.partitions = 1
     fake.run(0, 1)
-    fake.operator(partitions=1)
+    fake.operator()
     fake.state(1)
     fake.state(2)
 

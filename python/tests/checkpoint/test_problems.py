@@ -50,8 +50,9 @@ def test_missing_head(fake: FakeCheckpoint) -> None:
 
 
 def test_foreign_head(fake: FakeCheckpoint) -> None:
+    fake.partitions = 1
     fake.run(0)
-    fake.operator(partitions=1)
+    fake.operator()
     fake.write("state/0/0/1.delta", b"LZ4Block" * 10)
     (problem,) = keyfold.open_checkpoint(fake.root).describe().problems
     assert problem.condition == "KEYFOLD_NOT_A_KEYFOLD_FILE"

@@ -15,6 +15,7 @@ from files import files_in
 from keyfold.admin.copies import clone, savepoint
 from keyfold.admin.rescale import RescalePlan
 from keyfold.admin.rollback import rollback, undo_rollback
+from keyfold.admin.vacuum import vacuum
 from keyfold.errors import ClassicSessionError, JvmError
 from keyfold.settings import PROVIDER_CLASS
 from providers import HDFS, ROCKSDB, session_of
@@ -74,6 +75,27 @@ def test_a_query_goes_on_with_more_partitions_and_with_fewer(
     assert rescaled(checkpoint, 1).before == 5
     run(spark, tmp_path, by_word, [THIRD])
     assert_holds(spark, checkpoint, 1, *FIRST, *SECOND, *THIRD)
+
+
+def test_a_query_that_began_with_one_partition_loses_none_of_those_it_got(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    partitions = "spark.sql.shuffle.partitions"
+    two = spark.conf.get(partitions)
+    spark.conf.set(partitions, "1")
+    try:
+        checkpoint = run(spark, tmp_path, by_word, [FIRST])
+    finally:
+        spark.conf.set(partitions, two)
+    rescaled(checkpoint, 3)
+    run(spark, tmp_path, by_word, [SECOND])
+    assert_holds(spark, checkpoint, 3, *FIRST, *SECOND)
+    assert keyfold.open_checkpoint(checkpoint).fsck(deep=True).findings == ()
+    used = [it.relative_to(checkpoint) for it in checkpoint.glob("state/0/[12]/*.delta")]
+    assert used
+    with refusal("KEYFOLD_VACUUM_IN_USE", "retained batches"):
+        vacuum(str(checkpoint), [str(it) for it in used], older_than_hours=0, dry_run=False)
+    assert_holds(spark, checkpoint, 3, *FIRST, *SECOND)
 
 
 def test_a_rescale_is_rolled_back_and_that_undone(spark: SparkSession, tmp_path: Path) -> None:

@@ -135,11 +135,7 @@ def migrate(
         ClassicSessionError: the session is one of Spark Connect.
         JvmError: it is refused, and nothing was changed; or the checkpoint cannot be read.
     """
-    sink = bridge.sink(sink_path, no_file_sink=no_file_sink)
-    command = bridge.command_line(
-        "migrate", path, sink_path=sink_path, no_file_sink=no_file_sink, apply=not dry_run
-    )
-    found = bridge.answer(_API, "migrate", str(path), sink, dry_run, command=command, spark=spark)
+    found = _ask("migrate", path, dry_run, sink_path, no_file_sink, spark)
     return MigrationPlan.of(found)
 
 
@@ -169,14 +165,24 @@ def undo_migration(
         ClassicSessionError: the session is one of Spark Connect.
         JvmError: it is refused, and nothing was changed; or the checkpoint cannot be read.
     """
-    sink = bridge.sink(sink_path, no_file_sink=no_file_sink)
+    return MigrationUndo.of(_ask("undo", path, dry_run, sink_path, no_file_sink, spark))
+
+
+def _ask(  # noqa: PLR0913, PLR0917 - what both are called with
+    method: str,
+    path: str | os.PathLike[str],
+    dry_run: bool,  # noqa: FBT001
+    sink_path: str | None,
+    no_file_sink: bool,  # noqa: FBT001
+    spark: SparkSession | None,
+) -> dict[str, Any]:
     command = bridge.command_line(
         "migrate",
         path,
-        undo=True,
+        undo=method == "undo",
         sink_path=sink_path,
         no_file_sink=no_file_sink,
         apply=not dry_run,
     )
-    found = bridge.answer(_API, "undo", str(path), sink, dry_run, command=command, spark=spark)
-    return MigrationUndo.of(found)
+    sink = bridge.sink(sink_path, no_file_sink=no_file_sink)
+    return bridge.answer(_API, method, str(path), sink, dry_run, command=command, spark=spark)

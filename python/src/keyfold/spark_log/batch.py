@@ -42,19 +42,19 @@ class Batch:
         return self.commit.batch + 1
 
     def partitions(self, operator: OperatorMetadata) -> int:
-        """Partitions of an operator."""
+        """Partitions of an operator, as `partition_count` says."""
         return partition_count(operator, self.offsets)
 
 
 def partition_count(operator: OperatorMetadata, offsets: Offsets | None) -> int:
-    """Partitions of an operator in a batch.
+    """Partitions of the query in a batch: as many as an operator has, or had before a rescale.
 
-    A rescale changes the offset log but not an operator's metadata of format v1, so the log
-    wins, except over operators that Spark gives one partition whatever the query has.
+    The offset log wins: a rescale changes it but not an operator's metadata of format v1. Spark
+    writes the query's number there for every operator, also for one without a shuffle key, which
+    runs in one partition whatever that number is: its heads say so (`partition_key.CONSTANT`).
     """
     said = max((store.partitions for store in operator.stores), default=1)
-    logged = None if offsets is None else offsets.shuffle_partitions
-    return said if said == 1 else logged or said
+    return (None if offsets is None else offsets.shuffle_partitions) or said
 
 
 def find_batch(storage: Storage, batch: int) -> Batch:

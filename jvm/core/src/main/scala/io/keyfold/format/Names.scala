@@ -1,6 +1,5 @@
 package io.keyfold.format
 
-import java.nio.charset.StandardCharsets
 import java.nio.charset.StandardCharsets.UTF_8
 
 /** Names that files and logs give of others: docs/FORMAT.md, section 2. None leads out of the
@@ -35,7 +34,7 @@ object Names {
 
   /** Whether a name can be written to a file and read back as it is. */
   def isText(text: String): Boolean =
-    StandardCharsets.UTF_8.newEncoder.canEncode(text) && text.getBytes(UTF_8).length <= Most
+    UTF_8.newEncoder.canEncode(text) && text.getBytes(UTF_8).length <= Most
 
   private def isControl(c: Char) = c < ' ' || c == '\u007f'
 }

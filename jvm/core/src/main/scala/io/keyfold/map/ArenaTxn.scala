@@ -47,8 +47,6 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     try writer.retireAll(rows)
     catch { case e: Throwable => giveUp(e) }
     if (origins(family) != null) droppedFamilies :+= rows.spec.name
-    // It may be of this family, which can be made again.
-    lastChanged = null
     node.families = node.families.patch(family, Nil, 1)
     origins = origins.patch(family, Nil, 1)
   }
@@ -134,11 +132,13 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     case ordered: OrderedRows => changesOf(family, ordered).cursor(group, this)
   }
 
-  /** Of the hashed family that was asked for last: one for all its groups. */
+  /** The hashed family that was asked for last, and one cursor for all its groups. */
+  private var lastRows: HashedRows = _
   private var lastChanged: ListCursor = _
 
   private def changesIn(family: Int, rows: HashedRows): ListCursor = {
-    if (lastChanged == null || (lastChanged.spec ne rows.spec)) {
+    if (lastRows ne rows) {
+      lastRows = rows
       val (put, gone) = (new IntList, new IntList)
       lastChanged =
         new ListCursor(trie.addresses, rows.spec, put, gone, base.epoch, keysOfBase(family), this)

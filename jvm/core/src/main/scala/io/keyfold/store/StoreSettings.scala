@@ -1,5 +1,6 @@
 package io.keyfold.store
 
+import io.keyfold.errors.Invalid
 import io.keyfold.format.Codec
 
 /** What the caller decides for a store.
@@ -43,7 +44,24 @@ final case class StoreSettings(
     deletesPerCleanup: Int,
     versionsInMemory: Int,
     writer: String
-)
+) {
+
+  /** `keyGroups`, for a store without files.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if it is not a multiple of the partitions. After a rescale it need not be: the files decide.
+    */
+  def keyGroupsOfNew: Int = {
+    if (partitions > 0 && keyGroups % partitions != 0) {
+      throw new Invalid(
+        "KEYFOLD_INVALID_SETTING",
+        "Invalid spark.sql.streaming.stateStore.keyfold.keyGroups: it must be a multiple of the " +
+          s"$partitions partitions, not $keyGroups"
+      )
+    }
+    keyGroups
+  }
+}
 
 /** What loading does about a snapshot that cannot be read.
   *

@@ -61,7 +61,7 @@ final class VersionedStore(
     * @throws io.keyfold.errors.StoreError
     *   if the version cannot be loaded
     * @throws io.keyfold.errors.OutOfOrder
-    *   if another task does not finish its transaction in time, or after `close`
+    *   if another task does not finish its transaction in time
     */
   def begin(base: VersionId): StoreTxn = writing(base)(withVersion(base)(begin(base, _, base)))
 
@@ -72,10 +72,8 @@ final class VersionedStore(
     *   if the head of `base` is there and cannot be read: it decides the number of key groups
     */
   def beginAnew(base: VersionId): StoreTxn = {
-    val keyGroups = loader.keyGroups(base).getOrElse(settings.keyGroups)
-    writing(base) {
-      withNew(new Resident(newMap(keyGroups), keyGroups))(begin(base, _, VersionId.Empty))
-    }
+    val keyGroups = loader.keyGroups(base).getOrElse(settings.keyGroupsOfNew)
+    writing(base)(withNew(empty(keyGroups))(begin(base, _, VersionId.Empty)))
   }
 
   /** As [[begin]], with a base that was rebuilt from the snapshot of exactly `snapshot`. */
@@ -83,7 +81,6 @@ final class VersionedStore(
     writing(base)(withNew(loader.replay(snapshot, base))(begin(base, _, base)))
 
   private def writing(base: VersionId)(begin: => StoreTxn): StoreTxn = {
-    synchronized(requireOpen(base))
     if (base.version == Long.MaxValue) {
       throw new Invalid(
         "KEYFOLD_INVALID_VERSION",
@@ -202,8 +199,9 @@ final class VersionedStore(
     resident = Some(in)
   }
 
-  /** Lets go of memory, once the views and transactions that use it are released. A transaction
-    * still open may be aborted, or committed: its file counts. So may one whose load has begun.
+  /** Lets go of memory, once the views and transactions that use it are released, and keeps none
+    * from then on. Spark may close a store between a task's finding it and asking it for a version:
+    * versions are still loaded, and a transaction may be aborted, or committed: its file counts.
     */
   override def close(): Unit = {
     synchronized {
@@ -217,21 +215,16 @@ final class VersionedStore(
   private def withVersion[T](version: VersionId)(use: Resident => T): T =
     withResident(version)(use).getOrElse {
       loads.lockInterruptibly()
-      try withResident(version)(use).getOrElse(withNew(loadFiles(version))(use))
+      try withResident(version)(use).getOrElse(withNew(loaded(version))(use))
       finally loads.unlock()
     }
 
   private def withResident[T](version: VersionId)(use: Resident => T): Option[T] = synchronized {
-    requireOpen(version)
     val found = resident.filter(_.holds(version))
     if (found.isDefined) counters.memoryHits.increment()
-    def empty = new Resident(newMap(settings.keyGroups), settings.keyGroups)
-    found.orElse(Option.when(version == VersionId.Empty)(empty)).map(use)
+    found.map(use)
   }
 
-  /** A store that was closed meanwhile keeps nothing: Spark may do so while a task loads, which
-    * goes on with what it asked for.
-    */
   private def withNew[T](in: Resident)(use: Resident => T): T = synchronized {
     try use(in)
     finally
@@ -241,8 +234,10 @@ final class VersionedStore(
       }
   }
 
-  private def requireOpen(version: VersionId): Unit =
-    if (closed) throw new OutOfOrder(s"Cannot open $location version $version: it was closed")
+  private def loaded(version: VersionId): Resident =
+    if (version == VersionId.Empty) empty(settings.keyGroupsOfNew) else loadFiles(version)
+
+  private def empty(keyGroups: Int) = new Resident(newMap(keyGroups), keyGroups)
 
   private def loadFiles(version: VersionId): Resident = {
     val start = clock.millis()

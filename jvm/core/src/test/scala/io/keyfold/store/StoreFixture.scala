@@ -34,6 +34,8 @@ class StoreFixture(
     ()
   }
 
+  def usedBytes: Long = pool.allocatedBytes + pool.mappedBytes - pool.freeBytes
+
   def open(settings: StoreSettings = settings, family: FamilySpec = family): VersionedStore =
     new VersionedStore(
       location,

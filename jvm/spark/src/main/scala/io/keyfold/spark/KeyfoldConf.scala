@@ -101,22 +101,12 @@ final class KeyfoldConf(confs: Map[String, String]) {
   /** Nothing: the default, which depends on the executor. */
   def memoryMaxBytes: Option[Long] = value(MEMORY_MAX_BYTES)
 
-  /** Key groups of a new checkpoint.
+  /** Key groups of a new checkpoint, which need not fit the partitions of one that has files.
     *
     * @param partitions
     *   N; 0 if not known
     */
-  def keyGroups(partitions: Int): Int =
-    value(KEY_GROUPS).fold(defaultKeyGroups(partitions)) { groups =>
-      if (partitions > 0 && groups % partitions != 0) {
-        throw invalid(
-          KEY_GROUPS,
-          groups.toString,
-          s"must be a multiple of the $partitions partitions"
-        )
-      }
-      groups
-    }
+  def keyGroups(partitions: Int): Int = value(KEY_GROUPS).getOrElse(defaultKeyGroups(partitions))
 
   private def defaultKeyGroups(partitions: Int): Int = {
     val groups = KeyGroups.defaultCount(partitions)

@@ -319,10 +319,6 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
         intercept[Invalid](f.provider(Map(setting), partitions = 8)).getMessage
       assert(refused(s"$State.keyfold.keygroups" -> "16").contains("knows"))
       assert(
-        refused(s"$State.keyfold.keyGroups" -> "12")
-          .contains("a multiple of the 8 partitions, not 12")
-      )
-      assert(
         refused(s"$State.keyfold.keyGroups" -> "many")
           .contains("a whole number from 1 to 1048576, not many")
       )
@@ -333,6 +329,19 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
         refused(s"$State.keyfold.snapshotAfterDeltaBytes" -> "128m")
           .contains("a number of bytes above 0, not 128m")
       )
+    }
+  }
+
+  test("key groups that do not fit the partitions are refused for a new checkpoint alone") {
+    inFolder() { f =>
+      def of(keyGroups: Int) =
+        f.provider(Map(s"$State.keyfold.keyGroups" -> keyGroups.toString), partitions = 8)
+      val error = intercept[Exception](of(keyGroups = 12).getStore(0))
+      assert(error.getCause.getMessage.contains("a multiple of the 8 partitions, not 12"))
+      val store = of(keyGroups = 16).getStore(0)
+      store.put(f.key("k", 1L), f.value(1L))
+      store.commit()
+      assert(f.rows(of(keyGroups = 12).getReadStore(1).iterator()).size == 1)
     }
   }
 
