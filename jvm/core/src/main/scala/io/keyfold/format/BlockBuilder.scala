@@ -3,6 +3,7 @@ package io.keyfold.format
 import java.util.zip.CRC32C
 
 import io.keyfold.format.Layout.EntryType
+import io.keyfold.format.wire.ByteSink
 import io.keyfold.mem.Slice
 
 /** Raw bytes of the block being filled: docs/FORMAT.md, section 3.3. One column of the block a

@@ -3,6 +3,7 @@ package io.keyfold.format
 import java.util.zip.CRC32C
 
 import io.keyfold.format.Layout.EntryType
+import io.keyfold.format.wire.ByteSource
 import io.keyfold.mem.Slice
 
 /** The entries of a block, decoded and checked: docs/FORMAT.md, section 3.3.

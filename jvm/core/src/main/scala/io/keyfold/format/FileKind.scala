@@ -1,6 +1,7 @@
 package io.keyfold.format
 
 import io.keyfold.errors.Invalid
+import io.keyfold.model.{Names, VersionId}
 
 /** Kind of a file: its code in header, trailer and lineage, and the ending of its name. */
 sealed abstract class FileKind(val code: Int, val ending: String) {

@@ -6,8 +6,10 @@ import java.util.Arrays
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{CorruptFile, ForeignFile, OutOfMemory, UnknownFormat}
+import io.keyfold.format.wire.{ByteSource, Checksum, Codec}
 import io.keyfold.group.KeyGroups
 import io.keyfold.io.{BlobReader, BlobStore, TailCachedReader}
+import io.keyfold.model.VersionId
 
 /** An open file whose footer has been checked; blocks are read and checked when asked for.
   *

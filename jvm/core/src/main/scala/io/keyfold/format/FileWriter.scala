@@ -2,7 +2,9 @@ package io.keyfold.format
 
 import java.io.OutputStream
 
+import io.keyfold.format.wire.{ByteSink, Checksum, Codec}
 import io.keyfold.mem.Slice
+import io.keyfold.model.Family
 
 /** Writes one file: groups of entries, then the footer. The caller owns and closes the stream.
   *

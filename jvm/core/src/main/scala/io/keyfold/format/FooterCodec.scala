@@ -2,7 +2,9 @@ package io.keyfold.format
 
 import io.keyfold.errors.UnknownFormat
 import io.keyfold.format.Layout.{BlockHeadBytes, EntryBytes, FamilyFlag, MaxAmount, Section}
+import io.keyfold.format.wire.{ByteSink, ByteSource, Codec}
 import io.keyfold.group.{KeyGroups, Selection}
+import io.keyfold.model.{Family, FamilySpec, Names, VersionId}
 
 /** A footer to bytes and back: docs/FORMAT.md, section 4. */
 object FooterCodec {

@@ -3,6 +3,7 @@ package io.keyfold.format
 import java.io.{EOFException, OutputStream}
 
 import io.keyfold.errors.CorruptFile
+import io.keyfold.format.wire.{ByteSink, ByteSource, Checksum, Codec}
 import io.keyfold.io.{BlobReader, BlobStore, TailCachedReader}
 
 /** What the partitions of a store had before a rescale: docs/FORMAT.md, section 11.

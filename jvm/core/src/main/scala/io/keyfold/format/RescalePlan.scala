@@ -6,7 +6,9 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import io.keyfold.errors.CorruptFile
+import io.keyfold.format.wire.Checksum
 import io.keyfold.io.BlobStore
+import io.keyfold.model.{Names, VersionId}
 
 /** What a rescale is about to do, or has done: docs/FORMAT.md, section 10. It is there from before
   * the first reference is written until no file of the old layout is.

@@ -1,7 +1,7 @@
 package io.keyfold.map
 
-import io.keyfold.format.{Family, FamilySpec, VersionId}
 import io.keyfold.mem.{MemoryUse, Slice}
+import io.keyfold.model.{Family, FamilySpec, VersionId}
 
 /** The rows of one store in memory, in one or more committed versions.
   *

@@ -5,10 +5,10 @@ import java.io.FileNotFoundException
 import scala.annotation.tailrec
 
 import io.keyfold.errors.{CorruptFile, MissingFile, RescaleRefused, StoreError}
-import io.keyfold.format._
+import io.keyfold.format.{Ancestor, FileKind, FileReader, FileReference, Fingerprint, Footer}
 import io.keyfold.group.Selection
 import io.keyfold.io.BlobStore
-import io.keyfold.store.{Placement, StoreLocation}
+import io.keyfold.model.{PartitionRule, StoreLocation, VersionId}
 import org.slf4j.LoggerFactory
 
 /** A partition before the rescale: the head of its last version, and which files lead to it.
@@ -41,7 +41,9 @@ private[rescale] final class OldPartition(
 
   /** Whether all rows of the store are in this partition, whatever N is. */
   def isOnly: Boolean =
-    footer.families.nonEmpty && footer.families.forall(_.spec.partitionKey == Placement.Constant)
+    footer.families.nonEmpty && footer.families.forall(
+      _.spec.partitionKey == PartitionRule.Constant
+    )
 
   /** Paths of the references of its versions up to this one. */
   def references: Seq[String] = lengths.keys.toSeq.sorted

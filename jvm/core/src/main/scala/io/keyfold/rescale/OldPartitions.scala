@@ -1,8 +1,7 @@
 package io.keyfold.rescale
 
-import io.keyfold.format.VersionId
 import io.keyfold.io.BlobStore
-import io.keyfold.store.StoreLocation
+import io.keyfold.model.{StoreLocation, VersionId}
 
 /** Opens all partitions of stores, as of a version: of each it lists the folder and reads one
   * footer.

@@ -2,9 +2,10 @@ package io.keyfold.rescale
 
 import java.time.Clock
 
-import io.keyfold.format._
+import io.keyfold.format.wire.Codec
+import io.keyfold.format.{FileKind, FileWriter, Identity, Manifest, ManifestPart, References}
 import io.keyfold.io.BlobStore
-import io.keyfold.store.StoreLocation
+import io.keyfold.model.{StoreLocation, VersionId}
 
 /** Writes the manifest and the references of a rescale.
   *

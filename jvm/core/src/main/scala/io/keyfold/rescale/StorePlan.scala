@@ -1,7 +1,8 @@
 package io.keyfold.rescale
 
-import io.keyfold.format.{Family, Layer, ManifestPart}
+import io.keyfold.format.{Layer, ManifestPart}
 import io.keyfold.group.Reassignment
+import io.keyfold.model.Family
 
 /** What becomes of one store.
   *

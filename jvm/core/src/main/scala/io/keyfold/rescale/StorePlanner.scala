@@ -1,10 +1,10 @@
 package io.keyfold.rescale
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.format.{Family, Layer, LayerPartition}
+import io.keyfold.format.{Layer, LayerPartition}
 import io.keyfold.group.{Reassignment, Selection}
 import io.keyfold.io.BlobStore
-import io.keyfold.store.{Placement, StoreLocation}
+import io.keyfold.model.{Family, PartitionRule, StoreLocation}
 
 /** Plans the rescale of stores from `from` to `to` partitions. For each old partition it lists its
   * folder and reads the footers of its head and of the snapshot that it starts from, or of the
@@ -88,7 +88,7 @@ final class StorePlanner(
   }
 
   private def requireRules(old: OldPartition): Unit =
-    for (family <- old.footer.families if family.spec.partitionKey == Placement.NoRule) {
+    for (family <- old.footer.families if family.spec.partitionKey == PartitionRule.NoRule) {
       throw new RescaleRefused(
         "KEYFOLD_RESCALE_NO_RULE",
         s"Cannot rescale ${old.location}: of column family ${family.spec.name} it is not known by " +

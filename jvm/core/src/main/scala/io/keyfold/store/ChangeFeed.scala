@@ -1,8 +1,10 @@
 package io.keyfold.store
 
-import io.keyfold.format.{BlockEntries, FileKind, FileReader, VersionId}
 import io.keyfold.format.Layout.EntryType
+import io.keyfold.format.{BlockEntries, FileKind, FileReader}
 import io.keyfold.mem.Slice
+import io.keyfold.model.VersionId
+import io.keyfold.store.file.StoreFiles
 
 /** The net changes of one column family, version by version: a row as it is after the version, or
   * (`appended`) a value that was added to a row, or (`removed`) the key of one that is gone. Within

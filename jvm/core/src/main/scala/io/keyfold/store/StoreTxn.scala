@@ -3,9 +3,11 @@ package io.keyfold.store
 import java.util.concurrent.atomic.AtomicReference
 
 import io.keyfold.errors.{Invalid, MisplacedRow, OutOfOrder}
-import io.keyfold.format.{FamilySpec, Names, VersionId}
 import io.keyfold.map.{MapTxn, RowCursor}
 import io.keyfold.mem.Slice
+import io.keyfold.model.{FamilySpec, Names, StoreLocation, VersionId}
+import io.keyfold.store.file.{Placement, RowSeal, StoreSettings}
+import io.keyfold.store.load.Resident
 
 /** The version after `base`, being written. Reads see the transaction's own writes; after `commit`
   * they still work, after `abort` they do not. Slices handed out stay until it is released, which

@@ -1,9 +1,10 @@
 package io.keyfold.store
 
 import io.keyfold.errors.FamilyMismatch
-import io.keyfold.format.{Family, FamilySpec, VersionId}
 import io.keyfold.map.{MapView, RowCursor}
 import io.keyfold.mem.Slice
+import io.keyfold.model.{Family, FamilySpec, StoreLocation, VersionId}
+import io.keyfold.store.file.RowSeal
 
 /** A version to read. Families are addressed by index into [[families]]; -1 is one without rows.
   *

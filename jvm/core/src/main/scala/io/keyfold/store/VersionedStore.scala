@@ -7,10 +7,14 @@ import java.util.concurrent.{Semaphore, TimeUnit}
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{Invalid, OutOfOrder}
-import io.keyfold.format.{Ancestor, FamilySpec, FileKind, VersionId}
+import io.keyfold.format.{Ancestor, FileKind}
 import io.keyfold.io.{BlobStore, RetryingBlobStore}
 import io.keyfold.map.StateMap
 import io.keyfold.mem.MemoryUse
+import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
+import io.keyfold.store.file.{Lineage, RowSeal, StoreCounters, StoreFiles, StoreSettings}
+import io.keyfold.store.load.{FileLoader, Resident}
+import io.keyfold.store.retention.{FrozenFiles, Retention}
 import org.slf4j.LoggerFactory
 
 /** The versions of one state store: the facade that the adapter calls.

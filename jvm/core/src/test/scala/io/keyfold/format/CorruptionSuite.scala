@@ -1,6 +1,7 @@
 package io.keyfold.format
 
 import io.keyfold.errors.StoreError
+import io.keyfold.format.wire.Codec
 import io.keyfold.testkit.{Bytes, FileContents, SeededChecks}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite

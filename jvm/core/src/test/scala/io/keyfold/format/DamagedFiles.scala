@@ -2,6 +2,8 @@ package io.keyfold.format
 
 import io.keyfold.errors.StoreError
 import io.keyfold.format.Layout.EntryType
+import io.keyfold.format.wire.Codec
+import io.keyfold.model.{Family, FamilySpec, VersionId}
 import io.keyfold.testkit.{Bytes, Entry, FileContents, MemoryBlobStore}
 import org.scalatest.Assertions
 

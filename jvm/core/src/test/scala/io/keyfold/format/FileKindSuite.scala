@@ -1,5 +1,6 @@
 package io.keyfold.format
 
+import io.keyfold.model.VersionId
 import io.keyfold.testkit.SeededChecks
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite

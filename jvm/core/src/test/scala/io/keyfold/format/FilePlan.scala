@@ -3,8 +3,10 @@ package io.keyfold.format
 import java.io.ByteArrayOutputStream
 
 import io.keyfold.format.Layout.EntryType
+import io.keyfold.format.wire.Codec
 import io.keyfold.group.GroupOrder
 import io.keyfold.mem.Slice
+import io.keyfold.model.{Family, FamilySpec, VersionId}
 import io.keyfold.testkit.{Bytes, Entry}
 import org.scalacheck.Gen
 

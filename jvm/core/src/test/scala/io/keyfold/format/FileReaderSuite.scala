@@ -4,8 +4,17 @@ import java.io.{EOFException, FileNotFoundException, IOException}
 
 import io.keyfold.errors.{CorruptFile, ForeignFile, StoreError, UnknownFormat}
 import io.keyfold.format.Layout.EntryType
+import io.keyfold.format.wire.Codec
 import io.keyfold.io.{BlobReader, BlobStore}
-import io.keyfold.testkit._
+import io.keyfold.model.{Family, FamilySpec, VersionId}
+import io.keyfold.testkit.{
+  Bytes,
+  Entry,
+  FileContents,
+  ForwardingBlobReader,
+  ForwardingBlobStore,
+  MemoryBlobStore
+}
 import org.scalatest.funsuite.AnyFunSuite
 
 class FileReaderSuite extends AnyFunSuite {

@@ -3,6 +3,8 @@ package io.keyfold.format
 import java.nio.{ByteBuffer, ByteOrder}
 
 import io.keyfold.format.Layout.EntryType
+import io.keyfold.format.wire.Codec
+import io.keyfold.model.{Family, FamilySpec, VersionId}
 import io.keyfold.testkit.{Bytes, Entry, FileContents, MemoryBlobStore, SeededChecks}
 import org.scalacheck.Shrink
 import org.scalatest.funsuite.AnyFunSuite

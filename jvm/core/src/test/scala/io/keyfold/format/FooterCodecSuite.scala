@@ -2,8 +2,10 @@ package io.keyfold.format
 
 import java.util.HexFormat
 
-import io.keyfold.group.{KeyGroups, Selection}
 import io.keyfold.errors.{CorruptFile, UnknownFormat}
+import io.keyfold.format.wire.Codec
+import io.keyfold.group.{KeyGroups, Selection}
+import io.keyfold.model.{Family, FamilySpec, VersionId}
 import io.keyfold.testkit.SeededChecks
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite

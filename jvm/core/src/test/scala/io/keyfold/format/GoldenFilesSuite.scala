@@ -5,10 +5,11 @@ import java.nio.file.{Files, Path}
 import scala.collection.immutable.ListMap
 import scala.collection.mutable
 
-import io.keyfold.group.Selection
 import io.keyfold.errors.StoreError
+import io.keyfold.format.wire.Codec
+import io.keyfold.group.Selection
 import io.keyfold.io.LocalBlobStore
-import io.keyfold.store.StoreLocation
+import io.keyfold.model.{Family, FamilySpec, StoreLocation, VersionId}
 import io.keyfold.testkit.{Bytes, Entry, FileContents, StoreReader}
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -5,6 +5,7 @@ import java.nio.{ByteBuffer, ByteOrder}
 
 import com.sun.management.ThreadMXBean
 import io.keyfold.errors.{CorruptFile, StoreError}
+import io.keyfold.format.wire.{ByteSink, Checksum, Codec}
 import io.keyfold.testkit.{Bytes, Lies, SeededChecks, TakenApart}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite

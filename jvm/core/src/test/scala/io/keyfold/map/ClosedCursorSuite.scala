@@ -1,7 +1,8 @@
 package io.keyfold.map
 
-import io.keyfold.format.VersionId
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.PagePool
+import io.keyfold.model.VersionId
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What a transaction keeps for cursors that are closed before their end. */

@@ -5,8 +5,10 @@ import java.nio.ByteOrder.LITTLE_ENDIAN
 
 import scala.util.Random
 
-import io.keyfold.format.VersionId
+import io.keyfold.map.arena.ArenaMap
+import io.keyfold.map.hash.{HashKey, TriePages}
 import io.keyfold.mem.{Mem, PagePool, Slice}
+import io.keyfold.model.{FamilySpec, VersionId}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Keys that somebody has chosen so that another hash is the same for all of them, or for many:
@@ -20,8 +22,7 @@ class CollidingKeysSuite extends AnyFunSuite {
     assert((0 until 1000).map(i => murmur(key(i), seed = -7)).distinct.size == 1)
     val map = new ArenaMap(1, new PagePool(1L << 30, None))
     val txn = map.begin(VersionId.Empty)
-    val hashed = io.keyfold.format
-      .FamilySpec("f", false, false, ordered = false, "row", "unsaferow", "all", 0, 0)
+    val hashed = FamilySpec("f", false, false, ordered = false, "row", "unsaferow", "all", 0, 0)
     txn.createFamily(hashed)
     val one = new Slice().set(Array[Byte](1))
     for (i <- 0 until Keys) txn.put(0, 0, new Slice().set(key(i)), one)

@@ -1,7 +1,8 @@
 package io.keyfold.map
 
-import io.keyfold.format.VersionId
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.PagePool
+import io.keyfold.model.VersionId
 import org.scalatest.funsuite.AnyFunSuite
 
 /** A cursor whose view nobody has: it keeps the view, and with it the rows that it goes over. */
@@ -30,7 +31,7 @@ class ForgottenViewSuite extends AnyFunSuite with StateMapTexts {
     }
   }
 
-  private def filled(spec: io.keyfold.format.FamilySpec) = {
+  private def filled(spec: io.keyfold.model.FamilySpec) = {
     val map = new ArenaMap(keyGroups, new PagePool(1L << 30, None))
     val txn = map.begin(VersionId.Empty)
     txn.createFamily(spec.copy(name = "default"))

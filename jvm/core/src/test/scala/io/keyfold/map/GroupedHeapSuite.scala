@@ -3,8 +3,9 @@ package io.keyfold.map
 import java.lang.management.ManagementFactory
 
 import com.sun.management.ThreadMXBean
-import io.keyfold.format.VersionId
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.PagePool
+import io.keyfold.model.VersionId
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What of the heap it takes to go over an ordered family group by group, as a snapshot does. */

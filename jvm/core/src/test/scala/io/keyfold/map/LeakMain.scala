@@ -1,7 +1,8 @@
 package io.keyfold.map
 
-import io.keyfold.format.{FamilySpec, VersionId}
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.{Mem, PagePool, Slice}
+import io.keyfold.model.{FamilySpec, VersionId}
 import io.keyfold.testkit.ProcessUse
 
 /** `LeakMain <cycles>`: puts and removes as many rows in each kind of index of one map, over many

@@ -4,9 +4,10 @@ import scala.collection.immutable.TreeMap
 import scala.collection.mutable
 import scala.util.Random
 
-import io.keyfold.format.{FamilySpec, VersionId}
 import io.keyfold.group.KeyGroups
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.{PagePool, Slice}
+import io.keyfold.model.{FamilySpec, VersionId}
 import io.keyfold.testkit.{Bytes, SeededChecks}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite

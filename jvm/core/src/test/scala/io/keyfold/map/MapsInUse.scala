@@ -1,5 +1,6 @@
 package io.keyfold.map
 
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.PagePool
 
 /** Makes maps over one pool, and counts those that have memory, be they closed or not. */

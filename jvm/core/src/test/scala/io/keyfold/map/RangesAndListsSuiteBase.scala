@@ -1,7 +1,7 @@
 package io.keyfold.map
 
 import io.keyfold.errors.Invalid
-import io.keyfold.format.{Family, VersionId}
+import io.keyfold.model.{Family, VersionId}
 
 /** Ranges of ordered families, and families of several values a key, for one implementation. */
 abstract class RangesAndListsSuiteBase extends MapSuite {

@@ -5,8 +5,9 @@ import java.util.concurrent.{CyclicBarrier, TimeUnit}
 import scala.collection.immutable.TreeMap
 import scala.util.Random
 
-import io.keyfold.format.{FamilySpec, VersionId}
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.{PagePool, Slice}
+import io.keyfold.model.{FamilySpec, VersionId}
 import io.keyfold.testkit.Running
 import org.scalatest.funsuite.AnyFunSuite
 

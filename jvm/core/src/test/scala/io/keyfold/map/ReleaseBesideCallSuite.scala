@@ -1,8 +1,9 @@
 package io.keyfold.map
 
 import io.keyfold.errors.OutOfOrder
-import io.keyfold.format.{FamilySpec, VersionId}
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.{HeldMemory, PagePool, Slice}
+import io.keyfold.model.{FamilySpec, VersionId}
 import io.keyfold.testkit.Running
 import org.scalatest.concurrent.Eventually._
 import org.scalatest.funsuite.AnyFunSuite

@@ -4,8 +4,8 @@ import scala.collection.immutable.TreeMap
 import scala.collection.mutable
 
 import io.keyfold.errors.{Invalid, StoreError}
-import io.keyfold.format.{Family, FamilySpec, VersionId}
 import io.keyfold.mem.Slice
+import io.keyfold.model.{Family, FamilySpec, VersionId}
 import io.keyfold.testkit.Bytes
 import org.scalatest.Assertions
 

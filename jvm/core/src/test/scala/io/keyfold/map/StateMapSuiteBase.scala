@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.util.Try
 
 import io.keyfold.errors.StoreError
-import io.keyfold.format.{Family, VersionId}
 import io.keyfold.mem.Slice
+import io.keyfold.model.{Family, VersionId}
 import io.keyfold.testkit.SeededChecks
 
 /** The contract of [[StateMap]], M1 to M6, for one implementation; [[StateMapModel]] adds random

@@ -2,9 +2,9 @@ package io.keyfold.map
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import io.keyfold.format.{FamilySpec, VersionId}
 import io.keyfold.group.KeyGroups
 import io.keyfold.mem.Slice
+import io.keyfold.model.{FamilySpec, VersionId}
 import org.scalatest.Assertions
 
 /** A [[StateMap]] in terms of texts. Family 0 is `default`, and keys of one length share a hash. */

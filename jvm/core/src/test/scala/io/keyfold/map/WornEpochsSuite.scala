@@ -1,8 +1,9 @@
 package io.keyfold.map
 
 import io.keyfold.errors.OutOfOrder
-import io.keyfold.format.VersionId
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.{MemoryUse, PagePool}
+import io.keyfold.model.VersionId
 
 /** Everything that a map promises, with a counter of epochs that is at its end or comes to it. */
 class WornEpochsSuite extends StateMapSuiteBase {

@@ -8,7 +8,7 @@ import scala.jdk.CollectionConverters._
 import com.sun.management.ThreadMXBean
 import io.keyfold.errors.StoreError
 import io.keyfold.format.FileKind
-import io.keyfold.testkit._
+import io.keyfold.testkit.{FileContents, Lies, MemoryBlobStore, SeededChecks, TakenApart}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 

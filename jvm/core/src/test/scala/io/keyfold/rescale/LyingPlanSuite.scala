@@ -3,8 +3,9 @@ package io.keyfold.rescale
 import java.nio.charset.StandardCharsets.UTF_8
 
 import io.keyfold.errors.{CorruptFile, Invalid}
-import io.keyfold.format._
-import io.keyfold.store.StoreLocation
+import io.keyfold.format.{FileKind, RescalePlan, RescaledStore}
+import io.keyfold.format.wire.Checksum
+import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.testkit.{ForwardingBlobStore, MemoryBlobStore}
 import org.scalatest.funsuite.AnyFunSuite
 

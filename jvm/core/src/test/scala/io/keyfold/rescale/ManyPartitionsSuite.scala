@@ -1,8 +1,9 @@
 package io.keyfold.rescale
 
-import io.keyfold.format.{RescalePlan, RescaledStore, VersionId}
+import io.keyfold.format.{RescalePlan, RescaledStore}
 import io.keyfold.group.KeyGroups
-import io.keyfold.store.{StoreFixture, StoreLocation}
+import io.keyfold.model.{StoreLocation, VersionId}
+import io.keyfold.store.StoreFixture
 import org.scalatest.funsuite.AnyFunSuite
 
 /** A rescale to a number without a common factor: what it holds, asks for and writes grows with the

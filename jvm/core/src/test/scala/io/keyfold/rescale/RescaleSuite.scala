@@ -1,8 +1,9 @@
 package io.keyfold.rescale
 
-import io.keyfold.errors._
+import io.keyfold.errors.{CorruptFile, MissingFile, RescaleRefused, StoreError, UnreadableVersion}
 import io.keyfold.format.{Manifest, RescalePlan}
-import io.keyfold.store.{RowChecksums, StoreFixture}
+import io.keyfold.store.StoreFixture
+import io.keyfold.store.file.RowChecksums
 import io.keyfold.testkit.FileContents
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -2,11 +2,14 @@ package io.keyfold.rescale
 
 import scala.collection.mutable
 
-import io.keyfold.format._
+import io.keyfold.format.{FileKind, FileWriter, Identity, References, RescalePlan, RescaledStore}
+import io.keyfold.format.wire.Codec
 import io.keyfold.group.Selection
-import io.keyfold.map.ArenaMap
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.PagePool
-import io.keyfold.store._
+import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
+import io.keyfold.store.{StoreFixture, StoreTxn, VersionedStore}
+import io.keyfold.store.file.StoreSettings
 import io.keyfold.testkit.{FaultyBlobStore, MemoryBlobStore}
 import org.scalatest.Assertions
 

@@ -3,8 +3,10 @@ package io.keyfold.rescale
 import java.io.{ByteArrayOutputStream, FileNotFoundException, OutputStream}
 import java.util.concurrent.atomic.LongAdder
 
-import io.keyfold.format._
+import io.keyfold.format.wire.Codec
+import io.keyfold.format.{Ancestor, FileKind, FileWriter, Identity}
 import io.keyfold.io.BlobReader
+import io.keyfold.model.{Family, VersionId}
 import io.keyfold.store.StoreFixture
 import io.keyfold.testkit.{ForwardingBlobStore, MemoryBlobStore}
 

@@ -1,6 +1,8 @@
 package io.keyfold.store
 
-import io.keyfold.format.{FileKind, FileReader, VersionId}
+import io.keyfold.format.{FileKind, FileReader}
+import io.keyfold.model.VersionId
+import io.keyfold.store.file.StoreSettings
 import io.keyfold.testkit.{FileCall, MemoryBlobStore, Running}
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -2,8 +2,16 @@ package io.keyfold.store
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import io.keyfold.errors._
-import io.keyfold.format.{Codec, FileKind, FileReader, Layout, VersionId}
+import io.keyfold.errors.{
+  ForeignFile,
+  LayoutMismatch,
+  MisplacedRow,
+  UnknownFormat,
+  UnreadableVersion
+}
+import io.keyfold.format.{FileKind, FileReader, Layout}
+import io.keyfold.format.wire.Codec
+import io.keyfold.model.{PartitionRule, StoreLocation, VersionId}
 import io.keyfold.testkit.MemoryBlobStore
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -176,7 +184,7 @@ class BadInputSuite extends AnyFunSuite {
 
   test("a family without a partitioning rule takes rows of any hash") {
     val fixture = new StoreFixture
-    val noRule = rowFamily.copy(partitionKey = Placement.NoRule)
+    val noRule = rowFamily.copy(partitionKey = PartitionRule.NoRule)
     val txn = fixture.open(family = noRule).begin(VersionId.Empty)
     txn.put(0, 2, slice("a"), slice("1"))
     txn.commit()
@@ -257,7 +265,7 @@ class BadInputSuite extends AnyFunSuite {
 private object MoveRow {
   import java.nio.{ByteBuffer, ByteOrder}
 
-  import io.keyfold.format.{Checksum, Codec}
+  import io.keyfold.format.wire.{Checksum, Codec}
 
   /** Sets N in the identity of a file of store `default` without an id, and mends the checksum. */
   def claimPartitions(blobs: MemoryBlobStore, path: String, partitions: Int): Unit =

@@ -1,7 +1,7 @@
 package io.keyfold.store
 
 import io.keyfold.errors.{FamilyMismatch, OutOfOrder, UnreadableVersion}
-import io.keyfold.format.VersionId
+import io.keyfold.model.VersionId
 import org.scalatest.funsuite.AnyFunSuite
 
 class FamiliesSuite extends AnyFunSuite {

@@ -4,10 +4,10 @@ import java.io.IOException
 import java.time.{Clock, Instant, ZoneOffset}
 import java.util.concurrent.atomic.AtomicReference
 
-import io.keyfold.format.VersionId
 import io.keyfold.io.BlobStore
-import io.keyfold.map.ArenaMap
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.{FullDisk, PagePool}
+import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.testkit.{Failure, HeldBlobStore, MemoryBlobStore, Running}
 import org.scalatest.funsuite.AnyFunSuite
 

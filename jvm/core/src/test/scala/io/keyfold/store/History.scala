@@ -1,7 +1,8 @@
 package io.keyfold.store
 
 import io.keyfold.errors.MissingFile
-import io.keyfold.format.VersionId
+import io.keyfold.model.VersionId
+import io.keyfold.store.file.StoreSettings
 import io.keyfold.testkit.FaultPlan
 
 /** The life of one store over files that can fail, with what each version must hold.

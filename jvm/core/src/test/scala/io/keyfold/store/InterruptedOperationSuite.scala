@@ -3,6 +3,7 @@ package io.keyfold.store
 import java.io.IOException
 
 import io.keyfold.errors.{MissingFile, StoreError}
+import io.keyfold.store.file.StoreSettings
 import io.keyfold.testkit.{Failure, Fault, FileCall}
 import org.scalatest.funsuite.AnyFunSuite
 

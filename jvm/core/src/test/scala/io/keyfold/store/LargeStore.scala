@@ -2,8 +2,10 @@ package io.keyfold.store
 
 import scala.util.Random
 
-import io.keyfold.format.{FamilySpec, FileKind, FileReader, VersionId}
+import io.keyfold.format.{FileKind, FileReader}
 import io.keyfold.io.BlobStore
+import io.keyfold.model.{FamilySpec, VersionId}
+import io.keyfold.store.file.StoreSettings
 import io.keyfold.testkit.{HeldBlobStore, MemoryBlobStore}
 
 /** A store with versions 1 to 4 of some thousand rows, due to write a snapshot of version 4. */

@@ -1,7 +1,8 @@
 package io.keyfold.store
 
 import io.keyfold.errors.Invalid
-import io.keyfold.format.{FileKind, VersionId}
+import io.keyfold.format.FileKind
+import io.keyfold.model.VersionId
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What a file has no room for is refused before anything is written, and other people's files are

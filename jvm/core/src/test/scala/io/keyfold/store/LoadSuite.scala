@@ -1,6 +1,6 @@
 package io.keyfold.store
 
-import io.keyfold.format.VersionId
+import io.keyfold.model.VersionId
 import io.keyfold.testkit.{FileCall, Gate, Running}
 import org.scalatest.funsuite.AnyFunSuite
 

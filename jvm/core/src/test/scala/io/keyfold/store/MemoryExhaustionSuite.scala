@@ -3,8 +3,8 @@ package io.keyfold.store
 import scala.collection.mutable
 
 import io.keyfold.errors.OutOfMemory
-import io.keyfold.format.{FamilySpec, VersionId}
 import io.keyfold.mem.{FullDisk, PagePool, PageRun}
+import io.keyfold.model.{FamilySpec, VersionId}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Operations of a store for which memory runs out, and the disk for spilling too, at each page

@@ -3,7 +3,7 @@ package io.keyfold.store
 import java.nio.charset.StandardCharsets.UTF_8
 
 import io.keyfold.errors.{Invalid, UnreadableVersion}
-import io.keyfold.format.VersionId
+import io.keyfold.model.VersionId
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Replay from a given snapshot, and the feed of changes between versions. */

@@ -1,8 +1,10 @@
 package io.keyfold.store
 
 import io.keyfold.errors.CorruptRow
-import io.keyfold.format.{FileKind, FileReader, VersionId}
+import io.keyfold.format.{FileKind, FileReader}
 import io.keyfold.mem.{Mem, Slice}
+import io.keyfold.model.VersionId
+import io.keyfold.store.file.RowChecksums
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Rows that carry a checksum in memory: damage done there is found, and never reaches a file. */

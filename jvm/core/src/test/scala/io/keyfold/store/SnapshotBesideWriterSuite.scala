@@ -1,7 +1,7 @@
 package io.keyfold.store
 
 import io.keyfold.errors.OutOfOrder
-import io.keyfold.format.VersionId
+import io.keyfold.model.VersionId
 import io.keyfold.testkit.Running
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -1,7 +1,8 @@
 package io.keyfold.store
 
 import io.keyfold.errors.{CorruptFile, UnreadableVersion}
-import io.keyfold.format.VersionId
+import io.keyfold.model.VersionId
+import io.keyfold.store.file.SnapshotRepair
 import org.scalatest.funsuite.AnyFunSuite
 
 /** When snapshots are written, what stands in for one that cannot be read, and versions that begin

@@ -2,9 +2,11 @@ package io.keyfold.store
 
 import scala.util.Random
 
-import io.keyfold.format.{Codec, FamilySpec, VersionId}
+import io.keyfold.format.wire.Codec
 import io.keyfold.io.BlobStore
 import io.keyfold.map.{MapsInUse, RowCursor}
+import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
+import io.keyfold.store.file.RowChecksums
 
 /** One of the stores of [[SoakMain]], with what its retained versions must hold.
   *

@@ -5,10 +5,13 @@ import java.time.{Clock, Instant, ZoneOffset}
 
 import scala.collection.mutable
 
-import io.keyfold.format.{Codec, FamilySpec, VersionId}
+import io.keyfold.format.wire.Codec
 import io.keyfold.io.BlobStore
-import io.keyfold.map.{ArenaMap, RowCursor}
+import io.keyfold.map.RowCursor
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.{PagePool, Slice}
+import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
+import io.keyfold.store.file.{SnapshotRepair, StoreSettings}
 import io.keyfold.testkit.{FaultyBlobStore, MemoryBlobStore}
 
 /** A store of text rows in partition 1 of 4 over files in memory, opened as often as a test wants.

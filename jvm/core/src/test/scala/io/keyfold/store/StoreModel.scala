@@ -1,6 +1,6 @@
 package io.keyfold.store
 
-import io.keyfold.format.FamilySpec
+import io.keyfold.model.FamilySpec
 import org.scalatest.Assertions
 
 /** A version of a store as plain maps, and how it differs from the one before.

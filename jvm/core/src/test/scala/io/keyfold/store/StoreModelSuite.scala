@@ -3,7 +3,9 @@ package io.keyfold.store
 import scala.collection.mutable
 
 import io.keyfold.errors.StoreError
-import io.keyfold.format.{Codec, FamilySpec, VersionId}
+import io.keyfold.format.wire.Codec
+import io.keyfold.model.{FamilySpec, VersionId}
+import io.keyfold.store.file.RowChecksums
 import io.keyfold.testkit.SeededChecks
 import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite

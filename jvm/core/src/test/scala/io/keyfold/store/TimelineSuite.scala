@@ -1,7 +1,8 @@
 package io.keyfold.store
 
 import io.keyfold.errors.UnreadableVersion
-import io.keyfold.format.VersionId
+import io.keyfold.model.VersionId
+import io.keyfold.store.file.{SnapshotRepair, StoreSettings}
 import io.keyfold.testkit.{FileCall, FileContents, Running}
 import org.scalatest.funsuite.AnyFunSuite
 

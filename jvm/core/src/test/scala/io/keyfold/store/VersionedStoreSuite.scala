@@ -5,7 +5,8 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicReference
 
 import io.keyfold.errors.{FamilyMismatch, MissingFile, OutOfOrder}
-import io.keyfold.format.{Ancestor, FileKind, FileReader, VersionId}
+import io.keyfold.format.{Ancestor, FileKind, FileReader}
+import io.keyfold.model.VersionId
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The life of versions in one store, without damage; see [[BadInputSuite]] for that. */

@@ -1,6 +1,6 @@
 package io.keyfold.testkit
 
-import io.keyfold.format._
+import io.keyfold.format.{BlockEntries, FileKind, FileReader, Footer}
 import io.keyfold.io.BlobStore
 import io.keyfold.mem.Slice
 

@@ -1,8 +1,8 @@
 package io.keyfold.testkit
 
-import io.keyfold.format.{Checksum, Codec}
-import org.scalacheck.Gen
 import TakenApart.{u16, u32, u64, Section}
+import io.keyfold.format.wire.{Checksum, Codec}
+import org.scalacheck.Gen
 
 /** Changes of files under right checksums: what a writer with a bug, or with bad will, leaves. */
 object Lies {

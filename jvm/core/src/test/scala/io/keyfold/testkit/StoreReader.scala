@@ -2,11 +2,13 @@ package io.keyfold.testkit
 
 import java.time.Clock
 
-import io.keyfold.format.{Codec, VersionId}
+import io.keyfold.format.wire.Codec
 import io.keyfold.io.BlobStore
-import io.keyfold.map.ArenaMap
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.PagePool
-import io.keyfold.store._
+import io.keyfold.model.{StoreLocation, VersionId}
+import io.keyfold.store.file.{SnapshotRepair, StoreSettings}
+import io.keyfold.store.{StoreView, VersionedStore}
 
 /** Loads versions from files that somebody else has written. */
 object StoreReader {

@@ -2,7 +2,7 @@ package io.keyfold.testkit
 
 import java.nio.{ByteBuffer, ByteOrder}
 
-import io.keyfold.format.{ByteSink, Checksum, Codec}
+import io.keyfold.format.wire.{ByteSink, Checksum, Codec}
 
 /** A file taken apart by docs/FORMAT.md, to be put together again with right lengths, places and
   * checksums around whatever was changed in it: so that a reader gets to see the change.

@@ -1,7 +1,7 @@
 package io.keyfold.jcstress;
 
 import io.keyfold.errors.OutOfOrder;
-import io.keyfold.map.ArenaMap;
+import io.keyfold.map.arena.ArenaMap;
 import io.keyfold.map.MapTxn;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

@@ -1,9 +1,9 @@
 package io.keyfold.jcstress;
 
 import io.keyfold.errors.OutOfOrder;
-import io.keyfold.format.FamilySpec;
-import io.keyfold.format.VersionId;
-import io.keyfold.map.ArenaMap;
+import io.keyfold.model.FamilySpec;
+import io.keyfold.model.VersionId;
+import io.keyfold.map.arena.ArenaMap;
 import io.keyfold.map.MapTxn;
 import io.keyfold.map.MapView;
 import io.keyfold.mem.Mem;

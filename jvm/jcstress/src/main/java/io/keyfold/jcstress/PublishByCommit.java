@@ -1,6 +1,6 @@
 package io.keyfold.jcstress;
 
-import io.keyfold.map.ArenaMap;
+import io.keyfold.map.arena.ArenaMap;
 import io.keyfold.map.MapTxn;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

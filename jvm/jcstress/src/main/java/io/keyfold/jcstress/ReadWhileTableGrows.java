@@ -1,6 +1,6 @@
 package io.keyfold.jcstress;
 
-import io.keyfold.map.ArenaMap;
+import io.keyfold.map.arena.ArenaMap;
 import io.keyfold.map.MapTxn;
 import io.keyfold.map.MapView;
 import io.keyfold.mem.Slice;

@@ -1,13 +1,13 @@
 package io.keyfold.jcstress;
 
-import io.keyfold.format.Codec;
-import io.keyfold.format.FamilySpec;
+import io.keyfold.format.wire.Codec;
+import io.keyfold.model.FamilySpec;
 import io.keyfold.map.StateMap;
 import io.keyfold.mem.Slice;
-import io.keyfold.store.RowChecksums;
-import io.keyfold.store.SnapshotRepair;
-import io.keyfold.store.StoreLocation;
-import io.keyfold.store.StoreSettings;
+import io.keyfold.store.file.RowChecksums;
+import io.keyfold.store.file.SnapshotRepair;
+import io.keyfold.model.StoreLocation;
+import io.keyfold.store.file.StoreSettings;
 import io.keyfold.store.StoreTxn;
 import io.keyfold.store.StoreView;
 import io.keyfold.store.VersionedStore;

@@ -1,6 +1,6 @@
 package io.keyfold.spark
 
-import io.keyfold.format.FamilySpec
+import io.keyfold.model.FamilySpec
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType

@@ -1,6 +1,6 @@
 package io.keyfold.spark
 
-import io.keyfold.format.ByteSink
+import io.keyfold.format.wire.ByteSink
 import io.keyfold.mem.Slice
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform

@@ -1,7 +1,7 @@
 package io.keyfold.spark
 
 import io.keyfold.errors.Invalid
-import io.keyfold.format.Codec
+import io.keyfold.format.wire.Codec
 import io.keyfold.group.KeyGroups
 
 /** One setting.

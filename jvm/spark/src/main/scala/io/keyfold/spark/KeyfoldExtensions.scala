@@ -4,7 +4,12 @@ import io.keyfold.errors.Invalid
 import io.keyfold.spark.migrate.Migration
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.keyfold._
+import org.apache.spark.sql.keyfold.{
+  AdmitTransformWithState,
+  RefuseOtherProvider,
+  SparkPrivate,
+  SparkShim
+}
 import org.slf4j.LoggerFactory
 
 /** For `spark.sql.extensions`: transformWithState, in all its forms, needs it to run with Keyfold.

@@ -3,7 +3,8 @@ package io.keyfold.spark
 import java.util.concurrent.atomic.{AtomicLong, LongAdder}
 
 import io.keyfold.mem.MemoryUse
-import io.keyfold.store.{StoreCounters, StoreTxn, VersionedStore}
+import io.keyfold.store.{StoreTxn, VersionedStore}
+import io.keyfold.store.file.StoreCounters
 import org.apache.spark.sql.execution.streaming.state._
 
 /** Keyfold's custom metrics. Counts are what happened since the store reported last, maintenance in

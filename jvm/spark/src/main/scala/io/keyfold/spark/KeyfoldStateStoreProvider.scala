@@ -6,9 +6,10 @@ import java.util.UUID
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.MissingFile
-import io.keyfold.format.VersionId
-import io.keyfold.map.ArenaMap
-import io.keyfold.store._
+import io.keyfold.map.arena.ArenaMap
+import io.keyfold.model.{StoreLocation, VersionId}
+import io.keyfold.store.{StoreTxn, StoreView, VersionedStore}
+import io.keyfold.store.file.{RowChecksums, SnapshotRepair, StoreSettings}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state._

@@ -1,6 +1,7 @@
 package io.keyfold.spark
 
-import io.keyfold.store.{Placement, StoreLocation}
+import io.keyfold.model.{PartitionRule, StoreLocation}
+import io.keyfold.store.file.Placement
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.{LongType, NullType, StructType}
 
@@ -23,7 +24,7 @@ object PartitionKey {
   private val Path = "path:(\\d+)(?:\\.(\\d+))?".r
 
   /** Rows of operators without a shuffle key: all in partition 0, at every number of partitions. */
-  private case object Constant extends PartitionKey(Placement.Constant) {
+  private case object Constant extends PartitionKey(PartitionRule.Constant) {
     override def newHash(): RowHash = _ => 0
   }
 
@@ -41,11 +42,11 @@ object PartitionKey {
 
   /** The rule of that name, for keys of that schema. */
   def named(name: String, key: StructType): PartitionKey = name match {
-    case Placement.Constant => Constant
-    case First(count)       => new Columns(name, key, count.toInt)
-    case Path(i, null)      => new Field(name, key, Seq(i.toInt))
-    case Path(i, j)         => new Field(name, key, Seq(i.toInt, j.toInt))
-    case _                  => new Columns(name, key, key.length)
+    case PartitionRule.Constant => Constant
+    case First(count)           => new Columns(name, key, count.toInt)
+    case Path(i, null)          => new Field(name, key, Seq(i.toInt))
+    case Path(i, j)             => new Field(name, key, Seq(i.toInt, j.toInt))
+    case _                      => new Columns(name, key, key.length)
   }
 
   /** The rule of an operator's family. A provider is told no operator; store, family and schemas
@@ -68,8 +69,8 @@ object PartitionKey {
       if (joined.startsWith("$")) ofInternal(joined, key, spec, grouping)
       else if (isJoinIndex(joined, key)) s"first:${key.length - 1}"
       else if (isJoinKeys(joined)) "all"
-      else if (store != StoreLocation.DefaultStore) Placement.NoRule
-      else if (key.isEmpty || isGlobalLimit(key, value)) Placement.Constant
+      else if (store != StoreLocation.DefaultStore) PartitionRule.NoRule
+      else if (key.isEmpty || isGlobalLimit(key, value)) PartitionRule.Constant
       else ofSpec(spec)
     named(name, key)
   }
@@ -77,7 +78,7 @@ object PartitionKey {
   private def ofSpec(spec: KeyStateEncoderSpec): String = spec match {
     case _: NoPrefixKeyStateEncoderSpec            => "all"
     case PrefixKeyScanStateEncoderSpec(_, columns) => s"first:$columns"
-    case _                                         => Placement.NoRule
+    case _                                         => PartitionRule.NoRule
   }
 
   /** What transformWithState keeps beside its users' state variables. */

@@ -5,10 +5,10 @@ import java.time.Duration
 
 import scala.collection.mutable
 
+import org.apache.spark.sql.{Encoders, SparkSession}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.keyfold.TimedQuery
 import org.apache.spark.sql.streaming._
-import org.apache.spark.sql.{Encoders, SparkSession}
 
 /** A transformWithState query over keys whose state lives for an hour of processing time, started
   * again as often as a test wants.

@@ -5,8 +5,9 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import scala.collection.mutable
 
-import io.keyfold.format.{FileKind, VersionId}
+import io.keyfold.format.FileKind
 import io.keyfold.io.LocalBlobStore
+import io.keyfold.model.VersionId
 import io.keyfold.testkit.{Failure, FileCall, FileContents}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream

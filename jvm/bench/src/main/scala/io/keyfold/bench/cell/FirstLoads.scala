@@ -3,9 +3,9 @@ package io.keyfold.bench.cell
 import java.nio.file.Path
 import java.util.concurrent.atomic.AtomicLong
 
-import io.keyfold.format.{FileKind, FileReader, Manifest, VersionId}
+import io.keyfold.format.{FileKind, FileReader, Manifest}
 import io.keyfold.io.{BlobReader, BlobStore, LocalBlobStore}
-import io.keyfold.store.StoreLocation
+import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.testkit.{ForwardingBlobReader, ForwardingBlobStore, StoreReader}
 
 /** Loads what a rescale has left, from the files of the checkpoint, and counts what is read. */

@@ -3,8 +3,8 @@ package io.keyfold.spark.rescale
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.Layer
 import io.keyfold.rescale.{PartitionPlan, StorePlan}
-import org.json4s._
 import org.json4s.JsonDSL._
+import org.json4s._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
 /** Plans and results as Python gets them. */

@@ -7,9 +7,9 @@ import scala.collection.mutable
 import io.keyfold.errors.{RescaleRefused, StoreError}
 import io.keyfold.format.FileKind
 import io.keyfold.io.BlobStore
+import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.{StorePlan, StorePlanner}
 import io.keyfold.spark.KeyfoldStateStoreProvider
-import io.keyfold.store.StoreLocation
 import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** Plans a rescale. It writes nothing. Of the state it reads two or three footers for each old

@@ -7,8 +7,9 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.format.{Manifest, RescalePlan, RescaledStore, VersionId}
+import io.keyfold.format.{Manifest, RescalePlan, RescaledStore}
 import io.keyfold.io.BlobStore
+import io.keyfold.model.VersionId
 import io.keyfold.rescale.{ReferenceWriter, StorePlanner}
 import io.keyfold.spark.BuildInfo
 import org.apache.spark.sql.keyfold.CheckpointLogs

@@ -5,9 +5,9 @@ import java.util.UUID
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.io.BlobStore
+import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.StorePlanner
 import io.keyfold.spark.KeyfoldStateStoreProvider
-import io.keyfold.store.StoreLocation
 import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** Takes a stopped query back to an earlier batch that its checkpoint still has, be it from before

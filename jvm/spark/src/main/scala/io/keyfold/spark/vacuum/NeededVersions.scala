@@ -6,8 +6,9 @@ import scala.annotation.tailrec
 import scala.collection.mutable
 
 import io.keyfold.errors.StoreError
-import io.keyfold.format.{Ancestor, FileKind, FileReader, VersionId}
+import io.keyfold.format.{Ancestor, FileKind, FileReader}
 import io.keyfold.io.BlobStore
+import io.keyfold.model.VersionId
 
 /** The versions of one store of one partition that some batches are made of: their own, and what
   * these build on, down to where no file tells any more. Footers are read, and no blocks.

@@ -2,10 +2,10 @@ package io.keyfold.spark.vacuum
 
 import scala.collection.mutable
 
-import io.keyfold.format.{FileKind, VersionId}
+import io.keyfold.format.FileKind
 import io.keyfold.io.BlobStore
+import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.KeyfoldStateStoreProvider
-import io.keyfold.store.StoreLocation
 import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** What the batches in the commit log need of the files below `state`.

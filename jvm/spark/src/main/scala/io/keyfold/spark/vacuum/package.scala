@@ -1,6 +1,6 @@
 package io.keyfold.spark
 
 /** Duty: what a checkpoint has and nobody needs is deleted. Imports: `errors`, `format`, `io`,
-  * `spark`, `sql.keyfold`, `store`. Threads: the caller's, on the driver.
+  * `model`, `spark`, `sql.keyfold`. Threads: the caller's, on the driver.
   */
 package object vacuum

@@ -7,8 +7,8 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.rescale.Scenario
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
+import io.keyfold.spark.rescale.Scenario
 import io.keyfold.testkit.Failure
 import org.apache.spark.sql.keyfold.CheckpointLogs
 import org.scalatest.funsuite.AnyFunSuite

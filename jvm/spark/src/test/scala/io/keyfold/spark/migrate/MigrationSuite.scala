@@ -7,14 +7,20 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.{CheckpointTools, EventCounts, KeyfoldExtensions, KeyfoldStateStoreProvider}
-import io.keyfold.spark.{LocalSpark, QuietLogs}
+import io.keyfold.spark.{
+  CheckpointTools,
+  EventCounts,
+  KeyfoldExtensions,
+  KeyfoldStateStoreProvider,
+  LocalSpark,
+  QuietLogs
+}
 import io.keyfold.spark.rescale.SinkChoice
 import io.keyfold.spark.vacuum.VacuumApi
+import org.apache.spark.sql.{DataFrame, Dataset, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming._
-import org.apache.spark.sql.{DataFrame, Dataset, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Queries begun with one of Spark's providers and continued with Keyfold say what they say when

@@ -5,10 +5,10 @@ import java.nio.file.{Files, Path}
 import scala.collection.mutable
 
 import io.keyfold.spark.{FileFaults, KeyfoldStateStoreProvider}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.{GroupState, StreamingQuery}
-import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.scalatest.Assertions
 
 /** A stateful query over numbers, which is stopped and started, and what it must give: what the

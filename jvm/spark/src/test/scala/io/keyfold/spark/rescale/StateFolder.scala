@@ -5,9 +5,9 @@ import java.nio.file.{Files, Path}
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
-import io.keyfold.format.{FileKind, VersionId}
+import io.keyfold.format.FileKind
 import io.keyfold.io.LocalBlobStore
-import io.keyfold.store.StoreLocation
+import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.testkit.{FileContents, StoreReader}
 import org.scalatest.Assertions
 

@@ -9,9 +9,10 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.keyfold.errors.Invalid
-import io.keyfold.format.{FileKind, VersionId}
-import io.keyfold.spark.rescale.Scenario
+import io.keyfold.format.FileKind
+import io.keyfold.model.VersionId
 import io.keyfold.spark.{LocalSpark, QuietLogs}
+import io.keyfold.spark.rescale.Scenario
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{Path => HadoopPath}
 import org.apache.spark.sql.keyfold.{SparkShim, StateStores}

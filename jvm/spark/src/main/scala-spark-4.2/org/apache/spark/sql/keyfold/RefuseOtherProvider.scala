@@ -2,8 +2,8 @@ package org.apache.spark.sql.keyfold
 
 import io.keyfold.errors.Invalid
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.internal.SQLConf
 
 /** Says why a query with the checkpoint of another provider cannot run: a checkpoint keeps its

@@ -1,0 +1,224 @@
+package io.keyfold.map.arena
+
+import io.keyfold.errors.{Invalid, OutOfOrder}
+import io.keyfold.map.{ChangeCursor, MapTxn}
+import io.keyfold.map.cursor.{KeySet, ListCursor, PagePins}
+import io.keyfold.map.hash.HashTrie
+import io.keyfold.map.ordered.{OrderedChanges, OrderedTree, TreeCursor}
+import io.keyfold.map.value.IntList
+import io.keyfold.map.version.{GroupTable, HashedIndex, OpenCursor, OrderedIndex, Pin, VersionNode}
+import io.keyfold.mem.{Arena, Slice}
+import io.keyfold.model.{FamilySpec, VersionId}
+
+/** A node of the version tree while it is written. */
+private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode, node: VersionNode)
+    extends ArenaView(map, node, arena.addresses)
+    with MapTxn
+    with PagePins {
+  private val writer = new RowWriter(arena, node, map.keyGroups, map.hashKey)
+  private var open = true
+
+  /** What each family was in the base; null if it is new. */
+  private var origins = base.families
+  private var droppedFamilies = Vector.empty[String]
+
+  override protected def txn: PagePins = if (open) this else null
+
+  override def markEscaped(record: Int): Unit = if (open) writer.records.markEscaped(record)
+
+  override def pinPages(): OpenCursor = node.cursors.open(map.endEpoch(node))
+
+  override def unpinPages(cursor: OpenCursor): Unit = if (open) node.cursors.close(cursor, arena)
+
+  override def createFamily(spec: FamilySpec): Int =
+    if (lock.isMine) createNow(spec) else lock.locked(createNow(spec))
+
+  private def createNow(spec: FamilySpec): Int = {
+    requireOpen("create a family")
+    val rows =
+      if (spec.ordered) new OrderedIndex(spec, 0)
+      else new HashedIndex(spec, GroupTable.empty(map.keyGroups))
+    node.families = node.families :+ rows
+    origins = origins :+ null
+    node.families.length - 1
+  }
+
+  override def dropFamily(family: Int): Unit =
+    if (lock.isMine) dropNow(family) else lock.locked(dropNow(family))
+
+  private def dropNow(family: Int): Unit = {
+    requireOpen("drop a family")
+    val rows = node.families(family)
+    try writer.retireAll(rows)
+    catch { case e: Throwable => giveUp(e) }
+    if (origins(family) != null) droppedFamilies :+= rows.spec.name
+    node.families = node.families.patch(family, Nil, 1)
+    origins = origins.patch(family, Nil, 1)
+  }
+
+  override def dropped: Seq[String] = droppedFamilies
+
+  override def put(family: Int, hash: Int, key: Slice, value: Slice): Unit =
+    if (lock.isMine) write(family, hash, key, value, append = false)
+    else lock.locked(write(family, hash, key, value, append = false))
+
+  override def append(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
+    val spec = node.families(family).spec
+    if (!spec.multiValue) {
+      throw new Invalid(
+        "KEYFOLD_NOT_MULTI_VALUE",
+        s"Cannot append to a row of ${spec.name}: it has one value a key"
+      )
+    }
+    if (lock.isMine) write(family, hash, key, value, append = true)
+    else lock.locked(write(family, hash, key, value, append = true))
+  }
+
+  private def write(family: Int, hash: Int, key: Slice, value: Slice, append: Boolean): Unit = {
+    requireOpen(if (append) "append" else "put")
+    val rows = node.families(family)
+    try writer.write(rows, hash, key, value, append)
+    catch { case e: Throwable => giveUp(e) }
+    if (rows.spec.ordered) orderedChanged()
+  }
+
+  override def remove(family: Int, hash: Int, key: Slice): Boolean =
+    if (lock.isMine) removeNow(family, hash, key) else lock.locked(removeNow(family, hash, key))
+
+  private def removeNow(family: Int, hash: Int, key: Slice): Boolean = {
+    requireOpen("remove")
+    val rows = node.families(family)
+    val found =
+      try writer.remove(rows, hash, key)
+      catch { case e: Throwable => giveUp(e) }
+    if (rows.spec.ordered && found) orderedChanged()
+    found
+  }
+
+  override def removeRange(family: Int, start: Slice, end: Slice): Long =
+    if (lock.isMine) removeNow(family, start, end) else lock.locked(removeNow(family, start, end))
+
+  private def removeNow(family: Int, start: Slice, end: Slice): Long = {
+    requireOpen("remove a range")
+    val rows = orderedRows(family, "remove")
+    val before = rows.keys
+    try writer.removeRange(rows, if (start == null) TreeCursor.first else start, end)
+    catch { case e: Throwable => giveUp(e) }
+    orderedChanged()
+    before - rows.keys
+  }
+
+  /** An index may be half changed: nobody must go over it again, not even to free it. */
+  private def giveUp(cause: Throwable): Nothing = {
+    open = false
+    map.giveUp()
+    throw cause
+  }
+
+  override def changedGroups(family: Int): Array[Int] =
+    if (lock.isMine) changedNow(family) else lock.locked(changedNow(family))
+
+  private def changedNow(family: Int): Array[Int] = node.families(family) match {
+    case hashed: HashedIndex   => hashed.roots.differing(rootsOfBase(family))
+    case ordered: OrderedIndex => changesOf(family, ordered).groups
+  }
+
+  override def changes(family: Int, group: Int): ChangeCursor =
+    if (lock.isMine) changesNow(family, group) else lock.locked(changesNow(family, group))
+
+  private def changesNow(family: Int, group: Int): ChangeCursor = node.families(family) match {
+    case hashed: HashedIndex =>
+      val changed = changesIn(family, hashed)
+      val gone = if (hashed.anyRemoved) changed.gone else null
+      trie.diff(rootsOfBase(family)(group), hashed.roots(group), changed.put, gone)
+      trie.records.touch(changed.put)
+      trie.records.touch(changed.gone)
+      changed
+    case ordered: OrderedIndex => changesOf(family, ordered).cursor(group, lock)
+  }
+
+  /** The hashed family that was asked for last, and one cursor for all its groups. */
+  private var lastRows: HashedIndex = _
+  private var lastChanged: ListCursor = _
+
+  private def changesIn(family: Int, rows: HashedIndex): ListCursor = {
+    if (lastRows ne rows) {
+      lastRows = rows
+      val (put, gone) = (new IntList, new IntList)
+      lastChanged =
+        new ListCursor(trie.addresses, rows.spec, put, gone, base.epoch, keysOfBase(family), lock)
+    }
+    lastChanged.reset()
+    lastChanged
+  }
+
+  private def keysOfBase(family: Int): KeySet = origins(family) match {
+    case null => (_, _) => false
+    case rows => (hash, key) => find(rows, hash, key) != 0
+  }
+
+  private lazy val noRoots = GroupTable.empty(map.keyGroups)
+
+  private def rootsOfBase(family: Int): GroupTable =
+    origins(family) match {
+      case hashed: HashedIndex => hashed.roots
+      case _                   => noRoots
+    }
+
+  override protected def orderedChanged(): Unit = {
+    super.orderedChanged()
+    lastChanges = null
+  }
+
+  /** Of the ordered family that was asked for last. */
+  private var lastChanges: OrderedChanges = _
+
+  private def changesOf(family: Int, rows: OrderedIndex): OrderedChanges = {
+    if (lastChanges == null || (lastChanges.rows ne rows)) {
+      lastChanges = new OrderedChanges(tree, rows, base.epoch, keysOfBase(family), map.keyGroups)
+    }
+    lastChanges
+  }
+
+  override def commit(version: VersionId): Unit =
+    if (lock.isMine) commitNow(version) else lock.locked(commitNow(version))
+
+  private def commitNow(version: VersionId): Unit = {
+    requireOpen(s"commit version $version")
+    map.committed(node, version)
+    end()
+  }
+
+  /** If its thread may be in the middle of a change, the map is given up with it. */
+  override def abort(): Unit = lock.end { isQuiet =>
+    if (open && isQuiet) {
+      map.ended()
+      end()
+    } else if (open) {
+      open = false
+      map.giveUp()
+    }
+  }
+
+  private def requireOpen(what: String): Unit =
+    if (!open) throw new OutOfOrder(s"Cannot $what: the transaction has ended")
+
+  /** Another transaction may write to the arena from now on. */
+  private def end(): Unit = {
+    open = false
+    val addresses = map.readerAddresses()
+    trie = new HashTrie(addresses)
+    tree = new OrderedTree(addresses)
+  }
+
+  /** Gives the rows up, if they were not committed, and every row that was handed out. */
+  override def release(): Unit = {
+    abort()
+    super.release()
+  }
+
+  override protected def newPin(map: ArenaMap, node: VersionNode): Pin = {
+    val base = node.base
+    Pin.of(this)(map.released(node, base))
+  }
+}

@@ -1,0 +1,153 @@
+package io.keyfold.map.arena
+
+import io.keyfold.errors.Invalid
+import io.keyfold.group.KeyGroups
+import io.keyfold.map.{MapView, RowCursor}
+import io.keyfold.map.cursor.{ListedCursor, PagePins, ViewLock}
+import io.keyfold.map.hash.{HashCursor, HashTrie}
+import io.keyfold.map.ordered.{GroupedRecords, OrderedTree, TreeCursor}
+import io.keyfold.map.value.{RecordRun, ValueHead, ValueNodes, ValueSteps}
+import io.keyfold.map.version.{FamilyIndex, HashedIndex, OrderedIndex, Pin, VersionNode}
+import io.keyfold.mem.{Addresses, Slice}
+import io.keyfold.model.Family
+
+/** The rows of a node of the version tree. Nothing but [[ViewLock]] is between two threads that use
+  * it, or one that uses and one that releases it.
+  */
+private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addresses)
+    extends MapView {
+  val lock = new ViewLock(this)
+  protected var trie = new HashTrie(addresses)
+  protected var tree = new OrderedTree(addresses)
+  private val pin = newPin(map, node)
+
+  /** What cursors must pin: nothing but in a transaction that is open. */
+  protected def txn: PagePins = null
+
+  override def families: IndexedSeq[Family] = node.families.map(_.family).toIndexedSeq
+  override def familyIndex(name: String): Int = node.families.indexWhere(_.spec.name == name)
+
+  override def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean =
+    if (lock.isMine) getNow(family, hash, key, value)
+    else lock.locked(getNow(family, hash, key, value) && lock.detach(value))
+
+  private def getNow(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
+    val rows = node.families(family)
+    val record = find(rows, hash, key)
+    record != 0 && {
+      trie.records.value(record, value)
+      if (rows.spec.multiValue) firstValue(value)
+      markEscaped(record)
+      true
+    }
+  }
+
+  /** A caller has the record's bytes. */
+  protected def markEscaped(record: Int): Unit = ()
+
+  private def firstValue(head: Slice): Unit = {
+    val nodes = new ValueNodes(trie.addresses)
+    nodes.value(nodes.oldest(ValueHead.newest(head)), head)
+    ()
+  }
+
+  override def values(family: Int, hash: Int, key: Slice): RowCursor =
+    if (lock.isMine) valuesNow(family, hash, key)
+    else lock.locked(valuesNow(family, hash, key))
+
+  private def valuesNow(family: Int, hash: Int, key: Slice): RowCursor = {
+    val rows = node.families(family)
+    val record = find(rows, hash, key)
+    val run = new RecordRun(Array(record), 0, if (record == 0) 0 else 1)
+    new ListedCursor(trie.records, run, steps(rows), lock, txn)
+  }
+
+  protected def find(rows: FamilyIndex, hash: Int, key: Slice): Int = rows match {
+    case hashed: HashedIndex =>
+      trie.find(hashed.roots(KeyGroups.groupOf(hash, map.keyGroups)), map.hashKey.hash(key), key)
+    case ordered: OrderedIndex => tree.find(ordered.root, key)
+  }
+
+  override def scan(family: Int): RowCursor =
+    if (lock.isMine) scanNow(family) else lock.locked(scanNow(family))
+
+  private def scanNow(family: Int): RowCursor = node.families(family) match {
+    case hashed: HashedIndex   => scanGroups(hashed, hashed.roots.groups)
+    case ordered: OrderedIndex => scanTree(ordered, TreeCursor.first, null)
+  }
+
+  override def scanPrefix(family: Int, prefix: Slice): RowCursor =
+    scanRows(family, copyOf(prefix), TreeCursor.behindPrefix(prefix))
+
+  override def scanRange(family: Int, start: Slice, end: Slice): RowCursor = {
+    val from = if (start == null) TreeCursor.first else copyOf(start)
+    scanRows(family, from, if (end == null) null else copyOf(end))
+  }
+
+  private def scanRows(family: Int, from: Slice, until: Slice): RowCursor = {
+    val rows = orderedRows(family, "scan")
+    if (lock.isMine) scanTree(rows, from, until) else lock.locked(scanTree(rows, from, until))
+  }
+
+  private def scanTree(rows: OrderedIndex, from: Slice, until: Slice) =
+    new TreeCursor(tree, rows.root, from, until, steps(rows), lock, txn)
+
+  private def scanGroups(rows: HashedIndex, groups: Array[Int]) =
+    new HashCursor(trie, rows.roots, groups, steps(rows), lock, txn)
+
+  private def steps(rows: FamilyIndex): ValueSteps =
+    if (rows.spec.multiValue) new ValueSteps(trie.addresses) else null
+
+  private def copyOf(bytes: Slice) = new Slice().set(bytes.toArray)
+
+  /** @param what
+    *   what cannot be done with a range of a family that is not ordered
+    */
+  protected def orderedRows(family: Int, what: String): OrderedIndex =
+    node.families(family) match {
+      case ordered: OrderedIndex => ordered
+      case hashed: HashedIndex   =>
+        throw new Invalid(
+          "KEYFOLD_NOT_ORDERED",
+          s"Cannot $what a prefix or range of ${hashed.spec.name}: it is not ordered"
+        )
+    }
+
+  override def groups(family: Int): Array[Int] = node.families(family) match {
+    case hashed: HashedIndex   => hashed.roots.groups
+    case ordered: OrderedIndex =>
+      (if (lock.isMine) grouped(ordered) else lock.locked(grouped(ordered))).groups
+  }
+
+  override def scanGroup(family: Int, group: Int): RowCursor =
+    if (lock.isMine) scanGroupNow(family, group) else lock.locked(scanGroupNow(family, group))
+
+  private def scanGroupNow(family: Int, group: Int): RowCursor = node.families(family) match {
+    case hashed: HashedIndex   => scanGroups(hashed, Array(group))
+    case ordered: OrderedIndex =>
+      new ListedCursor(tree.records, grouped(ordered).of(group), steps(ordered), lock, txn)
+  }
+
+  /** Of the ordered family that was asked for last. */
+  private var lastGrouped: GroupedRecords = _
+  private var lastRows: OrderedIndex = _
+
+  /** What was found out of an ordered family holds no longer. */
+  protected def orderedChanged(): Unit = lastRows = null
+
+  private def grouped(rows: OrderedIndex): GroupedRecords = {
+    if (lastRows ne rows) {
+      lastGrouped = new GroupedRecords(tree.records, map.keyGroups)(tree.eachNewer(rows.root, 0))
+      lastRows = rows
+    }
+    lastGrouped
+  }
+
+  override def release(): Unit = lock.end { isQuiet =>
+    lock.shut()
+    if (isQuiet) pin.run()
+  }
+
+  /** Not a closure over this view, which could never be collected then. */
+  protected def newPin(map: ArenaMap, node: VersionNode): Pin = Pin.of(this)(map.unpin(node))
+}

@@ -1,0 +1,83 @@
+package io.keyfold.map.cursor
+
+import io.keyfold.map.ChangeCursor
+import io.keyfold.map.value.{IntList, Records, ValueSteps}
+import io.keyfold.mem.{Addresses, Slice}
+import io.keyfold.model.FamilySpec
+
+/** Steps through changes: records put, then those removed; of others after [[reset]].
+  *
+  * A list of values that ends in one of the base goes on with what the base has, since the newest
+  * of the base is the only one that something can be added to. One that was begun anew does not; it
+  * counts as added to if it was never put and the base has no row of its key.
+  *
+  * @param baseEpoch
+  *   the last one that the base has seen
+  * @param base
+  *   the rows of the base, for families of several values a key
+  * @param lock
+  *   of the view that has the records
+  */
+private[map] final class ListCursor(
+    addresses: Addresses,
+    val spec: FamilySpec,
+    val put: IntList,
+    val gone: IntList,
+    baseEpoch: Int,
+    base: KeySet,
+    lock: ViewLock
+) extends ChangeCursor {
+  private val records = new Records(addresses)
+  private val values = if (spec.multiValue) new ValueSteps(addresses) else null
+  private var index = -1
+  override val key = new Slice
+  override val value = new Slice
+
+  /** Whether the values are to be added to what the base has. */
+  private var added = false
+
+  /** Forgets what it has, so that `put` and `gone` can be filled anew. */
+  def reset(): Unit = {
+    index = -1
+    put.clear()
+    gone.clear()
+  }
+
+  override def appended: Boolean = added
+  override def removed: Boolean = index >= put.size
+  override def hash: Int = if (lock.isMine) hashNow else lock.locked(hashNow)
+
+  private def hashNow = records.hash(current)
+
+  override def next(): Boolean =
+    if (lock.isMine) step() else lock.locked(step() && lock.detach(key) && lock.detach(value))
+
+  private def step(): Boolean = {
+    index += 1
+    index < put.size + gone.size && {
+      records.key(current, key)
+      if (values != null) startValues()
+      else if (!removed) records.value(current, value)
+      true
+    }
+  }
+
+  override def nextValue(): Boolean = values != null && {
+    if (lock.isMine) values.next(value) else lock.locked(values.next(value) && lock.detach(value))
+  }
+
+  override def close(): Unit = reset()
+
+  private def startValues(): Unit =
+    if (removed) {
+      added = false
+      values.stop()
+    } else {
+      added = values.start(current, baseEpoch) ||
+        (values.begunByAppend && !base.contains(hash, key))
+      values.next(value)
+      ()
+    }
+
+  private def current = if (removed) gone(index - put.size) else put(index)
+}

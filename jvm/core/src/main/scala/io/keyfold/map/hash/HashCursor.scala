@@ -1,0 +1,31 @@
+package io.keyfold.map.hash
+
+import io.keyfold.map.cursor.{PagePins, RecordCursor, ViewLock}
+import io.keyfold.map.value.{IntList, ValueSteps}
+import io.keyfold.map.version.GroupTable
+
+/** Rows of hashed key groups. */
+private[map] final class HashCursor(
+    trie: HashTrie,
+    roots: GroupTable,
+    groups: Array[Int],
+    values: ValueSteps,
+    lock: ViewLock,
+    txn: PagePins
+) extends RecordCursor(trie.records, values, lock, txn) {
+  private val pages = groups.map(roots(_))
+  private var group = 0
+  private var from = 0L
+  start()
+
+  override protected def fetch(batch: IntList): Boolean = {
+    while (batch.size == 0 && group < pages.length) {
+      from = trie.collect(pages(group), from, batch)
+      if (from >= HashTrie.End) {
+        from = 0L
+        group += 1
+      }
+    }
+    group < pages.length
+  }
+}

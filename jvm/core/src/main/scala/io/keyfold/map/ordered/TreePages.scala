@@ -1,0 +1,90 @@
+package io.keyfold.map.ordered
+
+import io.keyfold.map.version.PageHeader
+import io.keyfold.mem.{Mem, Slice}
+
+/** The pages of an ordered tree; all accessors take an address. As with [[TriePages]], one thread
+  * writes a page before its version is published.
+  *
+  * {{{
+  * leaf    0  i32  epoch       branch  0  i32  epoch
+  *         4  i32  0                   4  i32  1
+  *         8  i32  entries             8  i32  entries
+  *        12  i32  0                  12  i32  0
+  *        16  i32 x 64  records       16  (i32 page, i32 separator) x 64
+  *
+  * separator   0  i32  epoch
+  *             4  i32  length in bytes
+  *             8       the least key that may be in its page
+  * }}}
+  *
+  * The first entry of a branch has no separator. Entries are sorted by key, bytes unsigned.
+  */
+private[map] object TreePages extends PageHeader {
+  val Capacity = 64
+  private val SeparatorHeader = 8
+  private val LeafLength = HeaderLength + Capacity * 4
+  private val BranchLength = HeaderLength + Capacity * 8
+
+  def isBranch(at: Long): Boolean = Mem.getInt(null, at + 4) == 1
+
+  def pageLength(branch: Boolean): Int = if (branch) BranchLength else LeafLength
+  def initialize(at: Long, epoch: Int, branch: Boolean): Unit = {
+    Mem.fill(at, pageLength(branch).toLong, 0)
+    setEpoch(at, epoch)
+    Mem.putInt(null, at + 4, if (branch) 1 else 0)
+  }
+
+  def record(at: Long, i: Int): Int = Mem.getInt(null, at + HeaderLength + i * 4L)
+  def setRecord(at: Long, i: Int, record: Int): Unit =
+    Mem.putInt(null, at + HeaderLength + i * 4L, record)
+
+  def child(at: Long, i: Int): Int = Mem.getInt(null, at + HeaderLength + i * 8L)
+  def setChild(at: Long, i: Int, page: Int): Unit =
+    Mem.putInt(null, at + HeaderLength + i * 8L, page)
+  def separator(at: Long, i: Int): Int = Mem.getInt(null, at + HeaderLength + i * 8L + 4)
+  def setSeparator(at: Long, i: Int, separator: Int): Unit =
+    Mem.putInt(null, at + HeaderLength + i * 8L + 4, separator)
+
+  /** Makes room for an entry at `i`. */
+  def open(at: Long, i: Int): Unit = {
+    move(at, i, at, i + 1, entries(at) - i)
+    setEntries(at, entries(at) + 1)
+  }
+
+  /** Takes the entry at `i` out. */
+  def close(at: Long, i: Int): Unit = {
+    move(at, i + 1, at, i, entries(at) - i - 1)
+    setEntries(at, entries(at) - 1)
+  }
+
+  /** Appends the entries of `from`, from index `start` on, to `to`; `from` keeps those before. */
+  def moveTail(from: Long, start: Int, to: Long): Unit = {
+    val count = entries(from) - start
+    move(from, start, to, entries(to), count)
+    setEntries(to, entries(to) + count)
+    setEntries(from, start)
+  }
+
+  private def move(from: Long, i: Int, to: Long, j: Int, count: Int): Unit = {
+    val width = if (isBranch(from)) 8L else 4L
+    Mem.move(
+      null,
+      from + HeaderLength + i * width,
+      null,
+      to + HeaderLength + j * width,
+      (count * width).toInt
+    )
+  }
+
+  def separatorLength(key: Slice): Int = SeparatorHeader + key.length
+  def writeSeparator(at: Long, epoch: Int, key: Slice): Unit = {
+    setEpoch(at, epoch)
+    Mem.putInt(null, at + 4, key.length)
+    Mem.copy(key.base, key.offset, null, at + SeparatorHeader, key.length)
+  }
+  def compareSeparator(at: Long, key: Slice): Int = {
+    val length = Mem.getInt(null, at + 4)
+    Mem.compare(null, at + SeparatorHeader, length, key.base, key.offset, key.length)
+  }
+}

@@ -1,0 +1,224 @@
+package io.keyfold.map.ordered
+
+import io.keyfold.map.version.PageSpace
+import io.keyfold.mem.Slice
+
+/** Writing to ordered trees within one transaction, by copying pages as [[TrieWriter]] does.
+  * Methods return the page that takes the place of the one they were given.
+  */
+private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.arena.addresses) {
+  import TreePages._
+  import TreeWriter._
+
+  /** What `insert` has split off the page that it returned; 0 if nothing. */
+  private var splitPage = 0
+  private var splitSeparator = 0
+  private val separatorKey = new Slice
+
+  /** Adds a record whose key is not there. */
+  def insert(root: Int, key: Slice, record: Int): Int = {
+    val page = if (root == 0) newPage(branch = false) else root
+    val left = insertIn(page, key, record)
+    if (splitPage == 0) left
+    else {
+      val above = newPage(branch = true)
+      val at = addresses.of(above)
+      setEntries(at, 2)
+      setChild(at, 0, left)
+      setChild(at, 1, splitPage)
+      setSeparator(at, 1, splitSeparator)
+      splitPage = 0
+      above
+    }
+  }
+
+  private def insertIn(page: Int, key: Slice, record: Int): Int = {
+    val owned = own(page)
+    val at = addresses.of(owned)
+    if (isBranch(at)) insertBelow(at, key, record)
+    else {
+      val i = lowerBound(at, key)
+      val target = if (entries(at) == Capacity) splitAt(at, if (i == Capacity) i else Half) else at
+      val start = entries(at)
+      if (target != at && i >= start) insertRecord(target, i - start, record)
+      else insertRecord(at, i, record)
+      if (target != at) {
+        splitSeparator = newSeparator(records.key(TreePages.record(target, 0), separatorKey))
+      }
+    }
+    owned
+  }
+
+  private def insertBelow(at: Long, key: Slice, record: Int): Unit = {
+    val i = childFor(at, key)
+    setChild(at, i, insertIn(child(at, i), key, record))
+    if (splitPage != 0) {
+      val page = splitPage
+      val separator = splitSeparator
+      splitPage = 0
+      insertChild(at, i + 1, page, separator)
+    }
+  }
+
+  private def insertChild(at: Long, i: Int, page: Int, separator: Int): Unit =
+    if (entries(at) < Capacity) {
+      open(at, i)
+      setChild(at, i, page)
+      setSeparator(at, i, separator)
+    } else {
+      val right = splitAt(at, Half)
+      splitSeparator = TreePages.separator(right, 0)
+      setSeparator(right, 0, 0)
+      if (i > Half) insertChild(right, i - Half, page, separator)
+      else insertChild(at, i, page, separator)
+    }
+
+  private def insertRecord(at: Long, i: Int, record: Int): Unit = {
+    open(at, i)
+    setRecord(at, i, record)
+  }
+
+  /** Moves the entries from `start` on to a new page, which [[splitPage]] then names.
+    *
+    * @return
+    *   its address
+    */
+  private def splitAt(at: Long, start: Int): Long = {
+    splitPage = newPage(isBranch(at))
+    val right = addresses.of(splitPage)
+    moveTail(at, start, right)
+    right
+  }
+
+  /** Replaces the record of a key by another. */
+  def replace(page: Int, key: Slice, record: Int): Int = {
+    val owned = own(page)
+    val at = addresses.of(owned)
+    if (isBranch(at)) {
+      val i = childFor(at, key)
+      setChild(at, i, replace(child(at, i), key, record))
+    } else setRecord(at, lowerBound(at, key), record)
+    owned
+  }
+
+  /** Takes out the record of a key that is there. */
+  def remove(root: Int, key: Slice): Int = {
+    var page = removeIn(root, key)
+    while (page != 0 && isBranch(addresses.of(page)) && entries(addresses.of(page)) == 1) {
+      val only = child(addresses.of(page), 0)
+      pages.retire(page)
+      page = only
+    }
+    page
+  }
+
+  private def removeIn(page: Int, key: Slice): Int = {
+    val owned = own(page)
+    val at = addresses.of(owned)
+    if (isBranch(at)) {
+      val i = childFor(at, key)
+      val after = removeIn(child(at, i), key)
+      if (after == 0) removeChild(at, i)
+      else {
+        setChild(at, i, after)
+        joinSmall(at, i)
+      }
+    } else close(at, lowerBound(at, key))
+    if (entries(at) > 0) owned
+    else {
+      pages.retire(owned)
+      0
+    }
+  }
+
+  /** The first entry left loses its separator. */
+  private def removeChild(at: Long, i: Int): Unit = {
+    if (i > 0) pages.retire(separator(at, i))
+    close(at, i)
+    if (i == 0 && entries(at) > 0) {
+      pages.retire(separator(at, 0))
+      setSeparator(at, 0, 0)
+    }
+  }
+
+  /** Joins a page that has become small with the next one, or the last one, if both fit well. */
+  private def joinSmall(at: Long, i: Int): Unit =
+    if (entries(at) > 1 && entries(addresses.of(child(at, i))) < Small) {
+      val left = if (i + 1 < entries(at)) i else i - 1
+      val sum = entries(addresses.of(child(at, left))) + entries(addresses.of(child(at, left + 1)))
+      if (sum <= Joined) join(at, left)
+    }
+
+  private def join(at: Long, left: Int): Unit = {
+    setChild(at, left, own(child(at, left)))
+    setChild(at, left + 1, own(child(at, left + 1)))
+    val to = addresses.of(child(at, left))
+    val right = child(at, left + 1)
+    val from = addresses.of(right)
+    if (isBranch(from)) setSeparator(from, 0, separator(at, left + 1))
+    else pages.retire(separator(at, left + 1))
+    moveTail(from, 0, to)
+    pages.retire(right)
+    close(at, left + 1)
+  }
+
+  /** Takes a whole tree away.
+    *
+    * @param each
+    *   told each of its records
+    */
+  def retireAll(page: Int)(each: Int => Unit): Unit = if (page != 0) {
+    val at = addresses.of(page)
+    val branch = isBranch(at)
+    var i = 0
+    while (i < entries(at)) {
+      if (branch) {
+        retireAll(child(at, i))(each)
+        if (separator(at, i) != 0) pages.retire(separator(at, i))
+      } else each(record(at, i))
+      i += 1
+    }
+    pages.retire(page)
+  }
+
+  /** Frees what was made after `epoch` below a page, separators too; `freeRecord` a record. */
+  def freeNewer(page: Int, epoch: Int)(freeRecord: Int => Unit): Unit = if (page != 0) {
+    val at = addresses.of(page)
+    if (TreePages.epoch(at) > epoch) {
+      val branch = isBranch(at)
+      var i = 0
+      while (i < entries(at)) {
+        if (branch) {
+          freeNewer(child(at, i), epoch)(freeRecord)
+          val s = separator(at, i)
+          if (s != 0 && TreePages.epoch(addresses.of(s)) > epoch) pages.arena.free(s)
+        } else if (records.epoch(record(at, i)) > epoch) freeRecord(record(at, i))
+        i += 1
+      }
+      pages.arena.free(page)
+    }
+  }
+
+  private def newPage(branch: Boolean): Int = {
+    val page = pages.arena.allocate(pageLength(branch))
+    initialize(addresses.of(page), pages.epoch, branch)
+    page
+  }
+
+  private def newSeparator(key: Slice): Int = {
+    val separator = pages.arena.allocate(separatorLength(key))
+    writeSeparator(addresses.of(separator), pages.epoch, key)
+    separator
+  }
+
+  private def own(page: Int): Int =
+    pages.own(page, pageLength(isBranch(addresses.of(page))))
+}
+
+private object TreeWriter {
+  private val Half = TreePages.Capacity / 2
+
+  /** A page with fewer entries is joined with its neighbour if both have at most so many. */
+  private val Small = TreePages.Capacity / 4
+  private val Joined = TreePages.Capacity * 3 / 4
+}

@@ -1,0 +1,28 @@
+package io.keyfold.map.value
+
+/** A list of ints that grows at its end, without boxes. */
+private[map] final class IntList {
+  private var items = Array.emptyIntArray
+  private var count = 0
+
+  def size: Int = count
+  def apply(i: Int): Int = items(i)
+
+  def add(item: Int): Unit = {
+    if (count == items.length) items = java.util.Arrays.copyOf(items, math.max(16, count * 2))
+    items(count) = item
+    count += 1
+  }
+
+  def addAll(other: IntList): Unit = for (i <- 0 until other.count) add(other.items(i))
+
+  /** Forgets the items, and the room for them if it is large. */
+  def clear(): Unit = {
+    count = 0
+    if (items.length > IntList.RoomKept) items = Array.emptyIntArray
+  }
+}
+
+private object IntList {
+  private val RoomKept = 4096
+}

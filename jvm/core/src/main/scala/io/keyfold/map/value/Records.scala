@@ -1,0 +1,122 @@
+package io.keyfold.map.value
+
+import io.keyfold.mem.{Addresses, Mem, Slice}
+
+/** How a row lies in memory, and reading it:
+  *
+  * {{{
+  *   0  i32  hash of the row
+  *   4  i32  length of the key in bytes
+  *   8  i32  length of the value in bytes
+  *  12  i32  epoch in which it was written; sign bit: it has escaped to a caller
+  *  16       key, padded to 8 bytes
+  *           value; with several values a key, their [[ValueHead]]
+  * }}}
+  *
+  * A record is named by its handle. A committed record never changes.
+  */
+private[map] final class Records(addresses: Addresses) {
+  import Records._
+
+  def hash(record: Int): Int = Mem.getInt(null, addresses.of(record))
+
+  def epoch(record: Int): Int = Mem.getInt(null, addresses.of(record) + EpochAt) & ~Shown
+
+  /** Reads a byte of each record and does nothing with it. Records lie anywhere in memory, and the
+    * processor waits for several of them at once only if nothing is done in between.
+    */
+  def touch(list: IntList): Unit = {
+    var sum = 0
+    var i = 0
+    while (i < list.size) {
+      sum += Mem.getByte(null, addresses.of(list(i)))
+      i += 1
+    }
+    touched = sum
+  }
+  private[map] var touched = 0
+
+  def key(record: Int, into: Slice): Slice = {
+    val at = addresses.of(record)
+    into.set(null, at + HeaderLength, Mem.getInt(null, at + KeyLengthAt))
+  }
+
+  def value(record: Int, into: Slice): Slice = {
+    val at = addresses.of(record)
+    into.set(null, at + valueAt(at), Mem.getInt(null, at + ValueLengthAt))
+  }
+
+  /** Bytes of key and value. */
+  def bytes(record: Int): Int = {
+    val at = addresses.of(record)
+    Mem.getInt(null, at + KeyLengthAt) + Mem.getInt(null, at + ValueLengthAt)
+  }
+
+  def hasKey(record: Int, key: Slice): Boolean = {
+    val at = addresses.of(record)
+    Mem.getInt(null, at + KeyLengthAt) == key.length &&
+    Mem.equal(null, at + HeaderLength, key.base, key.offset, key.length)
+  }
+
+  def sameKey(a: Int, b: Int): Boolean = {
+    val at = addresses.of(a)
+    val bt = addresses.of(b)
+    val length = Mem.getInt(null, at + KeyLengthAt)
+    length == Mem.getInt(null, bt + KeyLengthAt) &&
+    Mem.equal(null, at + HeaderLength, null, bt + HeaderLength, length)
+  }
+
+  def compareKey(record: Int, key: Slice): Int = {
+    val at = addresses.of(record)
+    val length = Mem.getInt(null, at + KeyLengthAt)
+    Mem.compare(null, at + HeaderLength, length, key.base, key.offset, key.length)
+  }
+
+  /** Whether the record was written after `epoch` and nobody has been given its bytes. */
+  def isPrivate(record: Int, epoch: Int): Boolean =
+    Mem.getInt(null, addresses.of(record) + EpochAt) > epoch
+
+  /** From now on the record's bytes stay, if it was written after `epoch`: somebody has them. */
+  def markEscaped(record: Int, epoch: Int): Unit = {
+    val at = addresses.of(record) + EpochAt
+    val written = Mem.getInt(null, at)
+    if (written > epoch) Mem.putInt(null, at, written | Shown)
+  }
+
+  def write(record: Int, epoch: Int, hash: Int, key: Slice, value: Slice): Unit = {
+    val at = addresses.of(record)
+    Mem.putInt(null, at, hash)
+    Mem.putInt(null, at + KeyLengthAt, key.length)
+    Mem.putInt(null, at + EpochAt, epoch)
+    Mem.copy(key.base, key.offset, null, at + HeaderLength, key.length)
+    writeValue(at, value)
+  }
+
+  /** Replaces the value by one that fits. */
+  def overwrite(record: Int, value: Slice): Unit = writeValue(addresses.of(record), value)
+
+  private def writeValue(at: Long, value: Slice): Unit = {
+    Mem.putInt(null, at + ValueLengthAt, value.length)
+    Mem.copy(value.base, value.offset, null, at + valueAt(at), value.length)
+  }
+}
+
+private[map] object Records {
+  private val KeyLengthAt = 4L
+  private val ValueLengthAt = 8L
+  private val EpochAt = 12L
+  private val HeaderLength = 16L
+  val Shown: Int = 1 << 31
+
+  /** Bytes of a record.
+    *
+    * @throws java.lang.ArithmeticException
+    *   if they are more than an array could have
+    */
+  def size(key: Int, value: Int): Int =
+    Math.addExact(Math.addExact(HeaderLength.toInt, padded(key)), value)
+
+  private def valueAt(at: Long): Long = HeaderLength + padded(Mem.getInt(null, at + KeyLengthAt))
+
+  private def padded(length: Int): Int = Math.addExact(length, 7) & ~7
+}

@@ -1,0 +1,89 @@
+package io.keyfold.map.value
+
+import io.keyfold.mem.{Addresses, Arena, Mem, Slice}
+
+/** The values of a row in a family that has several a key: a list from the newest to the oldest,
+  * one node a value:
+  *
+  * {{{
+  *   0  i32  node of the value before; 0: it is the oldest
+  *   4  i32  length of the value in bytes
+  *   8  i32  epoch in which it was written; sign bit: a record that was replaced has it too
+  *  12  i32  1: it was added to a row that was not there; else 0
+  *  16       value
+  * }}}
+  *
+  * A node never changes but for that bit, so versions share the older part of a list: to append is
+  * to add one node, however long the list is. Epochs do not go up from a node to the one before it.
+  */
+private[map] final class ValueNodes(addresses: Addresses) {
+  import ValueNodes._
+
+  /** The node before, or 0. */
+  def older(node: Int): Int = Mem.getInt(null, addresses.of(node))
+
+  def epoch(node: Int): Int = Mem.getInt(null, addresses.of(node) + EpochAt) & ~Records.Shown
+
+  def value(node: Int, into: Slice): Slice = {
+    val at = addresses.of(node)
+    into.set(null, at + HeaderLength, Mem.getInt(null, at + LengthAt))
+  }
+
+  /** The last node of a list. */
+  def oldest(newest: Int): Int = {
+    var node = newest
+    var before = older(node)
+    while (before != 0) {
+      node = before
+      before = older(node)
+    }
+    node
+  }
+
+  /** Whether the node was written after `epoch` and no record that was replaced has it. */
+  def isPrivate(node: Int, epoch: Int): Boolean =
+    Mem.getInt(null, addresses.of(node) + EpochAt) > epoch
+
+  /** From now on the node stays, with those before it, if it was written after `epoch`. */
+  def share(node: Int, epoch: Int): Unit = {
+    val at = addresses.of(node) + EpochAt
+    val written = Mem.getInt(null, at)
+    if (written > epoch) Mem.putInt(null, at, written | Records.Shown)
+  }
+
+  /** Whether the node is the first of a row that [[RecordSpace.write]] added it to. */
+  def isFirstAdded(node: Int): Boolean = Mem.getInt(null, addresses.of(node) + FirstAddedAt) != 0
+
+  def write(node: Int, epoch: Int, older: Int, value: Slice, firstAdded: Boolean): Unit = {
+    val at = addresses.of(node)
+    Mem.putInt(null, at, older)
+    Mem.putInt(null, at + LengthAt, value.length)
+    Mem.putInt(null, at + EpochAt, epoch)
+    Mem.putInt(null, at + FirstAddedAt, if (firstAdded) 1 else 0)
+    Mem.copy(value.base, value.offset, null, at + HeaderLength, value.length)
+  }
+
+  /** Frees the nodes of a list that were made after `epoch`: no older one is looked at. */
+  def freeNewer(newest: Int, epoch: Int, arena: Arena): Unit = {
+    var node = newest
+    while (node != 0 && this.epoch(node) > epoch) {
+      val before = older(node)
+      arena.free(node)
+      node = before
+    }
+  }
+}
+
+private[map] object ValueNodes {
+  private val LengthAt = 4L
+  private val EpochAt = 8L
+  private val FirstAddedAt = 12L
+  private val HeaderLength = 16
+
+  /** Bytes of a node.
+    *
+    * @throws java.lang.ArithmeticException
+    *   if they are more than an array could have
+    */
+  def size(value: Int): Int = Math.addExact(HeaderLength, value)
+}

@@ -1,0 +1,60 @@
+package io.keyfold.map.version
+
+import scala.collection.mutable
+
+/** An int for each key group, 0 where there is none: roots of the groups' tries. A persistent array
+  * in blocks of 64 groups, so that a transaction copies the blocks it writes to, and groups that
+  * are absent cost nothing.
+  *
+  * @param shared
+  *   whether another version has the same blocks; `owned` says which of them are this one's own
+  */
+private[map] final class GroupTable private (blocks: Array[Array[Int]]) {
+  import GroupTable._
+
+  private val owned = new Array[Boolean](blocks.length)
+
+  def apply(group: Int): Int = {
+    val block = blocks(group >> Bits)
+    if (block == null) 0 else block(group & Mask)
+  }
+
+  def update(group: Int, root: Int): Unit = {
+    val b = group >> Bits
+    if (!owned(b)) {
+      val block = blocks(b)
+      blocks(b) = if (block == null) new Array[Int](1 << Bits) else block.clone()
+      owned(b) = true
+    }
+    blocks(b)(group & Mask) = root
+  }
+
+  /** The same table, to be written; this one must not be written any more. */
+  def copy(): GroupTable = new GroupTable(blocks.clone())
+
+  /** Groups that have a root, ascending. */
+  def groups: Array[Int] = select(_ => true)((_, root) => root != 0)
+
+  /** Groups whose root is not the same in `other`, ascending. */
+  def differing(other: GroupTable): Array[Int] =
+    select(b => blocks(b) ne other.block(b))((group, root) => root != other(group))
+
+  private def block(b: Int) = blocks(b)
+
+  private def select(look: Int => Boolean)(take: (Int, Int) => Boolean): Array[Int] = {
+    val found = mutable.ArrayBuilder.make[Int]
+    for (b <- blocks.indices if blocks(b) != null && look(b); i <- 0 to Mask) {
+      val group = (b << Bits) + i
+      if (take(group, blocks(b)(i))) found += group
+    }
+    found.result()
+  }
+}
+
+private[map] object GroupTable {
+  private val Bits = 6
+  private val Mask = (1 << Bits) - 1
+
+  def empty(keyGroups: Int): GroupTable =
+    new GroupTable(new Array[Array[Int]]((keyGroups + Mask) >> Bits))
+}

@@ -1,0 +1,162 @@
+package io.keyfold.map.version
+
+import io.keyfold.map.value.{Records, ValueHead, ValueNodes}
+import io.keyfold.mem.{Arena, Slice}
+import io.keyfold.model.FamilySpec
+
+/** The records of a transaction: how it makes them, which it may change, and what becomes of those
+  * it replaces; as [[PageSpace]] has it for index pages. Counts what its families hold.
+  *
+  * A record that was written since the newest open cursor was made, and has not escaped to a
+  * caller, is the transaction's alone. So are the values of such a record, up to the first that a
+  * record replaced has too.
+  */
+private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
+  private val records = new Records(arena.addresses)
+  private val nodes = new ValueNodes(arena.addresses)
+  private val found = new Slice
+  private val newHead = new Array[Byte](ValueHead.Length)
+
+  /** The record's bytes stay from now on, and its values: somebody has them. */
+  def markEscaped(record: Int): Unit = records.markEscaped(record, node.base.epoch)
+
+  /** Writes a row.
+    *
+    * @param before
+    *   the key's record, or 0
+    * @param append
+    *   whether the values of `before` stay
+    * @return
+    *   its record from now on; if it is another, `before` is to be taken out of the index and then
+    *   [[retire]]d
+    */
+  def write(
+      rows: FamilyIndex,
+      before: Int,
+      hash: Int,
+      key: Slice,
+      value: Slice,
+      append: Boolean
+  ): Int = {
+    val record =
+      if (rows.spec.multiValue) writeList(rows, before, hash, key, value, append)
+      else writeValue(rows, before, hash, key, value)
+    if (before == 0) {
+      rows.keys += 1
+      rows.bytes += key.length
+    }
+    record
+  }
+
+  private def writeValue(
+      rows: FamilyIndex,
+      before: Int,
+      hash: Int,
+      key: Slice,
+      value: Slice
+  ): Int = {
+    val length = if (before == 0) 0 else records.value(before, found).length
+    val inPlace = isPrivate(before) &&
+      arena.sizeClass(Records.size(key.length, length)) ==
+      arena.sizeClass(Records.size(key.length, value.length))
+    if (inPlace) records.overwrite(before, value)
+    val record = if (inPlace) before else newRecord(hash, key, value)
+    if (before == 0) rows.values += 1
+    rows.bytes += value.length - length
+    record
+  }
+
+  private def writeList(
+      rows: FamilyIndex,
+      before: Int,
+      hash: Int,
+      key: Slice,
+      value: Slice,
+      append: Boolean
+  ): Int = {
+    val head = if (before == 0) emptyHead() else records.value(before, found)
+    val newest = ValueHead.newest(head)
+    val values = ValueHead.values(head)
+    val bytes = ValueHead.bytes(head)
+    val inPlace = isPrivate(before)
+    val added = newNode(if (append) newest else 0, value, append && before == 0)
+    if (inPlace && !append) retireOwn(newest)
+    if (!inPlace && append && before != 0) nodes.share(newest, node.base.epoch)
+    val keptValues = if (append) values else 0
+    val keptBytes = if (append) bytes else 0L
+    rows.values += keptValues + 1 - values
+    rows.bytes += keptBytes + value.length - bytes
+    val target = if (inPlace) head else emptyHead()
+    ValueHead.write(target, added, keptValues + 1, keptBytes + value.length)
+    if (inPlace) before else newRecord(hash, key, target)
+  }
+
+  /** Gives up the record of a row that has left the index. */
+  def remove(rows: FamilyIndex, record: Int): Unit = {
+    rows.keys -= 1
+    rows.bytes -= records.bytes(record)
+    if (rows.spec.multiValue) {
+      val head = records.value(record, found)
+      rows.values -= ValueHead.values(head)
+      rows.bytes -= ValueHead.bytes(head) - ValueHead.Length
+    } else rows.values -= 1
+    retire(rows, record, valuesStay = false)
+  }
+
+  /** Gives up a record that has left the index.
+    *
+    * @param valuesStay
+    *   whether the one that took its place goes on with its values
+    */
+  def retire(rows: FamilyIndex, record: Int, valuesStay: Boolean): Unit = {
+    val own = isPrivate(record)
+    if (rows.spec.multiValue && !valuesStay) {
+      val newest = ValueHead.newest(records.value(record, found))
+      if (own) retireOwn(newest) else node.retired.addValues(newest)
+    }
+    if (own) arena.free(record)
+    else {
+      node.retired.addRecord(record)
+      if (records.epoch(record) <= node.base.epoch) rows.hasRetired(record)
+    }
+  }
+
+  /** Gives up the values of a record that is the transaction's alone. */
+  private def retireOwn(newest: Int): Unit = {
+    var value = newest
+    while (value != 0 && nodes.isPrivate(value, node.cursors.frozen)) {
+      val before = nodes.older(value)
+      arena.free(value)
+      value = before
+    }
+    if (value != 0) node.retired.addValues(value)
+  }
+
+  /** Frees a record that was made after `epoch`, with those of its values that were. */
+  def freeNewer(spec: FamilySpec, record: Int, epoch: Int): Unit = {
+    if (spec.multiValue) {
+      nodes.freeNewer(ValueHead.newest(records.value(record, found)), epoch, arena)
+    }
+    arena.free(record)
+  }
+
+  private def isPrivate(record: Int) = record != 0 && records.isPrivate(record, node.cursors.frozen)
+
+  private def emptyHead(): Slice = {
+    val head = found.set(newHead)
+    ValueHead.write(head, 0, 0, 0L)
+    head
+  }
+
+  private def newNode(older: Int, value: Slice, firstAdded: Boolean): Int = {
+    val added = arena.allocate(ValueNodes.size(value.length))
+    nodes.write(added, node.epoch, older, value, firstAdded)
+    added
+  }
+
+  private def newRecord(hash: Int, key: Slice, value: Slice): Int = {
+    val record = arena.allocate(Records.size(key.length, value.length))
+    records.write(record, node.epoch, hash, key, value)
+    record
+  }
+}

@@ -1,0 +1,31 @@
+package io.keyfold.model
+
+import io.keyfold.errors.Invalid
+
+/** Which store this is, and so where its files are.
+  *
+  * @throws io.keyfold.errors.Invalid
+  *   if there can be no folder of the store's name; Spark's operator metadata may be damaged
+  */
+final case class StoreLocation(operator: Long, partition: Int, store: String) {
+  if (!Names.isStore(store)) {
+    throw new Invalid(
+      "KEYFOLD_CHECKPOINT_DAMAGED",
+      s"Cannot use '$store' as the name of a store of operator $operator: it would lead to another " +
+        "folder. Restore the operator's metadata from a copy."
+    )
+  }
+
+  /** Folder of the store's files, relative to the checkpoint's `state` folder. */
+  val folder: String =
+    if (store == StoreLocation.DefaultStore) s"$operator/$partition"
+    else s"$operator/$partition/$store"
+
+  override def toString: String = s"operator $operator partition $partition store $store"
+}
+
+object StoreLocation {
+
+  /** The name Spark gives the only store of a partition; it has no folder of its own. */
+  val DefaultStore = "default"
+}

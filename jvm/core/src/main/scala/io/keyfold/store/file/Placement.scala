@@ -1,0 +1,15 @@
+package io.keyfold.store.file
+
+import io.keyfold.group.KeyGroups
+import io.keyfold.model.{FamilySpec, PartitionRule}
+
+/** Whether rows of a family belong to a partition.
+  *
+  * @param partitions
+  *   N; 0 if not known, and then every row fits
+  */
+private[store] final class Placement(spec: FamilySpec, partitions: Int, partition: Int) {
+  private val checked = partitions > 0 && spec.partitionKey != PartitionRule.NoRule
+
+  def fits(hash: Int): Boolean = !checked || KeyGroups.partitionOf(hash, partitions) == partition
+}

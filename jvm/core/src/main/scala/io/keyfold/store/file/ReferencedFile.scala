@@ -1,0 +1,58 @@
+package io.keyfold.store.file
+
+import io.keyfold.format.{FileReference, Footer, Layer, Manifest}
+import io.keyfold.group.{PartitionSet, RowSet, Selection}
+import io.keyfold.io.BlobStore
+
+/** A file that a reference takes rows from.
+  *
+  * @param taken
+  *   the rows that are in all of these
+  */
+private[store] final case class ReferencedFile(file: FileReference, taken: Seq[RowSet])
+
+private[store] object ReferencedFile {
+
+  /** The files of a reference, in the order in which they are to be applied: docs/FORMAT.md,
+    * sections 4.7 and 11.
+    *
+    * @param reference
+    *   its footer
+    * @throws java.io.FileNotFoundException
+    *   if its manifest is not there
+    * @throws io.keyfold.errors.CorruptFile
+    *   if that is damaged
+    */
+  def of(blobs: BlobStore, reference: Footer): IndexedSeq[ReferencedFile] = {
+    val found = reference.references.get
+    if (found.parts.isEmpty) found.files.map(f => ReferencedFile(f, Seq(f.taken))).toIndexedSeq
+    else {
+      val manifest = Manifest.open(blobs, Manifest.pathOf(reference))
+      try of(found.parts.map(manifest.read), reference)
+      finally manifest.close()
+    }
+  }
+
+  private def of(layers: Seq[Layer], reference: Footer): IndexedSeq[ReferencedFile] = {
+    val identity = reference.identity
+    val groups = identity.keyGroups
+    val own = Selection.ofPartition(identity.partition, identity.partitions, groups)
+    val (all, _) = layers.foldRight((IndexedSeq.empty[ReferencedFile], Seq[RowSet](own))) {
+      case (layer, (newer, taken)) =>
+        val files = for (it <- layer.of; file <- it.files) yield {
+          val some = if (file.taken == Selection.All) taken else taken :+ file.taken
+          ReferencedFile(file, some)
+        }
+        (files.toIndexedSeq ++ newer, taken ++ onTop(layer, groups))
+    }
+    all
+  }
+
+  /** Rows that layers before this one are asked for. */
+  private def onTop(layer: Layer, groups: Int): Option[RowSet] = {
+    val members = layer.of.filter(_.isOnTop).map(_.partition)
+    Option.when(members.length < layer.of.length) {
+      new PartitionSet(layer.partitions, groups, members)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package io.keyfold.store.file
+
+import java.util.zip.CRC32C
+
+import io.keyfold.errors.CorruptRow
+import io.keyfold.map.RowCursor
+import io.keyfold.mem.{Mem, Slice}
+import io.keyfold.model.{Family, StoreLocation}
+
+/** How values lie in memory: as they are, or with a checksum of key and value behind each, so that
+  * a row which memory has damaged is found when it is read or written to a file.
+  *
+  * Not thread-safe; what `close` and `open` return is borrowed until their next call.
+  */
+private[store] sealed trait RowSeal {
+
+  /** The value as it goes into memory, borrowed until the next call. */
+  def close(key: Slice, value: Slice): Slice
+
+  /** Shortens a value from memory to what was put. */
+  def open(stored: Slice): Unit
+
+  /** @throws io.keyfold.errors.CorruptRow
+    *   if key and stored value are not what was put
+    */
+  def verify(key: Slice, stored: Slice): Unit
+
+  /** Opens a value that is read; as many are verified as the settings say. */
+  def read(key: Slice, stored: Slice): Unit
+
+  /** The cursor, its values opened. */
+  def reading(cursor: RowCursor): RowCursor
+
+  /** A family's counts without what seals take. */
+  def withoutSeals(family: Family): Family
+}
+
+private[store] object RowSeal {
+
+  /** @param onDamage
+    *   called when a damaged row has been found, before the error is thrown
+    */
+  def of(
+      checksums: Option[RowChecksums],
+      location: StoreLocation,
+      onDamage: () => Unit
+  ): RowSeal =
+    checksums.fold[RowSeal](NoSeal)(c => new ChecksumSeal(c.verifyEvery, location, onDamage))
+}
+
+private object NoSeal extends RowSeal {
+  override def close(key: Slice, value: Slice): Slice = value
+  override def open(stored: Slice): Unit = ()
+  override def verify(key: Slice, stored: Slice): Unit = ()
+  override def read(key: Slice, stored: Slice): Unit = ()
+  override def reading(cursor: RowCursor): RowCursor = cursor
+  override def withoutSeals(family: Family): Family = family
+}
+
+private final class ChecksumSeal(verifyEvery: Long, location: StoreLocation, onDamage: () => Unit)
+    extends RowSeal {
+  private val crc = new CRC32C
+  private val closed = new Slice
+  private var buffer = new Array[Byte](256)
+  private var reads = 0L
+
+  override def close(key: Slice, value: Slice): Slice = {
+    val checksum = checksumOf(key, value, value.length)
+    Mem.putInt(buffer, Mem.ArrayOffset + key.length + value.length, checksum)
+    closed.set(buffer, key.length, value.length + Integer.BYTES)
+  }
+
+  override def open(stored: Slice): Unit = stored.length -= Integer.BYTES
+
+  override def verify(key: Slice, stored: Slice): Unit = {
+    val length = stored.length - Integer.BYTES
+    val expected = Mem.getInt(stored.base, stored.offset + length)
+    val computed = checksumOf(key, stored, length)
+    if (computed != expected) {
+      onDamage()
+      throw new CorruptRow(location.toString, expected, computed)
+    }
+  }
+
+  override def read(key: Slice, stored: Slice): Unit = {
+    reads += 1
+    if (verifyEvery > 0 && reads % verifyEvery == 0) verify(key, stored)
+    open(stored)
+  }
+
+  override def reading(cursor: RowCursor): RowCursor = new RowCursor {
+    override def hash: Int = cursor.hash
+    override def key: Slice = cursor.key
+    override def value: Slice = cursor.value
+    override def close(): Unit = cursor.close()
+    override def next(): Boolean = cursor.next() && {
+      read(key, value)
+      true
+    }
+    override def nextValue(): Boolean = cursor.nextValue() && {
+      read(key, value)
+      true
+    }
+  }
+
+  override def withoutSeals(family: Family): Family =
+    family.copy(bytes = family.bytes - family.values * Integer.BYTES)
+
+  /** Leaves key and value in the buffer, one behind the other, with room for a checksum. */
+  private def checksumOf(key: Slice, value: Slice, valueLength: Int): Int = {
+    val length = key.length + valueLength
+    if (buffer.length < length + Integer.BYTES) {
+      buffer = new Array[Byte](math.min(length * 2L, Int.MaxValue - 8L).toInt)
+    }
+    Mem.copy(key.base, key.offset, buffer, Mem.ArrayOffset, key.length)
+    Mem.copy(value.base, value.offset, buffer, Mem.ArrayOffset + key.length, valueLength)
+    crc.reset()
+    crc.update(buffer, 0, length)
+    crc.getValue.toInt
+  }
+}

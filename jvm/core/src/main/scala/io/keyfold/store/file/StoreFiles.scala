@@ -1,0 +1,279 @@
+package io.keyfold.store.file
+
+import java.io.FileNotFoundException
+import java.time.Clock
+
+import io.keyfold.errors.{CorruptFile, ForeignFile, LayoutMismatch, MissingFile}
+import io.keyfold.format.{
+  Ancestor,
+  FileKind,
+  FileReader,
+  FileReference,
+  FileWriter,
+  Fingerprint,
+  Footer,
+  Identity,
+  Manifest
+}
+import io.keyfold.group.GroupOrder
+import io.keyfold.io.{BlobStore, TailCachedReader}
+import io.keyfold.map.{MapTxn, MapView}
+import io.keyfold.model.{StoreLocation, VersionId}
+
+/** The files of one store, by version and kind; checks that a file is this store's. */
+private[store] final class StoreFiles(
+    blobs: BlobStore,
+    location: StoreLocation,
+    settings: StoreSettings,
+    clock: Clock,
+    newSeal: () => RowSeal
+) {
+  def path(version: VersionId, kind: FileKind): String =
+    s"${location.folder}/${kind.nameOf(version)}"
+
+  def describe(version: VersionId, kind: FileKind): String = blobs.describe(path(version, kind))
+
+  def hasSnapshot(version: VersionId): Boolean =
+    blobs.exists(path(version, FileKind.Snapshot))
+
+  /** Whether a snapshot that was made of this delta or reference counts, by what is there now:
+    * docs/FORMAT.md, rule R8.
+    */
+  def isHead(version: VersionId, file: Fingerprint): Boolean =
+    try {
+      Iterator(FileKind.Delta, FileKind.Reference)
+        .flatMap(openIfThere(version, _))
+        .nextOption()
+        .forall { head =>
+          try head.fingerprint == file
+          finally head.close()
+        }
+    } catch { case _: CorruptFile => true }
+
+  /** @throws io.keyfold.errors.MissingFile if there is no such file */
+  def open(version: VersionId, kind: FileKind): FileReader =
+    openIfThere(version, kind).getOrElse(
+      throw new MissingFile(describe(version, kind), s"$location version $version needs it")
+    )
+
+  /** The files that a reference of this store takes rows from, in the order to apply them.
+    *
+    * @throws io.keyfold.errors.MissingFile
+    *   if the manifest that names them is not there
+    */
+  def referenced(reference: Footer): IndexedSeq[ReferencedFile] =
+    try ReferencedFile.of(blobs, reference)
+    catch {
+      case e: FileNotFoundException =>
+        throw new MissingFile(
+          blobs.describe(Manifest.pathOf(reference)),
+          s"$location version ${reference.identity.version} needs it",
+          e
+        )
+    }
+
+  /** A file that a reference of this store takes rows from; another partition's, as a rule.
+    *
+    * @param by
+    *   identity of the reference
+    * @throws io.keyfold.errors.MissingFile
+    *   if it is not there
+    */
+  def openReferenced(reference: FileReference, by: Identity): FileReader =
+    try {
+      val path = reference.path
+      // The end is read by each partition that takes a part of the file, so as little as may do.
+      val tail = (reference.length / 32).max(4096L).min(TailCachedReader.Tail.toLong).toInt
+      closing(FileReader.open(blobs, path, reference.version, reference.kind, tail)) { file =>
+        val found = file.footer.identity
+        val place = StoreLocation(location.operator, found.partition, location.store)
+        def fail(detail: String) = throw new CorruptFile(file.path, detail)
+        if (found.operator != location.operator || found.store != location.store) {
+          fail(s"it belongs to operator ${found.operator} store ${found.store}, not to $location")
+        }
+        if (path != s"${place.folder}/${reference.kind.nameOf(reference.version)}") {
+          fail(s"it is of partition ${found.partition}")
+        }
+        if (file.length != reference.length) {
+          fail(s"it has ${file.length} bytes, not ${reference.length} as when it was referred to")
+        }
+        if (
+          found.keyGroups != by.keyGroups || found.keyGroups % reference.taken.groupModulus != 0
+        ) {
+          fail(s"it has ${found.keyGroups} key groups, not ${by.keyGroups}")
+        }
+        if (found.partitions < 1) fail("it does not say for how many partitions it was written")
+      }
+    } catch {
+      case e: FileNotFoundException =>
+        throw new MissingFile(
+          blobs.describe(reference.path),
+          s"$location version ${by.version} needs it",
+          e
+        )
+    }
+
+  /** The head of a version: delta, reference or snapshot, in this order; a damaged one is passed
+    * over if another gives the same version.
+    *
+    * @throws io.keyfold.errors.MissingFile
+    *   if it has none
+    * @throws io.keyfold.errors.CorruptFile
+    *   if all it has are damaged
+    * @throws io.keyfold.errors.ForeignFile
+    *   if another provider's files are there instead
+    */
+  def head(version: VersionId): FileReader = {
+    var damaged: Option[CorruptFile] = None
+    Iterator(FileKind.Delta, FileKind.Reference, FileKind.Snapshot)
+      .flatMap { kind =>
+        try openIfThere(version, kind)
+        catch {
+          case e: CorruptFile =>
+            damaged = damaged.orElse(Some(e))
+            None
+        }
+      }
+      .nextOption()
+      .getOrElse {
+        damaged.foreach(e => throw e)
+        foreign(version)
+        throw new MissingFile(
+          describe(version, FileKind.Delta),
+          s"$location version $version does not exist or was deleted.${attemptsOf(version)}"
+        )
+      }
+  }
+
+  /** Versions and kinds of all files listed. Only for deleting: a listing may lag. */
+  def list(): Seq[(VersionId, FileKind)] = blobs.list(location.folder).flatMap(FileKind.parse)
+
+  def delete(version: VersionId, kind: FileKind): Unit = blobs.delete(path(version, kind))
+
+  /** Writes the net changes of a transaction as the delta of `version`. */
+  def writeDelta(
+      version: VersionId,
+      keyGroups: Int,
+      ancestors: Seq[Ancestor],
+      rows: MapTxn
+  ): Fingerprint =
+    write(version, FileKind.Delta, keyGroups, ancestors, rows, rows.dropped)(_.changesOf(rows))
+
+  /** Writes all rows of a view as the snapshot of `version`.
+    *
+    * @param head
+    *   counts only as long as this is the version's delta or reference
+    */
+  def writeSnapshot(
+      version: VersionId,
+      keyGroups: Int,
+      ancestors: Seq[Ancestor],
+      rows: MapView,
+      head: Option[Fingerprint] = None
+  ): Fingerprint =
+    write(version, FileKind.Snapshot, keyGroups, ancestors, rows, Nil, head)(_.rowsOf(rows))
+
+  private def write(
+      version: VersionId,
+      kind: FileKind,
+      keyGroups: Int,
+      ancestors: Seq[Ancestor],
+      rows: MapView,
+      dropped: Seq[String],
+      head: Option[Fingerprint] = None
+  )(entries: EntryWriter => Unit): Fingerprint = {
+    var written: Fingerprint = null
+    blobs.write(path(version, kind)) { out =>
+      val file = new FileWriter(out, kind, settings.codec, settings.rowChecksums.isDefined)
+      val seal = newSeal()
+      entries(new EntryWriter(file, orderOf(keyGroups), seal))
+      val families = rows.families.map(seal.withoutSeals)
+      written = file.finish(identity(version, keyGroups), ancestors, families, dropped, head = head)
+    }
+    written
+  }
+
+  @volatile private var lastOrder = new GroupOrder(settings.partitions, 1)
+
+  /** Kept, since it takes longer to make than a small delta to write. */
+  private def orderOf(keyGroups: Int): GroupOrder = {
+    val last = lastOrder
+    if (last.groups == keyGroups) last
+    else {
+      val order = new GroupOrder(settings.partitions, keyGroups)
+      lastOrder = order
+      order
+    }
+  }
+
+  private def identity(version: VersionId, keyGroups: Int): Identity =
+    Identity(
+      version,
+      location.operator,
+      location.partition,
+      location.store,
+      settings.partitions,
+      keyGroups,
+      clock.millis(),
+      settings.writer
+    )
+
+  private def openIfThere(version: VersionId, kind: FileKind): Option[FileReader] =
+    try {
+      Some(closing(FileReader.open(blobs, path(version, kind), version, kind))(check))
+    } catch {
+      case _: FileNotFoundException => None
+    }
+
+  /** The file, which is closed if it fails the check. */
+  private def closing(file: FileReader)(check: FileReader => Unit): FileReader =
+    try {
+      check(file)
+      file
+    } catch {
+      case e: Throwable =>
+        file.close()
+        throw e
+    }
+
+  private def check(file: FileReader): Unit = {
+    val found = file.footer.identity
+    if (StoreLocation(found.operator, found.partition, found.store) != location) {
+      throw new CorruptFile(
+        file.path,
+        s"it belongs to operator ${found.operator} partition ${found.partition} " +
+          s"store ${found.store}, not to $location"
+      )
+    }
+    val partitions = settings.partitions
+    if (partitions > 0 && found.partitions > 0 && found.partitions != partitions) {
+      throw new LayoutMismatch(
+        "KEYFOLD_PARTITIONS_MISMATCH",
+        s"Cannot load $location: ${file.path} was written for ${found.partitions} partitions, the " +
+          s"query runs with $partitions. A change of the number of partitions was not finished, or " +
+          "the checkpoint's offset log was edited: finish or undo the rescale, or restore the log."
+      )
+    }
+  }
+
+  /** A version asked for without an id may be there with one. */
+  private def attemptsOf(version: VersionId): String = {
+    val ids = list().collect {
+      case (found, _) if found.version == version.version && found.id != version.id => found.id
+    }
+    if (ids.isEmpty || version.id.nonEmpty) ""
+    else
+      s" There are files of it with ids (${ids.distinct.sorted.mkString(", ")}): the query has run " +
+        "with spark.sql.streaming.stateStore.checkpointFormatVersion=2, which must stay set."
+  }
+
+  /** RocksDB's files have other names than ours; HDFSBacked's deltas fail the check of their magic.
+    */
+  private def foreign(version: VersionId): Unit =
+    for (ending <- Seq("zip", "changelog")) {
+      val other = s"${location.folder}/$version.$ending"
+      if (blobs.exists(other)) {
+        throw new ForeignFile(blobs.describe(other), "RocksDBStateStoreProvider names files so")
+      }
+    }
+}

@@ -1,0 +1,116 @@
+package io.keyfold.store.load
+
+import io.keyfold.errors.CorruptFile
+import io.keyfold.format.{BlockEntries, FileReader, GroupRun, Layout}
+import io.keyfold.map.MapTxn
+import io.keyfold.mem.Slice
+import io.keyfold.store.file.{Placement, RowSeal}
+
+/** Puts a file's entries into a transaction, block by block; only blocks with groups that are
+  * wanted are read.
+  *
+  * @param families
+  *   index in the transaction of each of the file's families; -1 for one that no entry may be taken
+  *   of
+  * @param wanted
+  *   what to take
+  * @param partitions
+  *   N of the version that is loaded, which is the file's unless a rescale lies between
+  * @param partition
+  *   the one that is loaded
+  */
+private[store] final class EntryApplier(
+    txn: MapTxn,
+    families: Array[Int],
+    file: FileReader,
+    wanted: EntryFilter,
+    partitions: Int,
+    partition: Int,
+    seal: RowSeal
+) {
+  private val key = new Slice
+  private val value = new Slice
+  private val identity = file.footer.identity
+  private val before = placements(identity.partitions, identity.partition)
+  private val after = placements(partitions, partition)
+  private var block: BlockEntries = _
+  private var blockIndex = -1
+
+  /** Bytes of the blocks that were read, as they are stored. */
+  var blockBytes = 0L
+
+  def applyAll(): Unit = {
+    val groups = file.footer.groups
+    var i = 0
+    while (i < groups.length) {
+      val run = groups(i)
+      if (wanted.hasGroup(run.group)) applyGroup(run)
+      i += 1
+    }
+  }
+
+  private def placements(partitions: Int, partition: Int) =
+    file.footer.families.map(f => new Placement(f.spec, partitions, partition)).toArray
+
+  private def applyGroup(run: GroupRun): Unit = {
+    enter(run.block)
+    val family = families(run.family)
+    val (old, now) = (before(run.family), after(run.family))
+    var entry = run.entry
+    var left = run.entries
+    while (left > 0) {
+      if (entry >= block.size) {
+        enter(blockIndex + 1)
+        entry = 0
+      }
+      val hash = block.hash(entry)
+      if (!old.fits(hash)) misplaced(entry, identity.partition)
+      if (wanted.hasRow(run.family, hash)) {
+        if (!now.fits(hash)) misplaced(entry, partition)
+        if (family < 0) unknownFamily(run.family, entry)
+        applyEntry(family, entry)
+      }
+      entry += 1
+      left -= 1
+    }
+  }
+
+  private def misplaced(entry: Int, partition: Int) = throw new CorruptFile(
+    file.path,
+    s"block $blockIndex entry $entry has hash ${block.hash(entry)}, which does not belong to " +
+      s"partition $partition"
+  )
+
+  private def unknownFamily(family: Int, entry: Int) = throw new CorruptFile(
+    file.path,
+    s"block $blockIndex entry $entry is of column family " +
+      s"${file.footer.families(family).spec.name}, which the version does not have so"
+  )
+
+  private def enter(index: Int): Unit = if (index != blockIndex) {
+    block = file.block(index)
+    blockBytes += file.footer.blocks(index).storedLength
+    blockIndex = index
+  }
+
+  private def applyEntry(family: Int, i: Int): Unit = {
+    block.key(i, key)
+    block.entryType(i) match {
+      case Layout.EntryType.Put =>
+        txn.put(family, block.hash(i), key, seal.close(key, block.value(i, 0, value)))
+        appendValues(family, i, from = 1)
+      case Layout.EntryType.Append => appendValues(family, i, from = 0)
+      case _                       =>
+        txn.remove(family, block.hash(i), key)
+        ()
+    }
+  }
+
+  private def appendValues(family: Int, i: Int, from: Int): Unit = {
+    var v = from
+    while (v < block.values(i)) {
+      txn.append(family, block.hash(i), key, seal.close(key, block.value(i, v, value)))
+      v += 1
+    }
+  }
+}
