@@ -49,8 +49,8 @@ class Jvm:
         self.answers: dict[str, dict[str, Any]] = {}
         self.asked: list[tuple[object, ...]] = []
 
-    def answer(self, owner: str, method: str, *arguments: object, **_: object) -> dict[str, Any]:
-        self.asked.append((owner.rpartition(".")[2], method, *arguments))
+    def answer(self, method: str, *arguments: object, **_: object) -> dict[str, Any]:
+        self.asked.append((method, *arguments))
         if method not in self.answers:
             raise JvmError("It runs.", condition="KEYFOLD_RESCALE_RUNNING")
         return self.answers[method]
@@ -76,7 +76,7 @@ def run(*arguments: str, code: int = 0) -> Result:
 
 
 def test_rescale_plans_until_it_is_told_to_apply(jvm: Jvm) -> None:
-    jvm.answers = {"plan": PLAN, "apply": PLAN | {"applied": True, "durationMs": 900}}
+    jvm.answers = {"planRescale": PLAN, "rescale": PLAN | {"applied": True, "durationMs": 900}}
     planned = run("rescale", "/c", "--to", "6", "--no-file-sink").stdout
     assert "4.0 KiB of 1,500 files" in planned
     assert "at most 1.0 KiB of 250 files by one" in planned
@@ -86,16 +86,18 @@ def test_rescale_plans_until_it_is_told_to_apply(jvm: Jvm) -> None:
     assert "in 900 ms" in done
     assert f"keyfold rollback {CHECKPOINT} --to-batch 7" in done
     assert jvm.asked == [
-        ("RescaleApi", "plan", "/c", 6, ""),
-        ("RescaleApi", "apply", "/c", 6, "/s"),
+        ("planRescale", "/c", 6, ""),
+        ("rescale", "/c", 6, "/s"),
     ]
 
 
 def test_refused_plan_says_why_and_ends_with_1(jvm: Jvm) -> None:
-    jvm.answers = {"plan": PLAN | {"refusals": [{"condition": "X", "reason": "Say which sink."}]}}
+    jvm.answers = {
+        "planRescale": PLAN | {"refusals": [{"condition": "X", "reason": "Say which sink."}]}
+    }
     result = run("rescale", "/c", "--to", "6", code=1)
     assert "Say which sink." in result.stdout
-    assert jvm.asked == [("RescaleApi", "plan", "/c", 6, None)]
+    assert jvm.asked == [("planRescale", "/c", 6, None)]
 
 
 def test_refused_apply_is_a_message_and_ends_with_3(jvm: Jvm) -> None:
@@ -106,7 +108,7 @@ def test_refused_apply_is_a_message_and_ends_with_3(jvm: Jvm) -> None:
 
 
 def test_json_has_all_that_the_jvm_says(jvm: Jvm) -> None:
-    jvm.answers = {"plan": PLAN}
+    jvm.answers = {"planRescale": PLAN}
     found = run("rescale", "/c", "--to", "6", "--no-file-sink", "-o", "json")
     assert json.loads(found.stdout) == PLAN
 
@@ -116,8 +118,8 @@ def test_rollback_and_its_undo(jvm: Jvm, path: str) -> None:
     assert "12 to set aside" in run("rollback", path, "--to-batch", "0").stdout
     run("rollback", "/c", "--undo", "a", "--apply")
     assert jvm.asked == [
-        ("RescaleApi", "rollback", path, 0, True),
-        ("RescaleApi", "undoRollback", "/c", "a"),
+        ("rollback", path, 0, True),
+        ("undoRollback", "/c", "a"),
     ]
     run("rollback", "/c", code=2)
     run("rollback", "/c", "--undo", "a", code=2)
@@ -140,22 +142,22 @@ def test_batches_from_before_a_migration_are_refused_by_name(
 
 
 def test_a_migration_is_undone(jvm: Jvm) -> None:
-    jvm.answers = {"migrate": MIGRATION | {"applied": True}, "undo": UNDO}
+    jvm.answers = {"migrate": MIGRATION | {"applied": True}, "undoMigration": UNDO}
     said = run("migrate", "/c", "--no-file-sink", "--apply").stdout
     assert f"keyfold migrate {CHECKPOINT} --undo" in said
     planned = run("migrate", "/c", "--undo", "--no-file-sink").stdout
     for part in ("RocksDB", "8 goes", "4 of Keyfold's go, 4.0 KiB", "--apply"):
         assert part in planned
-    jvm.answers["undo"] = UNDO | {"batch": -1, "applied": True}
+    jvm.answers["undoMigration"] = UNDO | {"batch": -1, "applied": True}
     done = run("migrate", "/c", "--undo", "--sink-path", "/s", "--apply").stdout
     assert "none of its own" in done
     assert "--apply" not in done
-    jvm.answers["undo"] = UNDO | {"refusals": ["It runs."]}
+    jvm.answers["undoMigration"] = UNDO | {"refusals": ["It runs."]}
     assert "It runs." in run("migrate", "/c", "--undo", "--no-file-sink", code=1).stdout
     assert jvm.asked[1:] == [
-        ("MigrationApi", "undo", "/c", "", True),
-        ("MigrationApi", "undo", "/c", "/s", False),
-        ("MigrationApi", "undo", "/c", "", True),
+        ("undoMigration", "/c", "", True),
+        ("undoMigration", "/c", "/s", False),
+        ("undoMigration", "/c", "", True),
     ]
 
 
@@ -167,7 +169,7 @@ def test_migrate(jvm: Jvm) -> None:
 
 
 def test_clone_and_savepoints(jvm: Jvm, path: str) -> None:
-    jvm.answers = {"copy": COPY, "savepoint": COPY}
+    jvm.answers = {"cloneCheckpoint": COPY, "savepoint": COPY}
     assert "4.0 KiB" in run("clone", path, "/d", "--batch", "0").stdout
     assert run("savepoint", path).stdout.strip() == ""
     run("savepoint", path, "before")
@@ -177,8 +179,8 @@ def test_clone_and_savepoints(jvm: Jvm, path: str) -> None:
     (savepoints / "broken-off" / "state").mkdir(parents=True)
     assert run("savepoint", path).stdout.strip() == "before"
     assert jvm.asked == [
-        ("CopyApi", "copy", path, "/d", 0, False),
-        ("CopyApi", "savepoint", path, "before"),
+        ("cloneCheckpoint", path, "/d", 0, False),
+        ("savepoint", path, "before"),
     ]
 
 
@@ -192,4 +194,4 @@ def test_vacuum_names_what_the_check_has_found(jvm: Jvm, path: str) -> None:
         }
     }  # fmt: skip
     assert waste in run("vacuum", path, "--older-than-hours", "1.5").stdout
-    assert jvm.asked == [("VacuumApi", "vacuum", path, waste, 5_400_000, True)]
+    assert jvm.asked == [("vacuum", path, waste, 5_400_000, True)]

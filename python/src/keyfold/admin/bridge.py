@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+_API = "io.keyfold.spark.admin.AdminApi"
+
+
 def answer(
-    owner: str, method: str, *arguments: object, command: str, spark: SparkSession | None
+    method: str, *arguments: object, command: str, spark: SparkSession | None
 ) -> dict[str, Any]:
-    """What a method of a Scala object answers, as JSON.
+    """What a method of the JVM's `AdminApi` answers.
 
     Args:
-        owner: full name of the object.
         method: takes a session, then `arguments`.
         arguments: strings, numbers, None.
         command: the command line that does the same.
@@ -35,7 +37,7 @@ def answer(
     """
     jvm = setup.bridge()
     with _session(jvm, command, spark) as session:
-        found: dict[str, Any] = json.loads(jvm.call(session, owner, method, *arguments))
+        found: dict[str, Any] = json.loads(jvm.call(session, _API, method, *arguments))
     return found
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-_API = "io.keyfold.spark.copy.CopyApi"
 
 SAVEPOINTS = "keyfold/savepoints"
 """Where savepoints are, relative to the checkpoint."""
@@ -87,7 +86,7 @@ def clone(
     chosen = -1 if batch is None else batch
     command = bridge.command_line("clone", path, to, batch=batch, dry_run=dry_run)
     found = bridge.answer(
-        _API, "copy", str(path), str(to), chosen, dry_run, command=command, spark=spark
+        "cloneCheckpoint", str(path), str(to), chosen, dry_run, command=command, spark=spark
     )
     return Copy.of(found)
 
@@ -109,5 +108,5 @@ def savepoint(
         JvmError: there is a savepoint of that name, or nothing was committed.
     """
     command = bridge.command_line("savepoint", path, name)
-    found = bridge.answer(_API, "savepoint", str(path), name, command=command, spark=spark)
+    found = bridge.answer("savepoint", str(path), name, command=command, spark=spark)
     return Copy.of(found)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-_API = "io.keyfold.spark.migrate.MigrationApi"
-
 
 @dataclass(frozen=True)
 class MigrationPlan:
@@ -165,7 +163,7 @@ def undo_migration(
         ClassicSessionError: the session is one of Spark Connect.
         JvmError: it is refused, and nothing was changed; or the checkpoint cannot be read.
     """
-    return MigrationUndo.of(_ask("undo", path, dry_run, sink_path, no_file_sink, spark))
+    return MigrationUndo.of(_ask("undoMigration", path, dry_run, sink_path, no_file_sink, spark))
 
 
 def _ask(  # noqa: PLR0913, PLR0917 - what both are called with
@@ -179,10 +177,10 @@ def _ask(  # noqa: PLR0913, PLR0917 - what both are called with
     command = bridge.command_line(
         "migrate",
         path,
-        undo=method == "undo",
+        undo=method == "undoMigration",
         sink_path=sink_path,
         no_file_sink=no_file_sink,
         apply=not dry_run,
     )
     sink = bridge.sink(sink_path, no_file_sink=no_file_sink)
-    return bridge.answer(_API, method, str(path), sink, dry_run, command=command, spark=spark)
+    return bridge.answer(method, str(path), sink, dry_run, command=command, spark=spark)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-_API = "io.keyfold.spark.rescale.RescaleApi"
-
 
 @dataclass(frozen=True)
 class RescalePlan:
@@ -168,8 +166,7 @@ def rescale(  # noqa: PLR0913 - all but two by name
         apply=not dry_run,
     )
     found = bridge.answer(
-        _API,
-        "plan" if dry_run else "apply",
+        "planRescale" if dry_run else "rescale",
         str(path),
         partitions,
         bridge.sink(sink_path, no_file_sink=no_file_sink),

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-_API = "io.keyfold.spark.rescale.RescaleApi"
-
 
 @dataclass(frozen=True)
 class Rollback:
@@ -84,7 +82,7 @@ def rollback(
         JvmError: it is refused; nothing was changed.
     """
     command = bridge.command_line("rollback", path, to_batch=batch, apply=not dry_run)
-    found = bridge.answer(_API, "rollback", str(path), batch, dry_run, command=command, spark=spark)
+    found = bridge.answer("rollback", str(path), batch, dry_run, command=command, spark=spark)
     return Rollback.of(found)
 
 
@@ -103,5 +101,5 @@ def undo_rollback(
         JvmError: it is refused; nothing was changed.
     """
     command = bridge.command_line("rollback", path, undo=aside, apply=True)
-    found = bridge.answer(_API, "undoRollback", str(path), aside, command=command, spark=spark)
+    found = bridge.answer("undoRollback", str(path), aside, command=command, spark=spark)
     return Rollback.of(found)

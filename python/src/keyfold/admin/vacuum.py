@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-_API = "io.keyfold.spark.vacuum.VacuumApi"
 _HOUR_MS = 3_600_000
 
 
@@ -95,7 +94,6 @@ def vacuum(
     )
     prefix = path.rstrip("/") + "/"
     found = bridge.answer(
-        _API,
         "vacuum",
         path,
         "\n".join(it.removeprefix(prefix) for it in waste),

@@ -1,7 +1,8 @@
 package io.keyfold.spark
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.migrate.Migration
+import io.keyfold.spark.conf.ProviderClass
+import io.keyfold.spark.partition.FlinkKeyGroup
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.keyfold.{
@@ -27,9 +28,8 @@ class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
     if (isMadeFor(SPARK_VERSION)) {
       application = running
       SparkPrivate.sendToExecutors(classOf[KeyfoldExtensions])
-      val provider = classOf[KeyfoldStateStoreProvider].getName
-      extensions.injectColumnar(_ => new AdmitTransformWithState(provider))
-      extensions.injectColumnar(_ => new RefuseOtherProvider(Migration.Sources))
+      extensions.injectColumnar(_ => new AdmitTransformWithState(ProviderClass.Keyfold))
+      extensions.injectColumnar(_ => new RefuseOtherProvider(ProviderClass.BuiltIn))
       extensions.injectFunction(FlinkKeyGroup.description)
     } else {
       log.warn(

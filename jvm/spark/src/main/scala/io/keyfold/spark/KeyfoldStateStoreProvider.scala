@@ -8,6 +8,16 @@ import scala.util.control.NonFatal
 import io.keyfold.errors.MissingFile
 import io.keyfold.map.arena.ArenaMap
 import io.keyfold.model.{StoreLocation, VersionId}
+import io.keyfold.spark.checkpoint.HadoopBlobStore
+import io.keyfold.spark.conf.KeyfoldConf
+import io.keyfold.spark.state.{
+  ChangeRows,
+  FamilySchemas,
+  KeyfoldMetrics,
+  KeyfoldReadStore,
+  KeyfoldStateStore,
+  StateMemory
+}
 import io.keyfold.store.{StoreTxn, StoreView, VersionedStore}
 import io.keyfold.store.file.{RowChecksums, SnapshotRepair, StoreSettings}
 import org.apache.hadoop.conf.Configuration
@@ -234,9 +244,6 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
 
 object KeyfoldStateStoreProvider {
   private val log = LoggerFactory.getLogger(classOf[KeyfoldStateStoreProvider])
-
-  /** As Spark's error messages call it. */
-  private[spark] val Name = "KeyfoldStateStoreProvider"
 
   /** The newest version, and the one before it, which maintenance writes snapshots of. */
   private val MinVersionsInMemory = 2

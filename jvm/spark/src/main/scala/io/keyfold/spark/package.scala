@@ -1,8 +1,8 @@
 package io.keyfold
 
-/** Duty: Spark's state store contract on one side, `core` on the other; no storage logic. Imports:
-  * `errors`, `format.wire`, `group`, `io`, `map`, `map.arena`, `mem`, `model`, `rescale`,
-  * `spark.migrate`, `sql.keyfold`, `store`, `store.file`. Threads: Spark's contract: a store
-  * belongs to one task, maintenance has a thread of its own.
+/** Duty: what users name in Spark's settings: the provider, which hands Spark's calls on, and the
+  * session extension. Imports: `errors`, `map.arena`, `model`, `spark.checkpoint`, `spark.conf`,
+  * `spark.partition`, `spark.state`, `sql.keyfold`, `store`, `store.file`. Threads: Spark makes a
+  * provider for each store of each partition, and calls it from tasks and from maintenance.
   */
 package object spark

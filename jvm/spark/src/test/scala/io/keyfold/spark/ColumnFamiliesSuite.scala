@@ -1,5 +1,7 @@
 package io.keyfold.spark
 
+import io.keyfold.spark.encoding.RowPicker
+import io.keyfold.spark.partition.PartitionKey
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types._

@@ -2,6 +2,7 @@ package io.keyfold.spark
 
 import java.nio.file.{Files, Path}
 
+import io.keyfold.spark.conf.KeyfoldConf
 import org.apache.spark.sql.internal.SQLConf
 
 /** `docs/configuration.md`, generated from the registry of settings: `make docs`. */

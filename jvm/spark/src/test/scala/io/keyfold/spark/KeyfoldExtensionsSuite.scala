@@ -6,7 +6,7 @@ import java.util.jar.{JarEntry, JarOutputStream}
 
 import scala.util.Using
 
-import io.keyfold.spark.rescale.Scenario
+import io.keyfold.spark.admin.rescale.Scenario
 import org.apache.spark.sql.keyfold.SparkPrivate
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.scalatest.funsuite.AnyFunSuite

@@ -1,5 +1,6 @@
 package io.keyfold.spark
 
+import io.keyfold.spark.encoding.RowPicker
 import io.keyfold.testkit.Running
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType

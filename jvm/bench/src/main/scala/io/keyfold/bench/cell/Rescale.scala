@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.keyfold.bench.{Effort, Figure, Provider}
-import io.keyfold.spark.rescale.RescaleApi
+import io.keyfold.spark.admin.AdminApi
 import org.apache.spark.sql.keyfold.{SparkRepartition, StateStores}
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 
@@ -19,7 +19,7 @@ final class Rescale(job: Job) extends Work {
   import Rescale._
 
   private val rescale: String => Any = job.provider match {
-    case Provider.Keyfold    => RescaleApi.apply(spark, _, To, "")
+    case Provider.Keyfold    => AdminApi.rescale(spark, _, To, "")
     case _: Provider.RocksDb => SparkRepartition.run(spark, _, To)
     case Provider.Hdfs => throw new Unsupported("Spark's own repartition is for RocksDB alone")
   }

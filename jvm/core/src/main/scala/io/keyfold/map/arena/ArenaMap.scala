@@ -3,7 +3,6 @@ package io.keyfold.map.arena
 import scala.collection.mutable
 
 import io.keyfold.errors.OutOfOrder
-import io.keyfold.map.{MapTxn, MapView, StateMap}
 import io.keyfold.map.hash.{HashKey, TrieWriter}
 import io.keyfold.map.ordered.TreeWriter
 import io.keyfold.map.version.{
@@ -14,6 +13,7 @@ import io.keyfold.map.version.{
   VersionNode,
   VersionTree
 }
+import io.keyfold.map.{MapTxn, MapView, StateMap}
 import io.keyfold.mem.{Arena, MemoryUse, PagePool}
 import io.keyfold.model.VersionId
 

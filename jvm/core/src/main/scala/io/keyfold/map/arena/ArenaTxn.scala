@@ -1,12 +1,12 @@
 package io.keyfold.map.arena
 
 import io.keyfold.errors.{Invalid, OutOfOrder}
-import io.keyfold.map.{ChangeCursor, MapTxn}
 import io.keyfold.map.cursor.{KeySet, ListCursor, PagePins}
 import io.keyfold.map.hash.HashTrie
 import io.keyfold.map.ordered.{OrderedChanges, OrderedTree, TreeCursor}
 import io.keyfold.map.value.IntList
 import io.keyfold.map.version.{GroupTable, HashedIndex, OpenCursor, OrderedIndex, Pin, VersionNode}
+import io.keyfold.map.{ChangeCursor, MapTxn}
 import io.keyfold.mem.{Arena, Slice}
 import io.keyfold.model.{FamilySpec, VersionId}
 

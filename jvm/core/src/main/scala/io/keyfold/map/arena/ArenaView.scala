@@ -2,12 +2,12 @@ package io.keyfold.map.arena
 
 import io.keyfold.errors.Invalid
 import io.keyfold.group.KeyGroups
-import io.keyfold.map.{MapView, RowCursor}
 import io.keyfold.map.cursor.{ListedCursor, PagePins, ViewLock}
 import io.keyfold.map.hash.{HashCursor, HashTrie}
 import io.keyfold.map.ordered.{GroupedRecords, OrderedTree, TreeCursor}
 import io.keyfold.map.value.{RecordRun, ValueHead, ValueNodes, ValueSteps}
 import io.keyfold.map.version.{FamilyIndex, HashedIndex, OrderedIndex, Pin, VersionNode}
+import io.keyfold.map.{MapView, RowCursor}
 import io.keyfold.mem.{Addresses, Slice}
 import io.keyfold.model.Family
 

@@ -1,0 +1,160 @@
+package io.keyfold.spark.admin
+
+import io.keyfold.errors.Invalid
+import io.keyfold.spark.admin.clone.CheckpointClone
+import io.keyfold.spark.admin.migrate.{Migration, MigrationUndo}
+import io.keyfold.spark.admin.rescale.{Applied, CheckpointPlan, RescalePlanner, Rescaler}
+import io.keyfold.spark.admin.rollback.{Rollback, RolledBack}
+import io.keyfold.spark.admin.vacuum.Vacuum
+import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+
+/** What Python calls: texts and numbers in, JSON out. Progress goes to the standard error stream.
+  *
+  * Of all: `checkpoint` is the location of a query's checkpoint; `sinkPath` the folder that the
+  * query's file sink writes to, empty if it has no file sink, null if it is not said; under
+  * `dryRun` nothing is written, and a plan's `refusals` are empty if it can be done.
+  *
+  * All throw [[io.keyfold.errors.StoreError]] if it cannot be done or the checkpoint cannot be
+  * read; nothing is changed then.
+  */
+object AdminApi {
+  import CheckpointTools.progress
+
+  private val SavepointName = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+
+  /** Plans the change of a stopped query to `to` partitions; writes nothing. */
+  def planRescale(session: SparkSession, checkpoint: String, to: Int, sinkPath: String): String =
+    AdminJson.of(planOf(session, checkpoint, to, SinkChoice.of(sinkPath)))
+
+  /** Plans and makes it, or finishes one that was begun. */
+  def rescale(session: SparkSession, checkpoint: String, to: Int, sinkPath: String): String = {
+    val start = System.nanoTime
+    val applied = applyTo(session, checkpoint, to, SinkChoice.of(sinkPath))
+    AdminJson.of(applied, (System.nanoTime - start) / 1000000)
+  }
+
+  /** Takes a stopped query back to a batch that its checkpoint still has; what is newer is set
+    * aside, in the folder that `aside` names.
+    */
+  def rollback(session: SparkSession, checkpoint: String, batch: Long, dryRun: Boolean): String =
+    AdminJson.of(rollback(session, checkpoint)(_.to(batch, dryRun)))
+
+  /** Puts back what a rollback has set aside, if the query has not run since.
+    *
+    * @param aside
+    *   as `rollback` has returned it
+    */
+  def undoRollback(session: SparkSession, checkpoint: String, aside: String): String =
+    AdminJson.of(rollback(session, checkpoint)(_.undo(aside)))
+
+  /** Copies a checkpoint, as that of a new query.
+    *
+    * @param batch
+    *   negative: the newest that is committed
+    */
+  def cloneCheckpoint(
+      session: SparkSession,
+      checkpoint: String,
+      to: String,
+      batch: Long,
+      dryRun: Boolean
+  ): String = {
+    val chosen = Option.when(batch >= 0)(batch)
+    cloned(session, checkpoint, to, chosen, dryRun, newQuery = true)
+  }
+
+  /** Copies a checkpoint, as that of the same query, to where its savepoints are. */
+  def savepoint(session: SparkSession, checkpoint: String, name: String): String = {
+    if (!name.matches(SavepointName)) {
+      throw new Invalid(
+        "KEYFOLD_INVALID_ARGUMENT",
+        s"Invalid name of a savepoint: '$name'; it takes letters, digits, dot, dash and underscore"
+      )
+    }
+    val to = s"${new CheckpointLogs(session, checkpoint).location}/keyfold/savepoints/$name"
+    cloned(session, checkpoint, to, None, dryRun = false, newQuery = false)
+  }
+
+  /** Brings the state of a stopped query from one of Spark's providers to Keyfold. */
+  def migrate(
+      session: SparkSession,
+      checkpoint: String,
+      sinkPath: String,
+      dryRun: Boolean
+  ): String = {
+    val migration = new Migration(session, checkpoint, SinkChoice.of(sinkPath), progress)
+    AdminJson.of(if (dryRun) migration.plan() else migration.apply(), !dryRun)
+  }
+
+  /** Gives a migration up. */
+  def undoMigration(
+      session: SparkSession,
+      checkpoint: String,
+      sinkPath: String,
+      dryRun: Boolean
+  ): String = CheckpointTools.using(session, checkpoint) { tools =>
+    val undo = new MigrationUndo(tools, SinkChoice.of(sinkPath))
+    AdminJson.of(if (dryRun) undo.plan() else undo.apply(), !dryRun)
+  }
+
+  /** Deletes what a check has found to be unreferenced.
+    *
+    * @param paths
+    *   relative to the checkpoint, one a line
+    * @param ageMs
+    *   how long something must not have changed to be deleted
+    */
+  def vacuum(
+      session: SparkSession,
+      checkpoint: String,
+      paths: String,
+      ageMs: Long,
+      dryRun: Boolean
+  ): String = CheckpointTools.using(session, checkpoint) { tools =>
+    import tools.{blobs, logs}
+    val files = new CheckpointFiles(logs.location, logs.hadoopConf)
+    val found = new Vacuum(logs, files, blobs, System.currentTimeMillis(), ageMs, progress)
+      .run(paths.split('\n').toSeq.filter(_.nonEmpty), dryRun)
+    AdminJson.of(logs.location, found, !dryRun)
+  }
+
+  private[spark] def planOf(
+      session: SparkSession,
+      checkpoint: String,
+      to: Int,
+      sink: SinkChoice
+  ): CheckpointPlan = CheckpointTools.using(session, checkpoint)(planWith(_, to, sink))
+
+  private[spark] def applyTo(
+      session: SparkSession,
+      checkpoint: String,
+      to: Int,
+      sink: SinkChoice
+  ): Applied = CheckpointTools.using(session, checkpoint) { it =>
+    val plan = planWith(it, to, sink)
+    new Rescaler(it.logs, it.blobs, plan, sink, it.parallel, progress).run()
+  }
+
+  private def planWith(it: CheckpointTools, to: Int, sink: SinkChoice) =
+    new RescalePlanner(it.logs, it.blobs, to, sink, it.parallel, progress).plan()
+
+  private def rollback(session: SparkSession, checkpoint: String)(
+      run: Rollback => RolledBack
+  ): RolledBack = CheckpointTools.using(session, checkpoint) { it =>
+    run(new Rollback(it.logs, it.blobs, it.parallel, progress))
+  }
+
+  private def cloned(
+      session: SparkSession,
+      checkpoint: String,
+      to: String,
+      batch: Option[Long],
+      dryRun: Boolean,
+      newQuery: Boolean
+  ): String = CheckpointTools.using(session, checkpoint) { tools =>
+    val clone = new CheckpointClone(tools, to, batch, newQuery)
+    AdminJson.of(if (dryRun) clone.plan() else clone.run(), !dryRun)
+  }
+}

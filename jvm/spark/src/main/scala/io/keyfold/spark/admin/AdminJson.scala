@@ -1,0 +1,133 @@
+package io.keyfold.spark.admin
+
+import io.keyfold.errors.RescaleRefused
+import io.keyfold.format.Layer
+import io.keyfold.rescale.{PartitionPlan, StorePlan}
+import io.keyfold.spark.admin.clone.ClonePlan
+import io.keyfold.spark.admin.migrate.{MigrationPlan, UndoPlan}
+import io.keyfold.spark.admin.rescale.{Applied, CheckpointPlan, OperatorPlan}
+import io.keyfold.spark.admin.rollback.RolledBack
+import io.keyfold.spark.admin.vacuum.Waste
+import org.json4s.JsonDSL._
+import org.json4s._
+import org.json4s.jackson.JsonMethods.{compact, render}
+
+/** Plans and results as Python gets them. */
+private[spark] object AdminJson {
+
+  /** Plans of more files come without their names. */
+  private val MostListed = 20000
+
+  def of(plan: CheckpointPlan): String = compact(render(planOf(plan)))
+
+  def of(applied: Applied, ms: Long): String = compact(
+    render(
+      planOf(applied.plan) merge JObject(
+        "applied" -> JBool(true),
+        "planFile" -> JString(applied.planFile),
+        "references" -> JInt(applied.references),
+        "committedHere" -> JBool(applied.isMine),
+        "rollbackTo" -> JLong(applied.plan.lastBatch),
+        "durationMs" -> JLong(ms)
+      )
+    )
+  )
+
+  def of(done: RolledBack): String = compact(
+    render(
+      ("checkpoint" -> done.location) ~
+        ("batch" -> done.batch) ~
+        ("from" -> done.from) ~
+        ("aside" -> done.aside) ~
+        ("applied" -> done.aside.nonEmpty) ~
+        ("files" -> done.files) ~
+        ("warnings" -> Seq(
+          "sinks that go by batch numbers, as the file sink does, skip the batches that run again"
+        ))
+    )
+  )
+
+  def of(plan: ClonePlan, applied: Boolean): String = compact(
+    render(
+      ("from" -> plan.from) ~ ("to" -> plan.to) ~ ("batch" -> plan.batch) ~
+        ("applied" -> applied) ~
+        ("files" -> (plan.state.size + plan.other.size)) ~
+        ("bytes" -> (plan.stateBytes + plan.other.map(_.bytes).sum))
+    )
+  )
+
+  def of(plan: MigrationPlan, applied: Boolean): String = compact(
+    render(
+      ("checkpoint" -> plan.checkpoint) ~ ("lastBatch" -> plan.batch) ~
+        ("provider" -> plan.provider) ~ ("partitions" -> plan.partitions) ~ ("applied" -> applied) ~
+        ("operators" -> plan.operators.map { operator =>
+          ("id" -> operator.id) ~ ("name" -> operator.name) ~ ("stores" -> operator.stores)
+        }) ~ ("refusals" -> plan.refusals)
+    )
+  )
+
+  def of(plan: UndoPlan, applied: Boolean): String = compact(
+    render(
+      ("checkpoint" -> plan.checkpoint) ~ ("batch" -> plan.batch) ~ ("provider" -> plan.provider) ~
+        ("files" -> plan.files.size) ~ ("bytes" -> plan.files.map(_.bytes).sum) ~
+        ("refusals" -> plan.refusals) ~ ("applied" -> applied)
+    )
+  )
+
+  def of(location: String, waste: Seq[Waste], applied: Boolean): String = compact(
+    render(
+      ("checkpoint" -> location) ~ ("applied" -> applied) ~ ("waste" -> waste.map { it =>
+        ("path" -> it.path) ~ ("bytes" -> it.bytes) ~ ("old" -> it.isOld)
+      })
+    )
+  )
+
+  private def planOf(plan: CheckpointPlan): JObject =
+    ("checkpoint" -> plan.location) ~
+      ("lastBatch" -> plan.lastBatch) ~
+      ("batch" -> plan.batch) ~
+      ("from" -> plan.from) ~
+      ("to" -> plan.to) ~
+      ("checkpointFormat" -> plan.format) ~
+      ("resumes" -> plan.resumes) ~
+      ("applied" -> false) ~
+      ("referencedBytes" -> plan.stores.map(_.referencedBytes).sum) ~
+      firstLoadsOf(plan.stores.flatMap(_.partitions)) ~
+      ("operators" -> plan.operators.map(operatorOf(plan.files <= MostListed))) ~
+      ("refusals" -> plan.refusals.map(refusalOf)) ~
+      ("warnings" -> plan.warnings)
+
+  private def operatorOf(listsFiles: Boolean)(operator: OperatorPlan): JObject =
+    ("id" -> operator.id) ~ ("name" -> operator.name) ~
+      ("stores" -> operator.stores.map(storeOf(listsFiles, _)))
+
+  private def storeOf(listsFiles: Boolean, store: StorePlan): JObject =
+    ("store" -> store.store) ~
+      ("keyGroups" -> store.keyGroups) ~
+      ("referencedBytes" -> store.referencedBytes) ~
+      firstLoadsOf(store.partitions) ~
+      ("partitions" -> store.partitions.map(partitionOf)) ~
+      ("layers" -> (if (listsFiles) store.layers.map(layerOf) else Nil))
+
+  /** What the first loads of these partitions read, and the one of them that reads most. */
+  private def firstLoadsOf(partitions: Seq[PartitionPlan]): JObject =
+    ("firstLoadBytes" -> partitions.map(_.firstLoadBytes).sum) ~
+      ("firstLoadBytesMax" -> partitions.map(_.firstLoadBytes).maxOption.getOrElse(0L)) ~
+      ("firstLoadFiles" -> partitions.map(_.firstLoadFiles.toLong).sum) ~
+      ("firstLoadFilesMax" -> partitions.map(_.firstLoadFiles).maxOption.getOrElse(0))
+
+  private def partitionOf(partition: PartitionPlan): JObject =
+    ("partition" -> partition.partition) ~
+      ("filtersRows" -> partition.filtersRows) ~
+      ("firstLoadBytes" -> partition.firstLoadBytes) ~
+      ("firstLoadFiles" -> partition.firstLoadFiles)
+
+  private def layerOf(layer: Layer): JObject =
+    ("partitions" -> layer.partitions) ~
+      ("files" -> layer.of.flatMap(_.files).map { file =>
+        ("path" -> file.path) ~ ("length" -> file.length)
+      })
+
+  private def refusalOf(refusal: RescaleRefused): JObject =
+    ("condition" -> refusal.condition) ~ ("reason" -> refusal.getMessage)
+}

@@ -1,0 +1,149 @@
+package io.keyfold.spark.admin.clone
+
+import java.io.FileNotFoundException
+import java.util.UUID
+
+import io.keyfold.errors.{Invalid, MissingFile}
+import io.keyfold.format.{Manifest, RescalePlan}
+import io.keyfold.rescale.VersionFiles
+import io.keyfold.spark.checkpoint.CheckpointTools
+import io.keyfold.spark.conf.ProviderClass
+import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+
+/** A checkpoint as of one batch, in a new place: the files that hold the state of that batch and no
+  * others, and what Spark keeps. The original may be in use; it is only read.
+  *
+  * The copy's log of commits is written last: until then a query would not start on it.
+  *
+  * @param batch
+  *   the batch; nothing: the newest that is committed
+  * @param newQuery
+  *   whether the copy gets a query id of its own, as sinks that remember batches by query id would
+  *   take its next ones for those of the original
+  */
+final class CheckpointClone(
+    tools: CheckpointTools,
+    to: String,
+    batch: Option[Long],
+    newQuery: Boolean
+) {
+  import CheckpointTools.progress
+  import tools._
+
+  private val from = new CheckpointFiles(logs.location, logs.hadoopConf)
+  private val target = new CheckpointFiles(to, logs.hadoopConf)
+
+  /** What would be copied.
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if the batch is not there, or not Keyfold's, or the target is not empty
+    */
+  def plan(): ClonePlan = {
+    if (!target.isEmpty) {
+      throw refused(
+        "KEYFOLD_CLONE_TARGET",
+        s"${target.location} is not empty; give a folder that is not there yet, or delete this " +
+          "one if it is what a copy has left that broke off"
+      )
+    }
+    val newest =
+      logs.lastCommitted.getOrElse(throw refused("KEYFOLD_CLONE_BATCH", "no batch was committed"))
+    val chosen = batch.getOrElse(newest)
+    val settings = logs.settings(chosen).filter(_ => logs.hasCommitted(chosen)).getOrElse {
+      throw refused(
+        "KEYFOLD_CLONE_BATCH",
+        s"batch $chosen is not in its logs; the newest committed is $newest"
+      )
+    }
+    if (!logs.canStartAfter(chosen)) {
+      throw refused(
+        "KEYFOLD_CLONE_BATCH",
+        s"Spark could not start after batch $chosen, since it needs the offsets of batch " +
+          s"${chosen - 1} too, which are gone; the oldest batch to copy is ${chosen + 1}"
+      )
+    }
+    val provider = settings.getOrElse(CheckpointLogs.ProviderKey, "")
+    if (provider != ProviderClass.Keyfold) {
+      throw refused("KEYFOLD_CLONE_PROVIDER", s"its state was written by $provider")
+    }
+    val state = stateOf(chosen)
+    val other = from.walk("state").filter(_.path.split('/').exists(_.startsWith("_"))) ++
+      from.walk("sources") ++ plansUntil(chosen)
+    ClonePlan(logs.location, target.location, chosen, state, other.filterNot(isOperator))
+  }
+
+  /** Copies.
+    *
+    * @return
+    *   what was copied
+    */
+  def run(): ClonePlan = {
+    val planned = plan()
+    copyAll(planned.state, planned.stateBytes)
+    copyAll(planned.other, planned.other.map(_.bytes).sum)
+    logs.copyOperators(planned.batch, target.location)
+    // Spark starts from the offsets of a batch and of the one before.
+    copyLog("offsets", planned.batch - 1 to planned.batch)
+    if (newQuery) target.write("metadata", s"""{"id":"${UUID.randomUUID}"}""")
+    else from.copy("metadata", target)
+    copyLog("commits", planned.batch to planned.batch)
+    planned
+  }
+
+  private def stateOf(chosen: Long): Seq[FileSize] = {
+    val partitions = logs.partitions(chosen).getOrElse(0)
+    val files = new VersionFiles(blobs, partitions, chosen + 1, parallel)
+    val paths = for {
+      operator <- logs.operators(chosen)
+      (store, place) <- operator.stores.zipWithIndex
+      path <- files.of(operator.id, store, logs.ids(chosen, operator, place))
+    } yield path
+    val lengths = paths
+      .map(path => path.take(path.lastIndexOf('/')))
+      .distinct
+      .map(folder => folder -> blobs.lengths(folder))
+      .toMap
+    paths.map { path =>
+      val (folder, name) = path.splitAt(path.lastIndexOf('/'))
+      FileSize(s"state/$path", lengths(folder).getOrElse(name.drop(1), throw gone(path)))
+    }
+  }
+
+  /** Plans of rescales, which keep the files that are referred to from being deleted, and the
+    * manifests that name these.
+    */
+  private def plansUntil(chosen: Long) = from.list("keyfold").filter { file =>
+    val batch = RescalePlan.parseName(file.name).orElse(Manifest.parseName(file.name)).map(_._1)
+    batch.exists(_ <= chosen)
+  }
+
+  /** Has absolute paths in it, and is written anew. */
+  private def isOperator(file: FileSize) = file.path.matches("state/\\d+/_metadata/v2/.*")
+
+  private def copyLog(name: String, batches: Seq[Long]): Unit = from
+    .list(name)
+    .filter(_.name.toLongOption.exists(batches.contains))
+    .sortBy(_.name.toLong)
+    .foreach(file => from.copy(file.path, target))
+
+  private def copyAll(files: Seq[FileSize], bytes: Long): Unit = {
+    val done = new java.util.concurrent.atomic.AtomicInteger
+    val step = math.max(files.size / 10, 50)
+    parallel(files.indices) { i =>
+      try from.copy(files(i).path, target)
+      catch { case _: FileNotFoundException => throw gone(files(i).path) }
+      val n = done.incrementAndGet()
+      if (n % step == 0) progress(s"copied $n of ${files.size} files, $bytes bytes in all")
+    }
+    ()
+  }
+
+  private def gone(path: String) = new MissingFile(
+    from.resolve(path).toString,
+    "it was there when the copy began; a running query deletes what is too old. Copy a newer batch."
+  )
+
+  private def refused(condition: String, reason: String) =
+    new Invalid(condition, s"Cannot copy ${logs.location}: $reason.")
+}

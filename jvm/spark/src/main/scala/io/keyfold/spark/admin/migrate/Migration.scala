@@ -1,0 +1,116 @@
+package io.keyfold.spark.admin.migrate
+
+import io.keyfold.errors.Invalid
+import io.keyfold.spark.checkpoint.SinkChoice
+import io.keyfold.spark.conf.ProviderClass
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.keyfold.{CheckpointLogs, StateRewrite}
+
+/** Brings the state of a stopped query, kept by HDFSBacked or RocksDB, to Keyfold.
+  *
+  * All rows of the newest batch R are written by Keyfold as the state of batch R + 1, which reads
+  * nothing; then that batch is entered in the logs. Until the first of the two entries the
+  * checkpoint is as it was for its provider, and nothing of the old state is ever changed. A second
+  * run after a crash does it all again.
+  *
+  * @param sink
+  *   the query's file sink, which a checkpoint does not tell
+  */
+final class Migration(
+    session: SparkSession,
+    checkpoint: String,
+    sink: SinkChoice,
+    progress: String => Unit
+) {
+  import CheckpointLogs.{ProviderKey, StrictKey}
+  import Migration._
+  import ProviderClass.{BuiltIn, Keyfold}
+
+  private val logs = new CheckpointLogs(session, checkpoint)
+
+  /** What is to be done, or why it cannot be. Reads only. */
+  def plan(): MigrationPlan = logs.lastCommitted match {
+    case None        => MigrationPlan(logs.location, -1, "", 0, Nil, Seq(nothingCommitted))
+    case Some(batch) =>
+      val settings = logs.settings(batch).getOrElse(Map.empty)
+      MigrationPlan(
+        logs.location,
+        batch,
+        settings.getOrElse(ProviderKey, ""),
+        logs.partitions(batch).getOrElse(0),
+        logs.operators(batch).map(it => MigratedOperator(it.id, it.name, it.stores)),
+        refusals(batch, settings)
+      )
+  }
+
+  /** Does it.
+    *
+    * @return
+    *   the plan, done
+    * @throws io.keyfold.errors.Invalid
+    *   if it is refused, or somebody else has begun a batch meanwhile
+    */
+  def apply(): MigrationPlan = {
+    val plan = this.plan()
+    if (plan.refusals.nonEmpty) {
+      throw new Invalid(
+        "KEYFOLD_MIGRATE_REFUSED",
+        s"Cannot migrate ${logs.location}: ${plan.refusals.mkString(" ")} Nothing was changed."
+      )
+    }
+    val (from, batch) = (plan.batch, plan.batch + 1)
+    val settings = Map(ProviderKey -> Keyfold)
+    progress(s"writing the state of batch $from with Keyfold, ${plan.partitions} partitions")
+    val ids = new StateRewrite(session, logs, from, settings).write()
+    progress(s"committing batch $batch")
+    if (!logs.begin(batch, from, settings) && !isOurs(batch)) throw lost(batch)
+    sink match {
+      case SinkChoice.Folder(path) => logs.fileSink(path).foreach(_.addEmpty(batch))
+      case _                       => ()
+    }
+    if (!logs.commit(batch, from, ids)) throw lost(batch)
+    plan
+  }
+
+  private def refusals(batch: Long, settings: Map[String, String]): Seq[String] = {
+    val provider = settings.getOrElse(ProviderKey, "")
+    Seq(
+      (provider == Keyfold) -> "Its state is Keyfold's already.",
+      (provider != Keyfold && !BuiltIn.contains(provider)) ->
+        s"Its state store provider is '$provider'; only ${BuiltIn.mkString(" and ")} can be read.",
+      logs.isRunningHere -> "Its query is running; stop it first.",
+      logs.lastBegun.exists(_ > batch + 1) ->
+        s"Batch ${batch + 1} was begun and not committed, as others after it.",
+      (logs.lastBegun.contains(batch + 1) && !isOurs(batch + 1)) ->
+        (s"Batch ${batch + 1} was begun and not committed. Start the query once with the provider it " +
+          "has, let it finish that batch, and stop it."),
+      !settings.get(StrictKey).contains("true") ->
+        (s"It was written with $StrictKey=false (an early Spark wrote it): its rows need not lie in " +
+          "the partitions that their keys belong to. Start the query on a new checkpoint."),
+      logs.operators(batch).isEmpty ->
+        "It has no operator metadata: the query has no state, or ran on a Spark before 4.0.",
+      (sink == SinkChoice.NotSaid) -> SinkNotSaid,
+      (sink match {
+        case SinkChoice.Folder(path) => logs.fileSink(path).isEmpty
+        case _                       => false
+      }) -> "The folder given as that of a file sink has no log of one, _spark_metadata."
+    ).collect { case (true, reason) => reason }
+  }
+
+  private def isOurs(batch: Long) =
+    logs.settings(batch).flatMap(_.get(ProviderKey)).contains(Keyfold)
+
+  private def lost(batch: Long) = new Invalid(
+    "KEYFOLD_CONCURRENT_UPDATE",
+    s"Cannot migrate ${logs.location}: somebody else has begun or committed batch $batch meanwhile. " +
+      "Stop the query, and look at the checkpoint again."
+  )
+
+  private def nothingCommitted = "No batch was committed yet: start the query with Keyfold anew."
+}
+
+object Migration {
+  private[migrate] val SinkNotSaid =
+    "Say whether the query writes to a file sink, whose log must learn of the batch: pass its " +
+      "folder as sink path, or that there is none."
+}

@@ -1,0 +1,109 @@
+package io.keyfold.spark.admin.migrate
+
+import java.util.Arrays
+
+import io.keyfold.errors.Invalid
+import io.keyfold.format.{FileKind, Layout}
+import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
+import io.keyfold.spark.conf.ProviderClass
+import org.apache.spark.sql.keyfold.CheckpointFiles
+import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
+import org.apache.spark.sql.keyfold.CheckpointLogs.ProviderKey
+
+/** Gives a migration up, whether it has ended or broke off: the query goes on with the provider
+  * that it had, whose state is all there.
+  *
+  * What Keyfold has written goes as well: HDFSBacked would take a snapshot of that name for its
+  * own. The logs come first, so that wherever it breaks off, it can be run again.
+  *
+  * @param sink
+  *   the query's file sink, whose log has the migration's batch, so that it would pass over the
+  *   next one
+  */
+final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
+  import CheckpointTools.progress
+  import ProviderClass.{BuiltIn, Keyfold}
+  import tools.logs
+
+  private val files = new CheckpointFiles(logs.location, logs.hadoopConf)
+
+  /** What is to be deleted, or why it cannot be. Reads only. */
+  def plan(): UndoPlan = {
+    val last = logs.lastBegun
+    val own = last.filter(providerOf(_) == Keyfold)
+    val before = own.fold(last)(batch => Some(batch - 1))
+    val refusals = Seq(
+      logs.isRunningHere -> "Its query is running; stop it first.",
+      !before.exists(batch => BuiltIn.contains(providerOf(batch))) ->
+        ("Its last batch is no migration's. Once the query has run with Keyfold there is no way " +
+          "back to the state that it had before."),
+      (own.nonEmpty && sink == SinkChoice.NotSaid) -> Migration.SinkNotSaid,
+      own.exists(!canForget(_)) ->
+        "The log of the file sink has put that batch together with those before it."
+    ).collect { case (true, reason) => reason }
+    UndoPlan(
+      logs.location,
+      own.getOrElse(-1L),
+      before.fold("")(providerOf),
+      if (refusals.isEmpty) written else Nil,
+      refusals
+    )
+  }
+
+  /** Does it.
+    *
+    * @return
+    *   what was deleted
+    * @throws io.keyfold.errors.Invalid
+    *   if it is refused
+    */
+  def apply(): UndoPlan = {
+    val plan = this.plan()
+    if (plan.refusals.nonEmpty) {
+      throw new Invalid(
+        "KEYFOLD_MIGRATE_REFUSED",
+        s"Cannot undo a migration of ${logs.location}: ${plan.refusals.mkString(" ")} Nothing was " +
+          "changed."
+      )
+    }
+    if (plan.batch >= 0) {
+      progress(s"deleting batch ${plan.batch} from the logs")
+      files.delete(s"commits/${plan.batch}")
+      sinkLog.foreach(_.forget(plan.batch))
+      files.delete(s"offsets/${plan.batch}")
+    }
+    progress(s"deleting ${plan.files.size} files of Keyfold's")
+    plan.files.foreach(file => files.delete(file.path))
+    plan
+  }
+
+  private def providerOf(batch: Long) =
+    logs.settings(batch).flatMap(_.get(ProviderKey)).getOrElse("")
+
+  private def sinkLog = sink match {
+    case SinkChoice.Folder(path) => logs.fileSink(path)
+    case _                       => None
+  }
+
+  private def canForget(batch: Long) = sinkLog.forall(_.canForget(batch))
+
+  /** A migration writes snapshots and nothing else; the other provider may have files of the same
+    * names, so that what they begin with decides.
+    */
+  private def written: Seq[FileSize] = {
+    val named = files
+      .walk("state")
+      .filter(file => FileKind.parse(file.name).exists(_._2 == FileKind.Snapshot))
+    val isOurs = tools.parallel(named.indices)(i => isKeyfolds(named(i)))
+    named.zip(isOurs).collect { case (file, true) => file }
+  }
+
+  private def isKeyfolds(file: FileSize) = {
+    val magic = Layout.HeaderMagic
+    file.bytes >= magic.length && {
+      val reader = tools.blobs.open(file.path.stripPrefix("state/"))
+      try Arrays.equals(reader.read(0, magic.length), magic)
+      finally reader.close()
+    }
+  }
+}

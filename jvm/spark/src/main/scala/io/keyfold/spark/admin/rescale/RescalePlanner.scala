@@ -1,0 +1,241 @@
+package io.keyfold.spark.admin.rescale
+
+import java.io.IOException
+
+import scala.collection.mutable
+
+import io.keyfold.errors.{RescaleRefused, StoreError}
+import io.keyfold.format.FileKind
+import io.keyfold.io.BlobStore
+import io.keyfold.model.StoreLocation
+import io.keyfold.rescale.{StorePlan, StorePlanner}
+import io.keyfold.spark.checkpoint.SinkChoice
+import io.keyfold.spark.conf.ProviderClass
+import org.apache.spark.sql.keyfold.CheckpointLogs
+
+/** Plans a rescale. It writes nothing. Of the state it reads two or three footers for each old
+  * partition and store: see `StorePlanner`.
+  *
+  * @param blobs
+  *   the checkpoint's `state` folder
+  */
+private[admin] final class RescalePlanner(
+    logs: CheckpointLogs,
+    blobs: BlobStore,
+    to: Int,
+    sink: SinkChoice,
+    parallel: StorePlanner.Parallel,
+    progress: String => Unit
+) {
+  import CheckpointLogs.{ProviderKey, StrictKey}
+
+  private val refusals = mutable.Buffer.empty[RescaleRefused]
+
+  def plan(): CheckpointPlan = {
+    if (to < 1)
+      refuse("KEYFOLD_RESCALE_PARTITIONS", s"the number of partitions must be at least 1, not $to")
+    if (logs.isRunningHere) {
+      refuse("KEYFOLD_RESCALE_RUNNING", "the query runs in this Spark application; stop it first")
+    }
+    logs.lastCommitted.filter(batch => logs.settings(batch).nonEmpty) match {
+      case Some(last) => planAfter(last)
+      case None       =>
+        refuse("KEYFOLD_RESCALE_NO_BATCH", s"${logs.location} has no batch that was committed")
+        result(last = -1, from = 0, format = 0, resumes = false, Nil)
+    }
+  }
+
+  private def planAfter(last: Long): CheckpointPlan = {
+    val resumes = checkBegun(last)
+    val from = logs.partitions(last).getOrElse {
+      refuse(
+        "KEYFOLD_RESCALE_NO_BATCH",
+        s"the offset log does not say with how many partitions batch $last ran"
+      )
+      0
+    }
+    if (from == to) refuse("KEYFOLD_RESCALE_PARTITIONS", s"the query has $to partitions already")
+    checkSettings(logs.settings(last).get)
+    checkSink(last, resumes)
+    val ids = logs.ids(last)
+    val operators =
+      if (from < 1 || to < 1 || from == to) Nil else planOperators(last, from, ids, resumes)
+    result(last, from, if (ids.isEmpty) 1 else 2, resumes, operators)
+  }
+
+  /** @return whether this very rescale was begun */
+  private def checkBegun(last: Long): Boolean = {
+    val begun = logs.lastBegun.getOrElse(last)
+    val isRescale = begun == last + 1 && logs.partitions(begun) != logs.partitions(last)
+    if (begun > last && !isRescale) {
+      refuse(
+        "KEYFOLD_RESCALE_UNCOMMITTED_BATCH",
+        s"batch $begun was begun and not committed; run the query once more so that it ends by itself, " +
+          "with the trigger AvailableNow"
+      )
+    } else if (isRescale && !logs.partitions(begun).contains(to)) {
+      refuse(
+        "KEYFOLD_RESCALE_UNFINISHED",
+        s"a rescale to ${logs.partitions(begun).getOrElse("?")} partitions was begun as batch $begun; " +
+          s"run it again with that number first, which finishes it, or roll back to batch $last"
+      )
+    } else if (begun < last) {
+      refuse(
+        "KEYFOLD_RESCALE_NO_BATCH",
+        s"batch $last was committed, and the offset log ends at $begun"
+      )
+    }
+    isRescale && logs.partitions(begun).contains(to)
+  }
+
+  private def checkSettings(settings: Map[String, String]): Unit = {
+    val provider = settings.getOrElse(ProviderKey, "none")
+    if (provider != ProviderClass.Keyfold) {
+      refuse("KEYFOLD_RESCALE_PROVIDER", s"the state was written by $provider")
+    }
+    if (!settings.get(StrictKey).contains("true")) {
+      refuse(
+        "KEYFOLD_RESCALE_PLACEMENT",
+        s"the query runs without $StrictKey: its rows need not be where their hash says"
+      )
+    }
+  }
+
+  private def checkSink(last: Long, resumes: Boolean): Unit = sink match {
+    case SinkChoice.NotSaid =>
+      refuse(
+        "KEYFOLD_RESCALE_SINK",
+        "if the query writes to a file sink, give its path, so that the sink's log gets an entry for " +
+          "the rescale's batch; if not, say that there is no file sink"
+      )
+    case SinkChoice.NoFileSink   => ()
+    case SinkChoice.Folder(path) =>
+      logs.fileSink(path).map(_.lastBatch) match {
+        case None => refuse("KEYFOLD_RESCALE_SINK", s"there is no log of a file sink in $path")
+        case Some(ends) =>
+          if (!ends.contains(last) && !(resumes && ends.contains(last + 1))) {
+            refuse(
+              "KEYFOLD_RESCALE_SINK",
+              s"the log of the file sink in $path ends at batch ${ends.getOrElse("none")}, the query's " +
+                s"last is $last; it is another query's, or another folder"
+            )
+          }
+      }
+  }
+
+  private def planOperators(
+      last: Long,
+      from: Int,
+      ids: Option[Map[Long, Array[Array[String]]]],
+      resumes: Boolean
+  ): Seq[OperatorPlan] = {
+    val operators = logs.operators(last)
+    if (operators.isEmpty)
+      refuse("KEYFOLD_RESCALE_NO_STATE", s"${logs.location} has no stateful operator")
+    operators.map { operator =>
+      val of = ids.map(_.getOrElse(operator.id, Array.empty))
+      val planned = operator.stores.zipWithIndex.flatMap { case (store, index) =>
+        progress(s"reading operator ${operator.id} (${operator.name}) store $store")
+        planStore(
+          operator,
+          store,
+          from,
+          last + 1,
+          of.map(_.map(idOf(operator, _, index)).toIndexedSeq)
+        )
+      }
+      if (ids.isEmpty && !resumes) planned.foreach(checkNoNewer(_, last + 2))
+      if (planned.map(_.partitions.length).distinct.length > 1) {
+        refuse(
+          "KEYFOLD_RESCALE_STATE",
+          s"the stores of operator ${operator.id} have different numbers of partitions"
+        )
+      }
+      OperatorPlan(operator.id, operator.name, planned)
+    }
+  }
+
+  private def idOf(operator: CheckpointLogs.Operator, ids: Array[String], index: Int): String =
+    if (ids.length == operator.stores.length) ids(index)
+    else
+      throw refusal(
+        "KEYFOLD_RESCALE_STATE",
+        s"operator ${operator.id} has ${operator.stores.length} stores, the commit log has " +
+          s"${ids.length} ids of a partition"
+      )
+
+  private def planStore(
+      operator: CheckpointLogs.Operator,
+      store: String,
+      from: Int,
+      version: Long,
+      ids: => Option[IndexedSeq[String]]
+  ): Option[StorePlan] =
+    try Some(new StorePlanner(blobs, from, to, version, parallel).plan(operator.id, store, ids))
+    catch {
+      case e: RescaleRefused =>
+        refusals += e
+        None
+      case e @ (_: StoreError | _: IOException) =>
+        refusals += refusal("KEYFOLD_RESCALE_STATE", e.getMessage, e)
+        None
+    }
+
+  /** Without ids a file of the rescale's version that is there already could be taken for it. */
+  private def checkNoNewer(plan: StorePlan, version: Long): Unit = {
+    val stale = parallel(plan.partitions.indices) { q =>
+      val folder = StoreLocation(plan.operator, q, plan.store).folder
+      blobs
+        .list(folder)
+        .filter(FileKind.parse(_).exists(_._1.version >= version))
+        .map(folder + "/" + _)
+    }.flatten
+    stale.headOption.foreach { path =>
+      refuse(
+        "KEYFOLD_RESCALE_STALE_FILES",
+        s"${blobs.describe(path)} is of a batch that the offset log does not know: the query runs, " +
+          "or batches were taken back by hand; move such files away"
+      )
+    }
+  }
+
+  private def result(
+      last: Long,
+      from: Int,
+      format: Int,
+      resumes: Boolean,
+      operators: Seq[OperatorPlan]
+  ) = {
+    val warnings = Seq(
+      Some("whether the query runs in another application cannot be seen; it must be stopped"),
+      readsMore(operators.flatMap(_.stores))
+    ).flatten
+    CheckpointPlan(
+      logs.location,
+      last + 1,
+      from,
+      to,
+      format,
+      resumes,
+      operators,
+      refusals.toSeq,
+      warnings
+    )
+  }
+
+  private def readsMore(stores: Seq[StorePlan]): Option[String] = {
+    val partitions = stores.flatMap(_.partitions)
+    val files = partitions.map(_.firstLoadFiles).maxOption.getOrElse(0)
+    val times = partitions.map(_.firstLoadBytes).sum / stores.map(_.referencedBytes).sum.max(1)
+    Option.when(partitions.exists(_.filtersRows))(
+      s"$to does not divide the number of key groups: first loads read more than they keep" +
+        (if (times < 2) "" else s", $times times the state in all and up to $files files each")
+    )
+  }
+
+  private def refuse(condition: String, reason: String): Unit =
+    refusals += refusal(condition, reason)
+
+  private def refusal(condition: String, reason: String, cause: Throwable = null) =
+    new RescaleRefused(condition, s"Cannot rescale: $reason.", cause)
+}

@@ -1,0 +1,197 @@
+package io.keyfold.spark.admin.rescale
+
+import java.time.Clock
+import java.util.UUID
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.util.control.NonFatal
+
+import io.keyfold.errors.RescaleRefused
+import io.keyfold.format.{Manifest, RescalePlan, RescaledStore}
+import io.keyfold.io.BlobStore
+import io.keyfold.model.VersionId
+import io.keyfold.rescale.{ReferenceWriter, StorePlanner}
+import io.keyfold.spark.BuildInfo
+import io.keyfold.spark.checkpoint.SinkChoice
+import org.apache.spark.sql.keyfold.CheckpointLogs
+import org.slf4j.LoggerFactory
+
+/** Makes a planned rescale. Each step leaves a checkpoint that runs as before, or tells what to do,
+  * until the last, which makes it run with the new number of partitions:
+  *
+  *   1. the plan file, which keeps old files from being deleted
+  *   1. under checkpoint format v2 the manifest and the references, under fresh ids: nothing leads
+  *      to them yet
+  *   1. the entry of the rescale's batch in the offset log; whoever creates it has won
+  *   1. under checkpoint format v1 the manifest and the references: their names are fixed, so not
+  *      before
+  *   1. operator metadata, and the file sink's log
+  *   1. the entry in the commit log, which names the references
+  *
+  * A rescale that broke off after its batch was begun goes on where it was; one that broke off
+  * before is begun anew, and what it left is removed.
+  */
+private[admin] final class Rescaler(
+    logs: CheckpointLogs,
+    blobs: BlobStore,
+    plan: CheckpointPlan,
+    sink: SinkChoice,
+    parallel: StorePlanner.Parallel,
+    progress: String => Unit
+) {
+  import Rescaler._
+
+  private val usesIds = plan.format == 2
+
+  /** @throws io.keyfold.errors.RescaleRefused
+    *   if the plan was refused, or somebody else has begun the batch
+    */
+  def run(): Applied = {
+    if (plan.refusals.nonEmpty) throw plan.refusals.head
+    val made = if (plan.resumes) resumed() else begun()
+    progress(s"committing batch ${plan.batch}")
+    logs.rewriteOperators(plan.batch, plan.lastBatch, plan.from, plan.to)
+    sink match {
+      case SinkChoice.Folder(path) => logs.fileSink(path).foreach(_.addEmpty(plan.batch))
+      case _                       => ()
+    }
+    val ids = Option.when(usesIds)(idsOf(made))
+    val isMine = logs.commit(plan.batch, plan.lastBatch, ids)
+    val winner = tidy(made)
+    Applied(plan, winner, made.stores.map(_.references.length).sum, isMine)
+  }
+
+  private def begun(): RescalePlan = {
+    val made = newPlan(UUID.randomUUID.toString)
+    write(made)
+    if (usesIds) writeReferences(made)
+    decide(made)
+    if (!usesIds) writeReferences(made)
+    made
+  }
+
+  /** Whoever has begun the batch with the same number of partitions wants the same. */
+  private def decide(made: RescalePlan): Unit = {
+    progress(s"beginning batch ${plan.batch} with ${plan.to} partitions")
+    if (
+      !logs.begin(plan.batch, plan.lastBatch, Map(CheckpointLogs.PartitionsKey -> plan.to.toString))
+    ) {
+      val found = logs.partitions(plan.batch)
+      if (!found.contains(plan.to)) {
+        discard(made)
+        throw new RescaleRefused(
+          "KEYFOLD_RESCALE_RACE",
+          s"Cannot rescale: batch ${plan.batch} was begun meanwhile with ${found.getOrElse("?")} " +
+            "partitions, by the query or by another rescale. Nothing was changed."
+        )
+      }
+    }
+  }
+
+  private def resumed(): RescalePlan = {
+    progress(s"finishing batch ${plan.batch}, which was begun")
+    val mine = plans().filter(_.to == plan.to)
+    mine.find(made => usesIds && isThere(filesOf(made))).getOrElse {
+      val made = newPlan(mine.headOption.filter(_ => !usesIds).fold(UUID.randomUUID.toString)(_.id))
+      write(made)
+      writeReferences(made)
+      made
+    }
+  }
+
+  private def filesOf(made: RescalePlan): Seq[String] =
+    Manifest.pathOf(made.batch, made.id) +: made.stores.flatMap(_.references)
+
+  private def isThere(paths: Seq[String]) =
+    parallel(paths.indices)(i => blobs.exists(paths(i))).forall(identity)
+
+  private def newPlan(id: String): RescalePlan = {
+    val stores = plan.stores.map { store =>
+      val references = store.partitions.map { partition =>
+        val newId = if (usesIds) UUID.randomUUID.toString else ""
+        ReferenceWriter.pathOf(store, partition, VersionId(plan.batch + 1, newId))
+      }
+      RescaledStore(store.operator, store.store, references, store.frozen)
+    }
+    RescalePlan(plan.batch, id, plan.from, plan.to, stores)
+  }
+
+  private def write(made: RescalePlan): Unit = {
+    progress(s"writing plan ${made.name}")
+    RescalePlan.write(blobs, made)
+  }
+
+  private def writeReferences(made: RescalePlan): Unit = {
+    val writer = new ReferenceWriter(blobs, made.id, plan.to, Clock.systemUTC(), Writer)
+    val parts = writer.writeManifest(plan.batch, plan.stores)
+    val all = for {
+      ((store, names), ofStore) <- plan.stores.zip(made.stores).zip(parts)
+      (partition, path) <- store.partitions.zip(names.references)
+    } yield (store, partition, path, ofStore)
+    val done = new AtomicInteger
+    val step = math.max(all.length / 10, 50)
+    parallel(all.indices) { i =>
+      val (store, partition, path, ofStore) = all(i)
+      val own = store.partsOf(partition.partition, ofStore)
+      writer.write(store, partition, RescalePlan.versionOf(path), own)
+      val n = done.incrementAndGet()
+      if (n % step == 0 || n == all.length) progress(s"wrote $n of ${all.length} references")
+    }
+    ()
+  }
+
+  /** Ids of the references by operator, partition and store. */
+  private def idsOf(made: RescalePlan): Map[Long, Array[Array[String]]] = plan.operators.map {
+    operator =>
+      val ofStores = operator.stores.map { store =>
+        val names = made.stores.find(s => s.operator == operator.id && s.store == store.store).get
+        names.references.map(RescalePlan.versionOf(_).id)
+      }
+      operator.id -> ofStores.transpose.map(_.toArray).toArray
+  }.toMap
+
+  /** Removes what other tries of the same batch have left.
+    *
+    * @return
+    *   name of the plan that was made good
+    */
+  private def tidy(made: RescalePlan): String = {
+    val committed = logs.ids(plan.batch).map(_.values.flatten.flatten.toSet)
+    def isGood(other: RescalePlan) = other.to == plan.to &&
+      committed.forall(ids =>
+        other.stores.flatMap(_.references).forall(p => ids(RescalePlan.versionOf(p).id))
+      )
+    try {
+      val (good, bad) = plans().partition(isGood)
+      (bad ++ good.drop(1)).foreach(discard)
+      good.headOption.getOrElse(made).name
+    } catch {
+      case NonFatal(e) =>
+        log.warn(s"Cannot remove what other tries of batch ${plan.batch} left; the query will", e)
+        made.name
+    }
+  }
+
+  /** Without ids its references have the names that those of another plan have, and may name its
+    * manifest: that goes with the plan that was made good.
+    */
+  private def discard(made: RescalePlan): Unit = {
+    if (usesIds) {
+      made.stores.flatMap(_.references).foreach(blobs.delete)
+      blobs.delete(Manifest.pathOf(made.batch, made.id))
+    }
+    blobs.delete(s"${RescalePlan.Folder}/${made.name}")
+  }
+
+  /** Plans of the rescale's batch, by name. */
+  private def plans(): Seq[RescalePlan] = blobs
+    .list(RescalePlan.Folder)
+    .filter(RescalePlan.parseName(_).exists(_._1 == plan.batch))
+    .map(RescalePlan.read(blobs, _))
+}
+
+private[spark] object Rescaler {
+  private val log = LoggerFactory.getLogger(classOf[Rescaler])
+
+  private val Writer = s"keyfold ${BuildInfo.version} spark ${org.apache.spark.SPARK_VERSION}"
+}

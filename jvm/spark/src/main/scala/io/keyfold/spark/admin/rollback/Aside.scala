@@ -1,0 +1,49 @@
+package io.keyfold.spark.admin.rollback
+
+import java.io.IOException
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+/** Moves files of a checkpoint to a folder of its `keyfold` folder, where they keep their paths,
+  * and back.
+  *
+  * @param name
+  *   of the folder
+  */
+private[admin] final class Aside(checkpoint: String, val name: String, conf: Configuration) {
+  private val root = new Path(checkpoint)
+  private val folder = new Path(new Path(root, "keyfold"), name)
+  private val fileSystem = root.getFileSystem(conf)
+
+  def exists: Boolean = fileSystem.exists(folder)
+
+  /** Paths, relative to the checkpoint, of what is in it, sorted. */
+  def files: Seq[String] = {
+    val found = fileSystem.listFiles(folder, true)
+    Iterator
+      .continually(found)
+      .takeWhile(_.hasNext)
+      .map(_.next().getPath)
+      .map(path => fileSystem.makeQualified(folder).toUri.relativize(path.toUri).getPath)
+      .toSeq
+      .sorted
+  }
+
+  /** Whether there is such a file to be taken. */
+  def canTake(path: String): Boolean = fileSystem.exists(new Path(root, path))
+
+  /** @return false if it is not there */
+  def take(path: String): Boolean = canTake(path) && {
+    move(new Path(root, path), new Path(folder, path))
+    true
+  }
+
+  def giveBack(path: String): Unit = move(new Path(folder, path), new Path(root, path))
+
+  private def move(from: Path, to: Path): Unit = {
+    if (fileSystem.exists(to)) throw new IOException(s"Cannot move $from: $to is there")
+    fileSystem.mkdirs(to.getParent)
+    if (!fileSystem.rename(from, to)) throw new IOException(s"Cannot move $from to $to")
+  }
+}

@@ -1,0 +1,143 @@
+package io.keyfold.spark.admin.rollback
+
+import java.util.UUID
+
+import io.keyfold.errors.RescaleRefused
+import io.keyfold.format.{FileKind, Manifest, RescalePlan}
+import io.keyfold.io.BlobStore
+import io.keyfold.model.StoreLocation
+import io.keyfold.rescale.StorePlanner
+import io.keyfold.spark.conf.ProviderClass
+import org.apache.spark.sql.keyfold.CheckpointLogs
+
+/** Takes a stopped query back to an earlier batch that its checkpoint still has, be it from before
+  * a rescale. What is newer is not deleted but set aside, and can be put back until the query has
+  * run.
+  *
+  * The logs come first, newest batch first, commit before offsets: wherever it breaks off, the
+  * checkpoint is that of some batch, and it can be run again. State files, which no log names any
+  * more, come next, and plans of rescales last: they keep old files from being deleted.
+  */
+private[admin] final class Rollback(
+    logs: CheckpointLogs,
+    blobs: BlobStore,
+    parallel: StorePlanner.Parallel,
+    progress: String => Unit
+) {
+  import Rollback._
+
+  /** @param dryRun
+    *   only say what would be set aside
+    * @throws io.keyfold.errors.RescaleRefused
+    *   if the batch is not there any more, or the query runs
+    */
+  def to(batch: Long, dryRun: Boolean): RolledBack = {
+    requireStopped()
+    val last = (logs.lastBegun ++ logs.lastCommitted).maxOption.getOrElse(-1L)
+    if (batch < 0 || batch >= last) {
+      throw refused(s"batch $batch is not before the last one, which is $last")
+    }
+    requireState(batch)
+    val aside =
+      new Aside(logs.location, s"rollback-$batch-${UUID.randomUUID}", logs.hadoopConf)
+    val ofLogs =
+      for (taken <- last until batch by -1; log <- Seq("commits", "offsets")) yield s"$log/$taken"
+    val newer = ofLogs ++ stateFiles(batch) ++ plans(batch)
+    if (dryRun) RolledBack(logs.location, batch, last, None, newer.count(aside.canTake))
+    else {
+      progress(s"taking back batches $last to ${batch + 1}")
+      val taken = newer.count(aside.take)
+      progress(s"set $taken files aside in keyfold/${aside.name}")
+      RolledBack(logs.location, batch, last, Some(aside.name), taken)
+    }
+  }
+
+  /** Puts back what a rollback has set aside.
+    *
+    * @param name
+    *   of the folder that it is in
+    * @throws io.keyfold.errors.RescaleRefused
+    *   if the query has run since
+    */
+  def undo(name: String): RolledBack = {
+    requireStopped()
+    val aside = new Aside(logs.location, name, logs.hadoopConf)
+    val batch = name match {
+      case Name(batch) if aside.exists => batch.toLong
+      case _ => throw refused(s"there is no folder keyfold/$name of a rollback")
+    }
+    val files = aside.files
+    val (ofLogs, others) = files.partition(_.matches("(commits|offsets)/\\d+"))
+    val byBatch = ofLogs.groupBy(path => path.drop(path.indexOf('/') + 1).toLong)
+    val next = byBatch.keys.minOption.getOrElse(batch + 1)
+    if (logs.lastBegun.exists(_ >= next) && !logs.lastBegun.contains(next)) {
+      throw refused(s"the query has run since: its last batch is ${logs.lastBegun.get}")
+    }
+    if (
+      logs.lastBegun.contains(next) && byBatch.get(next).exists(_.exists(_.startsWith("offsets/")))
+    ) {
+      throw refused(s"the query has run since: its last batch is $next")
+    }
+    progress(s"putting ${files.length} files back")
+    val (plans, state) = others.partition(_.startsWith("keyfold/"))
+    (plans ++ state).foreach(aside.giveBack)
+    for (taken <- byBatch.keys.toSeq.sorted; path <- byBatch(taken).sorted.reverse) {
+      aside.giveBack(path)
+    }
+    val last = byBatch.keys.maxOption.getOrElse(batch)
+    RolledBack(logs.location, last, batch, Some(name), files.length)
+  }
+
+  private def requireStopped(): Unit =
+    if (logs.isRunningHere) throw refused("the query runs in this Spark application; stop it first")
+
+  /** All files that the batch's state is made of are there. */
+  private def requireState(batch: Long): Unit = {
+    val provider = logs.settings(batch).flatMap(_.get(CheckpointLogs.ProviderKey))
+    if (!provider.contains(ProviderClass.Keyfold)) {
+      throw refused(s"batch $batch is not in the offset log any more, or is of another provider")
+    }
+    if (!logs.hasCommitted(batch)) throw refused(s"batch $batch is not in the commit log any more")
+    if (!logs.canStartAfter(batch)) {
+      throw refused(
+        s"Spark could not start after batch $batch, since it needs the offsets of batch " +
+          s"${batch - 1} too, which are gone; the oldest batch to go back to is ${batch + 1}"
+      )
+    }
+    val partitions = logs.partitions(batch).getOrElse(0)
+    val planner = new StorePlanner(blobs, partitions, partitions, batch + 1, parallel)
+    for (operator <- logs.operators(batch); (store, index) <- operator.stores.zipWithIndex) {
+      progress(s"looking at operator ${operator.id} (${operator.name}) store $store")
+      planner.plan(operator.id, store, logs.ids(batch, operator, index))
+    }
+  }
+
+  /** State and operator metadata of later batches, of all partitions that there ever were. */
+  private def stateFiles(batch: Long): Seq[String] = logs.operators(batch).flatMap { operator =>
+    val metadata = logs.operatorVersions(operator.id).filter(_ > batch)
+    val partitions = logs.partitionFolders(operator.id)
+    val state = for (store <- operator.stores) yield parallel(partitions.indices) { i =>
+      val folder = StoreLocation(operator.id, partitions(i), store).folder
+      blobs
+        .list(folder)
+        .filter(FileKind.parse(_).exists(_._1.version > batch + 1))
+        .map(name => s"state/$folder/$name")
+    }.flatten
+    metadata.map(b => s"state/${operator.id}/_metadata/v2/$b") ++ state.flatten
+  }
+
+  /** Manifests before plans. */
+  private def plans(batch: Long): Seq[String] = {
+    val listed = blobs.list(RescalePlan.Folder)
+    val found = listed.filter(Manifest.parseName(_).exists(_._1 > batch)) ++
+      listed.filter(RescalePlan.parseName(_).exists(_._1 > batch))
+    found.map(name => s"keyfold/$name")
+  }
+
+  private def refused(reason: String) =
+    new RescaleRefused("KEYFOLD_ROLLBACK_REFUSED", s"Cannot roll back ${logs.location}: $reason.")
+}
+
+private[spark] object Rollback {
+  private val Name = "rollback-(\\d+)-[0-9a-f-]+".r
+}

@@ -1,0 +1,115 @@
+package io.keyfold.spark.admin.vacuum
+
+import scala.collection.mutable
+
+import io.keyfold.format.FileKind
+import io.keyfold.io.BlobStore
+import io.keyfold.model.{StoreLocation, VersionId}
+import io.keyfold.spark.conf.ProviderClass
+import org.apache.spark.sql.keyfold.CheckpointLogs
+
+/** What the batches in the commit log need of the files below `state`.
+  *
+  * @param blobs
+  *   the checkpoint's `state` folder
+  * @param numbers
+  *   of batches that may be in the log
+  */
+private[admin] final class RetainedBatches(
+    logs: CheckpointLogs,
+    blobs: BlobStore,
+    numbers: Seq[Long]
+) {
+  import RetainedBatches._
+
+  /** Newest first. */
+  private val batches = numbers.distinct.sorted.reverse.filter(logs.hasCommitted).map { number =>
+    val settings = logs.settings(number).getOrElse(Map.empty)
+    Batch(
+      number,
+      logs.ids(number),
+      settings.get(CheckpointLogs.PartitionsKey).flatMap(_.toIntOption),
+      settings.get(CheckpointLogs.ProviderKey)
+    )
+  }
+
+  /** None where Spark cannot tell, as where there is a folder of an operator it does not know. */
+  private lazy val stores = batches.headOption
+    .fold(Seq.empty[CheckpointLogs.Operator])(newest => logs.operators(newest.number))
+    .map(operator => operator.id.toString -> operator.stores)
+    .toMap
+
+  private val needed = mutable.Map.empty[String, NeededVersions]
+
+  /** Why a file must stay; nothing if no batch needs it.
+    *
+    * @param path
+    *   relative to the checkpoint, below `state`
+    */
+  def reasonToKeep(path: String): Option[String] = path.split('/').toSeq match {
+    case Seq("state", operator, below @ _*) if below.nonEmpty && mayHave(operator) =>
+      if (below.exists(_.startsWith("_"))) Some("describes the state")
+      else
+        FileKind.parse(below.last) match {
+          case Some((version, _))                       => reasonToKeep(operator, below, version)
+          case None if below.exists(_.matches(RocksDb)) =>
+            batches.find(!_.isKeyfolds).map { batch =>
+              s"may be of batch ${batch.number}, which another provider keeps"
+            }
+          case None => None
+        }
+    case _ => None
+  }
+
+  private def reasonToKeep(operator: String, below: Seq[String], version: VersionId) = {
+    val folders = below.init
+    val isNeeded = folders.lengthIs <= 2 && mayHave(operator, folders.lift(1)) &&
+      folders.headOption.flatMap(_.toIntOption).exists { partition =>
+        val folder = (operator +: folders).mkString("/")
+        needed
+          .getOrElseUpdate(folder, new NeededVersions(blobs, folder, versions(operator, partition)))
+          .contains(version)
+      }
+    Option.when(isNeeded)("is of a version that retained batches build on")
+  }
+
+  private def mayHave(operator: String): Boolean = batches.isEmpty || batches.exists { batch =>
+    batch.ids.fold(stores.isEmpty || stores.contains(operator))(
+      _.keys.exists(_.toString == operator)
+    )
+  }
+
+  private def mayHave(operator: String, store: Option[String]): Boolean =
+    stores.get(operator).forall(_.contains(store.getOrElse(StoreLocation.DefaultStore)))
+
+  /** Of all stores of a partition, since ids are not those of two. */
+  private def versions(operator: String, partition: Int): Seq[VersionId] = batches.flatMap {
+    batch =>
+      val ids = batch.ids match {
+        case Some(ids) =>
+          operator.toLongOption.flatMap(ids.get).flatMap(_.lift(partition)).toSeq.flatten
+        case None => if (batch.partitions.forall(partition < _)) Seq("") else Nil
+      }
+      ids.map(VersionId(batch.number + 1, _))
+  }
+}
+
+private[spark] object RetainedBatches {
+
+  /** Names that only Spark's RocksDB provider gives. */
+  private val RocksDb = """SSTs|\d+(_[^/.]+)*\.(zip|changelog)"""
+
+  /** @param ids
+    *   by operator, partition and store; nothing under checkpoint format v1
+    * @param partitions
+    *   nothing: not known
+    */
+  private final case class Batch(
+      number: Long,
+      ids: Option[Map[Long, Array[Array[String]]]],
+      partitions: Option[Int],
+      provider: Option[String]
+  ) {
+    def isKeyfolds: Boolean = provider.contains(ProviderClass.Keyfold)
+  }
+}

@@ -1,0 +1,92 @@
+package io.keyfold.spark.admin.vacuum
+
+import io.keyfold.errors.Invalid
+import io.keyfold.format.{FileKind, RescalePlan}
+import io.keyfold.io.BlobStore
+import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+
+/** Deletes files of a checkpoint that a check has found to be of no use. What to delete is for the
+  * check to say; here is the last line of defence, whatever it says: no file goes that a retained
+  * batch needs, and nothing that is young, as a batch that runs may be about to commit it.
+  *
+  * @param blobs
+  *   the checkpoint's `state` folder
+  * @param nowMs
+  *   milliseconds since 1970
+  * @param ageMs
+  *   how long something must not have changed
+  */
+final class Vacuum(
+    logs: CheckpointLogs,
+    files: CheckpointFiles,
+    blobs: BlobStore,
+    nowMs: Long,
+    ageMs: Long,
+    progress: String => Unit
+) {
+
+  /** Batch of the newest rescale whose old files are kept. */
+  private val rescaled =
+    files.list("keyfold").flatMap(file => RescalePlan.parseName(file.name)).map(_._1).maxOption
+
+  /** @param paths
+    *   of files and folders, relative to the checkpoint
+    * @param dryRun
+    *   only say what would be deleted
+    * @throws io.keyfold.errors.Invalid
+    *   if one of them is in use; nothing is deleted then
+    */
+  def run(paths: Seq[String], dryRun: Boolean): Seq[Waste] = {
+    paths.foreach(checkPlace)
+    val below = paths.map(path => path -> files.below(path))
+    check(below)
+    val found = below.map { case (path, files) => wasteOf(path, files) }
+    if (!dryRun) {
+      for (waste <- found if waste.isOld) {
+        progress(s"deleting ${waste.path}")
+        files.delete(waste.path)
+      }
+    }
+    found
+  }
+
+  private def wasteOf(path: String, below: Seq[FileSize]) = {
+    val newest = below.map(_.modifiedMs).maxOption.getOrElse(0L)
+    Waste(path, below.map(_.bytes).sum, nowMs - newest >= ageMs)
+  }
+
+  private def checkPlace(path: String): Unit = {
+    val parts = path.split("/", -1)
+    if (parts.exists(part => part.isEmpty || part == "." || part == "..")) {
+      throw refused(path, "it is no plain path")
+    }
+    if (!CheckpointFiles.isTemporary(parts.last)) {
+      if (parts.length < 2 || parts.head != "state") {
+        throw refused(path, "it is not below the checkpoint's state folder")
+      }
+      if (parts.exists(_.startsWith("."))) throw refused(path, "it is hidden")
+    }
+  }
+
+  private def check(below: Seq[(String, Seq[FileSize])]): Unit = {
+    val named = for ((path, found) <- below; file <- found) yield (path, file.path)
+    def versionOf(file: String) =
+      FileKind.parse(file.drop(file.lastIndexOf('/') + 1)).map(_._1.version)
+    // A listing that lags need not have the batch that has made a file.
+    val batches = files.list("commits").flatMap(_.name.toLongOption) ++
+      named.flatMap { case (_, file) => versionOf(file).map(_ - 1).filter(_ >= 0) }
+    val retained = new RetainedBatches(logs, blobs, batches)
+    for (
+      (path, file) <- named if !CheckpointFiles.isTemporary(path.drop(path.lastIndexOf('/') + 1))
+    ) {
+      if (versionOf(file).exists(version => rescaled.exists(version - 1 < _))) {
+        throw refused(path, s"$file may be referred to: a rescale has not been settled yet")
+      }
+      retained.reasonToKeep(file).foreach(reason => throw refused(path, s"$file $reason"))
+    }
+  }
+
+  private def refused(path: String, reason: String) =
+    new Invalid("KEYFOLD_VACUUM_IN_USE", s"Cannot delete $path: $reason. Nothing was deleted.")
+}

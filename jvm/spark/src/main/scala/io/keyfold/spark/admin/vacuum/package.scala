@@ -1,0 +1,7 @@
+package io.keyfold.spark.admin
+
+/** Duty: deletes unreferenced files, and refuses where a retained batch needs one. Imports:
+  * `errors`, `format`, `io`, `model`, `spark.conf`, `sql.keyfold`. Threads: one at a time; the
+  * query may be running.
+  */
+package object vacuum

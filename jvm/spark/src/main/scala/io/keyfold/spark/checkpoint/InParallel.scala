@@ -1,0 +1,33 @@
+package io.keyfold.spark.checkpoint
+
+import java.util.concurrent.{Callable, ExecutionException, Executors}
+
+import scala.jdk.CollectionConverters._
+
+import io.keyfold.rescale.StorePlanner
+
+/** Several file operations at once: most of their time is waiting. */
+private[spark] final class InParallel(threads: Int)
+    extends StorePlanner.Parallel
+    with AutoCloseable {
+  private val pool = Executors.newFixedThreadPool(
+    threads,
+    (task: Runnable) => {
+      val thread = new Thread(task, "keyfold-files")
+      thread.setDaemon(true)
+      thread
+    }
+  )
+
+  override def apply[T](numbers: Range)(f: Int => T): Seq[T] = {
+    val tasks = numbers.map(n => (() => f(n)): Callable[T])
+    val futures = pool.invokeAll(tasks.asJava).asScala.toSeq
+    try futures.map(_.get)
+    catch { case e: ExecutionException => throw e.getCause }
+  }
+
+  override def close(): Unit = {
+    pool.shutdownNow()
+    ()
+  }
+}

@@ -1,0 +1,17 @@
+package io.keyfold.spark.encoding
+
+import io.keyfold.mem.Slice
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/** `UnsafeRow` and [[Slice]] address bytes alike: going from one to the other copies nothing. */
+private[spark] object RowBytes {
+  def slice(row: UnsafeRow, into: Slice): Slice =
+    into.set(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes)
+
+  def row(columns: Int, bytes: Slice): UnsafeRow = point(new UnsafeRow(columns), bytes)
+
+  def point(row: UnsafeRow, bytes: Slice): UnsafeRow = {
+    row.pointTo(bytes.base, bytes.offset, bytes.length)
+    row
+  }
+}

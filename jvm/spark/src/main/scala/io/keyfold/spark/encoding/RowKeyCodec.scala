@@ -1,0 +1,16 @@
+package io.keyfold.spark.encoding
+
+import io.keyfold.mem.Slice
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.NoPrefixKeyStateEncoderSpec
+import org.apache.spark.sql.types.StructType
+
+/** `row`: the key as it is. */
+private[spark] final class RowKeyCodec(schema: StructType) extends KeyCodec {
+  private val slice = new Slice
+
+  override def encode(key: UnsafeRow): Slice = RowBytes.slice(key, slice)
+  override def decode(bytes: Slice): UnsafeRow = RowBytes.row(schema.length, bytes)
+  override def encodePrefix(prefix: UnsafeRow): Slice =
+    throw KeyCodec.noPrefixScan(NoPrefixKeyStateEncoderSpec(schema))
+}

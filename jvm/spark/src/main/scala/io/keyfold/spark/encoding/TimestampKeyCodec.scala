@@ -1,0 +1,53 @@
+package io.keyfold.spark.encoding
+
+import io.keyfold.mem.Slice
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.TimestampAsPrefixKeyStateEncoderSpec
+import org.apache.spark.sql.types.{LongType, StructType}
+
+/** `timestampPrefix` and `timestampPostfix`: the last column, a long, in an order of its own ahead
+  * of the other columns or behind them.
+  */
+private[spark] final class TimestampKeyCodec(schema: StructType, ahead: Boolean) extends KeyCodec {
+  import TimestampKeyCodec._
+
+  private val last = schema.length - 1
+  private val restOf = new RowPicker(schema, Array.range(0, last))
+  private val joiner =
+    new RowJoiner(StructType(schema.take(last)), new StructType().add("timestamp", LongType))
+  private val rest = new UnsafeRow(last)
+  private val timestamp = new UnsafeRow(1)
+  private val buffer = new KeyBuffer
+
+  timestamp.pointTo(new Array[Byte](2 * Width), 2 * Width)
+
+  override def encode(key: UnsafeRow): Slice = {
+    buffer.clear()
+    if (ahead) putTimestamp(key)
+    buffer.row(restOf.pick(key))
+    if (!ahead) putTimestamp(key)
+    buffer.result
+  }
+
+  override def encodePrefix(prefix: UnsafeRow): Slice =
+    if (ahead) throw KeyCodec.noPrefixScan(TimestampAsPrefixKeyStateEncoderSpec(schema))
+    else {
+      buffer.clear().row(prefix)
+      buffer.result
+    }
+
+  override def decode(bytes: Slice): UnsafeRow = {
+    val restLength = bytes.length - Width
+    val at = if (ahead) 0 else restLength
+    timestamp.setLong(0, KeyBuffer.bigEndian(bytes, at, Width) ^ Long.MinValue)
+    rest.pointTo(bytes.base, bytes.offset + (if (ahead) Width else 0), restLength)
+    joiner.join(rest, timestamp)
+  }
+
+  private def putTimestamp(key: UnsafeRow): Unit =
+    buffer.bigEndian(key.getLong(last) ^ Long.MinValue, Width)
+}
+
+private[spark] object TimestampKeyCodec {
+  private val Width = 8
+}

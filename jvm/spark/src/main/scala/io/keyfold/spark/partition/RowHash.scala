@@ -1,0 +1,166 @@
+package io.keyfold.spark.partition
+
+import org.apache.spark.sql.catalyst.expressions.{Murmur3HashFunction, UnsafeRow}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.hash.Murmur3_x86_32
+
+/** Hash of a row's key, which says where the row lives. An instance serves one thread. */
+trait RowHash {
+  def apply(key: UnsafeRow): Int
+}
+
+object RowHash {
+
+  /** @param columns
+    *   the types of the first columns, which count
+    */
+  def ofColumns(columns: Seq[DataType], seed: Int): RowHash = new ColumnsHash(columns, seed)
+
+  /** @param path
+    *   a column and, if it is a field of that which counts, the field; and so on
+    */
+  def ofField(schema: StructType, path: Seq[Int], seed: Int): RowHash = {
+    val hash = ColumnHash.ofField(schema, path)
+    row => if (row.isNullAt(path.head)) seed else hash.of(row, path.head, seed)
+  }
+}
+
+/** What Spark's `HashPartitioning` computes of the first columns of a row: each column's hash is
+  * the seed of the next, and a null leaves it as it is (`org.apache.spark.sql.catalyst.expressions.
+  * HashExpression`). Spark generates code for that, which takes milliseconds to get hold of; this
+  * takes nothing, as every batch needs one.
+  *
+  * @param columns
+  *   the types of these columns, in order
+  */
+private[spark] final class ColumnsHash(columns: Seq[DataType], seed: Int) extends RowHash {
+  private val hashes = columns.map(ColumnHash.of).toArray
+
+  override def apply(row: UnsafeRow): Int = of(row, seed)
+
+  def of(row: UnsafeRow, seed: Int): Int = {
+    var hash = seed
+    var i = 0
+    while (i < hashes.length) {
+      if (!row.isNullAt(i)) hash = hashes(i).of(row, i, hash)
+      i += 1
+    }
+    hash
+  }
+}
+
+/** Hash of one column that is not null. */
+private[spark] sealed abstract class ColumnHash {
+  def of(row: UnsafeRow, column: Int, seed: Int): Int
+}
+
+private[spark] object ColumnHash {
+
+  /** Of a column, given that the row that it is in has this schema. */
+  def ofField(schema: StructType, path: Seq[Int]): ColumnHash =
+    (path, schema(path.head).dataType) match {
+      case (Seq(_), column)                 => of(column)
+      case (_ +: inner, struct: StructType) => new OfField(struct, inner)
+      case (_, other) => throw new IllegalArgumentException(s"$other has no field ${path(1)}")
+    }
+
+  def of(dataType: DataType): ColumnHash = dataType match {
+    case BooleanType                                                          => OfBoolean
+    case ByteType                                                             => OfByte
+    case ShortType                                                            => OfShort
+    case IntegerType | DateType | _: YearMonthIntervalType                    => OfInt
+    case LongType | TimestampType | TimestampNTZType | _: DayTimeIntervalType => OfLong
+    case FloatType                                                            => OfFloat
+    case DoubleType                                                           => OfDouble
+    case decimal: DecimalType if decimal.precision <= Decimal.MAX_LONG_DIGITS => OfLong
+    case StringType | BinaryType                                              => OfBytes
+    case struct: StructType => new OfStruct(struct)
+    case other              => new OfOther(other)
+  }
+
+  /** As `UnsafeRow.getStruct`, without a new row. */
+  private def struct(row: UnsafeRow, column: Int, into: UnsafeRow): UnsafeRow = {
+    val place = row.getLong(column)
+    into.pointTo(row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt)
+    into
+  }
+
+  private object OfBoolean extends ColumnHash {
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
+      Murmur3_x86_32.hashInt(if (row.getBoolean(column)) 1 else 0, seed)
+  }
+
+  private object OfByte extends ColumnHash {
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
+      Murmur3_x86_32.hashInt(row.getByte(column).toInt, seed)
+  }
+
+  private object OfShort extends ColumnHash {
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
+      Murmur3_x86_32.hashInt(row.getShort(column).toInt, seed)
+  }
+
+  private object OfInt extends ColumnHash {
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
+      Murmur3_x86_32.hashInt(row.getInt(column), seed)
+  }
+
+  /** Also of decimals that a long can hold: a row has them unscaled. */
+  private object OfLong extends ColumnHash {
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
+      Murmur3_x86_32.hashLong(row.getLong(column), seed)
+  }
+
+  private object OfFloat extends ColumnHash {
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int = {
+      val value = row.getFloat(column)
+      val bits = if (value == 0.0f) 0 else java.lang.Float.floatToIntBits(value)
+      Murmur3_x86_32.hashInt(bits, seed)
+    }
+  }
+
+  private object OfDouble extends ColumnHash {
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int = {
+      val value = row.getDouble(column)
+      val bits = if (value == 0.0) 0L else java.lang.Double.doubleToLongBits(value)
+      Murmur3_x86_32.hashLong(bits, seed)
+    }
+  }
+
+  private object OfBytes extends ColumnHash {
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int = {
+      val place = row.getLong(column)
+      Murmur3_x86_32.hashUnsafeBytes(
+        row.getBaseObject,
+        row.getBaseOffset + (place >>> 32),
+        place.toInt,
+        seed
+      )
+    }
+  }
+
+  private final class OfStruct(schema: StructType) extends ColumnHash {
+    private val columns = new ColumnsHash(schema.map(_.dataType), 0)
+    private val nested = new UnsafeRow(schema.length)
+
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
+      columns.of(struct(row, column, nested), seed)
+  }
+
+  private final class OfField(schema: StructType, path: Seq[Int]) extends ColumnHash {
+    private val field = path.head
+    private val inner = ofField(schema, path)
+    private val nested = new UnsafeRow(schema.length)
+
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int = {
+      struct(row, column, nested)
+      if (nested.isNullAt(field)) seed else inner.of(nested, field, seed)
+    }
+  }
+
+  /** What is rare in keys: Spark's own hash, without code. */
+  private final class OfOther(dataType: DataType) extends ColumnHash {
+    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
+      Murmur3HashFunction.hash(row.get(column, dataType), dataType, seed.toLong).toInt
+  }
+}

@@ -1,0 +1,31 @@
+package io.keyfold.spark.state
+
+import io.keyfold.store.ChangeFeed
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.RecordType
+import org.apache.spark.sql.keyfold.ChangeIterator
+
+/** A change feed as Spark reads it: the kind of record, key, value (null if removed), and the batch
+  * whose commit made the version. Net changes: a key that a batch wrote twice comes once, and one
+  * that it put and removed again does not come. Rows are reused.
+  */
+private[spark] final class ChangeRows(feed: ChangeFeed, schema: FamilySchema)
+    extends ChangeIterator {
+  private val keys = schema.newKeys()
+  private val values = schema.newValues()
+
+  override protected def nextChange(): Option[(RecordType.Value, UnsafeRow, UnsafeRow, Long)] =
+    Option.when(feed.next()) {
+      val key = keys.decode(feed.key)
+      val batch = feed.version - 1
+      if (feed.removed) (RecordType.DELETE_RECORD, key, null, batch)
+      else {
+        val value = values.decode(feed.value, new UnsafeRow(schema.value.length))
+        schema.validate(key, value)
+        val kind = if (feed.appended) RecordType.MERGE_RECORD else RecordType.PUT_RECORD
+        (kind, key, value, batch)
+      }
+    }
+
+  override protected def close(): Unit = feed.close()
+}

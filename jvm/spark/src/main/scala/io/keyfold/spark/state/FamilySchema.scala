@@ -1,0 +1,69 @@
+package io.keyfold.spark.state
+
+import io.keyfold.model.FamilySpec
+import io.keyfold.spark.encoding.{AvroCodec, KeyCodec, RangeKeyCodec, RowValueCodec, ValueCodec}
+import io.keyfold.spark.partition.{PartitionKey, RowHash}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types.StructType
+
+/** A column family as Spark describes it, and as Keyfold keeps it.
+  *
+  * @param key
+  *   how its keys are encoded; `key.keySchema` is what its rows have. (Spark's other argument, the
+  *   key schema, lacks a column in joins of format 4.)
+  * @param schemas
+  *   Avro's, if its rows are kept so
+  * @param validate
+  *   told of each row that is read
+  */
+private[spark] final class FamilySchema(
+    val name: String,
+    val key: KeyStateEncoderSpec,
+    val value: StructType,
+    val multiValue: Boolean,
+    val internal: Boolean,
+    schemas: Option[StateSchemaProvider],
+    partitionKey: PartitionKey,
+    val validate: (UnsafeRow, UnsafeRow) => Unit
+) {
+  key match {
+    case RangeKeyScanStateEncoderSpec(schema, ordinals) =>
+      RangeKeyCodec.requireOrdered(schema, ordinals)
+    case _ => ()
+  }
+
+  val spec: FamilySpec = FamilySpec(
+    name,
+    internal,
+    multiValue,
+    ordered = KeyCodec.isOrdered(key),
+    keyEncoding = KeyCodec.nameOf(key),
+    rowEncoding = if (schemas.isEmpty) "unsaferow" else "avro",
+    partitionKey = partitionKey.name,
+    keySchemaId = schemaId(isKey = true),
+    valueSchemaId = schemaId(isKey = false)
+  )
+
+  def isDescribedBy(
+      key: KeyStateEncoderSpec,
+      value: StructType,
+      multiValue: Boolean,
+      internal: Boolean
+  ): Boolean = this.key == key && this.value == value &&
+    this.multiValue == multiValue && this.internal == internal
+
+  /** Of a family that it does not use, such as Python's default one, Spark has no schema. */
+  private def schemaId(isKey: Boolean): Int = schemas.fold(0) { provider =>
+    try provider.getCurrentStateSchemaId(name, isKey).toInt
+    catch { case _: UnsupportedOperationException => 0 }
+  }
+
+  private lazy val avro = schemas.map(new AvroCodec(name, key, value, _))
+
+  def newKeys(): KeyCodec = avro.fold(KeyCodec.of(key))(_.keys)
+  def newValues(): ValueCodec = avro.fold[ValueCodec](new RowValueCodec)(_.values)
+
+  /** The hash that decides where a row lives, by the rule that the version's files name. */
+  def newHash(rule: String): RowHash = PartitionKey.named(rule, key.keySchema).newHash()
+}

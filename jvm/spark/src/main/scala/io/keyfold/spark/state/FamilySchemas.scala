@@ -1,0 +1,122 @@
+package io.keyfold.spark.state
+
+import java.util.concurrent.ConcurrentHashMap
+
+import io.keyfold.spark.partition.PartitionKey
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types.StructType
+
+/** What Spark has told a provider of its column families: it tells a write store, gives that up,
+  * and reads from another. Which families there are is a matter of the version.
+  *
+  * @param columnFamilies
+  *   whether there may be others than the default one
+  * @param avroSchemas
+  *   schemas of the rows, if Spark has them
+  */
+private[spark] final class FamilySchemas(
+    id: StateStoreId,
+    conf: StateStoreConf,
+    val columnFamilies: Boolean,
+    avroSchemas: Option[StateSchemaProvider],
+    defaultKey: KeyStateEncoderSpec,
+    defaultValue: StructType,
+    defaultMultiValue: Boolean
+) {
+  import FamilySchemas._
+
+  private val schemas = new ConcurrentHashMap[String, FamilySchema]
+  private val avro =
+    avroSchemas.filter(_ => conf.stateStoreEncodingFormat == StateStoreEncoding.Avro.toString)
+  @volatile private var validated = columnFamilies
+
+  val default: FamilySchema =
+    schema(Default, defaultKey, defaultValue, defaultMultiValue, internal = false)
+  register(default)
+
+  /** The schema of a family that is so described: the one that is registered, if it is the same. */
+  def schema(
+      name: String,
+      key: KeyStateEncoderSpec,
+      value: StructType,
+      multiValue: Boolean,
+      internal: Boolean
+  ): FamilySchema = Option(schemas.get(name))
+    .filter(_.isDescribedBy(key, value, multiValue, internal))
+    .getOrElse {
+      avroSchemas match {
+        // Spark's own tests have no schema files: their provider of schemas is told by the store's.
+        case Some(test: TestStateSchemaProvider) => test.captureSchema(name, key.keySchema, value)
+        case _                                   => ()
+      }
+      val rule = PartitionKey.of(id.storeName, name, key, value, defaultKey.keySchema)
+      new FamilySchema(name, key, value, multiValue, internal, avro, rule, validate(key, value))
+    }
+
+  def register(schema: FamilySchema): Unit = {
+    schemas.put(schema.name, schema)
+    ()
+  }
+
+  /** @throws org.apache.spark.sql.execution.streaming.state.StateStoreUnsupportedOperationOnMissingColumnFamily
+    *   or another of Spark's errors, if there can be no such family
+    */
+  def apply(operation: String, name: String): FamilySchema = {
+    if (name != Default) {
+      requireColumnFamilies(operation)
+      requireName(operation, name)
+    }
+    val schema = schemas.get(name)
+    if (schema == null) throw missing(operation, name)
+    schema
+  }
+
+  def missing(operation: String, name: String): Throwable =
+    StateStoreErrors.unsupportedOperationOnMissingColumnFamily(operation, name)
+
+  /** As Spark's RocksDB provider has it.
+    *
+    * @throws org.apache.spark.sql.execution.streaming.state.StateStoreCannotUseColumnFamilyWithInvalidName
+    *   or another of Spark's errors, if a family of that name cannot be created or dropped
+    */
+  def verifyChange(operation: String, name: String, internal: Boolean): Unit = {
+    requireColumnFamilies(operation)
+    requireName(operation, name)
+    if (name == Default && !internal) {
+      throw StateStoreErrors.cannotUseColumnFamilyWithInvalidName(operation, name)
+    }
+    if (!internal && name.startsWith("$")) {
+      throw StateStoreErrors.cannotCreateColumnFamilyWithReservedChars(name)
+    }
+  }
+
+  private def requireColumnFamilies(operation: String): Unit = if (!columnFamilies) {
+    throw StateStoreErrors.unsupportedOperationException(
+      operation,
+      s"multiple column families is disabled in ${FamilySchemas.Provider}"
+    )
+  }
+
+  private def requireName(operation: String, name: String): Unit =
+    if (name.isEmpty || name.trim != name) {
+      throw StateStoreErrors.cannotUseColumnFamilyWithInvalidName(operation, name)
+    }
+
+  /** Checks, once, that a stored row of the default family fits the query's schema. */
+  private def validate(key: KeyStateEncoderSpec, value: StructType)(
+      keyRow: UnsafeRow,
+      valueRow: UnsafeRow
+  ): Unit = if (!validated) {
+    StateStoreProvider.validateStateRowFormat(keyRow, key.keySchema, valueRow, value, id, conf)
+    validated = true
+  }
+}
+
+private[spark] object FamilySchemas {
+
+  /** As Spark's error messages call it. */
+  val Provider = "KeyfoldStateStoreProvider"
+
+  val Default: String = StateStore.DEFAULT_COL_FAMILY_NAME
+}

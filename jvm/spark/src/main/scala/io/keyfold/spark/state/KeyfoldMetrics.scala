@@ -1,0 +1,99 @@
+package io.keyfold.spark.state
+
+import java.util.concurrent.atomic.{AtomicLong, LongAdder}
+
+import io.keyfold.mem.MemoryUse
+import io.keyfold.store.{StoreTxn, VersionedStore}
+import io.keyfold.store.file.StoreCounters
+import org.apache.spark.sql.execution.streaming.state._
+
+/** Keyfold's custom metrics. Counts are what happened since the store reported last, maintenance in
+  * between included; sizes are as of now. All are of one store, since Spark shows sums of stores.
+  */
+object KeyfoldMetrics {
+  private final case class Counted(metric: StateStoreCustomMetric, of: StoreCounters => LongAdder)
+
+  private val counted = Seq(
+    Counted(sum("keyfoldLoads", "versions loaded from files"), _.loads),
+    Counted(
+      StateStoreCustomTimingMetric("keyfoldLoadMs", "Keyfold: time to load versions from files"),
+      _.loadMs
+    ),
+    Counted(sum("keyfoldMemoryHits", "versions found in memory"), _.memoryHits),
+    Counted(
+      sum("keyfoldSnapshotFallbacks", "snapshots that could not be used, so that an older one was"),
+      _.snapshotFallbacks
+    ),
+    Counted(sum("keyfoldDeltas", "delta files written"), _.deltas),
+    Counted(size("keyfoldDeltaBytes", "bytes of delta files written"), _.deltaBytes),
+    Counted(sum("keyfoldSnapshots", "snapshot files written"), _.snapshots),
+    Counted(size("keyfoldSnapshotBytes", "bytes of snapshot files written"), _.snapshotBytes),
+    Counted(
+      sum("keyfoldFileRetries", "file operations tried again after a failure that might pass"),
+      _.retries
+    ),
+    Counted(sum("keyfoldFilesDeleted", "files deleted by retention"), _.filesDeleted)
+  )
+  private val stateBytes = size("keyfoldStateBytes", "bytes of keys and values of the version")
+  private val sized = Seq[(StateStoreCustomMetric, MemoryUse => Long)](
+    size("keyfoldOffHeapBytes", "bytes of memory held off the heap") -> (_.offHeap),
+    size("keyfoldSpilledBytes", "bytes held in mapped files, beyond the memory budget") ->
+      (_.mapped),
+    size("keyfoldFreeBytes", "of both, bytes that neither rows nor their index take") -> (_.free)
+  )
+
+  /** With the names of Spark's RocksDB provider, whose meaning they have. */
+  private val internalKeys =
+    sum("rocksdbNumInternalColFamiliesKeys", "rows of internal column families")
+  private val externalFamilies = sum("rocksdbNumExternalColumnFamilies", "column families")
+  private val internalFamilies =
+    sum("rocksdbNumInternalColumnFamilies", "internal column families")
+  private val forced = sum("forceSnapshotCount", "stores that had a forced snapshot")
+  private val lastSnapshot = StateStoreSnapshotLastUploadInstanceMetric()
+
+  val custom: Seq[StateStoreCustomMetric] =
+    counted.map(_.metric) ++ sized.map(_._1) ++
+      Seq(stateBytes, internalKeys, externalFamilies, internalFamilies, forced)
+  val instance: Seq[StateStoreInstanceMetric] = Seq(lastSnapshot)
+
+  private def sum(name: String, what: String) = StateStoreCustomSumMetric(name, s"Keyfold: $what")
+  private def size(name: String, what: String) = StateStoreCustomSizeMetric(name, s"Keyfold: $what")
+}
+
+/** The metrics of one store. */
+private[spark] final class KeyfoldMetrics(id: StateStoreId, store: VersionedStore) {
+  import KeyfoldMetrics._
+
+  /** Newest version known to have a durable snapshot; -1 if none. */
+  val lastSnapshotVersion = new AtomicLong(-1)
+  private var reported = Map.empty[StateStoreCustomMetric, Long]
+
+  def of(txn: StoreTxn, forcedSnapshot: Boolean): StateStoreMetrics = {
+    val memory = store.memory
+    val families = txn.families
+    val (internal, external) = families.partition(_.spec.internal)
+    StateStoreMetrics(
+      numKeys = external.map(_.keys).sum,
+      memoryUsedBytes = memory.total,
+      customMetrics = sinceLastReport() ++ sized.map { case (metric, of) =>
+        metric -> of(memory)
+      } ++
+        Seq(
+          stateBytes -> families.map(_.bytes).sum,
+          internalKeys -> internal.map(_.keys).sum,
+          externalFamilies -> external.length.toLong,
+          internalFamilies -> internal.length.toLong,
+          forced -> (if (forcedSnapshot) 1L else 0L)
+        ),
+      instanceMetrics =
+        Map(lastSnapshot.withNewId(id.partitionId, id.storeName) -> lastSnapshotVersion.get)
+    )
+  }
+
+  private def sinceLastReport(): Map[StateStoreCustomMetric, Long] = synchronized {
+    val now = counted.map(c => c.metric -> c.of(store.counters).sum).toMap
+    val before = reported
+    reported = now
+    now.map { case (metric, total) => metric -> (total - before.getOrElse(metric, 0L)) }
+  }
+}

@@ -1,0 +1,116 @@
+package io.keyfold.spark.state
+
+import io.keyfold.store.StoreTxn
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.keyfold.SparkPrivate
+import org.apache.spark.sql.types.StructType
+
+/** A version being written by one task; given up when the task ends without a commit. Rows handed
+  * out stay until then.
+  *
+  * @param baseId
+  *   unique id of the version it builds on, as Spark passed it
+  * @param newId
+  *   unique id of this attempt; none under checkpoint format v1
+  * @param onCommit
+  *   told the new version once it is durable
+  * @param currentMetrics
+  *   metrics of the provider, for this store
+  */
+private[spark] final class KeyfoldStateStore(
+    override val id: StateStoreId,
+    txn: StoreTxn,
+    schemas: FamilySchemas,
+    baseId: Option[String],
+    newId: Option[String],
+    forceSnapshot: Boolean,
+    onCommit: Long => Unit,
+    currentMetrics: (StoreTxn, Boolean) => StateStoreMetrics
+) extends StateStore
+    with FamilyReads {
+  override protected val families = new StoreFamilies(txn, schemas)
+
+  Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => release()))
+
+  override def version: Long = txn.base.version
+
+  override def put(key: UnsafeRow, value: UnsafeRow, family: String): Unit = {
+    require(value != null, "Cannot put a null value")
+    families("put", family).put(txn, key, value)
+  }
+
+  override def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
+    requireValues("put", values)
+    families("put", family).putAll(txn, key, values)
+  }
+
+  override def merge(key: UnsafeRow, value: UnsafeRow, family: String): Unit = {
+    require(value != null, "Cannot merge a null value")
+    families("merge", family).append(txn, key, value)
+  }
+
+  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
+    requireValues("merge", values)
+    families("merge", family).appendAll(txn, key, values, from = 0)
+  }
+
+  override def remove(key: UnsafeRow, family: String): Unit =
+    families("remove", family).remove(txn, key)
+
+  override def deleteRange(begin: UnsafeRow, end: UnsafeRow, family: String): Unit =
+    families("deleteRange", family).removeRange(txn, begin, end)
+
+  override def commit(): Long =
+    try {
+      val committed = txn.commit(newId.getOrElse(""), forceSnapshot).version
+      onCommit(committed)
+      committed
+    } catch {
+      case e: Throwable => throw SparkPrivate.cannotCommit(toString, e)
+    }
+
+  override def abort(): Unit = txn.abort()
+
+  override def release(): Unit = txn.release()
+
+  override def hasCommitted: Boolean = txn.isCommitted
+
+  override def metrics: StateStoreMetrics = currentMetrics(txn, forceSnapshot)
+
+  override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo =
+    StateStoreCheckpointInfo(id.partitionId, version + 1, newId, baseId)
+
+  /** @param keySchema
+    *   not used: `spec` has it, and in joins of format 4 only there it is whole
+    */
+  override def createColFamilyIfAbsent(
+      family: String,
+      keySchema: StructType,
+      valueSchema: StructType,
+      spec: KeyStateEncoderSpec,
+      useMultipleValuesPerKey: Boolean,
+      isInternal: Boolean
+  ): Unit = {
+    schemas.verifyChange("create_col_family", family, isInternal)
+    val schema = schemas.schema(family, spec, valueSchema, useMultipleValuesPerKey, isInternal)
+    StoreFamilies.matching(family)(txn.createFamily(schema.spec))
+    schemas.register(schema)
+    families.changed()
+  }
+
+  override def removeColFamilyIfExists(family: String): Boolean = {
+    schemas.verifyChange("remove_col_family", family, internal = false)
+    val removed = txn.dropFamily(family)
+    families.changed()
+    removed
+  }
+
+  private def requireValues(verb: String, values: Array[UnsafeRow]): Unit = {
+    require(values != null, s"Cannot $verb a null value")
+    values.foreach(v => require(v != null, s"Cannot $verb a null value in the array"))
+  }
+
+  override def toString: String = s"KeyfoldStateStore[$id, version ${version + 1}]"
+}

@@ -1,0 +1,64 @@
+package io.keyfold.spark.state
+
+import java.lang.management.ManagementFactory
+
+import com.sun.management.OperatingSystemMXBean
+import io.keyfold.mem.{PagePool, SpillFiles}
+import io.keyfold.spark.conf.KeyfoldConf
+import org.apache.spark.SparkConf
+import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
+import org.slf4j.LoggerFactory
+
+/** The memory that all stores of this JVM share. */
+private[spark] object StateMemory {
+  private val log = LoggerFactory.getLogger(getClass)
+  private var shared: Option[(PagePool, Long)] = None
+
+  /** @param maxBytes
+    *   as set; nothing: the default. Counts only when it is the first.
+    */
+  def pool(maxBytes: Option[Long]): PagePool = synchronized {
+    val (pool, budget) = shared.getOrElse {
+      val budget = maxBytes.getOrElse(defaultBytes)
+      val pool = new PagePool(budget, Some(new SpillFiles(SparkPrivate.localFolder)))
+      log.info("State of all stores may take {} bytes off the heap", budget)
+      SparkShim.registerMemory(() => pool.allocatedBytes)
+      shared = Some((pool, budget))
+      (pool, budget)
+    }
+    maxBytes.filter(_ != budget).foreach { other =>
+      log.warn(
+        "{} is {} here; the executor goes on with {}, which it saw first",
+        KeyfoldConf.MEMORY_MAX_BYTES.key,
+        other,
+        budget
+      )
+    }
+    pool
+  }
+
+  private def defaultBytes: Long = defaultBytes(
+    SparkPrivate.conf,
+    Runtime.getRuntime.maxMemory,
+    ManagementFactory.getPlatformMXBean(classOf[OperatingSystemMXBean]).getTotalMemorySize
+  )
+
+  /** Of executors that share a machine each takes its own share, so that together they do not take
+    * more than one would.
+    *
+    * @param conf
+    *   nothing: Spark does not run
+    * @param heap
+    *   most bytes of this JVM's heap
+    * @param machine
+    *   bytes of memory of the machine, or of the container
+    */
+  def defaultBytes(conf: Option[SparkConf], heap: Long, machine: Long): Long =
+    conf.flatMap(SparkPrivate.memoryOverhead) match {
+      case Some(overhead)                    => overhead / 2
+      case None if conf.forall(isTheOnlyJvm) => machine / 4
+      case None                              => math.min(heap, machine) / 4
+    }
+
+  private def isTheOnlyJvm(conf: SparkConf) = conf.get("spark.master", "").matches("local(\\[.*)?")
+}

@@ -1,0 +1,146 @@
+package org.apache.spark.sql.keyfold
+
+import java.util.UUID
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorsUtils
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.{
+  LeftSide,
+  RightSide
+}
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.SymmetricHashJoinStateManager
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate._
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.util.SerializableConfiguration
+
+/** All rows of a batch's state, read with the provider that batch ran with, and written as the
+  * state of the batch after it with other settings, another provider among them; a task a
+  * partition. Neither log is touched, nor a file that was there.
+  *
+  * (Spark's own `StateRewriter` cannot read HDFSBacked.)
+  *
+  * @param of
+  *   the batch whose state is read; it must be committed
+  * @param settings
+  *   those of the batch to be written that differ
+  */
+final class StateRewrite(
+    session: SparkSession,
+    logs: CheckpointLogs,
+    of: Long,
+    settings: Map[String, String]
+) {
+  private val ids = logs.ids(of)
+  private val hadoopConf = logs.hadoopConf
+  logs.partitions(of).foreach(hadoopConf.setInt(SparkShim.PartitionsKey, _))
+  private val shared = SerializableConfiguration.broadcast(session.sparkContext, hadoopConf)
+
+  /** @return
+    *   ids of the state written, by operator, partition and store; nothing under checkpoint format
+    *   v1
+    */
+  def write(): Option[Map[Long, Array[Array[String]]]] = {
+    val written = logs.metadata(of).map { operator =>
+      val stores = operator.stateStoresMetadata.zipWithIndex.map { case (store, place) =>
+        copyOf(operator, store, place)
+      }
+      operator.operatorInfo.operatorId -> stores.map(run).transpose.map(_.toArray).toArray
+    }
+    ids.map(_ => written.toMap)
+  }
+
+  private def run(copy: StoreRewrite): Seq[String] = {
+    val partitions = 0 until copy.partitions
+    session.sparkContext
+      .parallelize(partitions, partitions.size)
+      .map(copy.write(_).getOrElse(""))
+      .collect()
+      .toSeq
+  }
+
+  private def copyOf(operator: OperatorStateMetadata, store: StateStoreMetadata, place: Int) = {
+    val id = operator.operatorInfo.operatorId
+    val files = store match {
+      case v2: StateStoreMetadataV2 => v2.stateSchemaFilePaths
+      case _                        => Nil
+    }
+    val isLists = listsOf(operator)
+    val families = schemasOf(id, store, files.map(new Path(_))).map { schema =>
+      RewrittenFamily(schema, isLists(schema.colFamilyName))
+    }
+    val schemaFiles = Option.when(files.nonEmpty)(
+      StateSchemaMetadata.createStateSchemaMetadata(logs.state.toString, hadoopConf, files)
+    )
+    new StoreRewrite(
+      logs.state.toString,
+      id,
+      store.storeName,
+      logs.partitionFolders(id).size,
+      of + 1,
+      ids.map(_(id).map(_(place))),
+      families,
+      storeConf(Map.empty),
+      storeConf(settings),
+      schemaFiles,
+      shared
+    )
+  }
+
+  private def storeConf(changes: Map[String, String]) = {
+    val conf = session.sessionState.conf.clone()
+    OffsetSeqMetadata.setSessionConf(logs.offsetMetadata(of), conf)
+    conf.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (ids.isEmpty) 1 else 2)
+    conf.setConf(SQLConf.STATE_STORE_COMMIT_VALIDATION_ENABLED, false)
+    changes.foreach { case (key, value) => conf.setConfString(key, value) }
+    StateStoreConf(conf)
+  }
+
+  /** Families whose keys have several values: of transformWithState's lists, and of joins with
+    * state format 4.
+    */
+  private def listsOf(operator: OperatorStateMetadata): Set[String] = operator match {
+    case v2: OperatorStateMetadataV2
+        if StatefulOperatorsUtils.TRANSFORM_WITH_STATE_OP_NAMES.contains(
+          operator.operatorInfo.operatorName
+        ) =>
+      TransformWithStateOperatorProperties
+        .fromJson(v2.operatorPropertiesJson)
+        .stateVariables
+        .filter(_.stateVariableType == StateVariableType.ListState)
+        .map(_.stateName)
+        .toSet
+    case _ => StateRewrite.JoinLists
+  }
+
+  private def schemasOf(operator: Long, store: StateStoreMetadata, files: Seq[Path]) = {
+    val id = StateStoreId(
+      logs.state.toString,
+      operator,
+      StateStore.PARTITION_ID_TO_CHECK_SCHEMA,
+      store.storeName
+    )
+    new StateSchemaCompatibilityChecker(
+      StateStoreProviderId(id, UUID.randomUUID()),
+      hadoopConf,
+      files.toList,
+      createSchemaDir = false
+    ).readSchemaFile().map(withEncoder(_, store))
+  }
+
+  /** Schema files of the first version tell no encoder; the operator's metadata do. */
+  private def withEncoder(schema: StateStoreColFamilySchema, store: StateStoreMetadata) = {
+    val byMetadata =
+      if (store.numColsPrefixKey > 0)
+        PrefixKeyScanStateEncoderSpec(schema.keySchema, store.numColsPrefixKey)
+      else NoPrefixKeyStateEncoderSpec(schema.keySchema)
+    schema.copy(keyStateEncoderSpec = schema.keyStateEncoderSpec.orElse(Some(byMetadata)))
+  }
+}
+
+private object StateRewrite {
+  private val JoinLists =
+    SymmetricHashJoinStateManager.allStateStoreNamesV4(LeftSide, RightSide).toSet
+}

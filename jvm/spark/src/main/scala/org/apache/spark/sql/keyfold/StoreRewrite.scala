@@ -1,0 +1,141 @@
+package org.apache.spark.sql.keyfold
+
+import java.util.UUID
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.StateStoreColumnFamilySchemaUtils
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.SerializableConfiguration
+
+/** A column family to be copied.
+  *
+  * @param multiValue
+  *   whether a key has several values
+  */
+private final case class RewrittenFamily(schema: StateStoreColFamilySchema, multiValue: Boolean) {
+  val name: String = schema.colFamilyName
+
+  def createIn(store: StateStore): Unit =
+    if (name != StateStore.DEFAULT_COL_FAMILY_NAME) {
+      val internal = StateStoreColumnFamilySchemaUtils.isInternalColFamily(name)
+      val encoder = schema.keyStateEncoderSpec.get
+      store.createColFamilyIfAbsent(
+        name,
+        schema.keySchema,
+        schema.valueSchema,
+        encoder,
+        multiValue,
+        internal
+      )
+    }
+}
+
+/** One store of one operator, and how to copy a version of it from one provider to another. Goes to
+  * executors.
+  *
+  * @param version
+  *   to be read; the next is written
+  * @param ids
+  *   of that version, by partition
+  * @param schemaFiles
+  *   schemas by id, if the operator has such
+  */
+private final class StoreRewrite(
+    root: String,
+    operator: Long,
+    store: String,
+    val partitions: Int,
+    version: Long,
+    ids: Option[Array[String]],
+    families: Seq[RewrittenFamily],
+    from: StateStoreConf,
+    to: StateStoreConf,
+    schemaFiles: Option[StateSchemaMetadata],
+    hadoopConf: Broadcast[SerializableConfiguration]
+) extends Serializable {
+  private val columnFamilies = families.exists(_.name != StateStore.DEFAULT_COL_FAMILY_NAME)
+
+  /** In a task.
+    *
+    * @return
+    *   id of what was written, if it has one
+    */
+  def write(partition: Int): Option[String] = {
+    val source = provider(partition, from)
+    try {
+      val target = provider(partition, to)
+      try {
+        val rows = source.getStore(version, ids.map(_(partition)))
+        try write(rows, target.getStore(version, None, loadEmpty = true))
+        finally rows.abort()
+      } finally target.close()
+    } finally source.close()
+  }
+
+  private def write(rows: StateStore, copy: StateStore): Option[String] =
+    try {
+      for (family <- families) {
+        family.createIn(rows)
+        family.createIn(copy)
+      }
+      for (family <- families) {
+        if (family.multiValue) writeLists(rows, copy, family.name)
+        else
+          rows.iterator(family.name).foreach(row => copy.put(row.key, row.value, family.name))
+      }
+      copy.commit()
+      copy.getStateStoreCheckpointInfo().stateStoreCkptId
+    } finally if (!copy.hasCommitted) copy.abort()
+
+  /** Values of a key come one after the other. */
+  private def writeLists(rows: StateStore, copy: StateStore, family: String): Unit = {
+    var last: UnsafeRow = null
+    rows.iteratorWithMultiValues(family).foreach { row =>
+      if (row.key == last) copy.merge(row.key, row.value, family)
+      else {
+        copy.put(row.key, row.value, family)
+        last = row.key.copy()
+      }
+    }
+  }
+
+  private def provider(partition: Int, conf: StateStoreConf) = {
+    val first = families
+      .find(_.name == StateStore.DEFAULT_COL_FAMILY_NAME)
+      .fold(StoreRewrite.unused(families))(_.schema)
+    StateStoreProvider.createAndInit(
+      StateStoreProviderId(StateStoreId(root, operator, partition, store), UUID.randomUUID()),
+      first.keySchema,
+      first.valueSchema,
+      first.keyStateEncoderSpec.get,
+      columnFamilies,
+      conf,
+      hadoopConf.value.value,
+      useMultipleValuesPerKey = false,
+      schemaFiles.map(new InMemoryStateSchemaProvider(_))
+    )
+  }
+}
+
+private object StoreRewrite {
+
+  /** The default family of a store that has none in its schema: transformWithState's has the
+    * grouping key, which every family's key is or begins with.
+    */
+  private def unused(families: Seq[RewrittenFamily]): StateStoreColFamilySchema = {
+    val user = families.filterNot(_.name.startsWith("$")).map(_.schema)
+    val grouping = user
+      .collectFirst { case it if !isComposite(it) => it.keySchema }
+      .orElse(user.headOption.map(it => it.keySchema.head.dataType.asInstanceOf[StructType]))
+      .getOrElse(families.head.schema.keySchema)
+    families.head.schema.copy(
+      keySchema = grouping,
+      keyStateEncoderSpec = Some(NoPrefixKeyStateEncoderSpec(grouping))
+    )
+  }
+
+  private def isComposite(schema: StateStoreColFamilySchema) =
+    schema.keyStateEncoderSpec.exists(_.isInstanceOf[PrefixKeyScanStateEncoderSpec])
+}

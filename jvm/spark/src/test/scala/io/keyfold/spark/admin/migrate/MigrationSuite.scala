@@ -1,0 +1,338 @@
+package io.keyfold.spark.admin.migrate
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import io.keyfold.errors.Invalid
+import io.keyfold.spark.{
+  EventCounts,
+  KeyfoldExtensions,
+  KeyfoldStateStoreProvider,
+  LocalSpark,
+  QuietLogs
+}
+import io.keyfold.spark.admin.AdminApi
+import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
+import org.apache.spark.sql.{DataFrame, Dataset, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming._
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Queries begun with one of Spark's providers and continued with Keyfold say what they say when
+  * nothing is changed.
+  */
+class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
+  import EventCounts._
+  import MigrationSuite._
+
+  override protected def settings: Map[String, String] = Map(
+    "spark.sql.extensions" -> classOf[KeyfoldExtensions].getName,
+    "spark.sql.shuffle.partitions" -> "3"
+  )
+
+  private val keys = ('a' to 'p').map(_.toString)
+  private val first = Seq(keys.map(event(_, 1)), keys.take(9).map(event(_, 8)))
+  private val second =
+    Seq(keys.drop(3).map(event(_, 12)), Seq(event("z", 100)), Seq(event("a", 101)))
+
+  for {
+    name <- Queries.keys.toSeq
+    provider <- Seq(RocksDb, Hdfs) if provider == RocksDb || name != "transformWithState"
+    format <- if (provider == RocksDb && name == "aggregation") Seq(1, 2) else Seq(1)
+  } test(s"$name from ${provider.split('.').last}, checkpoint format v$format") {
+    def run(migrated: Boolean) = {
+      val run = new Run(name, provider, format)
+      val before = run.answers(first)
+      if (migrated) {
+        val plan = run.migration.plan()
+        assert(plan.refusals.isEmpty && plan.provider == provider && plan.batch == run.newest)
+        run.migration.apply()
+        assert(run.migration.plan().refusals.exists(_.contains("Keyfold's already")))
+      }
+      val after = run.answers(second)
+      if (migrated) assert(run.keyfoldFiles.nonEmpty, "state after it is in Keyfold's files")
+      (before, after)
+    }
+    val expected = run(migrated = false)
+    assert(expected._2.nonEmpty)
+    assert(run(migrated = true) == expected)
+  }
+
+  test("a run that failed at any of its writes can be repeated, and until then nothing is lost") {
+    val expected = new Run("aggregation", RocksDb, 1)
+    expected.answers(first)
+    val answer = expected.answers(second)
+    // The state written, then also the batch begun: what a crash leaves.
+    for (begun <- Seq(false, true)) {
+      val run = new Run("aggregation", RocksDb, 1)
+      run.answers(first)
+      run.migrateUpTo(begun)
+      if (!begun) assert(run.migration.plan().provider == RocksDb)
+      run.migration.apply()
+      assert(run.answers(second) == answer, s"begun: $begun")
+    }
+    val left = new Run("aggregation", RocksDb, 1)
+    left.answers(first)
+    left.migrateUpTo(begun = false)
+    assert(left.answers(second) == answer, "a migration that is given up does no harm")
+  }
+
+  for ((provider, format) <- Seq(Hdfs -> 1, RocksDb -> 1, RocksDb -> 2))
+    test(s"${provider.split('.').last}, v$format: a migration is given up wherever it was") {
+      val expected = new Run("aggregation", provider, format)
+      expected.answers(first)
+      val answer = expected.answers(second)
+      val stages = Seq[(String, Run => Any)](
+        "state written" -> (_.migrateUpTo(begun = false)),
+        "batch begun" -> (_.migrateUpTo(begun = true)),
+        "committed" -> (_.migration.apply())
+      )
+      for ((stage, migrate) <- stages) withClue(s"$stage: ") {
+        val run = new Run("aggregation", provider, format)
+        run.answers(first)
+        val before = run.files
+        migrate(run)
+        val left = run.files
+        assert(left.keySet != before.keySet)
+        val planned = run.undo(dryRun = true)
+        assert(planned.refusals.isEmpty && planned.provider == provider)
+        assert(planned.files.map(_.name).toSet.size <= 3 && run.files == left)
+        run.undo(dryRun = false)
+        assert(run.files == before)
+        assert(run.answers(second) == answer)
+      }
+    }
+
+  for ((provider, format) <- Seq(Hdfs -> 1, RocksDb -> 1, RocksDb -> 2))
+    test(s"${provider.split('.').last}, v$format: vacuum keeps what earlier batches are made of") {
+      val run = new Run("aggregation", provider, format)
+      run.answers(first)
+      val before = run.files.keys.filter(_.startsWith("state/")).toSeq.sorted
+      run.migration.apply()
+      for (path <- before) withClue(s"$path: ") {
+        val error = intercept[Invalid](
+          AdminApi.vacuum(spark, run.folder.toString, path, ageMs = 0, dryRun = true)
+        )
+        assert(error.condition == "KEYFOLD_VACUUM_IN_USE")
+      }
+    }
+
+  test("an undo that broke off is finished by running it again") {
+    val run = new Run("aggregation", Hdfs, 1)
+    run.answers(first)
+    val before = run.files
+    run.migration.apply()
+    val own = run.newest
+    val snapshots = run.keyfoldFiles
+    Files.delete(run.folder.resolve(s"commits/$own"))
+    assert(run.undo(dryRun = true).batch == own)
+    Files.delete(run.folder.resolve(s"offsets/$own"))
+    Files.delete(snapshots.head)
+    assert(run.undo(dryRun = false).files.size == snapshots.size - 1)
+    assert(run.files == before)
+  }
+
+  test("what a migration has left does harm to HDFSBacked unless it repairs; the undo ends it") {
+    val run = new Run("aggregation", Hdfs, 1)
+    run.answers(first)
+    run.migrateUpTo(begun = false)
+    run.set("spark.sql.streaming.stateStore.autoSnapshotRepair.enabled", "false")
+    run.answers(second.take(1))
+    intercept[StreamingQueryException](run.answers(second.slice(1, 2)))
+    run.undo(dryRun = false)
+    assert(run.answers(second.drop(2)).size == 2, "the batch that had failed, and the next")
+  }
+
+  test("a migration is not undone once the query has run with Keyfold, nor if no sink is said") {
+    val run = new Run("aggregation", RocksDb, 1)
+    run.answers(first)
+    def refused(reason: String, sink: SinkChoice = SinkChoice.NoFileSink) = {
+      val error = intercept[Invalid](run.undo(dryRun = false, sink))
+      assert(error.condition == "KEYFOLD_MIGRATE_REFUSED" && error.getMessage.contains(reason))
+    }
+    run.migration.apply()
+    refused("file sink", SinkChoice.NotSaid)
+    run.answers(second.take(1))
+    val before = run.files
+    refused("no migration's")
+    assert(run.files == before)
+  }
+
+  test("the log of a file sink forgets the migration's batch, so that the next is written") {
+    val folder = Files.createTempDirectory("keyfold-migration-sink")
+    val checkpoint = Files.createTempDirectory("keyfold-migration")
+    val session = spark.newSession()
+    import session.implicits._
+    session.conf.set("spark.sql.streaming.stateStore.providerClass", RocksDb)
+    val input = MemoryStream[Int](session)
+    def write(value: Int): Unit = {
+      input.addData(value)
+      val query = input
+        .toDF()
+        .dropDuplicates()
+        .writeStream
+        .format("parquet")
+        .option("checkpointLocation", checkpoint.toString)
+        .start(folder.toString)
+      try query.processAllAvailable()
+      finally query.stop()
+    }
+    write(1)
+    write(2)
+    val sink = SinkChoice.Folder(folder.toString)
+    new Migration(session, checkpoint.toString, sink, _ => ()).apply()
+    CheckpointTools.using(session, checkpoint.toString)(new MigrationUndo(_, sink).apply())
+    write(3)
+    assert(session.read.parquet(folder.toString).as[Int].collect().toSet == Set(1, 2, 3))
+  }
+
+  test("what cannot be migrated is refused with its reason") {
+    val run = new Run("aggregation", Hdfs, 1)
+    run.answers(first.take(1))
+    def refused(migration: Migration, reason: String) = {
+      val error = intercept[Invalid](migration.apply())
+      assert(error.getMessage.contains(reason) && error.getMessage.contains("Nothing was changed"))
+    }
+    refused(
+      new Migration(spark, run.folder.toString, SinkChoice.NotSaid, _ => ()),
+      "file sink"
+    )
+    refused(
+      new Migration(
+        spark,
+        run.folder.toString,
+        SinkChoice.Folder(run.folder.toString),
+        _ => ()
+      ),
+      "_spark_metadata"
+    )
+    Files.delete(run.folder.resolve("commits/0"))
+    refused(run.migration, "No batch was committed")
+    val loose = new Run("aggregation", Hdfs, 1)
+    loose.answers(first.take(1))
+    val entry = loose.folder.resolve("offsets/0")
+    val strict = "\"spark.sql.streaming.statefulOperator.useStrictDistribution\":\"true\""
+    val text = Files.readString(entry)
+    assert(text.contains(strict))
+    Files.writeString(entry, text.replace(strict, strict.replace("true", "false")))
+    Files.deleteIfExists(loose.folder.resolve("offsets/.0.crc"))
+    refused(loose.migration, "useStrictDistribution=false")
+  }
+
+  /** One query on one checkpoint. */
+  private final class Run(name: String, provider: String, format: Int) {
+    val folder: Path = Files.createTempDirectory("keyfold-migration")
+    private val own = spark.newSession()
+    own.conf.set("spark.sql.streaming.stateStore.providerClass", provider)
+    own.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", format.toString)
+    own.conf.set("spark.sql.session.timeZone", "UTC")
+    private val input = {
+      import own.implicits._
+      MemoryStream[Event](own)
+    }
+
+    def set(key: String, value: String): Unit = own.conf.set(key, value)
+
+    def migration: Migration = new Migration(own, folder.toString, SinkChoice.NoFileSink, _ => ())
+
+    def newest: Long = numbers("commits").max
+
+    /** Starts the query, gives it batches, and stops it: rows that came, a set for each batch. */
+    def answers(batches: Seq[Seq[Event]]): Seq[Set[String]] = {
+      val found = mutable.Buffer.empty[Set[String]]
+      val running = Queries(name)(input.toDF()).writeStream
+        .outputMode(if (name.startsWith("aggregation")) "update" else "append")
+        .option("checkpointLocation", folder.toString)
+        .foreachBatch { (rows: Dataset[Row], _: Long) =>
+          found += rows.collect().map(_.toString).toSet
+          ()
+        }
+        .start()
+      try
+        for (batch <- batches) {
+          input.addData(batch)
+          running.processAllAvailable()
+        }
+      finally running.stop()
+      found.filter(_.nonEmpty).toSeq
+    }
+
+    def undo(dryRun: Boolean, sink: SinkChoice = SinkChoice.NoFileSink): UndoPlan =
+      CheckpointTools.using(own, folder.toString) { tools =>
+        val undo = new MigrationUndo(tools, sink)
+        if (dryRun) undo.plan() else undo.apply()
+      }
+
+    /** All files but those of checksums, with what is in them. */
+    def files: Map[String, Seq[Byte]] = Using.resource(Files.walk(folder)) { paths =>
+      paths.iterator.asScala
+        .filter(path => Files.isRegularFile(path) && !path.toString.endsWith(".crc"))
+        .map(path => folder.relativize(path).toString -> Files.readAllBytes(path).toSeq)
+        .toMap
+    }
+
+    /** Files of state that begin as Keyfold's do. */
+    def keyfoldFiles: Seq[Path] = Using.resource(Files.walk(folder.resolve("state"))) { paths =>
+      paths.iterator.asScala
+        .filter(Files.isRegularFile(_))
+        .filter { path =>
+          val bytes = Files.readAllBytes(path)
+          new String(bytes.take(4), "ISO-8859-1") == "KFLD"
+        }
+        .toList
+    }
+
+    /** What a migration does until it crashes. */
+    def migrateUpTo(begun: Boolean): Unit = {
+      val of = newest
+      val changes = Map(
+        "spark.sql.streaming.stateStore.providerClass" -> classOf[KeyfoldStateStoreProvider].getName
+      )
+      val logs = new org.apache.spark.sql.keyfold.CheckpointLogs(own, folder.toString)
+      new org.apache.spark.sql.keyfold.StateRewrite(own, logs, of, changes).write()
+      assert(!begun || logs.begin(of + 1, of, changes))
+      ()
+    }
+
+    private def numbers(log: String) = Using.resource(Files.list(folder.resolve(log))) { paths =>
+      paths.iterator.asScala.map(_.getFileName.toString).flatMap(_.toLongOption).toList
+    }
+  }
+}
+
+private object MigrationSuite {
+  private val Package = "org.apache.spark.sql.execution.streaming.state"
+  private val RocksDb = s"$Package.RocksDBStateStoreProvider"
+  private val Hdfs = s"$Package.HDFSBackedStateStoreProvider"
+
+  private val Queries: Map[String, DataFrame => DataFrame] = Map(
+    "aggregation" -> (_.groupBy("key").agg(count("*"), sum(unix_timestamp(col("at"))))),
+    "aggregation without keys" -> (_.agg(count("*"))),
+    "deduplication" -> (_.dropDuplicates("key")),
+    "join" -> { events =>
+      val left = events.withWatermark("at", "20 seconds")
+      val right = events
+        .select(col("key").as("other"), col("at").as("then"))
+        .withWatermark("then", "20 seconds")
+      left.join(right, expr("key = other AND then >= at AND then <= at + INTERVAL 15 SECONDS"))
+    },
+    "session window" ->
+      (_.withWatermark("at", "0 seconds")
+        .groupBy(session_window(col("at"), "10 seconds"), col("key"))
+        .count()),
+    "transformWithState" -> { events =>
+      val session = events.sparkSession
+      import session.implicits._
+      events
+        .withWatermark("at", "0 seconds")
+        .as[EventCounts.Event]
+        .groupByKey(_.key)
+        .transformWithState(new EventCounts.Everything, TimeMode.EventTime(), OutputMode.Append())
+        .toDF()
+    }
+  )
+}

@@ -1,0 +1,187 @@
+package io.keyfold.spark.admin.rescale
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.mutable
+
+import io.keyfold.spark.{FileFaults, KeyfoldStateStoreProvider}
+import io.keyfold.spark.admin.AdminApi
+import io.keyfold.spark.checkpoint.SinkChoice
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming.{GroupState, StreamingQuery}
+import org.scalatest.Assertions
+
+/** A stateful query over numbers, which is stopped and started, and what it must give: what the
+  * same transformation gives of all numbers at once.
+  */
+private[spark] final class Scenario(
+    base: SparkSession,
+    shape: Scenario.Shape,
+    format: Int,
+    confs: Map[String, String] = Map.empty
+) extends Assertions {
+  private val original = Files.createTempDirectory("keyfold-rescale")
+  private var place = original
+  val faults = new FileFaults(original.toString)
+  val session: SparkSession = base.newSession()
+  import session.implicits._
+
+  private val all = Map(
+    "spark.sql.shuffle.partitions" -> "8",
+    "spark.sql.streaming.stateStore.providerClass" -> classOf[KeyfoldStateStoreProvider].getName,
+    "spark.sql.streaming.stateStore.checkpointFormatVersion" -> format.toString,
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot" -> "2",
+    "spark.sql.streaming.minBatchesToRetain" -> "2",
+    "spark.sql.streaming.ratioExtraSpaceAllowedInCheckpoint" -> "0.01"
+  ) ++ faults.settings ++ shape.confs ++ confs
+  all.foreach { case (key, value) => session.conf.set(key, value) }
+
+  private val input = MemoryStream[Int](session)
+  private val added = mutable.Buffer.empty[Int]
+  private val found = mutable.Map.empty[Any, Row]
+  private val rows = mutable.Buffer.empty[Row]
+
+  /** The checkpoint. */
+  def folder: Path = place
+
+  /** From now on the query goes on with a copy of the checkpoint. */
+  def moveTo(copy: Path): Unit = place = copy
+
+  def state = new StateFolder(folder)
+
+  def start(): StreamingQuery = shape
+    .transform(input.toDF())
+    .writeStream
+    .outputMode(shape.mode)
+    .option("checkpointLocation", folder.toString)
+    .foreachBatch { (batch: DataFrame, _: Long) =>
+      val out = batch.collect()
+      shape.mode match {
+        case "complete" =>
+          rows.clear()
+          rows ++= out
+        case "append" => rows ++= out
+        case _        => out.foreach(row => found(row.get(0)) = row)
+      }
+      ()
+    }
+    .start()
+
+  /** Runs batches of numbers that overlap with those before; maintenance in between.
+    *
+    * @param addAgain
+    *   or there are numbers from a run that failed
+    */
+  def run(batches: Int, between: () => Unit = () => (), addAgain: Boolean = true): Unit = {
+    val query = start()
+    try
+      for (_ <- 1 to batches) {
+        val from = added.length / 2
+        val numbers = from until from + 40
+        if (addAgain) {
+          added ++= numbers
+          input.addData(numbers)
+        }
+        query.processAllAvailable()
+        between()
+      }
+    finally query.stop()
+  }
+
+  def rescale(to: Int): Applied =
+    AdminApi.applyTo(session, folder.toString, to, SinkChoice.NoFileSink)
+
+  /** What came out is what comes out of all numbers at once. */
+  def check(): Unit = {
+    val values = added.toSeq.toDF("value")
+    val expected = shape.inBatch(values).collect().map(_.toString).sorted.toSeq
+    val got = (if (shape.mode == "update") found.values else rows).map(_.toString).toSeq.sorted
+    assert(got == expected)
+    ()
+  }
+}
+
+private[spark] object Scenario {
+
+  /** @param mode
+    *   output mode; in update mode the first column tells rows apart
+    */
+  final class Shape(
+      val name: String,
+      val mode: String,
+      val confs: Map[String, String],
+      val transform: DataFrame => DataFrame,
+      val inBatch: DataFrame => DataFrame
+  )
+
+  private object Shape {
+    def apply(name: String, mode: String, confs: Map[String, String] = Map.empty)(
+        transform: DataFrame => DataFrame
+    ) = new Shape(name, mode, confs, transform, transform)
+  }
+
+  private val value = col("value")
+
+  val aggregation: Shape =
+    Shape("aggregation", "update")(_.groupBy((value % 37).as("k")).agg(count("*"), sum("value")))
+
+  private def timed(numbers: DataFrame) =
+    numbers.withColumn("at", timestamp_seconds(value + 1)).withWatermark("at", "100000 seconds")
+
+  /** New queries with state format 1 do not start in Spark 4.2. */
+  private def join(version: Int) = Shape(
+    s"join, state format $version",
+    "append",
+    Map(
+      "spark.sql.streaming.join.stateFormatVersion" -> version.toString,
+      "spark.sql.streaming.join.stateFormatV4.enabled" -> "true"
+    )
+  ) { numbers =>
+    val left = numbers.select(value.as("l"), (value % 31).as("lk"))
+    val right = numbers.select(value.as("r"), (value % 31).as("rk"))
+    left.join(right, col("lk") === col("rk") && col("l") < col("r"))
+  }
+
+  private val grouped = Shape("mapGroupsWithState", "update") { numbers =>
+    import numbers.sparkSession.implicits._
+    numbers
+      .as[Int]
+      .groupByKey(_ % 17)
+      .mapGroupsWithState[Long, (Int, Long)] {
+        (key: Int, values: Iterator[Int], state: GroupState[Long]) =>
+          val sum = state.getOption.getOrElse(0L) + values.map(_.toLong).sum
+          state.update(sum)
+          (key, sum)
+      }
+      .toDF()
+  }
+
+  val all: Seq[Shape] = Seq(
+    aggregation,
+    Shape("aggregation without keys", "complete")(_.agg(count("*"), sum("value"))),
+    Shape("dropDuplicates", "append")(_.dropDuplicates("value")),
+    Shape("dropDuplicates, then aggregation without keys", "complete") {
+      _.dropDuplicates("value").agg(count("*"), sum("value"))
+    },
+    new Shape(
+      "dropDuplicatesWithinWatermark",
+      "append",
+      Map.empty,
+      timed(_).dropDuplicatesWithinWatermark("value").select("value"),
+      // Spark refuses it in batch; the watermark is never reached.
+      _.dropDuplicates("value")
+    ),
+    Shape("session window", "complete") { numbers =>
+      timed(numbers)
+        .groupBy(session_window(col("at"), "3 seconds"), (value % 5).as("k"))
+        .count()
+        .select(col("session_window.start"), col("k"), col("count"))
+    },
+    grouped,
+    join(2),
+    join(3),
+    join(4)
+  )
+}

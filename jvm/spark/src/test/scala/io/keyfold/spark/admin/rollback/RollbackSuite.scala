@@ -1,0 +1,178 @@
+package io.keyfold.spark.admin.rollback
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.mutable
+
+import io.keyfold.errors.RescaleRefused
+import io.keyfold.spark.{FileFaults, LocalSpark, QuietLogs}
+import io.keyfold.spark.admin.AdminApi
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
+import org.scalatest.concurrent.Eventually
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.SpanSugar._
+
+/** A query goes back to a batch before a rescale, and on from there; or back to where it was. */
+class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventually {
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(20.seconds, 10.millis)
+
+  /** Counts numbers of files, each of which is a batch, and so can be read again. */
+  private class Counts(format: Int) {
+    val root: Path = Files.createTempDirectory("keyfold-rollback")
+    val checkpoint: String = root.resolve("checkpoint").toString
+    private val in = Files.createDirectory(root.resolve("in"))
+    val session = spark.newSession()
+    private var files = 0
+    val counted: mutable.Map[Int, Long] = mutable.Map.empty
+    val faults = new FileFaults(checkpoint)
+    (faults.settings ++ Map(
+      "spark.sql.shuffle.partitions" -> "4",
+      "spark.sql.streaming.stateStore.checkpointFormatVersion" -> format.toString,
+      "spark.sql.streaming.stateStore.minDeltasForSnapshot" -> "2",
+      // Maintenance is called by the tests.
+      SQLConf.STREAMING_MAINTENANCE_INTERVAL.key -> "3600000"
+    )).foreach { case (key, value) => session.conf.set(key, value) }
+
+    /** Runs batches of numbers. */
+    def run(batches: Int, numbers: Range = 0 to 19): Unit = {
+      for (_ <- 1 to batches) {
+        files += 1
+        val name = f"$files%04d.csv"
+        val hidden = Files.write(root.resolve(name), numbers.mkString("\n").getBytes)
+        Files.move(hidden, in.resolve(name))
+      }
+      val query = session.readStream
+        .schema("value int")
+        .option("maxFilesPerTrigger", 1)
+        .csv(in.toString)
+        .groupBy("value")
+        .count()
+        .writeStream
+        .outputMode("update")
+        .option("checkpointLocation", checkpoint)
+        .foreachBatch { (batch: DataFrame, _: Long) =>
+          batch.collect().foreach(row => counted(row.getInt(0)) = row.getLong(1))
+        }
+        .start()
+      try query.processAllAvailable()
+      finally query.stop()
+    }
+
+    def check(): Unit = {
+      assert(counted == (0 to 19).map(_ -> files.toLong).toMap)
+      ()
+    }
+
+    def rescale(to: Int): String = AdminApi.rescale(session, checkpoint, to, "")
+    def rollback(to: Long, dryRun: Boolean = false) =
+      ujson.read(AdminApi.rollback(session, checkpoint, to, dryRun))
+
+    def lastBatch: Option[Long] = new CheckpointLogs(session, checkpoint).lastCommitted
+
+    def partitions: Int = {
+      val logs = new CheckpointLogs(session, checkpoint)
+      logs.partitions(logs.lastCommitted.get).get
+    }
+  }
+
+  for (format <- Seq(1, 2)) {
+    test(
+      s"format v$format: back to before a rescale, on from there, and rescaled again (fault 15)"
+    ) {
+      val it = new Counts(format)
+      it.run(3)
+      it.rescale(6)
+      it.run(2)
+      assert(it.lastBatch.contains(5L))
+      val planned = it.rollback(to = 1, dryRun = true)
+      assert(!planned("applied").bool && planned.obj.get("aside").isEmpty)
+      val done = it.rollback(to = 1)
+      assert(done("applied").bool && done("files") == planned("files"))
+      assert(done("batch").num == 1 && done("from").num == 5)
+      assert(it.lastBatch.contains(1L) && it.partitions == 4)
+      it.run(1)
+      it.check()
+      assert(it.partitions == 4)
+      it.rescale(3)
+      it.run(1)
+      it.check()
+      assert(it.partitions == 3)
+    }
+
+    test(s"format v$format: a rollback is undone, and the query goes on with the new partitions") {
+      val it = new Counts(format)
+      it.run(2)
+      it.rescale(6)
+      it.run(1)
+      val aside = it.rollback(to = 0)("aside").str
+      AdminApi.undoRollback(it.session, it.checkpoint, aside)
+      assert(it.lastBatch.contains(3L) && it.partitions == 6)
+      it.run(1)
+      it.check()
+    }
+  }
+
+  for (format <- Seq(1, 2))
+    test(s"format v$format: a rescale that broke off is given up by a rollback") {
+      val it = new Counts(format)
+      it.run(2)
+      it.rescale(6)
+      Files.delete(Path.of(it.checkpoint, "commits", "2"))
+      Files.deleteIfExists(Path.of(it.checkpoint, "commits", ".2.crc"))
+      it.rollback(to = 1)
+      it.run(1)
+      it.check()
+      assert(it.partitions == 4)
+      it.rescale(3)
+      it.run(1)
+      it.check()
+    }
+
+  test("format v1: a snapshot of what was rolled back, late, is not read as the new rows") {
+    val it = new Counts(1)
+    it.run(6)
+    it.rollback(to = 1)
+    val gate = it.faults.plan.hold(c => c.what == "close" && c.path.endsWith("/5.snapshot"))
+    // Spark maintains the stores of the stopped query once more.
+    StateStores.maintain()
+    gate.awaitArrival()
+    // The next batch reads again what was taken back, and more.
+    it.run(1, 0 to 39)
+    it.run(3)
+    assert(it.lastBatch.contains(5L))
+    gate.open()
+    eventually(assert(StateStores.isIdle))
+    assert(
+      (0 to 3).exists(p => Files.exists(Path.of(it.checkpoint, "state", "0", s"$p", "5.snapshot")))
+    )
+    StateStores.stop()
+    it.run(1, 0 to 39)
+    assert(it.counted == (0 to 39).map(n => n -> (if (n < 20) 11L else 2L)).toMap)
+  }
+
+  test("a batch that is not there, or a query that has run since, is refused") {
+    val it = new Counts(2)
+    it.run(3)
+    for (batch <- Seq(-1L, 2L, 7L)) {
+      assert(intercept[RescaleRefused](it.rollback(batch)).condition == "KEYFOLD_ROLLBACK_REFUSED")
+    }
+    val aside = it.rollback(to = 1)("aside").str
+    it.run(1)
+    val error = intercept[RescaleRefused](AdminApi.undoRollback(it.session, it.checkpoint, aside))
+    assert(error.getMessage.contains("has run since"))
+    it.check()
+  }
+
+  test("the oldest batch in the logs is refused: Spark could not start after it") {
+    val it = new Counts(2)
+    it.run(4)
+    Files.delete(Path.of(it.checkpoint, "offsets", "0"))
+    val error = intercept[RescaleRefused](it.rollback(1))
+    assert(error.getMessage.contains("the oldest batch to go back to is 2"))
+    it.rollback(2)
+    it.run(1)
+    it.check()
+  }
+}

@@ -1,0 +1,207 @@
+package io.keyfold.spark.partition
+
+import org.apache.spark.sql.catalyst.expressions.{
+  BoundReference,
+  Expression,
+  Literal,
+  Murmur3Hash,
+  Pmod,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate._
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Where a row belongs, against Spark's own partitioning of the operator's input. */
+class PartitionKeySuite extends AnyFunSuite {
+  private val long = new StructType().add("v", LongType)
+  private val key = new StructType()
+    .add("text", StringType)
+    .add("pair", new StructType().add("start", TimestampType).add("end", TimestampType))
+    .add("number", DoubleType)
+    .add("amount", DecimalType(20, 2))
+    .add("bytes", BinaryType)
+    .add("nothing", NullType)
+
+  private def row(values: Any*): UnsafeRow = {
+    val internal = InternalRow.fromSeq(values.map(CatalystTypeConverters.convertToCatalyst))
+    UnsafeProjection.create(key)(internal).copy()
+  }
+
+  private val rows = Seq(
+    row("a", InternalRow(1L, 2L), -0.0, BigDecimal("12.50"), Array[Byte](1, 2), null),
+    row("", InternalRow(-1L, null), 1e300, BigDecimal("-0.01"), Array.emptyByteArray, null),
+    row(null, null, Double.NaN, null, null, null)
+  )
+
+  private def columns(n: Int): Seq[Expression] =
+    key.fields.take(n).toSeq.zipWithIndex.map { case (field, i) =>
+      BoundReference(i, field.dataType, nullable = true)
+    }
+
+  /** Partition that Spark's exchange sends a row to. */
+  private def sparkPartition(row: UnsafeRow, clusteredBy: Int, partitions: Int): Int = {
+    val id = HashPartitioning(columns(clusteredBy), partitions).partitionIdExpression
+    UnsafeProjection.create(Seq(id))(row).getInt(0)
+  }
+
+  private def assertPlaced(rule: PartitionKey, clusteredBy: Int): Unit = {
+    val hash = rule.newHash()
+    for (row <- rows; partitions <- Seq(1, 2, 7, 200)) {
+      val expected = sparkPartition(row, clusteredBy, partitions)
+      assert(Math.floorMod(hash(row), partitions) == expected)
+    }
+  }
+
+  private def rule(store: String, key: StructType, value: StructType, spec: KeyStateEncoderSpec) =
+    PartitionKey.of(store, "default", spec, value, key)
+
+  private def familyRule(family: String, spec: KeyStateEncoderSpec, grouping: StructType) =
+    PartitionKey.of("default", family, spec, long, grouping)
+
+  test("aggregation, deduplication, mapGroupsWithState: all columns of the key") {
+    val all = rule("default", key, long, NoPrefixKeyStateEncoderSpec(key))
+    assert(all.name == "all")
+    assertPlaced(all, key.length)
+  }
+
+  test("session window: the columns of the prefix, without the session's start") {
+    val first = rule("default", key, long, PrefixKeyScanStateEncoderSpec(key, 3))
+    assert(first.name == "first:3")
+    assertPlaced(first, 3)
+  }
+
+  test("stream-stream join: the join key, without the index of the value") {
+    for (side <- Seq("left", "right")) {
+      val spec = NoPrefixKeyStateEncoderSpec(key)
+      assert(rule(s"$side-keyToNumValues", key, long, spec).name == "all")
+      val indexed = NoPrefixKeyStateEncoderSpec(key.add("index", LongType))
+      val byIndex = rule(s"$side-keyWithIndexToValue", indexed.keySchema, long, indexed)
+      assert(byIndex.name == s"first:${key.length}")
+      assertPlaced(byIndex, key.length)
+      assert(familyRule(s"$side-keyToNumValues", spec, key).name == "all")
+      val families = Seq(
+        s"$side-keyWithIndexToValue" -> indexed,
+        s"$side-keyWithTsToValues" -> TimestampAsPostfixKeyStateEncoderSpec(indexed.keySchema),
+        s"$side-tsWithKey" -> TimestampAsPrefixKeyStateEncoderSpec(indexed.keySchema)
+      )
+      for ((family, spec) <- families) {
+        assert(familyRule(family, spec, key).name == s"first:${key.length}")
+        assertPlaced(familyRule(family, spec, key), key.length)
+      }
+    }
+  }
+
+  /** Partition of a state key by Spark's own extractor of partition keys. */
+  private def extracted(
+      family: String,
+      key: StructType,
+      row: UnsafeRow,
+      kind: StateVariableType.Value,
+      ttl: Boolean
+  ): Int = {
+    val name = family.stripPrefix("$ttl_").stripPrefix("$min_").stripPrefix("$count_")
+    val info = TransformWithStateVariableInfo(name, kind, ttl)
+    val extractor =
+      TransformWithStatePartitionKeyExtractorFactory.create("default", family, key, info)
+    val columns = extractor.partitionKeySchema.fields.toSeq.zipWithIndex.map { case (field, i) =>
+      BoundReference(i, field.dataType, nullable = true)
+    }
+    val id = HashPartitioning(columns, 7).partitionIdExpression
+    UnsafeProjection.create(Seq(id))(extractor.partitionKey(row)).getInt(0)
+  }
+
+  private def assertExtracted(
+      family: String,
+      spec: KeyStateEncoderSpec,
+      kind: StateVariableType.Value,
+      ttl: Boolean,
+      name: String
+  )(values: UnsafeRow => Seq[Any]): Unit = {
+    val grouping = new StructType(key.fields)
+    val rule = familyRule(family, spec, grouping)
+    assert(rule.name == name)
+    for (row <- rows) {
+      val projection = UnsafeProjection.create(spec.keySchema)
+      val stateKey = projection(InternalRow.fromSeq(values(row))).copy()
+      val expected = extracted(family, spec.keySchema, stateKey, kind, ttl)
+      assert(Math.floorMod(rule.newHash()(stateKey), 7) == expected)
+    }
+  }
+
+  private val userKey = new StructType().add("value", StringType)
+  private val mapKey = new StructType().add("key", key).add("userKey", userKey)
+  private val text = InternalRow(org.apache.spark.unsafe.types.UTF8String.fromString("u"))
+  private val expiry = "expirationMs"
+
+  test("transformWithState: map state by its first field, its TTL index by that of its element") {
+    val map = PrefixKeyScanStateEncoderSpec(mapKey, 1)
+    assertExtracted("m", map, StateVariableType.MapState, false, "first:1")(Seq(_, text))
+    val ttl = new StructType().add(expiry, LongType).add("elementKey", mapKey)
+    val index = RangeKeyScanStateEncoderSpec(ttl, Seq(0))
+    assertExtracted("$ttl_m", index, StateVariableType.MapState, true, "path:1.0") { row =>
+      Seq(1L, InternalRow(row, text))
+    }
+  }
+
+  test("transformWithState: value and list state by the whole key, in their indexes too") {
+    val whole = NoPrefixKeyStateEncoderSpec(key)
+    def values(row: UnsafeRow) = row.toSeq(key)
+    for (kind <- Seq(StateVariableType.ValueState, StateVariableType.ListState)) {
+      assertExtracted("s", whole, kind, false, "all")(values)
+      for (index <- Seq("$min_s", "$count_s"))
+        assertExtracted(index, whole, kind, true, "all")(values)
+      val ttl = new StructType().add(expiry, LongType).add("elementKey", key)
+      val spec = RangeKeyScanStateEncoderSpec(ttl, Seq(0))
+      assertExtracted("$ttl_s", spec, kind, true, "path:1")(Seq(1L, _))
+    }
+    assert(familyRule("$rowCounter_s", whole, key).name == "all")
+  }
+
+  test("transformWithState: a grouping key that looks like a map's is told by the default family") {
+    val ttl = new StructType().add(expiry, LongType).add("elementKey", mapKey)
+    val spec = RangeKeyScanStateEncoderSpec(ttl, Seq(0))
+    assert(familyRule("$ttl_s", spec, grouping = mapKey).name == "path:1")
+  }
+
+  test("transformWithState: timers by the key, whichever way round they are") {
+    for (mode <- Seq("$procTimers", "$eventTimers")) {
+      val byKey = new StructType().add("key", key).add("expiryTimestampMs", LongType)
+      val byTime = new StructType().add("expiryTimestampMs", LongType).add("key", key)
+      val primary = PrefixKeyScanStateEncoderSpec(byKey, 1)
+      val second = RangeKeyScanStateEncoderSpec(byTime, Seq(0))
+      val timer = StateVariableType.TimerState
+      assertExtracted(s"${mode}_keyToTimestamp", primary, timer, false, "first:1")(Seq(_, 5L))
+      assertExtracted(s"${mode}_timestampToKey", second, timer, false, "path:1")(Seq(5L, _))
+    }
+  }
+
+  test("aggregation without keys and global limit: partition 0, always") {
+    val none = new StructType
+    val limit = new StructType().add("key", NullType)
+    for (schema <- Seq(none, limit)) {
+      val constant = rule("default", schema, long, NoPrefixKeyStateEncoderSpec(schema))
+      assert(constant.name == "constant")
+      val row = UnsafeProjection.create(schema)(InternalRow.fromSeq(schema.map(_ => null)))
+      assert(constant.newHash()(row) == 0)
+    }
+  }
+
+  test("deduplication by one column of null type is partitioned as any other") {
+    val nothing = new StructType().add("key", NullType)
+    val dedup = rule("default", nothing, nothing, NoPrefixKeyStateEncoderSpec(nothing))
+    assert(dedup.name == "all")
+    val row = UnsafeProjection.create(nothing)(InternalRow(null))
+    val exchange = Pmod(new Murmur3Hash(Seq(BoundReference(0, NullType, true))), Literal(7))
+    val expected = UnsafeProjection.create(Seq(exchange))(row).getInt(0)
+    assert(Math.floorMod(dedup.newHash()(row), 7) == expected)
+  }
+
+  test("a store of unknown name has no rule") {
+    assert(rule("mine", key, long, NoPrefixKeyStateEncoderSpec(key)).name == "none")
+  }
+}
