@@ -93,3 +93,13 @@ def test_a_page_can_be_read_on_a_laptop(site: Path, browser: Browser, name: str)
         assert it.problems("article") == []
         assert it.complaints == []
         assert [url for url in it.requests if not url.startswith("file:")] == []
+
+
+def test_the_search_finds_pages_from_a_disk(site: Path, browser: Browser) -> None:
+    with shown(browser, site / "design/faults.html") as it:
+        it.page.get_by_placeholder("Search").click()
+        it.page.keyboard.type("savepoint")
+        found = it.page.locator(".md-search-result__item", has_text="keyfold savepoint")
+        found.first.wait_for()
+        assert it.complaints == []
+        assert [url for url in it.requests if not url.startswith("file:")] == []
