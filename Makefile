@@ -56,7 +56,7 @@ setup: $(VENV)/ready $(JAR) ## Python environment and jar; every other target do
 $(VENV)/ready: python/pyproject.toml VERSION
 	$(PYTHON) -m venv $(VENV)
 	@echo "Installing PySpark and the tools into $(VENV) (some 500 MB at the first time) ..."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e 'python[spark,demo,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e 'python[spark,demo,dev,docs]'
 	touch $@
 
 jar: $(JAR) ## the jar for Spark's class path, where the wheel takes it from
@@ -151,9 +151,10 @@ bench-page: ## docs/benchmarks.md again, from the results there are
 golden: $(VENV)/ready ## write the golden files again; must leave git clean
 	$(BIN)/python integration-tests/golden/make_golden.py
 
-docs: ## write docs/configuration.md and docs/errors.md from their registries
+docs: $(VENV)/ready ## pages of settings and errors from their registries, and the site: docs-out/index.html
 	build/sbt "spark/Test/runMain io.keyfold.spark.ConfigurationPage"
-	$(PYTHON) build/errors_page.py
+	$(BIN)/python build/errors_page.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
 lint: $(VENV)/ready ## ruff and strict mypy
 	$(BIN)/ruff format --check python integration-tests demo bench build examples
@@ -165,4 +166,4 @@ fmt: $(VENV)/ready ## format Scala and Python
 	$(BIN)/ruff format python integration-tests demo bench build examples
 
 clean: ## remove what the build made, but the Python environment
-	rm -rf jvm/*/target target project/target project/project .cache $(JAR) demo-out
+	rm -rf jvm/*/target target project/target project/project .cache $(JAR) demo-out docs-out

@@ -7,9 +7,9 @@ import tomllib
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 HEAD = """# Errors
 
-Generated from `errors.toml` by `make docs`; do not edit. Each error of Keyfold begins with its
-condition in brackets, in Scala and in Python alike. The condition is stable; the rest of the
-message is for people.
+Generated from `errors.toml` by `make docs`; do not edit. The message of each error of Keyfold
+begins with its condition in brackets, in Scala and in Python. The condition is stable; the rest of
+the message is for people and may change.
 """
 
 

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 class Checkpoint:
-    """A checkpoint that Keyfold keeps the state of. The query may run meanwhile.
+    """A checkpoint with its state in Keyfold. The query may run meanwhile.
 
-    Properties and methods read the folder each time, so that they tell how it is now. Besides what
-    is said there, each may raise StorageError.
+    Properties and methods read the folder each time, so they return its current content. Besides
+    the errors that they list, each may raise StorageError.
     """
 
     def __init__(self, storage: Storage, query: str) -> None:
@@ -50,12 +50,12 @@ class Checkpoint:
 
     @property
     def path(self) -> str:
-        """The path it was opened with."""
+        """The path with which it was opened."""
         return self._storage.root
 
     @property
     def query_id(self) -> str:
-        """Id of the query, the same over restarts."""
+        """Id of the query, the same after restarts."""
         return self._query
 
     @property
@@ -73,8 +73,8 @@ class Checkpoint:
         """The stateful operators, as Spark describes them.
 
         Raises:
-            FileMissingError: an operator has a folder and no description.
-            CheckpointDamagedError: a description cannot be understood.
+            FileMissingError: an operator has a folder but no description.
+            CheckpointDamagedError: a description cannot be parsed.
         """
         last = self.last_batch
         return tuple(
@@ -86,7 +86,7 @@ class Checkpoint:
         """An operator by number, Spark's name or a short one: agg, dedup, join, session, tws ...
 
         Raises:
-            UnknownNameError: there is none of that name, or more than one.
+            UnknownNameError: there is no operator with that name, or more than one.
         """
         known = self.operators
         found = [it for it in known if name in (it.id, it.name, it.alias, str(it.id))]
@@ -103,7 +103,7 @@ class Checkpoint:
 
     @property
     def inspect(self) -> Inspector:
-        """Tables of what the state consists of: partitions, files, key groups, skew."""
+        """Tables about the state: partitions, files, key groups, skew."""
         return Inspector(self._storage)
 
     def fsck(
@@ -113,20 +113,20 @@ class Checkpoint:
         progress: Progress | None = None,
         spark: SparkSession | None = None,
     ) -> FsckReport:
-        """Looks for damage in every file that the retained batches need.
+        """Checks every file that the retained batches need for damage.
 
         Args:
-            deep: whether rows are decoded as well, their hashes computed anew and counted.
-            progress: told how many stores of partitions are done, and of how many.
-            spark: a session, classic or Connect, to do it in: a task for each partition. Its
-                Python workers need this package (on a cluster that lacks it: `spark-submit
-                --py-files`, or `addArtifacts`) and reach the checkpoint by the same path. By
-                default threads of this process do it.
+            deep: whether to decode and count the rows too, and to compute their hashes again.
+            progress: called with the numbers of stores of partitions that are done, and of all.
+            spark: a session, classic or Connect, that checks with a task for each partition. Its
+                Python workers need this package (on a cluster without it: `spark-submit
+                --py-files`, or `addArtifacts`) and must reach the checkpoint by the same path. By
+                default threads of this process check.
         """
         return fsck(self._storage, deep=deep, progress=progress, spark=spark)
 
     def report(self, path: str | PathLike[str], *, progress: ReportProgress | None = None) -> None:
-        """Writes one page of HTML that needs nothing else: what `describe` says, and pictures.
+        """Writes a self-contained HTML page: the text of `describe`, and charts.
 
         Raises:
             ExtraMissingError: Matplotlib is not installed.
@@ -134,9 +134,9 @@ class Checkpoint:
         write_report(self._storage, self.describe(), path, progress)
 
     def savepoint(self, name: str) -> Copy:
-        """Copies the newest batch to where it stays: `keyfold/savepoints/NAME`.
+        """Copies the newest batch to `keyfold/savepoints/NAME`, where it is kept.
 
-        It works through a JVM, as what else writes does: see `keyfold.admin.copies.savepoint`.
+        Like all methods that write, it needs a JVM: see `keyfold.admin.copies.savepoint`.
         """
         return copies.savepoint(self.path, name)
 
@@ -150,9 +150,9 @@ class Checkpoint:
     def clone(
         self, path: str | PathLike[str], *, batch: int | None = None, dry_run: bool = False
     ) -> Copy:
-        """Copies a batch, as a new query's: see `keyfold.admin.copies.clone`.
+        """Copies a batch as the checkpoint of a new query: see `keyfold.admin.copies.clone`.
 
-        Raises OtherProviderError for a batch from before a migration.
+        Raises OtherProviderError for a batch before a migration.
         """
         if batch is not None:
             find_batch(self._storage, batch)
@@ -161,20 +161,20 @@ class Checkpoint:
     def rollback(self, batch: int, *, dry_run: bool = True) -> Rollback:
         """Makes an earlier batch the last one: see `keyfold.admin.rollback.rollback`.
 
-        Raises OtherProviderError for a batch from before a migration.
+        Raises OtherProviderError for a batch before a migration.
         """
         find_batch(self._storage, batch)
         return rollback(self.path, batch, dry_run=dry_run)
 
     def vacuum(self, *, older_than_hours: float = 24, dry_run: bool = True) -> Vacuum:
-        """Deletes what nobody needs: see `keyfold.admin.vacuum.vacuum`."""
+        """Deletes unreferenced files: see `keyfold.admin.vacuum.vacuum`."""
         waste = [it.path for it in self.fsck().findings if it.kind in WASTE]
         return vacuum(self.path, waste, older_than_hours=older_than_hours, dry_run=dry_run)
 
     def describe(self) -> Description:
-        """Size, versions and files of the state, from one listing and one footer a store.
+        """Size, versions and files of the state, from one listing and one footer per store.
 
-        What cannot be read is in the description's `problems`.
+        The description's `problems` has what cannot be read.
         """
         return describe(self._storage, self._query)
 
@@ -187,15 +187,15 @@ class Checkpoint:
 
 
 def open_checkpoint(path: str | PathLike[str]) -> Checkpoint:
-    """Opens the checkpoint folder of a streaming query. Nothing is written, and no JVM is needed.
+    """Opens the checkpoint folder of a streaming query. It writes nothing and needs no JVM.
 
     Args:
         path: the query's `checkpointLocation`: a local path, or a URI such as `s3://bucket/folder`.
 
     Raises:
         InvalidArgumentError: `path` is neither.
-        NotACheckpointError: no checkpoint is there.
-        OtherProviderError: the state in it is not Keyfold's.
+        NotACheckpointError: the folder is not a checkpoint.
+        OtherProviderError: another provider wrote its state.
         StorageError: the storage cannot be reached.
     """
     storage = Storage(path)

@@ -10,8 +10,8 @@ from keyfold.text.printable import printable
 class KeyfoldError(Exception):
     """Root of all errors of this package.
 
-    `condition` is the stable name of the kind of error, the same on the JVM side; the message is
-    for people and may change.
+    `condition` is the stable name of the kind of error, the same as in the JVM; the message is for
+    people and may change.
     """
 
     condition: ClassVar[str] = "KEYFOLD_ERROR"
@@ -22,13 +22,13 @@ class KeyfoldError(Exception):
 
 
 class FileCorruptError(KeyfoldError):
-    """A file is Keyfold's but damaged, or not the one that its name says."""
+    """A file of Keyfold is damaged, or is another file than its name says."""
 
     condition = "KEYFOLD_FILE_CORRUPT"
 
 
 class FormatVersionError(KeyfoldError):
-    """A file needs a reader that knows more than this release does."""
+    """A file was written in a newer format than this release can read."""
 
     condition = "KEYFOLD_FORMAT_VERSION"
 
@@ -40,25 +40,25 @@ class NotAKeyfoldFileError(KeyfoldError):
 
 
 class FileMissingError(KeyfoldError):
-    """A file is not there."""
+    """A file does not exist."""
 
     condition = "KEYFOLD_FILE_MISSING"
 
 
 class KeyGroupsMismatchError(KeyfoldError):
-    """Files of one version differ in their number of key groups."""
+    """Files of one version have different numbers of key groups."""
 
     condition = "KEYFOLD_KEY_GROUPS_MISMATCH"
 
 
 class PartitionsMismatchError(KeyfoldError):
-    """Files of one version, or files and query, differ in their number of partitions."""
+    """Files of one version, or files and query, have different numbers of partitions."""
 
     condition = "KEYFOLD_PARTITIONS_MISMATCH"
 
 
 class StorageError(KeyfoldError):
-    """The storage could not be reached or refused."""
+    """The storage could not be reached, or refused the request."""
 
     condition = "KEYFOLD_STORAGE"
 
@@ -76,19 +76,19 @@ class OtherProviderError(KeyfoldError):
 
 
 class CheckpointDamagedError(KeyfoldError):
-    """A file that Spark itself keeps in the checkpoint cannot be understood."""
+    """A file that Spark itself keeps in the checkpoint cannot be parsed."""
 
     condition = "KEYFOLD_CHECKPOINT_DAMAGED"
 
 
 class InvalidArgumentError(KeyfoldError):
-    """An argument is not of a kind that can be used."""
+    """An argument has an invalid value."""
 
     condition = "KEYFOLD_INVALID_ARGUMENT"
 
 
 class JarMissingError(KeyfoldError):
-    """The jar that belongs into this package is not there."""
+    """The package does not contain its jar."""
 
     condition = "KEYFOLD_JAR_MISSING"
 
@@ -100,15 +100,15 @@ class JarNotLoadedError(KeyfoldError):
 
 
 class SparkVersionError(KeyfoldError):
-    """PySpark is not there, or not of the version the jar is made for."""
+    """PySpark is not installed, or the jar is made for another version of it."""
 
     condition = "KEYFOLD_SPARK_VERSION"
 
 
 class JvmError(KeyfoldError):
-    """What Keyfold's Scala side was asked for could not be done.
+    """Keyfold's Scala code refused or failed.
 
-    `condition` is that of the error there, such as KEYFOLD_RESCALE_SINK.
+    `condition` is the condition of that error, such as KEYFOLD_RESCALE_SINK.
     """
 
     condition = "KEYFOLD_JVM"
@@ -120,7 +120,7 @@ class JvmError(KeyfoldError):
 
 
 class ClassicSessionError(KeyfoldError):
-    """Something needs a session with a JVM in this process, and there is one of Spark Connect."""
+    """The operation needs a JVM in this process, but the session is a Spark Connect session."""
 
     condition = "KEYFOLD_CLASSIC_SESSION"
 
@@ -132,12 +132,12 @@ class ExtraMissingError(KeyfoldError):
 
 
 class BatchNotRetainedError(KeyfoldError):
-    """A batch is not committed yet, or so old that its state is gone."""
+    """A batch is not committed yet, or so old that its state was deleted."""
 
     condition = "KEYFOLD_BATCH_NOT_RETAINED"
 
 
 class UnknownNameError(KeyfoldError):
-    """There is no operator, store, state variable or column of that name."""
+    """There is no operator, store, state variable or column with that name."""
 
     condition = "KEYFOLD_UNKNOWN_NAME"

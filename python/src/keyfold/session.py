@@ -46,21 +46,21 @@ _NO_EXTENSION = (
 
 
 def configure(target: T) -> T:
-    """Makes queries started from now on keep their state in Keyfold, and returns `target`.
+    """Makes new queries keep their state in Keyfold, and returns `target`.
 
-    A builder is the better target: the jar goes to driver and executors, transformWithState is let
-    through by Spark's planner, and the Spark UI shows the provider's own metrics, which it looks up
-    in the settings that Spark was started with. A running session takes the provider's setting
-    only, and must have been started with the jar. Queries with an existing checkpoint keep the
-    provider that wrote it.
+    Pass a builder if you can: then driver and executors get the jar, Spark's planner allows
+    transformWithState, and the Spark UI shows the provider's own metrics, which it looks up in the
+    settings with which Spark was started. In a running session only the provider can be set, and
+    Spark must have been started with the jar. Queries with an existing checkpoint keep the provider
+    that wrote it.
 
     Args:
         target: `SparkSession.builder`, or a running session.
 
     Raises:
         InvalidArgumentError: `target` is neither.
-        SparkVersionError: PySpark is not installed, or not of the version the jar is made for.
-        JarMissingError: the package holds no jar.
+        SparkVersionError: PySpark is not installed, or the jar is made for another version of it.
+        JarMissingError: the package does not contain the jar.
         JarNotLoadedError: Spark runs already, without the jar.
     """
     jvm = bridge()

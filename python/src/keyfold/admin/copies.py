@@ -26,9 +26,9 @@ class Copy:
     Attributes:
         source: location of the original.
         target: location of the copy.
-        batch: the batch that it ends with.
+        batch: the last batch of the copy.
         files: number of files, without logs.
-        bytes: of these.
+        bytes: their size.
         applied: whether it was made.
     """
 
@@ -70,18 +70,18 @@ def clone(
     dry_run: bool = False,
     spark: SparkSession | None = None,
 ) -> Copy:
-    """Copies a checkpoint as of one batch, as that of a new query; the original may be running.
+    """Copies one batch of a checkpoint, as the checkpoint of a new query. The original may run.
 
     Args:
         path: the original.
-        to: folder of the copy, which must not be there, or be empty.
-        batch: the batch to end with; None: the newest that is committed.
-        dry_run: only say what would be copied.
-        spark: session to work in; by default the active one, or one of its own.
+        to: folder of the copy, which must not exist, or must be empty.
+        batch: the last batch of the copy; None: the newest committed one.
+        dry_run: only show what would be copied.
+        spark: session to use; by default the active one, or a new one.
 
     Raises:
-        ClassicSessionError: the session is one of Spark Connect.
-        JvmError: the batch is not retained any more, or the target is not empty.
+        ClassicSessionError: the session is a Spark Connect session.
+        JvmError: the batch is no longer retained, or the target is not empty.
     """
     chosen = -1 if batch is None else batch
     command = bridge.command_line("clone", path, to, batch=batch, dry_run=dry_run)
@@ -94,18 +94,18 @@ def clone(
 def savepoint(
     path: str | os.PathLike[str], name: str, *, spark: SparkSession | None = None
 ) -> Copy:
-    """Copies a checkpoint's newest batch to `keyfold/savepoints/NAME` in it, where it stays.
+    """Copies a checkpoint's newest batch to its folder `keyfold/savepoints/NAME`, where it is kept.
 
     The copy is a checkpoint of the same query: start the query on it, or on a clone of it.
 
     Args:
-        path: the checkpoint; its query may be running.
+        path: the checkpoint; its query may run.
         name: letters, digits, dots, dashes and underscores.
-        spark: session to work in; by default the active one, or one of its own.
+        spark: session to use; by default the active one, or a new one.
 
     Raises:
-        ClassicSessionError: the session is one of Spark Connect.
-        JvmError: there is a savepoint of that name, or nothing was committed.
+        ClassicSessionError: the session is a Spark Connect session.
+        JvmError: a savepoint with that name exists, or no batch is committed.
     """
     command = bridge.command_line("savepoint", path, name)
     found = bridge.answer("savepoint", str(path), name, command=command, spark=spark)

@@ -21,11 +21,12 @@ class MigrationPlan:
 
     Attributes:
         checkpoint: location, with scheme.
-        last_batch: the newest batch committed, whose state is taken; the next is the migration's.
-        provider: class that keeps the state until then.
+        last_batch: the newest committed batch, whose state is converted; the next batch is the
+            migration's.
+        provider: class of the provider before the migration.
         partitions: number of partitions.
         operators: names of the stateful operators.
-        refusals: why it cannot be done, a sentence each.
+        refusals: the reasons why it cannot be done, a sentence each.
         applied: whether it was done.
     """
 
@@ -70,15 +71,15 @@ class MigrationPlan:
 
 @dataclass(frozen=True)
 class MigrationUndo:
-    """What giving a migration up deletes, or has deleted.
+    """What the undo of a migration deletes, or has deleted.
 
     Attributes:
         checkpoint: location, with scheme.
-        batch: the migration's own, which leaves the logs; None if it had not begun it.
-        provider: class that keeps the state from then on.
+        batch: the migration's batch, which is removed from the logs; None if it had not started it.
+        provider: class of the provider after the undo.
         files: number of files that Keyfold has written.
-        bytes: of these.
-        refusals: why it cannot be done, a sentence each.
+        bytes: their size.
+        refusals: the reasons why it cannot be done, a sentence each.
         applied: whether it was done.
     """
 
@@ -116,21 +117,21 @@ def migrate(
     no_file_sink: bool = False,
     spark: SparkSession | None = None,
 ) -> MigrationPlan:
-    """Writes a stopped query's state anew with Keyfold, a Spark task for each partition.
+    """Converts a stopped query's state to Keyfold, with a Spark task for each partition.
 
-    The old state stays as it is, and the checkpoint is the old provider's until the last step. One
-    that was interrupted can be called again, or given up with `undo_migration`.
+    The old state stays as it is, and the checkpoint belongs to the old provider until the last
+    step. If a migration was interrupted, call it again, or undo it with `undo_migration`.
 
     Args:
         path: checkpoint of a stopped query.
         dry_run: only plan.
-        sink_path: folder that the query's file sink writes to, whose log must learn of the
-            migration's batch; a checkpoint does not tell.
-        no_file_sink: that the query has no file sink. One of the two must be said.
-        spark: session to work in; by default the active one, or one of its own.
+        sink_path: folder of the query's file sink, whose log gets an entry for the migration's
+            batch; a checkpoint does not say whether there is one.
+        no_file_sink: whether the query has no file sink. Pass this or `sink_path`.
+        spark: session to use; by default the active one, or a new one.
 
     Raises:
-        ClassicSessionError: the session is one of Spark Connect.
+        ClassicSessionError: the session is a Spark Connect session.
         JvmError: it is refused, and nothing was changed; or the checkpoint cannot be read.
     """
     found = _ask("migrate", path, dry_run, sink_path, no_file_sink, spark)
@@ -145,22 +146,22 @@ def undo_migration(
     no_file_sink: bool = False,
     spark: SparkSession | None = None,
 ) -> MigrationUndo:
-    """Gives a migration up, done or interrupted, if the query has not run with Keyfold since.
+    """Undoes a migration, done or interrupted, if the query has not run with Keyfold since.
 
-    What Keyfold has written is deleted: its batch in the logs, and its files, which HDFSBacked
-    would take for its own. The query goes on with the provider that it had. One that was
-    interrupted can be called again.
+    It deletes what Keyfold has written: its batch in the logs, and its files, which HDFSBacked
+    would treat as its own. The query goes on with its old provider. If an undo was interrupted,
+    call it again.
 
     Args:
         path: checkpoint of a stopped query.
-        dry_run: only say what would be deleted.
-        sink_path: as for `migrate`: its log must forget the migration's batch, or the next one is
-            not written.
-        no_file_sink: that the query has no file sink. One of the two must be said.
-        spark: session to work in; by default the active one, or one of its own.
+        dry_run: only show what would be deleted.
+        sink_path: as for `migrate`; the migration's batch is removed from its log, as otherwise the
+            sink would not write the next batch.
+        no_file_sink: whether the query has no file sink. Pass this or `sink_path`.
+        spark: session to use; by default the active one, or a new one.
 
     Raises:
-        ClassicSessionError: the session is one of Spark Connect.
+        ClassicSessionError: the session is a Spark Connect session.
         JvmError: it is refused, and nothing was changed; or the checkpoint cannot be read.
     """
     return MigrationUndo.of(_ask("undoMigration", path, dry_run, sink_path, no_file_sink, spark))

@@ -1,4 +1,4 @@
-"""A stopped query's number of partitions, changed by moving references to key groups."""
+"""Changes a stopped query's number of partitions by references to key groups of old files."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class RescalePlan:
     Attributes:
         checkpoint: location, with scheme.
         last_batch: the newest batch committed before it.
-        batch: its own batch, which reads nothing.
-        before: number of partitions until then.
-        after: number of partitions from then on.
-        referenced_bytes: of the files that the new partitions refer to.
-        first_load_bytes: that the first loads of all new partitions read of rows, at most.
-        first_load_files: that they open, each counted once for each load.
-        most_load_bytes: that the first load of one new partition reads, at most.
-        most_load_files: that the first load of one new partition opens.
-        refusals: why it cannot be done, a sentence each.
-        warnings: what to look at before.
+        batch: the rescale's own batch, which reads no input.
+        before: number of partitions before the rescale.
+        after: number of partitions after it.
+        referenced_bytes: size of the files that the new partitions refer to.
+        first_load_bytes: bytes of rows that the first loads of all new partitions read, at most.
+        first_load_files: files that these loads open; a file counts once for each load.
+        most_load_bytes: bytes that the first load of one new partition reads, at most.
+        most_load_files: files that the first load of one new partition opens, at most.
+        refusals: the reasons why it cannot be done, a sentence each.
+        warnings: what to check before it.
         applied: whether it was done.
-        duration_ms: that it took; None for a plan.
-        details: all that is known, by operator, store and partition.
+        duration_ms: time that it took; None for a plan.
+        details: all details, by operator, store and partition.
     """
 
     checkpoint: str
@@ -107,19 +107,19 @@ def plan_rescale(
     no_file_sink: bool = False,
     spark: SparkSession | None = None,
 ) -> RescalePlan:
-    """What `rescale` would do; writes nothing.
+    """Returns what `rescale` would do; writes nothing.
 
     Args:
         path: checkpoint of a stopped query.
-        partitions: number of partitions that it is to have.
-        sink_path: folder that the query's file sink writes to, whose log must learn of the
-            rescale's batch; a checkpoint does not tell.
-        no_file_sink: that the query has no file sink. One of the two must be said.
-        spark: session to work in; by default the active one, or one of its own.
+        partitions: the new number of partitions.
+        sink_path: folder of the query's file sink, whose log gets an entry for the rescale's batch;
+            a checkpoint does not say whether there is one.
+        no_file_sink: whether the query has no file sink. Pass this or `sink_path`.
+        spark: session to use; by default the active one, or a new one.
 
     Raises:
-        ClassicSessionError: the session is one of Spark Connect.
-        JvmError: the checkpoint cannot be read. What speaks against the rescale is in the plan's
+        ClassicSessionError: the session is a Spark Connect session.
+        JvmError: the checkpoint cannot be read. Reasons against the rescale are in the plan's
             `refusals` instead.
     """
     return rescale(
@@ -143,18 +143,18 @@ def rescale(  # noqa: PLR0913 - all but two by name
 ) -> RescalePlan:
     """Changes the number of partitions of a stopped query, whatever the state's size, in seconds.
 
-    One that was interrupted is finished by calling it again.
+    If a rescale was interrupted, call it again to finish it.
 
     Args:
-        path: as for `plan_rescale`, as the other arguments.
-        partitions: number of partitions that it is to have.
+        path: checkpoint of a stopped query.
+        partitions: the new number of partitions.
         dry_run: only plan.
-        sink_path: folder of the query's file sink.
-        no_file_sink: that it has none.
-        spark: session to work in.
+        sink_path: as for `plan_rescale`.
+        no_file_sink: as for `plan_rescale`.
+        spark: as for `plan_rescale`.
 
     Raises:
-        ClassicSessionError: the session is one of Spark Connect.
+        ClassicSessionError: the session is a Spark Connect session.
         JvmError: it is refused; nothing was changed.
     """
     command = bridge.command_line(

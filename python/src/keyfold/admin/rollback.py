@@ -21,11 +21,11 @@ class Rollback:
 
     Attributes:
         checkpoint: location, with scheme.
-        batch: the batch that is the last one then.
-        before: the batch that was the last one.
+        batch: the last batch after the rollback.
+        before: the last batch before it.
         files: number of files set aside, or put back.
-        aside: folder below `keyfold` that they are in; None for a plan.
-        warnings: what to look at.
+        aside: folder below `keyfold` with these files; None for a plan.
+        warnings: what to check.
         applied: whether it was done.
     """
 
@@ -69,16 +69,16 @@ def rollback(
     dry_run: bool = True,
     spark: SparkSession | None = None,
 ) -> Rollback:
-    """Makes an earlier batch the last one of a stopped query; what is newer is set aside.
+    """Makes an earlier batch the last one of a stopped query; newer files are set aside.
 
     Args:
         path: checkpoint of a stopped query.
-        batch: one that the checkpoint still has.
-        dry_run: only say what would be set aside.
-        spark: session to work in; by default the active one, or one of its own.
+        batch: a batch that the checkpoint still has.
+        dry_run: only show what would be set aside.
+        spark: session to use; by default the active one, or a new one.
 
     Raises:
-        ClassicSessionError: the session is one of Spark Connect.
+        ClassicSessionError: the session is a Spark Connect session.
         JvmError: it is refused; nothing was changed.
     """
     command = bridge.command_line("rollback", path, to_batch=batch, apply=not dry_run)
@@ -89,15 +89,15 @@ def rollback(
 def undo_rollback(
     path: str | os.PathLike[str], aside: str, *, spark: SparkSession | None = None
 ) -> Rollback:
-    """Puts back what a rollback has set aside, if the query has not run since.
+    """Puts back the files that a rollback set aside, if the query has not run since.
 
     Args:
         path: checkpoint of a stopped query.
-        aside: as the rollback has returned it.
-        spark: session to work in; by default the active one, or one of its own.
+        aside: `aside` of the rollback's result.
+        spark: session to use; by default the active one, or a new one.
 
     Raises:
-        ClassicSessionError: the session is one of Spark Connect.
+        ClassicSessionError: the session is a Spark Connect session.
         JvmError: it is refused; nothing was changed.
     """
     command = bridge.command_line("rollback", path, undo=aside, apply=True)

@@ -1,4 +1,4 @@
-"""What a checkpoint has and nobody needs: leftovers of attempts, folders of nobody."""
+"""Deletes unreferenced files: of attempts that lost, and in folders of no store."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Waste:
 
     Attributes:
         path: relative to the checkpoint.
-        bytes: of it.
-        old: whether it has not changed for long enough to go.
+        bytes: its size.
+        old: whether it has not changed for long enough to be deleted.
     """
 
     path: str
@@ -34,11 +34,11 @@ class Waste:
 
 @dataclass(frozen=True)
 class Vacuum:
-    """What a vacuum deletes, or has deleted: the waste that is old.
+    """What a vacuum deletes, or has deleted: unreferenced files that are old.
 
     Attributes:
         checkpoint: location, with scheme.
-        waste: what is not needed, young or old.
+        waste: all unreferenced files, young or old.
         applied: whether it was done.
     """
 
@@ -74,20 +74,20 @@ def vacuum(
     dry_run: bool = True,
     spark: SparkSession | None = None,
 ) -> Vacuum:
-    """Deletes what `fsck` has found orphaned or unreferenced; the query may be running.
+    """Deletes files that `fsck` has reported as orphan or unreferenced. The query may run.
 
-    Files that retention deletes, in time, are not its business.
+    It does not delete files that retention will delete.
 
     Args:
         path: the checkpoint.
         waste: paths of the findings.
-        older_than_hours: what has changed since may belong to a batch that is not committed yet.
-        dry_run: only say what would be deleted.
-        spark: session to work in; by default the active one, or one of its own.
+        older_than_hours: keep newer files; they may belong to a batch that is not committed yet.
+        dry_run: only show what would be deleted.
+        spark: session to use; by default the active one, or a new one.
 
     Raises:
-        ClassicSessionError: the session is one of Spark Connect.
-        JvmError: something of it is in use; nothing was deleted.
+        ClassicSessionError: the session is a Spark Connect session.
+        JvmError: one of the files is in use; nothing was deleted.
     """
     command = bridge.command_line(
         "vacuum", path, older_than_hours=older_than_hours, apply=not dry_run

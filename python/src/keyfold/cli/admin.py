@@ -20,7 +20,7 @@ from keyfold.errors import InvalidArgumentError
 
 _apply = click.option("--apply", "applies", is_flag=True, help="Do it; without this, only plan.")
 _sink = click.option(
-    "--sink-path", help="Folder that the query's file sink writes to: its log must learn of it."
+    "--sink-path", help="Folder of the query's file sink, whose log gets an entry."
 )
 _no_sink = click.option("--no-file-sink", is_flag=True, help="The query has no file sink.")
 
@@ -56,7 +56,7 @@ def rescale(  # noqa: PLR0913 - one for each option
 
 @command(
     checkpoint,
-    click.option("--undo", "gives_up", is_flag=True, help="Give the migration up: take it back."),
+    click.option("--undo", "gives_up", is_flag=True, help="Undo the migration."),
     _sink,
     _no_sink,
     _apply,
@@ -71,7 +71,7 @@ def migrate(  # noqa: PLR0913 - one for each option
     no_file_sink: bool,
     applies: bool,
 ) -> int | None:
-    """Bring a stopped query's state from HDFSBacked or RocksDB to Keyfold."""
+    """Convert a stopped query's state from HDFSBacked or RocksDB to Keyfold."""
     work = migrating.undo_migration if gives_up else migrating.migrate
     found = work(checkpoint, dry_run=not applies, sink_path=sink_path, no_file_sink=no_file_sink)
     output.value(asdict(found), str(found))
@@ -80,15 +80,15 @@ def migrate(  # noqa: PLR0913 - one for each option
 
 @command(
     checkpoint,
-    click.option("--to-batch", "batch", type=int, help="The batch that is to be the last one."),
-    click.option("--undo", "aside", help="Put back what this rollback has set aside."),
+    click.option("--to-batch", "batch", type=int, help="The batch that becomes the last one."),
+    click.option("--undo", "aside", help="Put back the files that this rollback set aside."),
     _apply,
     output,
 )
 def rollback(
     output: Output, *, checkpoint: str, batch: int | None, aside: str | None, applies: bool
 ) -> None:
-    """Take a stopped query back to an earlier batch; what is newer is set aside."""
+    """Take a stopped query back to an earlier batch; newer files are set aside."""
     if (batch is None) == (aside is None):
         raise InvalidArgumentError("Give one of --to-batch and --undo.")
     if batch is not None:
@@ -104,18 +104,18 @@ def rollback(
     checkpoint,
     click.argument("to"),
     click.option("-b", "--batch", type=int, help="A batch; the last committed by default."),
-    click.option("--dry-run", is_flag=True, help="Only say what would be copied."),
+    click.option("--dry-run", is_flag=True, help="Only show what would be copied."),
     output,
 )
 def clone(output: Output, *, checkpoint: str, to: str, batch: int | None, dry_run: bool) -> None:
-    """Copy a checkpoint as of one batch to the folder TO, as that of a new query."""
+    """Copy one batch of a checkpoint to the folder TO, as the checkpoint of a new query."""
     found = open_checkpoint(checkpoint).clone(to, batch=batch, dry_run=dry_run)
     output.value(asdict(found), str(found))
 
 
 @command(checkpoint, click.argument("name", required=False), output)
 def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
-    """Copy the newest batch to a savepoint NAME, where it stays; without NAME, list them."""
+    """Copy the newest batch to a savepoint NAME, which is kept; without NAME, list savepoints."""
     opened = open_checkpoint(checkpoint)
     if name is None:
         names = opened.savepoints()
@@ -129,13 +129,13 @@ def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
     checkpoint,
     click.option(
         "--older-than-hours", type=float, default=24, show_default=True,
-        help="Leave what has changed since.",
+        help="Keep files that have changed since.",
     ),
     _apply,
     output,
 )  # fmt: skip
 def vacuum(output: Output, *, checkpoint: str, older_than_hours: float, applies: bool) -> None:
-    """Delete what failed attempts and others have left; see what fsck calls orphans."""
+    """Delete unreferenced files: those that fsck reports as orphan or unreferenced."""
     found = open_checkpoint(checkpoint).vacuum(
         older_than_hours=older_than_hours, dry_run=not applies
     )

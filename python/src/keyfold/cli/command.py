@@ -17,7 +17,7 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 _EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 done; 1 the answer is no (damage was "
-    "found, the key is not there); 2 wrong use; 3 it could not be done."
+    "found, the key does not exist); 2 wrong use; 3 the command failed."
 )
 
 
@@ -25,12 +25,12 @@ _EPILOG = (
 def cli() -> None:
     """Look inside the state of a Spark Structured Streaming query, and change it as a whole.
 
-    CHECKPOINT is the query's checkpointLocation, a path or a URI such as s3://bucket/folder. To
-    look takes no Spark, and the query may run meanwhile. What changes something (rescale, rollback,
-    migrate, clone, savepoint, vacuum) starts Spark for it.
+    CHECKPOINT is the query's checkpointLocation, a path or a URI such as s3://bucket/folder.
+    Commands that read need no Spark, and the query may run meanwhile. Commands that change
+    something (rescale, rollback, migrate, clone, savepoint, vacuum) start Spark.
 
-    TABLE is an operator, by number, name or kind (agg, dedup, join, session, limit, groups, tws),
-    and, where it has several tables, which one: join/left, tws/count.
+    TABLE is an operator, by number, name or kind (agg, dedup, join, session, limit, groups, tws).
+    If the operator has several tables, add the name of one: join/left, tws/count.
     """
 
 
@@ -64,6 +64,6 @@ def command(*decorators: Callable[[C], C]) -> Callable[[C], click.Command]:
 
 output = click.option(
     "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="Text, at most 1,000 rows; or JSON: an object, of tables one a line.",
+    help="Text, at most 1,000 rows; or JSON: one object, for tables one object a line.",
 )  # fmt: skip
 checkpoint = click.argument("checkpoint")

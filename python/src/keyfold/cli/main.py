@@ -43,10 +43,10 @@ def describe(output: Output, checkpoint: str) -> None:
 @command(_checkpoint, click.argument("what", type=click.Choice([
     *_INSPECT, "column-families", "skew", "batches", "operators",
 ])), click.option(
-    "--by", type=click.Choice(["bytes", "rows"]), default="bytes", help="What skew is by."
+    "--by", type=click.Choice(["bytes", "rows"]), default="bytes", help="What skew measures."
 ), _output)  # fmt: skip
 def inspect(output: Output, checkpoint: str, what: str, by: str) -> None:
-    """Tables of metadata; skew reads all rows and lists the heaviest keys."""
+    """Tables of metadata; skew reads all rows and lists the largest keys."""
     opened = open_checkpoint(checkpoint)
     inspector = opened.inspect
     match what:
@@ -88,7 +88,7 @@ def get(output: Output, checkpoint: str, table: str, key: str, batch: int) -> in
 @command(
     _checkpoint,
     _table,
-    click.option("-c", "--columns", help="Columns, with commas between: key.user,value.count."),
+    click.option("-c", "--columns", help="Columns, separated by commas: key.user,value.count."),
     click.option("-w", "--where", help="A condition: key.user == 42 and value.count > 3."),
     _batch,
     click.option("-n", "--limit", type=int, default=20, show_default=True, help="-1 for all rows."),
@@ -122,7 +122,7 @@ def scan(  # noqa: PLR0913 - one for each option
     click.argument("after", type=int, default=-1), _output,
 )  # fmt: skip
 def diff(output: Output, checkpoint: str, table: str, before: int, after: int) -> None:
-    """What differs between the states after batches BEFORE and AFTER (the last by default)."""
+    """Differences between the states after batches BEFORE and AFTER (the last by default)."""
     output.table([_open(checkpoint, table).diff(before, after)])
 
 
@@ -132,7 +132,7 @@ diff.context_settings["ignore_unknown_options"] = True
 
 @command(_checkpoint, _table, _key, _output)
 def history(output: Output, checkpoint: str, table: str, key: str) -> int | None:
-    """One KEY, given as JSON, over the batches that are retained."""
+    """The values of one KEY, given as JSON, in all retained batches."""
     found = _open(checkpoint, table).history(_parsed(key))
     output.table([found])
     return None if found.num_rows else ExitCode.NO
@@ -144,7 +144,7 @@ def history(output: Output, checkpoint: str, table: str, key: str) -> int | None
     _output,
 )
 def fsck(output: Output, checkpoint: str, deep: bool) -> int | None:  # noqa: FBT001 - click's
-    """Look for damage in every file that the retained batches need."""
+    """Check every file that the retained batches need for damage."""
     with progress("checking") as told:
         found = open_checkpoint(checkpoint).fsck(deep=deep, progress=told)
     output.value(found.to_dict(), str(found))
@@ -153,7 +153,7 @@ def fsck(output: Output, checkpoint: str, deep: bool) -> int | None:  # noqa: FB
 
 @command(_checkpoint, click.argument("file", type=click.Path(dir_okay=False)), _output)
 def report(output: Output, checkpoint: str, file: str) -> None:
-    """Write one page of HTML with pictures to FILE."""
+    """Write a report with charts, one HTML page, to FILE."""
     with progress("reading") as told:
         open_checkpoint(checkpoint).report(file, progress=told)
     output.value({"file": file}, file)
@@ -167,7 +167,7 @@ def version(output: Output) -> None:
 
 @command(click.argument("shell", type=click.Choice(["bash", "zsh", "fish"])), _output)
 def completion(output: Output, shell: str) -> None:
-    """The script that completes this command in a SHELL: eval "$(keyfold completion bash)"."""
+    """Print the completion script for a SHELL: eval "$(keyfold completion bash)"."""
     kind = get_completion_class(shell)
     assert kind is not None  # noqa: S101 - click has these three
     script = kind(cli, {}, "keyfold", "_KEYFOLD_COMPLETE").source()

@@ -12,7 +12,11 @@ from keyfold.describe.values import CheckpointValues
 
 @dataclass(frozen=True)
 class Description(CheckpointValues):
-    """A checkpoint at one moment: plain values, a text for terminals and one for notebooks."""
+    """A checkpoint at one moment, as plain values. It can be printed, or shown in a notebook.
+
+    Times are in ms since 1970, None if no log has them. `oldest_batch` is the oldest still in the
+    batch log. `earlier_batches` are those before a migration.
+    """
 
     def __str__(self) -> str:
         """A text of at most 80 columns, without colours."""

@@ -86,7 +86,7 @@ class OperatorDescription:
 
 @dataclass(frozen=True)
 class CheckpointValues:
-    """A checkpoint at one moment. Times are in ms since 1970, None when no log says.
+    """A checkpoint at one moment. Times are in ms since 1970, None if no log has them.
 
     `oldest_batch` is the oldest still in the batch log; it is the query's first only if it is 0.
     `earlier_batches` are those in the log from before a migration, whose state is another
@@ -120,6 +120,6 @@ class CheckpointValues:
         return sum(store.disk_bytes for it in self.operators for store in it.stores)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as values that JSON can hold, with the totals."""
+        """The same as values for JSON, with the totals."""
         totals = {"rows": self.rows, "live_bytes": self.live_bytes, "disk_bytes": self.disk_bytes}
         return asdict(self) | {"totals": totals}

@@ -47,7 +47,7 @@ HARMLESS = WASTE | {Kind.REPLACED}
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong. `path` is that of a file or folder as users write it."""
+    """One problem. `path` is the file or folder as users write it."""
 
     kind: Kind
     path: str
@@ -55,15 +55,15 @@ class Finding:
 
     @property
     def is_damage(self) -> bool:
-        """Whether state is lost or wrong, and not only space wasted."""
+        """Whether state is lost or wrong; other findings only waste space."""
         return self.kind not in HARMLESS
 
 
 @dataclass(frozen=True)
 class FsckReport:
-    """What was looked at and what was found, the worst first.
+    """What was checked, and the findings, the worst first.
 
-    `earlier_batches`, from before a migration, were not: their state is another provider's.
+    `earlier_batches`, before a migration, were not checked: they belong to another provider.
     """
 
     path: str
@@ -76,7 +76,7 @@ class FsckReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is damaged."""
+        """Whether there is no damage."""
         return not any(finding.is_damage for finding in self.findings)
 
     def to_arrow(self) -> pa.Table:
@@ -86,7 +86,7 @@ class FsckReport:
         return pa.Table.from_pylist(rows, schema)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as values that JSON can hold."""
+        """The same as values for JSON."""
         found = [asdict(it) | {"kind": it.kind.value} for it in self.findings]
         return asdict(self) | {"findings": found, "ok": self.ok}
 

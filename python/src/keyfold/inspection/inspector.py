@@ -20,10 +20,10 @@ from keyfold.storage import Storage
 
 
 class Inspector:
-    """Reads listings and footers; rows only for `skew`. Every method tells how it is now.
+    """Tables from listings and footers; only `skew` reads rows. Every call reads them again.
 
-    Each may raise BatchNotRetainedError, CheckpointDamagedError and StorageError. A store whose
-    head cannot be read is left out of tables about heads: `fsck` says why.
+    Each method may raise BatchNotRetainedError, CheckpointDamagedError and StorageError. Tables
+    about heads omit a store whose head cannot be read: `fsck` says why.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -52,9 +52,9 @@ class Inspector:
         return self._of_kind(Kind.REFERENCE)
 
     def groups(self, batch: int = -1) -> pa.Table:
-        """What the files of a version say of each key group: entries and bytes, newest file first.
+        """Entries and bytes of each key group in the files of a version, newest file first.
 
-        Entries that a later file replaces count as well; `skew` counts rows.
+        Entries that a later file replaces count too; `skew` counts rows.
         """
         return read_at(self._storage, batch, lambda it: rows.groups(self._parts(it)))
 
@@ -63,17 +63,17 @@ class Inspector:
         return read_at(self._storage, batch, lambda it: rows.families(self._parts(it)))
 
     def skew(self, by: str = "bytes", batch: int = -1, top: int = 20) -> Skew:
-        """How unevenly the state is spread over partitions and key groups, and its heaviest keys.
+        """How evenly the state is spread over partitions and key groups, and its largest keys.
 
-        All rows are read.
+        It reads all rows.
 
         Args:
             by: `bytes` or `rows`.
             batch: a batch of the query.
-            top: how many keys of each table to name.
+            top: number of keys of each table to list.
 
         Raises:
-            InvalidArgumentError: `by` is something else.
+            InvalidArgumentError: `by` has another value.
         """
         return read_at(
             self._storage,

@@ -37,7 +37,7 @@ ALIASES = {
 
 
 class Operator:
-    """A stateful operator of a query. With one table alone it can be read itself."""
+    """A stateful operator of a query. If it has only one table, its methods read that table."""
 
     def __init__(self, storage: Storage, metadata: OperatorMetadata) -> None:
         self._storage = storage
@@ -50,7 +50,7 @@ class Operator:
 
     @property
     def name(self) -> str:
-        """Spark's name of it."""
+        """Its name in Spark."""
         return self.metadata.name
 
     @property
@@ -65,11 +65,11 @@ class Operator:
 
     @cached_property
     def tables(self) -> Mapping[str, StateTable]:
-        """Its tables by name; those that Spark keeps for itself have names with `$` or a store's.
+        """Its tables by name; Spark's internal tables have names with `$`, or the name of a store.
 
         Raises:
-            FileMissingError: a schema file is not there.
-            CheckpointDamagedError: one cannot be understood.
+            FileMissingError: a schema file does not exist.
+            CheckpointDamagedError: a schema file cannot be parsed.
         """
         return {
             layout.name: StateTable(Source(self._storage, self.metadata, layout))
@@ -77,7 +77,7 @@ class Operator:
         }
 
     def __getitem__(self, name: str) -> StateTable:
-        """A table by name; raises UnknownNameError, and what `tables` raises."""
+        """A table by name; raises UnknownNameError, and the errors of `tables`."""
         found = self.tables.get(name)
         if found is None:
             raise unknown(f"in operator {self.id}", name, list(self.tables))

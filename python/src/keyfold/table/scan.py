@@ -22,10 +22,10 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class Scan:
-    """Some rows and columns of a state at one batch. Nothing is read before it is asked for.
+    """Some rows and columns of a state at one batch. Rows are read when a method is called.
 
-    What a method returns is of one batch: of the one asked for, or of the last committed when it
-    began. Every method may raise BatchNotRetainedError, and what reading files raises.
+    The result of a method is from one batch: the requested batch, or the last committed one when
+    the method began. Every method may raise BatchNotRetainedError, and the errors of reading files.
     """
 
     source: Source
@@ -40,10 +40,10 @@ class Scan:
         return self.shaped(self.source.layout.arrow.empty_table()).schema
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows, a partition after the other.
+        """The rows, one partition after the other.
 
-        A query may remove the files of a batch before all of it has been read. What was given out
-        cannot be taken back then, so BatchNotRetainedError is raised; `to_arrow` begins anew.
+        The query may remove the files of a batch before all of them have been read. Because some
+        rows were already returned, this raises BatchNotRetainedError; `to_arrow` starts again.
         """
         batch = find_batch(self.source.storage, self.batch)
         try:
@@ -59,7 +59,7 @@ class Scan:
             ) from error
 
     def to_arrow(self) -> pa.Table:
-        """All rows. If files of the last batch go meanwhile, they are read of a newer one."""
+        """All rows. If the query removes files of the last batch meanwhile, reads a newer batch."""
         tables = read_at(self.source.storage, self.batch, lambda it: list(self._tables(it)))
         return pa.concat_tables(tables) if tables else self.schema.empty_table()
 
@@ -81,11 +81,11 @@ class Scan:
         return found
 
     def count(self) -> int:
-        """Number of rows; without a condition, most often from footers alone."""
+        """Number of rows; without a condition, usually from footers alone."""
         return read_at(self.source.storage, self.batch, self._count)
 
     def shaped(self, table: pa.Table) -> pa.Table:
-        """The rows and columns of a table that are asked for; no limit."""
+        """The requested rows and columns of a table, without the limit."""
         if self.where is not None:
             table = table.filter(condition(self.where, table.schema))
         if self.columns is not None:

@@ -26,8 +26,8 @@ class StateTable:
 
     A list's elements are in `list_element`, a map's in `user_map_key` and `user_map_value`, and
     timers have `expiration_timestamp_ms`. Batches are numbers of the query's batches; -1 is the
-    last committed, -2 the one before it. Besides what is said there, methods raise
-    BatchNotRetainedError for a batch that is not there, and FileMissingError or FileCorruptError
+    last committed, -2 the one before it. Besides the errors that they list, methods raise
+    BatchNotRetainedError for a batch that cannot be read, and FileMissingError or FileCorruptError
     for files that the batch needs.
     """
 
@@ -36,12 +36,12 @@ class StateTable:
 
     @property
     def name(self) -> str:
-        """The name by which its operator has it."""
+        """Its name in the operator."""
         return self.source.layout.name
 
     @property
     def kind(self) -> str:
-        """What it holds: rows, list, map, timers or join side."""
+        """What it contains: rows, list, map, timers or join side."""
         return self.source.layout.shape.value
 
     @property
@@ -50,10 +50,11 @@ class StateTable:
         return self.source.layout.arrow
 
     def get(self, key: Mapping[str, Any], batch: int = -1) -> pa.Table:
-        """The rows of a key, none if it is not there; only its key group's blocks are read.
+        """The rows of a key, none if it does not exist; reads only the blocks of its key group.
 
         Args:
-            key: values by name of column. Columns that do not place the row may be left out.
+            key: values by name of column. Columns that do not determine the partition may be left
+                out.
             batch: a batch of the query.
 
         Raises:
@@ -78,19 +79,19 @@ class StateTable:
         *,
         flatten: bool = True,
     ) -> Scan:
-        """Rows, read when the result is asked for them.
+        """Rows of the table. They are read when a method of the result returns them.
 
         Args:
-            columns: names of columns, with fields behind a dot: `value.count`. All by default.
+            columns: names of columns, with fields after a dot: `value.count`. By default all.
             where: a condition, as text (`key.user == 42 and value.count > 3`) or as an expression
                 of `pyarrow.compute`.
             batch: a batch of the query.
-            limit: the most rows to return.
+            limit: the largest number of rows to return.
             flatten: whether lists and maps have a row for each element, or one for each key.
 
         Raises:
-            InvalidArgumentError: the condition cannot be understood.
-            UnknownNameError: a column is not there.
+            InvalidArgumentError: the condition cannot be parsed.
+            UnknownNameError: a column does not exist.
         """
         layout = replace(self.source.layout, flat=flatten)
         if where is not None:
@@ -103,10 +104,10 @@ class StateTable:
         return self.scan(batch=batch).count()
 
     def diff(self, before: int, after: int = -1) -> pa.Table:
-        """What differs between two batches: `change` is inserted, updated or deleted.
+        """Differences between two batches: `change` is inserted, updated or deleted.
 
-        Other columns than those of the key are there twice, `before_value` and `after_value`; where
-        a key has several values, they are lists.
+        Columns other than the key appear twice, as `before_value` and `after_value`. If a key has
+        several values, they are lists.
         """
         storage = self.source.storage
 
@@ -121,10 +122,10 @@ class StateTable:
         return read_at(storage, after, compare)
 
     def history(self, key: Mapping[str, Any]) -> pa.Table:
-        """Every state of a key over the batches that are retained, with `batch_id` and `change`.
+        """The values of a key in all retained batches, with `batch_id` and `change`.
 
-        `change` is `present` for what was there at the oldest batch, then inserted, updated or
-        deleted. Raises as `get` does.
+        `change` is `present` if the oldest batch already has the key, then inserted, updated or
+        deleted. Raises the errors of `get`.
         """
         return history(self.source, key)
 
@@ -139,20 +140,20 @@ class StateTable:
     ) -> DataFrame:
         """The rows as a DataFrame, read by Spark's Python workers, a task for each partition.
 
-        The workers need this package (on a cluster that lacks it: `spark-submit --py-files`, or
-        `addArtifacts`) and reach the checkpoint by the same path. Rows and columns that are not
-        asked for do not leave them. The batch is settled now.
+        The workers need this package (on a cluster without it: `spark-submit --py-files`, or
+        `addArtifacts`) and must reach the checkpoint by the same path. They return only the
+        requested rows and columns. The batch is chosen when this method is called.
 
         Args:
             spark: a session, classic or Connect.
-            columns: as for `scan`, as the other arguments.
-            where: a condition.
+            columns: as for `scan`.
+            where: as for `scan`.
             batch: a batch of the query.
             flatten: whether lists and maps have a row for each element.
 
         Raises:
-            InvalidArgumentError: the condition cannot be understood.
-            UnknownNameError: a column is not there.
+            InvalidArgumentError: the condition cannot be parsed.
+            UnknownNameError: a column does not exist.
         """
         from keyfold.table.spark_frame import spark_frame  # noqa: PLC0415 - PySpark need not be there
 
