@@ -38,6 +38,9 @@ val sparkJavaOptions = Seq(
   "java.base/sun.util.calendar"
 ).map(module => s"--add-opens=$module=ALL-UNNAMED")
 
+lazy val prepare =
+  taskKey[File]("Compiles a program and writes the java argument file that starts it")
+
 lazy val bundle = taskKey[File]("Puts the jar that users take where the Python wheel picks it up")
 
 lazy val shared = Seq(
@@ -102,3 +105,128 @@ lazy val spark = (project in file("jvm/spark"))
 lazy val keyfold = (project in file("."))
   .aggregate(core, spark)
   .settings(publish / skip := true)
+
+// What follows is not part of the root aggregate: `sbt test` must neither download nor run it.
+
+// What runs tests and benchmarks in processes of their own.
+lazy val testkit = (project in file("jvm/testkit"))
+  .settings(
+    name := "keyfold-testkit",
+    publish / skip := true,
+    scalacOptions := (spark / scalacOptions).value,
+    libraryDependencies += "org.apache.spark" %% "spark-sql" % line.spark % Provided
+  )
+
+// All providers side by side: jvm/bench/README.md. Classes of tests besides, which stores of the
+// benchmarks need too.
+lazy val bench = (project in file("jvm/bench"))
+  .dependsOn(spark % "compile->compile;compile->test", testkit)
+  .settings(
+    name := "keyfold-bench",
+    publish / skip := true,
+    scalacOptions := (spark / scalacOptions).value,
+    libraryDependencies ++= Seq(
+      "org.apache.spark" %% "spark-sql" % line.spark,
+      "com.lihaoyi" %% "ujson" % "4.1.0"
+    ),
+    prepare := {
+      val classes = (Compile / classDirectory).value
+      // Results hold for exactly this code; what runs cells and writes the page is not in it.
+      val measured = (spark / Runtime / fullClasspath).value.files
+        .filter(_.isDirectory) :+ classes / "io" / "keyfold" / "bench" / "cell"
+      val file = target.value / "java.args"
+      JavaArgs.write(
+        file,
+        (Compile / fullClasspath).value.files,
+        Seq(
+          s"-Dkeyfold.bench.measured=${JavaArgs.path(measured)}",
+          s"-Dkeyfold.bench.java.args=$file",
+          s"-Dkeyfold.bench.spark.version=${line.spark}"
+        ) ++ sparkJavaOptions
+      )
+    }
+  )
+
+val parquetVersion = "1.17.0" // of Spark 4.2.0
+
+// Spark publishes its compiled tests beside each module, but not what those tests depend on.
+val sparkTestJars = Seq("sql", "catalyst", "core", "sql-api", "common-utils", "tags")
+  .map(module => "org.apache.spark" %% s"spark-$module" % line.spark % Test classifier "tests")
+
+val sparkTestLibraries = Seq(
+  "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test,
+  "org.scalatestplus" %% "mockito-5-18" % "3.2.19.0" % Test,
+  "org.mockito" % "mockito-core" % "5.23.0" % Test,
+  "org.apache.parquet" % "parquet-column" % parquetVersion % Test classifier "tests",
+  "org.apache.parquet" % "parquet-common" % parquetVersion % Test classifier "tests",
+  "org.apache.parquet" % "parquet-hadoop" % parquetVersion % Test classifier "tests"
+)
+
+lazy val unpackTestResources =
+  taskKey[File]("Unpacks the resources of Spark's test jars: suites look them up as files")
+
+// Spark's own state tests, run against Keyfold: jvm/conformance/README.md.
+lazy val conformance = (project in file("jvm/conformance"))
+  .dependsOn(spark, testkit)
+  .settings(
+    name := "keyfold-conformance",
+    publish / skip := true,
+    scalacOptions := (spark / scalacOptions).value,
+    libraryDependencies ++= Seq(
+      "org.apache.spark" %% "spark-sql" % line.spark,
+      "org.scalatest" %% "scalatest" % "3.2.19"
+    ) ++ sparkTestJars ++ sparkTestLibraries,
+    Test / fork := true,
+    // Spark's suites run in a JVM each, by the runner; sbt tests the runner.
+    Test / testOptions += Tests.Filter(_.endsWith(".RunnerSuite")),
+    unpackTestResources := {
+      val resources = target.value / s"spark-${line.spark}-test-resources"
+      val jars = (Test / update).value
+        .matching(artifactFilter(classifier = "tests"))
+        .filter(jar => Seq("spark-core_", "spark-sql_").exists(jar.getName.startsWith))
+      if (!resources.exists) {
+        // A half unpacked folder must not be taken for a whole one.
+        val unfinished = target.value / "unpacking"
+        IO.delete(unfinished)
+        jars.foreach(IO.unzip(_, unfinished, (entry: String) => !entry.endsWith(".class")))
+        IO.move(unfinished, resources)
+      }
+      resources
+    },
+    prepare := {
+      // Results hold for exactly this code; jars are Spark's and have their version in the name.
+      val tested = (spark / Runtime / fullClasspath).value.files.filter(_.isDirectory)
+      val file = target.value / "java.args"
+      JavaArgs.write(
+        file,
+        unpackTestResources.value +: (Test / fullClasspath).value.files,
+        Seq(
+          s"-Dkeyfold.conformance.tested=${JavaArgs.path(tested)}",
+          s"-Dkeyfold.conformance.suites=${JavaArgs.path((Test / products).value)}",
+          s"-Dkeyfold.conformance.version=${version.value}",
+          s"-Dkeyfold.conformance.java.args=$file",
+          s"-Dkeyfold.conformance.spark.version=${line.spark}"
+        ) ++ sparkJavaOptions
+      )
+    }
+  )
+
+// Races at the level of the memory model, in JVMs of their own: jvm/jcstress/README.md.
+lazy val jcstress = (project in file("jvm/jcstress"))
+  .dependsOn(core % "compile->test")
+  .settings(
+    name := "keyfold-jcstress",
+    publish / skip := true,
+    crossPaths := false,
+    // The library brings the annotation processor that writes the harness.
+    libraryDependencies += "org.openjdk.jcstress" % "jcstress-core" % "0.16",
+    javacOptions := Seq("--release", "17"),
+    // The processor lists the tests of one compilation: each must be of all.
+    incOptions := incOptions.value.withRecompileAllFraction(0),
+    prepare := {
+      // With what Spark provides to core.
+      val files =
+        (Compile / fullClasspath).value.files ++ (core / Test / fullClasspath).value.files
+      JavaArgs.write(target.value / "java.args", files.distinct, Nil)
+    }
+  )

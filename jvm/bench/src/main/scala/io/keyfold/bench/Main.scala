@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 import java.time.Instant
 
-import io.keyfold.conformance.TestedCode
+import io.keyfold.testkit.TestedCode
 
 /** Runs the cells of the plan that have no result yet, then writes the page; see README.md. */
 object Main {

@@ -6,6 +6,8 @@ import java.nio.file.{Files, Path}
 import java.nio.file.StandardOpenOption.APPEND
 import java.time.LocalDate
 
+import io.keyfold.testkit.TestedCode
+
 /** Runs the suites of `suites.txt` one after the other; see README.md for the options. */
 object Main {
   private val Home = Path.of("jvm", "conformance")

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 import java.nio.file.StandardOpenOption.APPEND
 
+import io.keyfold.testkit.RunnerWatch
 import org.scalatest.{Args, DynaTags, Filter, Reporter, Suite}
 import org.scalatest.events._
 

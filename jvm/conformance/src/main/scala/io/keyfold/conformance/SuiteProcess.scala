@@ -120,7 +120,7 @@ object SuiteProcess {
     // each other until these seconds are over, 300 and 60 unless said.
     "-Dspark.sql.streaming.stateStore.maintenanceShutdownTimeout=3",
     "-Dspark.sql.streaming.stateStore.maintenanceForceShutdownTimeout=5",
-    "-Dspark.hadoop.fs.AbstractFileSystem.file.impl=io.keyfold.conformance.ShelllessLocalFs"
+    "-Dspark.hadoop.fs.AbstractFileSystem.file.impl=io.keyfold.testkit.ShelllessLocalFs"
   )
 
   private def ClassPath = System.getProperty("java.class.path")

@@ -2,6 +2,7 @@ package io.keyfold.conformance
 
 import java.nio.file.{Files, Path}
 
+import io.keyfold.testkit.TestedCode
 import org.scalatest.{Args, BeforeAndAfterEach}
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -1,6 +1,7 @@
 package io.keyfold.format
 
 import io.keyfold.format.wire.Codec
+import io.keyfold.errors.CorruptFile
 import io.keyfold.group.Selection
 import io.keyfold.model.{Family, VersionId}
 
@@ -27,7 +28,24 @@ final case class Footer(
   * @param checksum
   *   in its trailer: of the footer, which has those of all else
   */
-final case class Fingerprint(length: Long, checksum: Int)
+final case class Fingerprint(length: Long, checksum: Int) {
+
+  /** Whether a snapshot that was made of the delta or reference with this fingerprint counts, by
+    * what is there now: docs/FORMAT.md, rule R8.
+    *
+    * @param openIfThere
+    *   opens the version's file of a kind
+    * @return
+    *   true also if that file is damaged: it tells nothing
+    */
+  def isOfHead(openIfThere: FileKind => Option[FileReader]): Boolean =
+    try {
+      Iterator(FileKind.Delta, FileKind.Reference).flatMap(openIfThere).nextOption().forall { head =>
+        try head.fingerprint == this
+        finally head.close()
+      }
+    } catch { case _: CorruptFile => true }
+}
 
 /** Whose file this is.
   *

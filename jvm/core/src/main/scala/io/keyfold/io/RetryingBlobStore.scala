@@ -56,7 +56,7 @@ final class RetryingBlobStore(
     def attempt(number: Int): T = {
       val result =
         try Right(operation)
-        catch { case e: IOException if number < Attempts && mayPass(e) => Left(e) }
+        catch { case e: IOException if number < Attempts && isTransient(e) => Left(e) }
       result match {
         case Right(value) => value
         case Left(e)      =>
@@ -101,7 +101,7 @@ object RetryingBlobStore {
   val Attempts = 3
   private val FirstPauseMs = 100L
 
-  private def mayPass(e: IOException): Boolean = e match {
+  private def isTransient(e: IOException): Boolean = e match {
     case _: SocketTimeoutException                                             => true
     case _: FileNotFoundException | _: EOFException | _: AccessDeniedException => false
     case _: InterruptedIOException | _: ClosedByInterruptException             => false

@@ -118,12 +118,8 @@ private[rescale] final class OldPartition(
     }
   }
 
-  /** docs/FORMAT.md, rule R8. */
   private def isHead(version: VersionId, file: Fingerprint) =
-    Seq(FileKind.Delta, FileKind.Reference).find(has(version, _)).forall { kind =>
-      try open(version, kind)(_.fingerprint) == file
-      catch { case _: CorruptFile => true }
-    }
+    file.isOfHead(kind => Option.when(has(version, kind))(open(version, kind)))
 
   private def onTopOf(version: VersionId, newer: List[FileReference]): OldPartition.Chain = {
     val base = if (version == head.version) footer else footerOf(version, FileKind.Reference)
@@ -145,13 +141,14 @@ private[rescale] final class OldPartition(
     Selection.All
   )
 
-  private def footerOf(version: VersionId, kind: FileKind): Footer = open(version, kind)(_.footer)
-
-  private def open[T](version: VersionId, kind: FileKind)(read: FileReader => T): T = {
-    val file = FileReader.open(blobs, path(version, kind), version, kind)
-    try read(file)
+  private def footerOf(version: VersionId, kind: FileKind): Footer = {
+    val file = open(version, kind)
+    try file.footer
     finally file.close()
   }
+
+  private def open(version: VersionId, kind: FileKind) =
+    FileReader.open(blobs, path(version, kind), version, kind)
 
   private def missing(version: VersionId, kind: FileKind) = new MissingFile(
     blobs.describe(path(version, kind)),

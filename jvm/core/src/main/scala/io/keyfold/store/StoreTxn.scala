@@ -6,8 +6,8 @@ import io.keyfold.errors.{Invalid, MisplacedRow, OutOfOrder}
 import io.keyfold.map.{MapTxn, RowCursor}
 import io.keyfold.mem.Slice
 import io.keyfold.model.{FamilySpec, Names, StoreLocation, VersionId}
-import io.keyfold.store.file.{Placement, RowSeal, StoreSettings}
-import io.keyfold.store.load.Resident
+import io.keyfold.store.file.{Placement, RowChecksum, StoreSettings}
+import io.keyfold.store.load.LoadedVersions
 
 /** The version after `base`, being written. Reads see the transaction's own writes; after `commit`
   * they still work, after `abort` they do not. Slices handed out stay until it is released, which
@@ -15,20 +15,20 @@ import io.keyfold.store.load.Resident
   *
   * @param always
   *   families that every version has
-  * @param anew
+  * @param startedEmpty
   *   it began without rows and builds on no file
   */
 final class StoreTxn private[store] (
-    store: VersionedStore,
+    owner: StoreTxn.Owner,
     location: StoreLocation,
     val base: VersionId,
-    private[store] val resident: Resident,
+    private[store] val loaded: LoadedVersions,
     override private[store] val rows: MapTxn,
     always: Seq[FamilySpec],
     settings: StoreSettings,
-    seal: RowSeal,
-    private[store] val anew: Boolean
-) extends StoreView(rows, base, location, seal) {
+    rowChecksum: RowChecksum,
+    private[store] val startedEmpty: Boolean
+) extends StoreView(rows, base, location, rowChecksum) {
   import StoreTxn._
 
   /** The thread that began it. */
@@ -93,7 +93,7 @@ final class StoreTxn private[store] (
   def put(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
     requireUpdating("put")
     if (!placements(family).fits(hash)) throw misplaced(family, hash)
-    rows.put(family, hash, key, seal.close(key, value))
+    rows.put(family, hash, key, rowChecksum.append(key, value))
   }
 
   /** Adds a value behind those of the key, if any; copies both in.
@@ -104,7 +104,7 @@ final class StoreTxn private[store] (
   def append(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
     requireUpdating("append")
     if (!placements(family).fits(hash)) throw misplaced(family, hash)
-    rows.append(family, hash, key, seal.close(key, value))
+    rows.append(family, hash, key, rowChecksum.append(key, value))
   }
 
   /** @return whether the key was there */
@@ -159,15 +159,15 @@ final class StoreTxn private[store] (
   def commit(id: String = "", forceSnapshot: Boolean = false): VersionId = {
     requireUpdating("commit")
     val version = VersionId(base.version + 1, id)
-    store.commit(this, version, forceSnapshot)
-    if (state.compareAndSet(Updating, Committed)) store.ended()
+    owner.commit(this, version, forceSnapshot)
+    if (state.compareAndSet(Updating, Committed)) owner.ended()
     version
   }
 
   /** Gives the rows up. Harmless when repeated, or after `commit`. */
   def abort(): Unit = if (state.compareAndSet(Updating, Aborted)) {
     rows.abort()
-    store.ended()
+    owner.ended()
   }
 
   /** As `abort`; and what it has handed out may be freed. */
@@ -199,7 +199,18 @@ final class StoreTxn private[store] (
   )
 }
 
-private object StoreTxn {
+private[store] object StoreTxn {
+
+  /** What a transaction asks of the store that began it. */
+  trait Owner {
+
+    /** Makes a transaction's rows a version: the file first, then memory. */
+    def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit
+
+    /** The transaction will not write any more. */
+    def ended(): Unit
+  }
+
   sealed abstract class State(val name: String)
   case object Updating extends State("open")
   case object Committed extends State("committed")

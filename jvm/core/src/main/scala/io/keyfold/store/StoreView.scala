@@ -4,7 +4,7 @@ import io.keyfold.errors.FamilyMismatch
 import io.keyfold.map.{MapView, RowCursor}
 import io.keyfold.mem.Slice
 import io.keyfold.model.{Family, FamilySpec, StoreLocation, VersionId}
-import io.keyfold.store.file.RowSeal
+import io.keyfold.store.file.RowChecksum
 
 /** A version to read. Families are addressed by index into [[families]]; -1 is one without rows.
   *
@@ -15,12 +15,12 @@ class StoreView private[store] (
     private[store] val rows: MapView,
     val version: VersionId,
     location: StoreLocation,
-    private[store] val seal: RowSeal
+    private[store] val rowChecksum: RowChecksum
 ) {
   import StoreView._
 
   /** The version's families and how much they hold. */
-  def families: IndexedSeq[Family] = rows.families.map(seal.withoutSeals)
+  def families: IndexedSeq[Family] = rows.families.map(rowChecksum.withoutChecksums)
 
   /** Index of a family whose rows are kept as `wanted` says; -1 if there is none of that name.
     *
@@ -45,23 +45,23 @@ class StoreView private[store] (
 
   def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean =
     family >= 0 && rows.get(family, hash, key, value) && {
-      seal.read(key, value)
+      rowChecksum.read(key, value)
       true
     }
 
   /** The row of a key, if it is there, with all its values. */
   def values(family: Int, hash: Int, key: Slice): RowCursor =
-    if (family < 0) NoRows else seal.reading(rows.values(family, hash, key))
+    if (family < 0) NoRows else rowChecksum.reading(rows.values(family, hash, key))
 
   def scan(family: Int): RowCursor =
-    if (family < 0) NoRows else seal.reading(rows.scan(family))
+    if (family < 0) NoRows else rowChecksum.reading(rows.scan(family))
 
   def scanPrefix(family: Int, prefix: Slice): RowCursor =
-    if (family < 0) NoRows else seal.reading(rows.scanPrefix(family, prefix))
+    if (family < 0) NoRows else rowChecksum.reading(rows.scanPrefix(family, prefix))
 
   /** Rows of an ordered family with `start <= key < end`, in key order; null: no bound. */
   def scanRange(family: Int, start: Slice, end: Slice): RowCursor =
-    if (family < 0) NoRows else seal.reading(rows.scanRange(family, start, end))
+    if (family < 0) NoRows else rowChecksum.reading(rows.scanRange(family, start, end))
 
   def release(): Unit = rows.release()
 }

@@ -12,8 +12,8 @@ import io.keyfold.io.{BlobStore, RetryingBlobStore}
 import io.keyfold.map.StateMap
 import io.keyfold.mem.MemoryUse
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
-import io.keyfold.store.file.{Lineage, RowSeal, StoreCounters, StoreFiles, StoreSettings}
-import io.keyfold.store.load.{FileLoader, Resident}
+import io.keyfold.store.file.{Lineage, RowChecksum, StoreCounters, StoreFiles, StoreSettings}
+import io.keyfold.store.load.{FileLoader, LoadedVersions}
 import io.keyfold.store.retention.{FrozenFiles, Retention}
 import org.slf4j.LoggerFactory
 
@@ -43,9 +43,9 @@ final class VersionedStore(
 
   val counters = new StoreCounters
   private val blobs = new RetryingBlobStore(blobStore, () => counters.retries.increment())
-  private val files = new StoreFiles(blobs, location, settings, clock, () => newSeal())
+  private val files = new StoreFiles(blobs, location, settings, clock, () => newChecksum())
   private val loader =
-    new FileLoader(files, location, settings, counters, () => newSeal(), newMap)
+    new FileLoader(files, location, settings, counters, () => newChecksum(), newMap)
   private val retention =
     new Retention(files, new FrozenFiles(blobs, location, files), settings, counters)
   private val writer = new Semaphore(1)
@@ -55,7 +55,7 @@ final class VersionedStore(
   private val loads = new ReentrantLock
 
   // Guarded by this, which nobody holds while files are read or written, or somebody is told.
-  private var resident: Option[Resident] = None
+  private var loaded: Option[LoadedVersions] = None
   private var confirmed: Option[VersionId] = None
   private var closed = false
 
@@ -75,7 +75,7 @@ final class VersionedStore(
     * @throws io.keyfold.errors.StoreError
     *   if the head of `base` is there and cannot be read: it decides the number of key groups
     */
-  def beginAnew(base: VersionId): StoreTxn = {
+  def beginEmpty(base: VersionId): StoreTxn = {
     val keyGroups = loader.keyGroups(base).getOrElse(settings.keyGroupsOfNew)
     writing(base)(withNew(empty(keyGroups))(begin(base, _, VersionId.Empty)))
   }
@@ -107,14 +107,14 @@ final class VersionedStore(
     * @param rowsOf
     *   the version in memory whose rows it begins with
     */
-  private def begin(base: VersionId, in: Resident, rowsOf: VersionId): StoreTxn = {
+  private def begin(base: VersionId, in: LoadedVersions, rowsOf: VersionId): StoreTxn = {
     in.retain(base, settings.versionsInMemory)
     keep(in)
     confirmed = Some(base)
     val rows = in.map.begin(rowsOf)
     try {
-      val anew = rowsOf != base
-      new StoreTxn(this, location, base, in, rows, families, settings, newSeal(), anew)
+      val startedEmpty = rowsOf != base
+      new StoreTxn(TxnOwner, location, base, in, rows, families, settings, newChecksum(), startedEmpty)
     } catch {
       case e: Throwable =>
         rows.release()
@@ -128,12 +128,12 @@ final class VersionedStore(
     *   if the version cannot be loaded
     */
   def read(version: VersionId): StoreView = withVersion(version) { in =>
-    val view = new StoreView(in.map.pin(version), version, location, newSeal())
-    val isOld = resident.flatMap(_.newest).exists(_.version > version.version)
+    val view = new StoreView(in.map.pin(version), version, location, newChecksum())
+    val isOld = loaded.flatMap(_.newest).exists(_.version > version.version)
     if (!isOld) {
       keep(in)
       confirmed = Some(version)
-    } else if (!resident.contains(in)) in.map.close()
+    } else if (!loaded.contains(in)) in.map.close()
     view
   }
 
@@ -145,7 +145,7 @@ final class VersionedStore(
     */
   def readReplayed(snapshot: VersionId, version: VersionId): StoreView = {
     val in = loader.replay(snapshot, version)
-    val view = new StoreView(in.map.pin(version), version, location, newSeal())
+    val view = new StoreView(in.map.pin(version), version, location, newChecksum())
     in.map.close()
     view
   }
@@ -161,7 +161,7 @@ final class VersionedStore(
   /** Writes a snapshot if enough deltas have come since the last one.
     *
     * Only of a version that the caller has built on or read, so that an attempt which was never
-    * made good cannot leave one.
+    * committed cannot leave one.
     *
     * @return
     *   the version a snapshot was written of
@@ -190,17 +190,17 @@ final class VersionedStore(
     */
   def cleanup(): Int = newestConfirmed.fold(0) { case (_, lineage) => retention.cleanup(lineage) }
 
-  private def newestConfirmed: Option[(Resident, Lineage)] = synchronized {
-    for (version <- confirmed; in <- resident; lineage <- in.lineage(version)) yield (in, lineage)
+  private def newestConfirmed: Option[(LoadedVersions, Lineage)] = synchronized {
+    for (version <- confirmed; in <- loaded; lineage <- in.lineage(version)) yield (in, lineage)
   }
 
   /** Memory that the store's rows take. */
-  def memory: MemoryUse = synchronized(resident).fold(MemoryUse.None)(_.map.memory)
+  def memory: MemoryUse = synchronized(loaded).fold(MemoryUse.None)(_.map.memory)
 
   /** Has these versions in memory from now on, instead of others. */
-  private def keep(in: Resident): Unit = {
-    resident.filter(_ ne in).foreach(_.map.close())
-    resident = Some(in)
+  private def keep(in: LoadedVersions): Unit = {
+    loaded.filter(_ ne in).foreach(_.map.close())
+    loaded = Some(in)
   }
 
   /** Lets go of memory, once the views and transactions that use it are released, and keeps none
@@ -216,20 +216,20 @@ final class VersionedStore(
   }
 
   /** Has a version in memory, loaded if need be, and does something with it under the lock. */
-  private def withVersion[T](version: VersionId)(use: Resident => T): T =
-    withResident(version)(use).getOrElse {
+  private def withVersion[T](version: VersionId)(use: LoadedVersions => T): T =
+    withLoaded(version)(use).getOrElse {
       loads.lockInterruptibly()
-      try withResident(version)(use).getOrElse(withNew(loaded(version))(use))
+      try withLoaded(version)(use).getOrElse(withNew(fresh(version))(use))
       finally loads.unlock()
     }
 
-  private def withResident[T](version: VersionId)(use: Resident => T): Option[T] = synchronized {
-    val found = resident.filter(_.holds(version))
+  private def withLoaded[T](version: VersionId)(use: LoadedVersions => T): Option[T] = synchronized {
+    val found = loaded.filter(_.holds(version))
     if (found.isDefined) counters.memoryHits.increment()
     found.map(use)
   }
 
-  private def withNew[T](in: Resident)(use: Resident => T): T = synchronized {
+  private def withNew[T](in: LoadedVersions)(use: LoadedVersions => T): T = synchronized {
     try use(in)
     finally
       if (closed) {
@@ -238,12 +238,12 @@ final class VersionedStore(
       }
   }
 
-  private def loaded(version: VersionId): Resident =
+  private def fresh(version: VersionId): LoadedVersions =
     if (version == VersionId.Empty) empty(settings.keyGroupsOfNew) else loadFiles(version)
 
-  private def empty(keyGroups: Int) = new Resident(newMap(keyGroups), keyGroups)
+  private def empty(keyGroups: Int) = new LoadedVersions(newMap(keyGroups), keyGroups)
 
-  private def loadFiles(version: VersionId): Resident = {
+  private def loadFiles(version: VersionId): LoadedVersions = {
     val start = clock.millis()
     val in = loader.load(version)
     counters.loads.increment()
@@ -257,7 +257,7 @@ final class VersionedStore(
       )
     }
     try
-      in.under(version)
+      in.lineageOf(version)
         .elements
         .find(_.kind == FileKind.Snapshot)
         .map(_.version)
@@ -270,16 +270,15 @@ final class VersionedStore(
     in
   }
 
-  /** Makes a transaction's rows a version: the file first, then memory. */
-  private[store] def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit = {
-    val lineage = if (txn.anew) commitSnapshot(txn, version) else commitDelta(txn, version)
+  private def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit = {
+    val lineage = if (txn.startedEmpty) commitSnapshot(txn, version) else commitDelta(txn, version)
     synchronized {
       txn.rows.commit(version)
-      txn.resident.committed(lineage)
-      txn.resident.retain(version, settings.versionsInMemory)
+      txn.loaded.committed(lineage)
+      txn.loaded.retain(version, settings.versionsInMemory)
     }
-    if (txn.anew) onSnapshot(version)
-    else if (forceSnapshot) tryWriteSnapshot(version, txn.resident)
+    if (txn.startedEmpty) onSnapshot(version)
+    else if (forceSnapshot) tryWriteSnapshot(version, txn.loaded)
   }
 
   /** Without ids a version may be committed again: after a rollback with other rows, or by an
@@ -288,11 +287,11 @@ final class VersionedStore(
     * would miss it: so it is replaced first.
     */
   private def commitDelta(txn: StoreTxn, version: VersionId): Lineage = {
-    val base = synchronized(txn.resident.under(txn.base))
+    val base = synchronized(txn.loaded.lineageOf(txn.base))
     if (version.id.isEmpty && files.hasSnapshot(version)) {
-      files.writeSnapshot(version, txn.resident.keyGroups, base.elements, txn.rows)
+      files.writeSnapshot(version, txn.loaded.keyGroups, base.elements, txn.rows)
     }
-    val delta = files.writeDelta(version, txn.resident.keyGroups, base.elements, txn.rows)
+    val delta = files.writeDelta(version, txn.loaded.keyGroups, base.elements, txn.rows)
     counters.deltas.increment()
     counters.deltaBytes.add(delta.length)
     base.grown(version, delta)
@@ -300,7 +299,7 @@ final class VersionedStore(
 
   /** Of a transaction that began anew; a delta of the same name would be taken for the head. */
   private def commitSnapshot(txn: StoreTxn, version: VersionId): Lineage = {
-    val snapshot = files.writeSnapshot(version, txn.resident.keyGroups, Nil, txn.rows)
+    val snapshot = files.writeSnapshot(version, txn.loaded.keyGroups, Nil, txn.rows)
     if (version.id.isEmpty) files.delete(version, FileKind.Delta)
     counters.snapshots.increment()
     counters.snapshotBytes.add(snapshot.length)
@@ -308,7 +307,7 @@ final class VersionedStore(
   }
 
   /** The version is durable without it, so its failure must not fail the commit. */
-  private def tryWriteSnapshot(version: VersionId, in: Resident): Unit =
+  private def tryWriteSnapshot(version: VersionId, in: LoadedVersions): Unit =
     try {
       writeSnapshot(version, in)
       ()
@@ -317,7 +316,7 @@ final class VersionedStore(
     }
 
   /** @return whether the version was still in memory */
-  private def writeSnapshot(version: VersionId, in: Resident): Boolean = {
+  private def writeSnapshot(version: VersionId, in: LoadedVersions): Boolean = {
     val pinned = synchronized {
       in.lineage(version)
         .filter(_ => in.holds(version))
@@ -336,17 +335,22 @@ final class VersionedStore(
     pinned.nonEmpty
   }
 
-  private def newSeal() = RowSeal.of(settings.rowChecksums, location, () => forget())
+  private def newChecksum() = RowChecksum.of(settings.rowChecksums, location, () => forget())
 
   /** Gives up what is in memory, since a row of it is damaged: the next task loads it anew. */
   private def forget(): Unit = synchronized {
-    resident.foreach(_.map.close())
-    resident = None
+    loaded.foreach(_.map.close())
+    loaded = None
   }
 
-  private[store] def ended(): Unit = {
-    owner = null
-    writer.release()
+  private object TxnOwner extends StoreTxn.Owner {
+    override def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit =
+      VersionedStore.this.commit(txn, version, forceSnapshot)
+
+    override def ended(): Unit = {
+      owner = null
+      writer.release()
+    }
   }
 
   private def acquireWriter(base: VersionId): Unit = {

@@ -3,7 +3,7 @@ package io.keyfold.rescale
 import io.keyfold.errors.{CorruptFile, MissingFile, RescaleRefused, StoreError, UnreadableVersion}
 import io.keyfold.format.{Manifest, RescalePlan}
 import io.keyfold.store.StoreFixture
-import io.keyfold.store.file.RowChecksums
+import io.keyfold.store.file.RowChecksumSettings
 import io.keyfold.testkit.FileContents
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -417,7 +417,7 @@ class RescaleSuite extends AnyFunSuite {
   }
 
   test("rows with checksums are moved with them") {
-    val settings = StoreFixture.settings.copy(rowChecksums = Some(RowChecksums(1)))
+    val settings = StoreFixture.settings.copy(rowChecksums = Some(RowChecksumSettings(1)))
     val it = new RescaledOperator(4, 48, ids = true, settings = settings)
     it.batch(puts("1"))
     it.rescale(6)

@@ -36,7 +36,7 @@ final class RescaledOperator(
   private var stores = Map.empty[Int, VersionedStore]
   private var attempts = 0
 
-  /** What the versions that were made good are. */
+  /** What the versions that were committed are. */
   val versions: mutable.Map[Long, Version] =
     mutable.Map(0L -> Version(partitions, Vector.fill(partitions)(""), Map.empty))
   var version = 0L

@@ -142,7 +142,7 @@ class AttemptSuite extends AnyFunSuite {
     test(s"format $format: a zombie that cleans up takes nothing away that is retained (fault 3)") {
       val on = new Executors
       val moved = goOn(on.storeA, VersionId.Empty, 10, id)
-      // What the zombie still has at hand was never made good.
+      // What the zombie still has at hand was never committed.
       commit(on.storeA, moved, if (id.isEmpty) "" else "lost")
       val last = goOn(on.storeB, moved, 20, id)
       on.storeA.snapshotIfDue()

@@ -23,7 +23,7 @@ final class History(ids: Boolean, settings: StoreSettings = StoreFixture.setting
 
   def plan: FaultPlan = fixture.faults.plan
 
-  /** The attempt at a version that was made good, if one was. */
+  /** The attempt at a version that was committed, if one was. */
   def attempt(version: Long): Option[Attempt] = good.get(version)
 
   def id(version: Long): VersionId = good(version).version
@@ -32,7 +32,7 @@ final class History(ids: Boolean, settings: StoreSettings = StoreFixture.setting
     * and may fail.
     *
     * @param on
-    *   version it builds on, if not the one that was made good
+    *   version it builds on, if not the one that was committed
     */
   def tryCommit(version: Long, on: Option[Attempt] = None, force: Boolean = false): Attempt = {
     attempts += 1
@@ -52,7 +52,7 @@ final class History(ids: Boolean, settings: StoreSettings = StoreFixture.setting
     attempt
   }
 
-  /** Commits a version, which is made good. */
+  /** Commits a version, which is committed. */
   def commit(version: Long, force: Boolean = false): Unit = {
     val attempt = tryCommit(version, force = force)
     tried = None

@@ -8,7 +8,7 @@ import io.keyfold.testkit.{Failure, Fault, FileCall}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Each operation of a store, with each file call that it makes failing in each way there is. Every
-  * version made good stays as it is; the version being committed is there whole or not at all; and
+  * version committed stays as it is; the version being committed is there whole or not at all; and
   * a retry goes through, in the process that met the fault and in another.
   */
 class InterruptedOperationSuite extends AnyFunSuite {

@@ -40,7 +40,7 @@ class LimitsSuite extends AnyFunSuite {
   test("no version comes after the largest number") {
     val store = new StoreFixture().open()
     assert(
-      intercept[Invalid](store.beginAnew(VersionId(Long.MaxValue))).condition ==
+      intercept[Invalid](store.beginEmpty(VersionId(Long.MaxValue))).condition ==
         "KEYFOLD_INVALID_VERSION"
     )
     store.begin(VersionId.Empty).release()

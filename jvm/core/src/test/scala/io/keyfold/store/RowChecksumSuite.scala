@@ -4,7 +4,7 @@ import io.keyfold.errors.CorruptRow
 import io.keyfold.format.{FileKind, FileReader}
 import io.keyfold.mem.{Mem, Slice}
 import io.keyfold.model.VersionId
-import io.keyfold.store.file.RowChecksums
+import io.keyfold.store.file.RowChecksumSettings
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Rows that carry a checksum in memory: damage done there is found, and never reaches a file. */
@@ -12,7 +12,7 @@ class RowChecksumSuite extends AnyFunSuite {
   import StoreFixture._
 
   private def checked(verifyEvery: Long) =
-    settings.copy(rowChecksums = Some(RowChecksums(verifyEvery)))
+    settings.copy(rowChecksums = Some(RowChecksumSettings(verifyEvery)))
 
   /** Flips a bit of a row where the map keeps it. */
   private def damage(view: StoreView, key: String): Unit = {

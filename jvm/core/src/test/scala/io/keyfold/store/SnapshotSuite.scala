@@ -90,7 +90,7 @@ class SnapshotSuite extends AnyFunSuite {
     val fixture = new StoreFixture
     fixture.commitMaintained(4)
     val store = fixture.open(settings.copy(keyGroups = 96))
-    val txn = store.beginAnew(VersionId(4))
+    val txn = store.beginEmpty(VersionId(4))
     assert(rows(txn).isEmpty)
     put(txn, "only", "row")
     assert(txn.commit() == VersionId(5))
@@ -122,8 +122,8 @@ class SnapshotSuite extends AnyFunSuite {
     val fixture = new StoreFixture
     fixture.commitMaintained(5)
     val store = fixture.open()
-    put(store.beginAnew(VersionId(4)), "gone", "")
-    val txn = store.beginAnew(VersionId(4))
+    put(store.beginEmpty(VersionId(4)), "gone", "")
+    val txn = store.beginEmpty(VersionId(4))
     put(txn, "only", "row")
     txn.commit()
     assert(fixture.loaded(5) == Map("only" -> "row"))
@@ -134,7 +134,7 @@ class SnapshotSuite extends AnyFunSuite {
     val fixture = new StoreFixture
     fixture.commitVersions(2)
     fixture.blobs.update(fixture.path("2.delta"))(_.dropRight(1))
-    val error = intercept[UnreadableVersion](fixture.open().beginAnew(VersionId(2)))
+    val error = intercept[UnreadableVersion](fixture.open().beginEmpty(VersionId(2)))
     assert(error.getCause.isInstanceOf[CorruptFile])
   }
 

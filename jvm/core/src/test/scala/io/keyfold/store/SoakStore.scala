@@ -6,7 +6,7 @@ import io.keyfold.format.wire.Codec
 import io.keyfold.io.BlobStore
 import io.keyfold.map.{MapsInUse, RowCursor}
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
-import io.keyfold.store.file.RowChecksums
+import io.keyfold.store.file.RowChecksumSettings
 
 /** One of the stores of [[SoakMain]], with what its retained versions must hold.
   *
@@ -25,7 +25,7 @@ private[store] final class SoakStore(number: Int, blobs: BlobStore, maps: MapsIn
   }
   private val draw = new SoakChanges(random)
   private val withIds = number / 4 % 2 == 0
-  private val checksums = Option.when(number / 8 % 2 == 0)(RowChecksums(10))
+  private val checksums = Option.when(number / 8 % 2 == 0)(RowChecksumSettings(10))
 
   private var newest = VersionId.Empty
   private var retained = Map(newest -> new StoreModel(family))

@@ -5,7 +5,7 @@ import scala.collection.mutable
 import io.keyfold.errors.StoreError
 import io.keyfold.format.wire.Codec
 import io.keyfold.model.{FamilySpec, VersionId}
-import io.keyfold.store.file.RowChecksums
+import io.keyfold.store.file.RowChecksumSettings
 import io.keyfold.testkit.SeededChecks
 import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
@@ -31,7 +31,7 @@ class StoreModelSuite extends AnyFunSuite with SeededChecks {
     import life._
 
     private val fixture = new StoreFixture(
-      settings = settings.copy(rowChecksums = Option.when(checksums)(RowChecksums(2))),
+      settings = settings.copy(rowChecksums = Option.when(checksums)(RowChecksumSettings(2))),
       family = family
     )
     private val committed = mutable.Map(0L -> new StoreModel(family))

@@ -352,7 +352,7 @@ class VersionedStoreSuite extends AnyFunSuite {
     assert(fixture.loaded(3) == expected(2) + ("k3" -> "other"))
   }
 
-  test("retention does not build on the snapshot of an attempt that was never made good") {
+  test("retention does not build on the snapshot of an attempt that was never committed") {
     val fixture = new StoreFixture
     val store = fixture.open()
     def commit(base: VersionId, v: Long, id: String, force: Boolean) = {

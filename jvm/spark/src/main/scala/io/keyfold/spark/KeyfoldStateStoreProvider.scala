@@ -19,7 +19,7 @@ import io.keyfold.spark.state.{
   StateMemory
 }
 import io.keyfold.store.{StoreTxn, StoreView, VersionedStore}
-import io.keyfold.store.file.{RowChecksums, SnapshotRepair, StoreSettings}
+import io.keyfold.store.file.{RowChecksumSettings, SnapshotRepair, StoreSettings}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state._
@@ -97,7 +97,7 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
   ): StateStore = {
     loading(version) {
       val base = versionId(version, stateStoreCkptId)
-      val txn = if (loadEmpty) store.beginAnew(base) else store.begin(base)
+      val txn = if (loadEmpty) store.beginEmpty(base) else store.begin(base)
       writeStore(txn, stateStoreCkptId, forceSnapshotOnCommit)
     }
   }
@@ -174,7 +174,7 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
         conf.autoSnapshotRepairMaxChangeFileReplay
       ),
       rowChecksums =
-        Option.when(conf.rowChecksumEnabled)(RowChecksums(conf.rowChecksumReadVerificationRatio)),
+        Option.when(conf.rowChecksumEnabled)(RowChecksumSettings(conf.rowChecksumReadVerificationRatio)),
       versionsToRetain = conf.minVersionsToRetain,
       versionsPerCleanup = math.max(conf.minVersionsToDelete, 1L),
       deletesPerCleanup = Some(conf.maxVersionsToDeletePerMaintenance)

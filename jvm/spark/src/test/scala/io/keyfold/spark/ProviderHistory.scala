@@ -62,7 +62,7 @@ final class ProviderHistory(format: Int, confs: Map[String, String] = Map.empty)
     attempt
   }
 
-  /** Commits a version, which is made good. */
+  /** Commits a version, which is committed. */
   def commit(
       version: Long,
       in: StateStoreProvider = provider,

@@ -126,7 +126,7 @@ object BenchStore {
   /** Hadoop without its native library would start a process for each file, of all providers. */
   val FileSystem: Map[String, String] = Map(
     "fs.file.impl" -> "io.keyfold.conformance.ShelllessLocalFileSystem",
-    "fs.AbstractFileSystem.file.impl" -> "io.keyfold.conformance.ShelllessLocalFs"
+    "fs.AbstractFileSystem.file.impl" -> "io.keyfold.testkit.ShelllessLocalFs"
   )
 
   private val LoadBatch = 1000000

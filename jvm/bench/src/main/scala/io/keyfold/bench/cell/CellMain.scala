@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 
 import io.keyfold.bench.{Effort, Outcome, Provider}
-import io.keyfold.conformance.RunnerWatch
+import io.keyfold.testkit.RunnerWatch
 import org.apache.spark.SparkThrowable
 
 /** Measures one cell in this JVM: `CellMain <operation> <rows> <shape> <provider> <effort> <file>`,

@@ -1,7 +1,7 @@
 package io.keyfold.map.arena
 
 import io.keyfold.errors.{Invalid, OutOfOrder}
-import io.keyfold.map.cursor.{KeySet, ListCursor, PagePins}
+import io.keyfold.map.cursor.{KeySet, ChangedRecordsCursor, PagePins}
 import io.keyfold.map.hash.HashTrie
 import io.keyfold.map.ordered.{OrderedChanges, OrderedTree, TreeCursor}
 import io.keyfold.map.value.IntList
@@ -139,14 +139,14 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
 
   /** The hashed family that was asked for last, and one cursor for all its groups. */
   private var lastRows: HashedIndex = _
-  private var lastChanged: ListCursor = _
+  private var lastChanged: ChangedRecordsCursor = _
 
-  private def changesIn(family: Int, rows: HashedIndex): ListCursor = {
+  private def changesIn(family: Int, rows: HashedIndex): ChangedRecordsCursor = {
     if (lastRows ne rows) {
       lastRows = rows
       val (put, gone) = (new IntList, new IntList)
       lastChanged =
-        new ListCursor(trie.addresses, rows.spec, put, gone, base.epoch, keysOfBase(family), lock)
+        new ChangedRecordsCursor(trie.addresses, rows.spec, put, gone, base.epoch, keysOfBase(family), lock)
     }
     lastChanged.reset()
     lastChanged

@@ -2,7 +2,7 @@ package io.keyfold.map.arena
 
 import io.keyfold.errors.Invalid
 import io.keyfold.group.KeyGroups
-import io.keyfold.map.cursor.{ListedCursor, PagePins, ViewLock}
+import io.keyfold.map.cursor.{RecordRunCursor, PagePins, ViewLock}
 import io.keyfold.map.hash.{HashCursor, HashTrie}
 import io.keyfold.map.ordered.{GroupedRecords, OrderedTree, TreeCursor}
 import io.keyfold.map.value.{RecordRun, ValueHead, ValueNodes, ValueSteps}
@@ -59,7 +59,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     val rows = node.families(family)
     val record = find(rows, hash, key)
     val run = new RecordRun(Array(record), 0, if (record == 0) 0 else 1)
-    new ListedCursor(trie.records, run, steps(rows), lock, txn)
+    new RecordRunCursor(trie.records, run, steps(rows), lock, txn)
   }
 
   protected def find(rows: FamilyIndex, hash: Int, key: Slice): Int = rows match {
@@ -125,7 +125,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   private def scanGroupNow(family: Int, group: Int): RowCursor = node.families(family) match {
     case hashed: HashedIndex   => scanGroups(hashed, Array(group))
     case ordered: OrderedIndex =>
-      new ListedCursor(tree.records, grouped(ordered).of(group), steps(ordered), lock, txn)
+      new RecordRunCursor(tree.records, grouped(ordered).of(group), steps(ordered), lock, txn)
   }
 
   /** Of the ordered family that was asked for last. */

@@ -1,7 +1,7 @@
 package io.keyfold.map.ordered
 
 import io.keyfold.map.ChangeCursor
-import io.keyfold.map.cursor.{KeySet, ListCursor, ViewLock}
+import io.keyfold.map.cursor.{KeySet, ChangedRecordsCursor, ViewLock}
 import io.keyfold.map.value.{IntList, RecordRun}
 import io.keyfold.map.version.OrderedIndex
 import io.keyfold.mem.Slice
@@ -28,7 +28,7 @@ private[map] final class OrderedChanges(
   def groups: Array[Int] = (put.groups ++ gone.groups).distinct
 
   def cursor(group: Int, lock: ViewLock): ChangeCursor = {
-    val cursor = new ListCursor(
+    val cursor = new ChangedRecordsCursor(
       tree.addresses,
       rows.spec,
       new IntList,

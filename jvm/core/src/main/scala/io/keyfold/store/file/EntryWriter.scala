@@ -6,7 +6,7 @@ import io.keyfold.group.GroupOrder
 import io.keyfold.map.{MapTxn, MapView, RowCursor}
 
 /** Puts rows or changes into a file, family by family, key groups in file order. */
-private[store] final class EntryWriter(file: FileWriter, order: GroupOrder, seal: RowSeal) {
+private[store] final class EntryWriter(file: FileWriter, order: GroupOrder, rowChecksum: RowChecksum) {
 
   def changesOf(txn: MapTxn): Unit = eachGroup(txn, txn.changedGroups) { (family, group) =>
     val change = txn.changes(family, group)
@@ -45,7 +45,7 @@ private[store] final class EntryWriter(file: FileWriter, order: GroupOrder, seal
   }
 
   private def open(row: RowCursor): Unit = {
-    seal.verify(row.key, row.value)
-    seal.open(row.value)
+    rowChecksum.verify(row.key, row.value)
+    rowChecksum.strip(row.value)
   }
 }

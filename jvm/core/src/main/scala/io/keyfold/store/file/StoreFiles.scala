@@ -26,7 +26,7 @@ private[store] final class StoreFiles(
     location: StoreLocation,
     settings: StoreSettings,
     clock: Clock,
-    newSeal: () => RowSeal
+    newChecksum: () => RowChecksum
 ) {
   def path(version: VersionId, kind: FileKind): String =
     s"${location.folder}/${kind.nameOf(version)}"
@@ -36,19 +36,9 @@ private[store] final class StoreFiles(
   def hasSnapshot(version: VersionId): Boolean =
     blobs.exists(path(version, FileKind.Snapshot))
 
-  /** Whether a snapshot that was made of this delta or reference counts, by what is there now:
-    * docs/FORMAT.md, rule R8.
-    */
+  /** Whether a snapshot of a version that was made of this file counts. */
   def isHead(version: VersionId, file: Fingerprint): Boolean =
-    try {
-      Iterator(FileKind.Delta, FileKind.Reference)
-        .flatMap(openIfThere(version, _))
-        .nextOption()
-        .forall { head =>
-          try head.fingerprint == file
-          finally head.close()
-        }
-    } catch { case _: CorruptFile => true }
+    file.isOfHead(openIfThere(version, _))
 
   /** @throws io.keyfold.errors.MissingFile if there is no such file */
   def open(version: VersionId, kind: FileKind): FileReader =
@@ -185,9 +175,9 @@ private[store] final class StoreFiles(
     var written: Fingerprint = null
     blobs.write(path(version, kind)) { out =>
       val file = new FileWriter(out, kind, settings.codec, settings.rowChecksums.isDefined)
-      val seal = newSeal()
-      entries(new EntryWriter(file, orderOf(keyGroups), seal))
-      val families = rows.families.map(seal.withoutSeals)
+      val rowChecksum = newChecksum()
+      entries(new EntryWriter(file, orderOf(keyGroups), rowChecksum))
+      val families = rows.families.map(rowChecksum.withoutChecksums)
       written = file.finish(identity(version, keyGroups), ancestors, families, dropped, head = head)
     }
     written

@@ -38,7 +38,7 @@ final case class StoreSettings(
     deltasPerSnapshot: Int,
     deltaBytesPerSnapshot: Long,
     repair: SnapshotRepair,
-    rowChecksums: Option[RowChecksums],
+    rowChecksums: Option[RowChecksumSettings],
     versionsToRetain: Int,
     versionsPerCleanup: Long,
     deletesPerCleanup: Int,
@@ -78,4 +78,4 @@ final case class SnapshotRepair(enabled: Boolean, tries: Int, maxDeltas: Int)
   *   rows read from memory between two that are verified; 0: none is. Rows that go to a file are
   *   always verified.
   */
-final case class RowChecksums(verifyEvery: Long)
+final case class RowChecksumSettings(verifyEvery: Long)

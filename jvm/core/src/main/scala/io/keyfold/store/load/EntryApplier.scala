@@ -4,7 +4,7 @@ import io.keyfold.errors.CorruptFile
 import io.keyfold.format.{BlockEntries, FileReader, GroupRun, Layout}
 import io.keyfold.map.MapTxn
 import io.keyfold.mem.Slice
-import io.keyfold.store.file.{Placement, RowSeal}
+import io.keyfold.store.file.{Placement, RowChecksum}
 
 /** Puts a file's entries into a transaction, block by block; only blocks with groups that are
   * wanted are read.
@@ -26,7 +26,7 @@ private[store] final class EntryApplier(
     wanted: EntryFilter,
     partitions: Int,
     partition: Int,
-    seal: RowSeal
+    rowChecksum: RowChecksum
 ) {
   private val key = new Slice
   private val value = new Slice
@@ -97,7 +97,7 @@ private[store] final class EntryApplier(
     block.key(i, key)
     block.entryType(i) match {
       case Layout.EntryType.Put =>
-        txn.put(family, block.hash(i), key, seal.close(key, block.value(i, 0, value)))
+        txn.put(family, block.hash(i), key, rowChecksum.append(key, block.value(i, 0, value)))
         appendValues(family, i, from = 1)
       case Layout.EntryType.Append => appendValues(family, i, from = 0)
       case _                       =>
@@ -109,7 +109,7 @@ private[store] final class EntryApplier(
   private def appendValues(family: Int, i: Int, from: Int): Unit = {
     var v = from
     while (v < block.values(i)) {
-      txn.append(family, block.hash(i), key, seal.close(key, block.value(i, v, value)))
+      txn.append(family, block.hash(i), key, rowChecksum.append(key, block.value(i, v, value)))
       v += 1
     }
   }

@@ -19,7 +19,7 @@ import io.keyfold.errors.{
 import io.keyfold.format.{Ancestor, FileKind, FileReader}
 import io.keyfold.map.{MapTxn, StateMap}
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
-import io.keyfold.store.file.{Lineage, RowSeal, StoreCounters, StoreFiles, StoreSettings}
+import io.keyfold.store.file.{Lineage, RowChecksum, StoreCounters, StoreFiles, StoreSettings}
 import org.slf4j.LoggerFactory
 
 /** Rebuilds a version from files: the newest usable snapshot of its lineage, or the reference at
@@ -33,7 +33,7 @@ private[store] final class FileLoader(
     location: StoreLocation,
     settings: StoreSettings,
     counters: StoreCounters,
-    newSeal: () => RowSeal,
+    newChecksum: () => RowChecksum,
     newMap: Int => StateMap
 ) {
   import FileLoader._
@@ -43,7 +43,7 @@ private[store] final class FileLoader(
     * @throws io.keyfold.errors.StoreError
     *   if the version cannot be rebuilt
     */
-  def load(target: VersionId): Resident = {
+  def load(target: VersionId): LoadedVersions = {
     val (head, keyGroups) = readHead(target)
     fill(head, keyGroups)(_.from(head.head, head.ancestors, Nil))
   }
@@ -54,7 +54,7 @@ private[store] final class FileLoader(
     * @throws io.keyfold.errors.StoreError
     *   if there is no such snapshot, or a delta cannot be read
     */
-  def replay(start: VersionId, end: VersionId): Resident = {
+  def replay(start: VersionId, end: VersionId): LoadedVersions = {
     val (head, keyGroups) = readHead(end)
     val versions = chain(start.version, end, head.ancestors)
     def none = new UnreadableVersion(
@@ -76,12 +76,12 @@ private[store] final class FileLoader(
   }
 
   /** Without ids the head may be replaced meanwhile: the version counts as that of the one read. */
-  private def fill(head: Lineage, keyGroups: Int)(build: Attempt => Lineage): Resident = {
+  private def fill(head: Lineage, keyGroups: Int)(build: Attempt => Lineage): LoadedVersions = {
     val target = head.head.version
     val map = newMap(keyGroups)
     try {
       val lineage = build(new Attempt(target, keyGroups, map))
-      new Resident(map, keyGroups, target, lineage.copy(file = head.file))
+      new LoadedVersions(map, keyGroups, target, lineage.copy(file = head.file))
     } catch {
       case NonFatal(e) =>
         map.close()
@@ -154,7 +154,7 @@ private[store] final class FileLoader(
     }
 
   private final class Attempt(target: VersionId, keyGroups: Int, map: StateMap) {
-    private val seal = newSeal()
+    private val rowChecksum = newChecksum()
     private val deltaBytes = mutable.Map.empty[VersionId, Long]
     private var broken: Option[BadSnapshot] = None
 
@@ -318,7 +318,7 @@ private[store] final class FileLoader(
         checkKeyGroups(file)
         val partitions = footer.identity.partitions
         val reference =
-          new ReferenceApplier(txn, files, footer, partitions, location.partition, seal)
+          new ReferenceApplier(txn, files, footer, partitions, location.partition, rowChecksum)
         reference.applyAll()
         log.info(
           s"Put together $location version $version of ${reference.fileCount} files of before a " +
@@ -344,7 +344,7 @@ private[store] final class FileLoader(
           if (index >= 0) txn.dropFamily(index)
         }
         val families = file.footer.families.map(f => familyIn(txn, file, f.spec)).toArray
-        new EntryApplier(txn, families, file, EntryFilter.All, 0, location.partition, seal)
+        new EntryApplier(txn, families, file, EntryFilter.All, 0, location.partition, rowChecksum)
           .applyAll()
         if (kind == FileKind.Delta) deltaBytes(version) = file.length
       } finally file.close()

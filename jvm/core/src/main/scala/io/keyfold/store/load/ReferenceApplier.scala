@@ -5,7 +5,7 @@ import scala.annotation.tailrec
 import io.keyfold.format.{FileReader, Footer}
 import io.keyfold.map.MapTxn
 import io.keyfold.model.Family
-import io.keyfold.store.file.{ReferencedFile, RowSeal, StoreFiles}
+import io.keyfold.store.file.{ReferencedFile, RowChecksum, StoreFiles}
 
 /** Puts the rows that a reference takes from other files into a transaction.
   *
@@ -26,7 +26,7 @@ private[store] final class ReferenceApplier(
     reference: Footer,
     partitions: Int,
     partition: Int,
-    seal: RowSeal
+    rowChecksum: RowChecksum
 ) {
   import ReferenceApplier._
 
@@ -81,7 +81,7 @@ private[store] final class ReferenceApplier(
           .map(f => later.filter(_.family == f.spec.name).map(_.rows).toList)
           .toArray
     val wanted = new EntryFilter(all(index).taken, dropped)
-    val applier = new EntryApplier(txn, families, file, wanted, partitions, partition, seal)
+    val applier = new EntryApplier(txn, families, file, wanted, partitions, partition, rowChecksum)
     applier.applyAll()
     blockBytes += applier.blockBytes
   }

@@ -104,9 +104,9 @@ private[store] final class FrozenFiles(
   }
 
   private def settling(plan: RescalePlan, older: Seq[PlanName]): Iterator[Step] = {
-    val rivals = older.takeWhile(_.batch == plan.batch).map(name => read(name.name))
+    val competitors = older.takeWhile(_.batch == plan.batch).map(name => read(name.name))
     // Who cannot read one of them does not know what it refers to.
-    if (rivals.contains(None)) Iterator(Step.Waits)
+    if (competitors.contains(None)) Iterator(Step.Waits)
     else steps.of(plan, older.flatMap(name => read(name.name)))
   }
 

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory
   * A version to be retained needs nothing older than the newest snapshot at or below it in its own
   * lineage. That snapshot, the base, is found by walking the lineage of a committed version down
   * from snapshot to snapshot, and opened to be sure; what a listing shows, be it the snapshot of an
-  * attempt that was never made good, is never taken for one. Files older than the base are deleted,
+  * attempt that was never committed, is never taken for one. Files older than the base are deleted,
   * unless a rescale has frozen them. A listing of the folder that lags makes it delete less, never
   * more.
   *

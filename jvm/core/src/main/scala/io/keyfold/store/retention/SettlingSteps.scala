@@ -42,10 +42,10 @@ private[store] final class SettlingSteps(
   }
 
   /** Waits as long as another store has a reference. Without ids that of the plan may be named by
-    * another plan of its batch, which was not made good.
+    * another plan of its batch, which was not committed.
     */
-  private def inUse(plan: RescalePlan, rivals: Seq[RescalePlan]): Iterator[Step] = {
-    val named = referencesOf(Seq(plan)) ++ referencesOf(rivals).filterNot(hasId)
+  private def inUse(plan: RescalePlan, competitors: Seq[RescalePlan]): Iterator[Step] = {
+    val named = referencesOf(Seq(plan)) ++ referencesOf(competitors).filterNot(hasId)
     named.distinct.filterNot(isOwn).iterator.flatMap { path =>
       new Iterator[Step] {
         private var isGone = false

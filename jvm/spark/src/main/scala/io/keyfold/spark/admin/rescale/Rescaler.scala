@@ -153,7 +153,7 @@ private[admin] final class Rescaler(
   /** Removes what other tries of the same batch have left.
     *
     * @return
-    *   name of the plan that was made good
+    *   name of the plan that was committed
     */
   private def tidy(made: RescalePlan): String = {
     val committed = logs.ids(plan.batch).map(_.values.flatten.flatten.toSet)
@@ -173,7 +173,7 @@ private[admin] final class Rescaler(
   }
 
   /** Without ids its references have the names that those of another plan have, and may name its
-    * manifest: that goes with the plan that was made good.
+    * manifest: that goes with the plan that was committed.
     */
   private def discard(made: RescalePlan): Unit = {
     if (usesIds) {

@@ -1,4 +1,4 @@
-package io.keyfold.conformance
+package io.keyfold.testkit
 
 import java.net.URI
 import java.nio.file.Files

@@ -1,4 +1,4 @@
-package io.keyfold.conformance
+package io.keyfold.testkit
 
 /** Keeps a process that a runner has started from outliving it. */
 object RunnerWatch {

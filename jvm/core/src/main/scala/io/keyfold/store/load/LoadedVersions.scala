@@ -8,7 +8,7 @@ import io.keyfold.store.file.Lineage
   *
   * Not thread-safe: the store's lock guards it; the map guards itself.
   */
-private[store] final class Resident(val map: StateMap, val keyGroups: Int) {
+private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int) {
   private var lineages = Map.empty[VersionId, Lineage]
 
   def this(map: StateMap, keyGroups: Int, version: VersionId, lineage: Lineage) = {
@@ -19,7 +19,7 @@ private[store] final class Resident(val map: StateMap, val keyGroups: Int) {
   def holds(version: VersionId): Boolean = map.holds(version)
 
   /** What a version written on top of `base` builds on. */
-  def under(base: VersionId): Lineage = lineages.getOrElse(base, Lineage.Empty)
+  def lineageOf(base: VersionId): Lineage = lineages.getOrElse(base, Lineage.Empty)
 
   /** @return nothing for version 0, or a version no longer held */
   def lineage(version: VersionId): Option[Lineage] = lineages.get(version)

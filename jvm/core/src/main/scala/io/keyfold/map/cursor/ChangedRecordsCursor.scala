@@ -18,7 +18,7 @@ import io.keyfold.model.FamilySpec
   * @param lock
   *   of the view that has the records
   */
-private[map] final class ListCursor(
+private[map] final class ChangedRecordsCursor(
     addresses: Addresses,
     val spec: FamilySpec,
     val put: IntList,

@@ -1,4 +1,4 @@
-package io.keyfold.conformance
+package io.keyfold.testkit
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}

@@ -3,14 +3,14 @@ package io.keyfold.map.cursor
 import io.keyfold.map.value.{IntList, RecordRun, Records, ValueSteps}
 
 /** Rows whose records are known. */
-private[map] final class ListedCursor(
+private[map] final class RecordRunCursor(
     records: Records,
     run: RecordRun,
     values: ValueSteps,
     lock: ViewLock,
     txn: PagePins
 ) extends RecordCursor(records, values, lock, txn) {
-  import ListedCursor._
+  import RecordRunCursor._
 
   private var taken = 0
   start()
@@ -25,7 +25,7 @@ private[map] final class ListedCursor(
   }
 }
 
-private object ListedCursor {
+private object RecordRunCursor {
 
   /** As many as a leaf has. */
   private val AtOnce = 64

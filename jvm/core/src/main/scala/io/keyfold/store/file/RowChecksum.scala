@@ -10,67 +10,67 @@ import io.keyfold.model.{Family, StoreLocation}
 /** How values lie in memory: as they are, or with a checksum of key and value behind each, so that
   * a row which memory has damaged is found when it is read or written to a file.
   *
-  * Not thread-safe; what `close` and `open` return is borrowed until their next call.
+  * Not thread-safe; what `append` returns is borrowed until its next call.
   */
-private[store] sealed trait RowSeal {
+private[store] sealed trait RowChecksum {
 
   /** The value as it goes into memory, borrowed until the next call. */
-  def close(key: Slice, value: Slice): Slice
+  def append(key: Slice, value: Slice): Slice
 
   /** Shortens a value from memory to what was put. */
-  def open(stored: Slice): Unit
+  def strip(stored: Slice): Unit
 
   /** @throws io.keyfold.errors.CorruptRow
     *   if key and stored value are not what was put
     */
   def verify(key: Slice, stored: Slice): Unit
 
-  /** Opens a value that is read; as many are verified as the settings say. */
+  /** Strips a value that is read; as many are verified as the settings say. */
   def read(key: Slice, stored: Slice): Unit
 
-  /** The cursor, its values opened. */
+  /** The cursor, its values stripped. */
   def reading(cursor: RowCursor): RowCursor
 
-  /** A family's counts without what seals take. */
-  def withoutSeals(family: Family): Family
+  /** A family's counts without the bytes of checksums. */
+  def withoutChecksums(family: Family): Family
 }
 
-private[store] object RowSeal {
+private[store] object RowChecksum {
 
   /** @param onDamage
     *   called when a damaged row has been found, before the error is thrown
     */
   def of(
-      checksums: Option[RowChecksums],
+      checksums: Option[RowChecksumSettings],
       location: StoreLocation,
       onDamage: () => Unit
-  ): RowSeal =
-    checksums.fold[RowSeal](NoSeal)(c => new ChecksumSeal(c.verifyEvery, location, onDamage))
+  ): RowChecksum =
+    checksums.fold[RowChecksum](NoChecksum)(c => new Crc32cChecksum(c.verifyEvery, location, onDamage))
 }
 
-private object NoSeal extends RowSeal {
-  override def close(key: Slice, value: Slice): Slice = value
-  override def open(stored: Slice): Unit = ()
+private object NoChecksum extends RowChecksum {
+  override def append(key: Slice, value: Slice): Slice = value
+  override def strip(stored: Slice): Unit = ()
   override def verify(key: Slice, stored: Slice): Unit = ()
   override def read(key: Slice, stored: Slice): Unit = ()
   override def reading(cursor: RowCursor): RowCursor = cursor
-  override def withoutSeals(family: Family): Family = family
+  override def withoutChecksums(family: Family): Family = family
 }
 
-private final class ChecksumSeal(verifyEvery: Long, location: StoreLocation, onDamage: () => Unit)
-    extends RowSeal {
+private final class Crc32cChecksum(verifyEvery: Long, location: StoreLocation, onDamage: () => Unit)
+    extends RowChecksum {
   private val crc = new CRC32C
-  private val closed = new Slice
+  private val appended = new Slice
   private var buffer = new Array[Byte](256)
   private var reads = 0L
 
-  override def close(key: Slice, value: Slice): Slice = {
+  override def append(key: Slice, value: Slice): Slice = {
     val checksum = checksumOf(key, value, value.length)
     Mem.putInt(buffer, Mem.ArrayOffset + key.length + value.length, checksum)
-    closed.set(buffer, key.length, value.length + Integer.BYTES)
+    appended.set(buffer, key.length, value.length + Integer.BYTES)
   }
 
-  override def open(stored: Slice): Unit = stored.length -= Integer.BYTES
+  override def strip(stored: Slice): Unit = stored.length -= Integer.BYTES
 
   override def verify(key: Slice, stored: Slice): Unit = {
     val length = stored.length - Integer.BYTES
@@ -85,7 +85,7 @@ private final class ChecksumSeal(verifyEvery: Long, location: StoreLocation, onD
   override def read(key: Slice, stored: Slice): Unit = {
     reads += 1
     if (verifyEvery > 0 && reads % verifyEvery == 0) verify(key, stored)
-    open(stored)
+    strip(stored)
   }
 
   override def reading(cursor: RowCursor): RowCursor = new RowCursor {
@@ -103,7 +103,7 @@ private final class ChecksumSeal(verifyEvery: Long, location: StoreLocation, onD
     }
   }
 
-  override def withoutSeals(family: Family): Family =
+  override def withoutChecksums(family: Family): Family =
     family.copy(bytes = family.bytes - family.values * Integer.BYTES)
 
   /** Leaves key and value in the buffer, one behind the other, with room for a checksum. */
