@@ -18,6 +18,7 @@ LATE, LATE_ROWS = 1, 5
 
 
 def _row(number: int, minute: int) -> Row:
+    """Three in a row have the same key, also from one file to the next."""
     return Row(number, f"k{number // 3 % KEYS}", number * 37 % 101, minute)
 
 

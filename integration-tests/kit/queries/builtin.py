@@ -6,9 +6,9 @@ from pyspark.sql import functions as f
 from kit.queries.rows import START
 from kit.queries.streams import Streams, minute
 
-# Over the border of two files, and so over the restart.
+# With the input of `operators`, over the border of two files, and so over the restart.
 WINDOW = 45
-# Three rows of one key are 3 minutes apart, the next three of it an hour.
+# There, three rows of one key are 3 minutes apart, the next three of it an hour.
 GAP = 20
 
 

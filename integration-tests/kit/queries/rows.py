@@ -23,7 +23,7 @@ LINK_SCHEMA = "ref long, linked timestamp"
 
 @dataclass(frozen=True, order=True)
 class Row:
-    """A row; three in a row have the same key, also from one file to the next."""
+    """A row of the first stream."""
 
     id: int
     key: str
@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Link:
-    """A row of the second stream: points at a row of the first, 10 minutes before it."""
+    """A row of the second stream: points at a row of the first, before it."""
 
     ref: int
     minute: int
