@@ -24,9 +24,8 @@ soak-queries: SECONDS = 1200
 # Where time goes, for the cells of CELL: PROFILE=1
 PROFILE ?=
 
-# Lives of queries, and the seed of the first: make crash RUNS=1 SEED=7 repeats one
+# Lives of queries, from seed 1 or SEED on: make crash RUNS=1 SEED=7 repeats one
 RUNS ?= 100
-SEED ?= 1
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -83,7 +82,7 @@ test-python: setup $(TEST_CLASSES) lint ## Python tests, and spark-submit on a l
 	$(BIN)/python -m pytest python/tests demo/tests integration-tests $(PYTEST_ARGS)
 
 crash: setup $(TEST_CLASSES) ## lives of queries that are stopped, killed and changed: RUNS=1000 SEED=1
-	cd integration-tests && $(CURDIR)/$(BIN)/python -m crash --runs $(RUNS) --seed $(SEED)
+	cd integration-tests && $(CURDIR)/$(BIN)/python -m crash --runs $(RUNS) --seed $(or $(SEED),1)
 
 soak: ## random sequences, 100,000 of the engine and 100,000 of stores, in 10 minutes
 	TIMES=100000 build/sbt 'core/testOnly *ArenaMapSuite -- -z "random sequences"'
