@@ -24,9 +24,8 @@ soak-queries: SECONDS = 1200
 # Where time goes, for the cells of CELL: PROFILE=1
 PROFILE ?=
 
-# Lives of queries, and the seed of the first: make crash RUNS=1 SEED=7 repeats one
+# Lives of queries, from seed 1 or SEED on: make crash RUNS=1 SEED=7 repeats one
 RUNS ?= 100
-SEED ?= 1
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -83,8 +82,7 @@ test-python: setup $(TEST_CLASSES) lint ## Python tests, and spark-submit on a l
 	$(BIN)/python -m pytest python/tests demo/tests integration-tests $(PYTEST_ARGS)
 
 crash: setup $(TEST_CLASSES) ## lives of queries that are stopped, killed and changed: RUNS=1000 SEED=1
-	cd integration-tests/crash && PYTHONPATH=../operators:../cluster:../../python/tests/spark \
-		$(CURDIR)/$(BIN)/python crash.py --runs $(RUNS) --seed $(SEED)
+	cd integration-tests && $(CURDIR)/$(BIN)/python -m crash --runs $(RUNS) --seed $(or $(SEED),1)
 
 soak: ## random sequences, 100,000 of the engine and 100,000 of stores, in 10 minutes
 	TIMES=100000 build/sbt 'core/testOnly *ArenaMapSuite -- -z "random sequences"'
@@ -101,8 +99,8 @@ soak-stores: $(VENV)/ready ## a million versions over 200 stores with too little
 
 soak-queries: setup $(TEST_CLASSES) ## a query of each kind for 20 minutes, and what they take; SECONDS=60
 	mkdir -p soak-out
-	cd integration-tests/soak && PYTHONPATH=../operators PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python \
-		$(CURDIR)/$(BIN)/python soak_job.py $(SECONDS) $(CURDIR)/soak-out/queries.csv
+	cd integration-tests && PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python \
+		$(CURDIR)/$(BIN)/python -m soak $(SECONDS) $(CURDIR)/soak-out/queries.csv
 	$(BIN)/python integration-tests/soak/draw.py soak-out/queries.csv soak-out/queries.svg
 
 fuzz: $(VENV)/ready ## files that lie, against both readers, an hour each; SECONDS=60, SEED= repeats
@@ -149,7 +147,7 @@ bench-page: ## docs/benchmarks.md again, from the results there are
 	$(BENCH) --page
 
 golden: $(VENV)/ready ## write the golden files again; must leave git clean
-	$(BIN)/python integration-tests/golden/make_golden.py
+	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.golden
 
 docs: $(VENV)/ready ## pages of settings and errors from their registries, and the site: docs-out/index.html
 	build/sbt "spark/Test/runMain io.keyfold.spark.ConfigurationPage"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from submit import Spark
+from kit.submit import Spark
 
 
 @pytest.fixture

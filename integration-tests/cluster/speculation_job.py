@@ -18,15 +18,9 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.state import GroupState
 
-from speculation_plan import BATCHES, ORIGINAL_FIRST, ORIGINAL_UNCOMMITTED, planned
+from cluster.speculation_plan import ORIGINAL_FIRST, ORIGINAL_UNCOMMITTED, planned
 
 TIMEOUT_S = 120
-# Batch and partition of the tasks whose original must not commit. Executors cannot import the plan.
-UNCOMMITTED = {
-    (batch, partition)
-    for batch, (kind, partition) in enumerate(map(planned, range(BATCHES)))
-    if kind == ORIGINAL_UNCOMMITTED
-}
 STATE = "rows long, total long, attempts string"
 
 Batches = Iterator[pa.RecordBatch]
@@ -60,7 +54,7 @@ def count(
     rows, total, attempts = state.get if state.exists else (0, 0, "")
     partition, attempt = task().partitionId(), task().attemptNumber()
     # Each batch has all keys, so this is number len(attempts).
-    if (len(attempts), partition) in UNCOMMITTED and attempt == 0:
+    if planned(len(attempts)) == (ORIGINAL_UNCOMMITTED, partition) and attempt == 0:
         wait_for(KILL)
     for frame in frames:
         rows += len(frame)

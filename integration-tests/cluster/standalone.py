@@ -6,7 +6,7 @@ Spark starts no speculative copy on a host that has an attempt of the task, and 
 
 from pathlib import Path
 
-from programs import Program, home_in
+from kit.program import Program, home_in
 
 MASTER = "127.0.0.1"
 WORKERS = ("127.0.0.2", "127.0.0.3")

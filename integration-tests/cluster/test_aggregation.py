@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import keyfold
-from keyed_values import FILES, KEYS, expected, rows_of, write_input
-from submit import PARTITIONS, Spark
+from cluster.keyed_values import FILES, KEYS, expected, rows_of, write_input
+from kit.submit import PARTITIONS, Spark
 
-JOB = "aggregation_job.py"
+JOB = "cluster/aggregation_job.py"
 
 
 def test_counts_survive_a_restart_on_two_executors(spark: Spark, tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 import keyfold
-from keyed_values import KEYS, expected, rows_of, write_input
-from programs import Program
-from submit import PARTITIONS, Spark
+from cluster.keyed_values import KEYS, expected, rows_of, write_input
+from kit.program import Program
+from kit.submit import PARTITIONS, Spark
 
-JOB = "concurrent_drivers_job.py"
+JOB = "cluster/concurrent_drivers_job.py"
 FILES = 6
 # Maintenance of both has a snapshot to write after every batch.
 CONF = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import keyfold
-from kill_moment import KillMoment, last_batch
-from repeated_rows import expected, write_end, write_files, written
-from submit import PARTITIONS, Spark
+from cluster.repeated_rows import expected, write_end, write_files, written
+from kit.kill_moment import KillMoment, last_batch
+from kit.submit import PARTITIONS, Spark
 
 KILLS = int(os.environ.get("KEYFOLD_KILLS", "20"))
 FIRST_SEED = int(os.environ.get("KEYFOLD_SEED", "1"))
@@ -37,7 +37,7 @@ def test_no_row_is_lost_or_counted_twice_by_a_driver_killed_again_and_again_faul
         write_files(source, files, committed + FILES_AHEAD)
         files = committed + FILES_AHEAD + 1
         moment = KillMoment(seed, checkpoint, PARTITIONS)
-        driver = spark.start("windows_job.py", source, checkpoint, output, conf=CONF)
+        driver = spark.start("cluster/windows_job.py", source, checkpoint, output, conf=CONF)
         driver.wait_until(moment.has_come, str(moment))
         time.sleep(moment.delay_ms / 1000)
         if moment.driver_only:
@@ -55,7 +55,7 @@ def test_no_row_is_lost_or_counted_twice_by_a_driver_killed_again_and_again_faul
 
     assert within_batch > 0
     write_end(source, files)
-    spark.run("windows_job.py", source, checkpoint, output, conf=CONF)
+    spark.run("cluster/windows_job.py", source, checkpoint, output, conf=CONF)
     assert written(output, range(last_batch(checkpoint, "commits") + 1)) == expected(files)
 
     description = keyfold.open_checkpoint(checkpoint).describe()

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import keyfold
-from submit import Spark
+from kit.submit import Spark
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "keyed_state.json").read_text())
 KEYS = VECTORS["keys"]
@@ -17,7 +17,7 @@ def test_keys_groups_operators_and_sums_are_those_published(spark: Spark, tmp_pa
     def run(parallelism: int) -> list[tuple[int, str, int, float]]:
         write_each_key_once(source)
         spark.run(
-            "flink_sums_job.py",
+            "cluster/flink_sums_job.py",
             *(
                 source,
                 checkpoint,

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from keyed_values import FILES, expected, rows_of, write_input
-from submit import Spark
+from cluster.keyed_values import FILES, expected, rows_of, write_input
+from kit.submit import Spark
 
-JOB = "aggregation_job.py"
+JOB = "cluster/aggregation_job.py"
 EXTENSIONS = "spark.sql.extensions"
 DRIVER_ONLY = "--driver-class-path"
 
@@ -15,7 +15,7 @@ def test_transform_with_state_without_the_extension_says_what_to_set(
 ) -> None:
     write_input(tmp_path / "in", first=0, files=1)
     arguments = (tmp_path / "in", tmp_path / "checkpoint")
-    program = spark.start("processor_job.py", *arguments, conf={EXTENSIONS: ""})
+    program = spark.start("cluster/processor_job.py", *arguments, conf={EXTENSIONS: ""})
     assert program.wait() != 0
     [said] = [line for line in program.log.splitlines() if line.startswith("pyspark.errors.")]
     assert "StreamingQueryException: [STREAM_FAILED]" in said

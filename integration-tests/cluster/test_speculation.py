@@ -8,13 +8,19 @@ from pathlib import Path
 import pytest
 
 import keyfold
-from attempts import Attempt, state_attempts
-from keyed_values import KEYS, expected, write_input
-from speculation_plan import BATCHES, ORIGINAL_FIRST, ORIGINAL_UNCOMMITTED, PARTITIONS, planned
-from standalone import Standalone
-from submit import Spark
+from cluster.attempts import Attempt, state_attempts
+from cluster.keyed_values import KEYS, expected, write_input
+from cluster.speculation_plan import (
+    BATCHES,
+    ORIGINAL_FIRST,
+    ORIGINAL_UNCOMMITTED,
+    PARTITIONS,
+    planned,
+)
+from cluster.standalone import Standalone
+from kit.submit import Spark
 
-JOB = "speculation_job.py"
+JOB = "cluster/speculation_job.py"
 CONF = {
     "spark.sql.shuffle.partitions": PARTITIONS,
     # The jobs begin when both executors are there.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from submit import Spark
+from kit.submit import Spark
 
 STOPS = int(os.environ.get("KEYFOLD_STOPS", "9"))
 SEED = int(os.environ.get("KEYFOLD_SEED", "1"))
@@ -24,7 +24,7 @@ def test_stops_within_reads_of_lists_maps_and_timers_leave_the_jvm_and_the_state
 ) -> None:
     with closing(Spark(tmp_path, master="local[2]")) as spark:
         program = spark.start(
-            "stops_job.py",
+            "cluster/stops_job.py",
             tmp_path,
             Path(str(STOPS)),
             Path(str(SEED)),

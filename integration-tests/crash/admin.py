@@ -6,11 +6,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from models import Tables
-from oracle import Oracle
-from spark_driver import RefusedError
-from subject import Subject
-from world import MOST_PARTITIONS
+from crash.models import Tables
+from crash.oracle import Oracle
+from crash.spark_driver import RefusedError
+from crash.subject import Subject
+from crash.world import MOST_PARTITIONS
 
 MOST_MS = 600
 CHANGES = ("rescale", "rollback", "rollback and undo", "clone", "savepoint", "vacuum")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kill_moment import last_batch
-from models import Batch
-from spark_driver import CrashError
-from world import World, contents_of
+from crash.models import Batch
+from crash.spark_driver import CrashError
+from crash.world import World, contents_of
+from kit.kill_moment import last_batch
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 
-from builtin_cases import columns, counted, sessions, windowed
-from cases import Streams
-from crash_processor import Everything
-from join_cases import FORMATS, VERSION, both_sides
-from models import (
+from crash.models import (
     Aggregation,
     Deduplication,
     DeduplicationWithin,
@@ -19,9 +15,13 @@ from models import (
     Sessions,
     Windows,
 )
-from processor_cases import NO_EMPTY_BATCHES, processed
-from processor_models import EventCounts, Forgetful, Processed
-from processors import Forgetful as ForgetfulProcessor
+from crash.processor import Everything
+from crash.processor_models import EventCounts, Forgetful, Processed
+from kit.queries.builtin import columns, counted, sessions, windowed
+from kit.queries.forgetful import Forgetful as ForgetfulProcessor
+from kit.queries.joins import FORMATS, VERSION, both_sides
+from kit.queries.processor import NO_EMPTY_BATCHES, processed
+from kit.queries.streams import Streams
 
 
 @dataclass(frozen=True)

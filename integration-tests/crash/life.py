@@ -5,12 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from admin import Admin
-from oracle import Oracle
-from spark_driver import CrashError, SparkDriver
-from subject import Subject
-from turn import Turn
-from world import World, chance_of
+from crash.admin import Admin
+from crash.oracle import Oracle
+from crash.spark_driver import CrashError, SparkDriver
+from crash.subject import Subject
+from crash.turn import Turn
+from crash.world import World, chance_of
 
 MOST_FILES_AT_ONCE = 3
 

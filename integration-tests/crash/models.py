@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from builtin_cases import GAP, WINDOW, window_of
-from inputs import DELAY, Link, Row
-from join_cases import REACH, matching
-from processors import milliseconds
+from kit.queries.builtin import GAP, WINDOW, window_of
+from kit.queries.joins import REACH, matching
+from kit.queries.processor import milliseconds
+from kit.queries.rows import DELAY, Link, Row
 
 Rows = list[tuple[Any, ...]]
 # Rows of state by name of the table: a key, and a value.

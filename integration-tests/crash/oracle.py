@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import keyfold
-from history import History
+from crash.history import History
+from crash.models import Tables
+from crash.spark_driver import CrashError
+from crash.world import World
 from keyfold.table.state_table import StateTable
-from models import Tables
-from spark_driver import CrashError
-from world import World
 
 MOST_BATCHES = 3
 MOST_KEYS = 3

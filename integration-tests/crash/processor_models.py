@@ -3,15 +3,15 @@
 from collections import Counter
 from typing import Any
 
-from crash_processor import values_of
-from models import Batch, Model, Rows, Tables, by_key
-from processors import DAY_MS, HOUR, listed, milliseconds, part_of
+from crash.models import Batch, Model, Rows, Tables, by_key
+from crash.processor import values_of
+from kit.queries.processor import DAY_MS, HOUR, listed, milliseconds, part_of
 
 TIMER_MS = 10_000
 
 
 class Processed(Model):
-    """Of `crash_processor.Everything`."""
+    """Of `processor.Everything`."""
 
     def __init__(self) -> None:
         self._totals: dict[str, tuple[int, int]] = {}

@@ -14,20 +14,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from programs import JVM_OPTIONS, LOG_CHARACTERS_SHOWN, OTHERS, home_in
+from kit.places import TEST_CLASSES
+from kit.program import JVM_OPTIONS, LOG_CHARACTERS_SHOWN, environment_of, home_in
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-# Of Keyfold's own tests: the checkpoint file manager that fails, and a processor in Scala.
-CLASS_PATH = os.pathsep.join(
-    str(ROOT / "jvm" / it / "target/scala-2.13/test-classes") for it in ("core", "spark")
-)
 JAVA = "spark.driver.extraJavaOptions"
-FOLDERS = [
-    HERE,
-    *(HERE.parent / it for it in ("operators", "cluster")),
-    ROOT / "python/tests/spark",
-]
 ANSWER_S = 300
 # What `keyfold.mem.checks` says, in threads too whose failure nobody else hears of.
 WRONG_MEMORY = re.compile(
@@ -53,14 +43,13 @@ class SparkDriver:
         """Starts it; its log, its files and what a crash of its JVM leaves are in `folder`."""
         folder.mkdir(parents=True)
         self.folder = folder
-        others = {it: os.environ[it] for it in os.environ if not it.startswith(OTHERS)}
         java = f"{JVM_OPTIONS} -XX:ErrorFile={folder}/hs_err%p.log -XX:-CreateCoredumpOnCrash"
         told = {
             **settings,
             "spark.driver.extraJavaOptions": f"{java} {settings.get(JAVA, '')}",
             "spark.executor.extraJavaOptions": f"{java} {settings.get(JAVA, '')}",
-            "spark.driver.extraClassPath": CLASS_PATH,
-            "spark.executor.extraClassPath": CLASS_PATH,
+            "spark.driver.extraClassPath": TEST_CLASSES,
+            "spark.executor.extraClassPath": TEST_CLASSES,
             "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.driver.bindAddress": "127.0.0.1",
@@ -72,14 +61,8 @@ class SparkDriver:
         self._log = folder / "spark.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - a program of our own
-                [sys.executable, str(HERE / "crash_job.py"), json.dumps(told)],
-                env={
-                    **others,
-                    "PYTHONPATH": os.pathsep.join(map(str, FOLDERS)),
-                    "PYSPARK_PYTHON": sys.executable,
-                    # Executors write beside it.
-                    "SPARK_HOME": str(home_in(folder)),
-                },
+                [sys.executable, "-m", "crash.job", json.dumps(told)],
+                env=environment_of(home_in(folder)),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from history import History
-from kill_moment import last_batch
-from spark_driver import SparkDriver
-from world import World
+from crash.history import History
+from crash.spark_driver import SparkDriver
+from crash.world import World
+from kit.kill_moment import last_batch
 
 
 class Subject:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from crash import runs
+from crash.runs import runs
 
 # Of one decade, so that they share a JVM while none is killed.
 SEEDS = (1, 2, 4, 5)

@@ -4,9 +4,9 @@ import time
 from dataclasses import dataclass
 from random import Random
 
-from kill_moment import KillMoment
-from spark_driver import CrashError
-from subject import Subject
+from crash.spark_driver import CrashError
+from crash.subject import Subject
+from kit.kill_moment import KillMoment
 
 POLL_S = 0.03
 HANGS_S = 200

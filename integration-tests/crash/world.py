@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from inputs import END, Link, Row, write_file
-from kinds import KINDS, Kind
+from crash.kinds import KINDS, Kind
+from kit.queries.rows import END, Link, Row, write_file
+from kit.submit import LOCAL_CLUSTER
 
 # Seeds of one decade have the settings in common that a JVM takes once, and so may share one.
 SEEDS_PER_JVM = 10
@@ -15,9 +16,6 @@ MOST_PARTITIONS = 5
 MOST_FILES = 9
 MINUTES_PER_FILE = 120
 KEYS = 12
-
-# Two executors of one core and 1 GiB.
-CLUSTER = "local-cluster[2,1,1024]"
 
 STREAMING = "spark.sql.streaming"
 STORE = f"{STREAMING}.stateStore"
@@ -64,7 +62,7 @@ class World:
         """Settings that the first query of a JVM decides, or its start."""
         pick = chance_of(self.seed // SEEDS_PER_JVM, "JVM").choice
         found = {
-            "spark.master": pick(["local[2]", "local[2,3]", "local[3,2]", CLUSTER]),
+            "spark.master": pick(["local[2]", "local[2,3]", "local[3,2]", LOCAL_CLUSTER]),
             "spark.executor.memory": "1g",
             f"{STORE}.maintenanceInterval": pick(["50ms", "200ms", "1s"]),
             "spark.driver.extraJavaOptions": pick(["", "-Dkeyfold.mem.checks=true"]),
@@ -75,7 +73,7 @@ class World:
     @cached_property
     def is_clustered(self) -> bool:
         """Whether executors are processes of their own."""
-        return self.jvm_settings["spark.master"] == CLUSTER
+        return self.jvm_settings["spark.master"] == LOCAL_CLUSTER
 
     def settings_of_step(self, step: int) -> Mapping[str, str]:
         """Settings that may be others each time that the query is started."""

@@ -1,4 +1,4 @@
-"""Queries over one stream, of operators that take no code."""
+"""Cases over one stream, of operators that take no code."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -6,20 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from cases import Answer, Case, Streams, minute, not_rescaled, under_format_1
-from inputs import FILES_BEFORE, START, Row, everything, rows_of, settled, timely
+from kit.queries.builtin import GAP, columns, counted, sessions, window_of, windowed
+from kit.queries.rows import Row
+from kit.queries.streams import Streams
+from operators.cases import Answer, Case, not_rescaled, under_format_1
+from operators.inputs import FILES_BEFORE, everything, rows_of, settled, timely
 
 SAVE = "stateStoreSave"
-# Over the border of two files, and so over the restart.
-WINDOW = 45
-# Three rows of one key are 3 minutes apart, the next three of it an hour.
-GAP = 20
 # Reached after the restart.
 LIMIT = sum(len(rows_of(file)) for file in range(FILES_BEFORE)) + 25
-
-
-def counted(stream: DataFrame, *keys: str) -> DataFrame:
-    return stream.groupBy(*keys).agg(f.count("*"), f.sum("value"), f.max("id"))
 
 
 def of_groups(groups: Iterable[tuple[tuple[object, ...], Row]]) -> Answer:
@@ -39,37 +34,12 @@ def in_all() -> Answer:
     return of_groups(((), row) for row in everything())
 
 
-def windowed(stream: DataFrame) -> DataFrame:
-    windows = f.window("at", f"{WINDOW} minutes")
-    counts = stream.groupBy("key", windows).agg(f.count("*"), f.sum("value"), f.max("id"))
-    return counts.withColumn("window", minute("window.start"))
-
-
-def window_of(at: int) -> int:
-    return (START + at) // WINDOW * WINDOW - START
-
-
 def per_window(rows: Callable[[], Iterable[Row]]) -> Callable[[], Answer]:
     return lambda: of_groups(((row.key, window_of(row.minute)), row) for row in rows())
 
 
 def each_once(rows: Iterable[Row]) -> Answer:
     return {(row.id, row.key, row.value, row.minute) for row in rows}
-
-
-def columns(stream: DataFrame) -> DataFrame:
-    return stream.select("id", "key", "value", minute("at"))
-
-
-def sessions(streams: Streams) -> DataFrame:
-    grouped = streams.timed.groupBy("key", f.session_window("at", f"{GAP} minutes"))
-    return grouped.agg(f.count("*"), f.sum("value")).select(
-        "key",
-        minute("session_window.start"),
-        minute("session_window.end"),
-        "count(1)",
-        "sum(value)",
-    )
 
 
 def per_session() -> Iterator[tuple[str, int, int, int, int]]:

@@ -4,23 +4,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as f
+from pyspark.sql import DataFrame
 
-from inputs import DELAY, START
+from kit.queries.streams import Streams
 
 Answer = Iterable[tuple[Any, ...]]
 
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
-
-
-@dataclass(frozen=True)
-class Streams:
-    """The input as streams; `timed` is `rows` with a watermark, and `links` has one."""
-
-    rows: DataFrame
-    timed: DataFrame
-    links: DataFrame
 
 
 @dataclass(frozen=True)
@@ -62,13 +52,3 @@ def under_format_1(case: Case) -> Case:
     """The same under checkpoint format 1; the settings that Keyfold ships have 2."""
     name = f"{case.name}, checkpoint format 1"
     return replace(case, name=name, settings={**case.settings, FORMAT: "1"})
-
-
-def minute(time: Column | str) -> Column:
-    """A time as the input counts it."""
-    return (f.unix_seconds(time) / 60).cast("long") - START
-
-
-def with_watermark(stream: DataFrame, column: str) -> DataFrame:
-    """The stream with the delay that its rows were made for."""
-    return stream.withWatermark(column, f"{DELAY} minutes")

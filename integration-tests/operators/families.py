@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from builtin_cases import BUILTIN
-from cases import Case
-from join_cases import JOINS
-from processor_cases import PROCESSING
+from operators.builtin_cases import BUILTIN
+from operators.cases import Case
+from operators.join_cases import JOINS
+from operators.processor_cases import PROCESSING
 
 FAMILIES: Mapping[str, tuple[Case, ...]] = {
     "builtin": BUILTIN,

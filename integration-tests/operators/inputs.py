@@ -1,52 +1,24 @@
 """What every query is given, a file a batch: rows that repeat or come too late, and links to them.
 
-Times are minutes since `START`. The last file moves the watermark past everything else.
+The last file moves the watermark past everything else.
 """
 
-import json
-import os
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 from itertools import chain
 from pathlib import Path
 
-# Minutes since 1970: 2026-01-01 00:00 UTC.
-START = 29_453_760
+from kit.queries.rows import END, Link, Row, write_file
+
 FILES = 4
 # Files that are there before the application is started again.
 FILES_BEFORE = 2
 ROWS_PER_FILE = 40
 MINUTES_PER_FILE = 120
 KEYS = 7
-# Behind the newest row seen, in minutes: nothing but what is meant to be is late.
-DELAY = 90
 LATE, LATE_ROWS = 1, 5
-END = 100_000
-
-ROW_SCHEMA = "id long, key string, value long, at timestamp"
-LINK_SCHEMA = "ref long, linked timestamp"
-
-
-@dataclass(frozen=True, order=True)
-class Row:
-    """A row; three in a row have the same key, also from one file to the next."""
-
-    id: int
-    key: str
-    value: int
-    minute: int
-
-
-@dataclass(frozen=True)
-class Link:
-    """A row of the second stream: points at a row of the first, 10 minutes before it."""
-
-    ref: int
-    minute: int
 
 
 def _row(number: int, minute: int) -> Row:
+    """Three in a row have the same key, also from one file to the next."""
     return Row(number, f"k{number // 3 % KEYS}", number * 37 % 101, minute)
 
 
@@ -107,23 +79,3 @@ def write_input(folder: Path, files: range) -> None:
     """Writes files below `folder`, in the order in which Spark takes them."""
     for file in files:
         write_file(folder, file, rows_of(file), links_of(file))
-
-
-def write_file(folder: Path, file: int, rows: Iterable[Row], links: Iterable[Link]) -> None:
-    """Writes a file into each of `rows` and `links`; Spark takes them in the order of numbers."""
-    lines = {
-        "rows": [
-            {"id": it.id, "key": it.key, "value": it.value, "at": _time(it.minute)} for it in rows
-        ],
-        "links": [{"ref": it.ref, "linked": _time(it.minute)} for it in links],
-    }
-    for name, its in lines.items():
-        path = folder / name / f"{file}.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("\n".join(map(json.dumps, its)))
-        os.utime(path, (START + file, START + file))
-
-
-def _time(minute: int) -> str:
-    since_1970 = timedelta(minutes=START + minute)
-    return (datetime.fromtimestamp(0, timezone.utc) + since_1970).isoformat()

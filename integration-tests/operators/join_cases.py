@@ -1,39 +1,20 @@
 """Stream-stream joins of every type, in every format of their state."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
-from builtin_cases import SAVE, of_groups, window_of, windowed
-from cases import Answer, Case, Streams, minute, not_rescaled, under_format_1
-from inputs import Link, Row, settled, settled_links
+from kit.queries.builtin import window_of, windowed
+from kit.queries.joins import FORMATS, both_sides, joined, matching
+from kit.queries.rows import Link, Row
+from kit.queries.streams import Streams, minute
+from operators.builtin_cases import SAVE, of_groups
+from operators.cases import Answer, Case, not_rescaled, under_format_1
+from operators.inputs import settled, settled_links
 
 JOIN = "symmetricHashJoin"
-# In minutes: a link is for rows of the half hour before it.
-REACH = 30
-
-VERSION = "spark.sql.streaming.join.stateFormatVersion"
-FORMATS: Mapping[str, Mapping[str, str]] = {
-    "": {},
-    ", state format 3": {VERSION: "3"},
-    ", state format 4": {
-        VERSION: "4",
-        "spark.sql.streaming.join.stateFormatV4.enabled": "true",
-    },
-}
-
-
-def joined(streams: Streams, how: str) -> DataFrame:
-    reach = f.expr(f"INTERVAL {REACH} MINUTES")
-    within = (f.col("linked") >= f.col("at")) & (f.col("linked") <= f.col("at") + reach)
-    return streams.timed.join(streams.links, (f.col("id") == f.col("ref")) & within, how)
-
-
-def matching(row: Row, link: Link) -> bool:
-    return row.id == link.ref and row.minute <= link.minute <= row.minute + REACH
 
 
 def pairs() -> Iterator[tuple[Row, Link]]:
@@ -57,10 +38,6 @@ def of_pairs(*, rows_alone: bool = False, links_alone: bool = False) -> Answer:
 def with_partner() -> Answer:
     rows = (row for row in settled() if any(matching(row, link) for link in settled_links()))
     return ((row.id, row.minute) for row in rows)
-
-
-def both_sides(how: str) -> Callable[[Streams], DataFrame]:
-    return lambda s: joined(s, how).select("id", minute("at"), "ref", minute("linked"))
 
 
 def left_side(streams: Streams) -> DataFrame:

@@ -16,10 +16,11 @@ from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-import processors
-from cases import Case, Streams, with_watermark
-from families import FAMILIES
-from inputs import LINK_SCHEMA, ROW_SCHEMA
+from kit import queries
+from kit.queries.streams import streams
+from operators import processors
+from operators.cases import Case
+from operators.families import FAMILIES
 
 # A query spends half of its time in the driver.
 AT_A_TIME = 2
@@ -29,9 +30,9 @@ NOT_ANSWERED, ATTEMPTS = "Python worker failed to connect back", 3
 
 family, folder = sys.argv[1], Path(sys.argv[2])
 spark = SparkSession.builder.getOrCreate()
-# Under its name alone, a Python that Spark starts in the driver, to ask a processor for its state,
-# would not find the module: it looks on PYTHONPATH only.
-register_pickle_by_value(processors)
+# A Python that Spark starts for a processor is to answer soon, so it imports nothing of the tests.
+for module in (queries, processors):
+    register_pickle_by_value(module)
 
 
 def run(case: Case) -> None:
@@ -66,7 +67,7 @@ def stream(case: Case, home: Path) -> list[Any]:
     for name, value in case.settings.items():
         session.conf.set(name, value)
     query = (
-        case.question(streams(session))
+        case.question(streams(session, folder))
         .writeStream.outputMode(case.mode)
         .foreachBatch(write)
         .option("checkpointLocation", str(home / "checkpoint"))
@@ -75,16 +76,6 @@ def stream(case: Case, home: Path) -> list[Any]:
     )
     query.awaitTermination()
     return [json.loads(it.json) for it in query.recentProgress]
-
-
-def streams(session: SparkSession) -> Streams:
-    def read(name: str, schema: str) -> DataFrame:
-        stream = session.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-        return stream.json(str(folder / name))
-
-    rows = read("rows", ROW_SCHEMA)
-    links = with_watermark(read("links", LINK_SCHEMA), "linked")
-    return Streams(rows, with_watermark(rows, "at"), links)
 
 
 with ThreadPoolExecutor(AT_A_TIME) as pool:

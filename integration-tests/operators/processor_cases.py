@@ -3,35 +3,38 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupStateTimeout
 
-from builtin_cases import SAVE, once_per_window, windowed
-from cases import Answer, Case, Streams, minute, not_rescaled, under_format_1
-from inputs import FILES, Row, everything, rows_of, settled, timely
-from processors import (
+from kit.queries.builtin import windowed
+from kit.queries.forgetful import Forgetful
+from kit.queries.processor import (
     HOUR,
+    NO_EMPTY_BATCHES,
+    Processor,
+    listed,
+    part_of,
+    processed,
+)
+from kit.queries.rows import Row
+from kit.queries.streams import Streams
+from operators.builtin_cases import SAVE, once_per_window
+from operators.cases import Answer, Case, not_rescaled, under_format_1
+from operators.inputs import FILES, everything, rows_of, settled, timely
+from operators.processors import (
     TOP,
     FirstSeen,
-    Forgetful,
     Greatest,
     Hours,
     Later,
     Parts,
-    Processor,
     Totals,
     keep,
-    listed,
-    part_of,
 )
 
 Ask = Callable[[Streams], DataFrame]
 
-# Spark 4.2 wants another batch after every batch of a query in processing time, which with
-# availableNow would have no end.
-NO_EMPTY_BATCHES = {"spark.sql.streaming.noDataMicroBatches.enabled": "false"}
 # Sums to begin with; the last key has no rows.
 INITIAL = {"k1": 1000, "k3": 3000, "k9": 9000}
 
@@ -95,18 +98,6 @@ def over(streams: Streams) -> DataFrame:
         "update",
         GroupStateTimeout.EventTimeTimeout,
     )
-
-
-def processed(
-    stream: DataFrame,
-    processor: Processor,
-    mode: str,
-    time: str,
-    **options: Any,  # noqa: ANN401
-) -> DataFrame:
-    rows = stream.select("key", "id", "value", "at", minute("at").alias("minute")).groupBy("key")
-    call = rows.transformWithStateInPandas if processor.in_pandas else rows.transformWithState
-    return call(processor, processor.columns, mode, time, **options)
 
 
 def from_initial(streams: Streams, *, pandas: bool) -> DataFrame:

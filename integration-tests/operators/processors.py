@@ -1,80 +1,19 @@
 # ruff: noqa: ANN401, ARG002, N802, N803 - Spark names the methods and what they are given
-"""Code that keeps state of its own, sent to executors as it is.
-
-A processor is written once, and given rows in both of the forms that Spark has for them.
-"""
+"""Processors with state of each kind."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import pandas as pd
-from pyspark.sql import Row
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.streaming.state import GroupState
 from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValues
 
-from inputs import START
+from kit.queries.processor import HOUR, Key, Processor, Rows, listed, milliseconds, part_of
+from kit.queries.rows import START
 
-TAKEN = ["id", "value", "minute", "at"]
-HOUR, DAY_MS = 60, 24 * 60 * 60 * 1000
 TOP = 5
-PARTS = 5
 # The watermark passes this when the last file has been read, and nothing else is left to come.
 OVER = 1000
-
-Rows = Iterator[Any]
-Key = tuple[str]
-
-
-def milliseconds(minute: int) -> int:
-    return (START + minute) * 60_000
-
-
-def part_of(number: int) -> int:
-    return number % PARTS
-
-
-def listed(counts: Iterable[tuple[int, int]]) -> str:
-    return " ".join(f"{part}:{rows}" for part, rows in sorted(counts))
-
-
-class Processor(StatefulProcessor):
-    """Gives the rows of a key, ordered by id, to `take`, whose tuples have `columns`."""
-
-    columns: ClassVar[str]
-
-    def __init__(self, *, pandas: bool) -> None:
-        self.in_pandas = pandas
-
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        self.handle = handle
-        self.make()
-
-    def make(self) -> None:
-        """Makes the state."""
-        raise NotImplementedError
-
-    def take(self, key: str, rows: list[Any], timers: TimerValues) -> Iterable[tuple[Any, ...]]:
-        raise NotImplementedError
-
-    def handleInputRows(self, key: Key, rows: Rows, timerValues: TimerValues) -> Rows:
-        taken = sorted(self._taken(rows), key=lambda row: row.id)
-        return self.given(list(self.take(key[0], taken, timerValues)))
-
-    def given(self, rows: list[tuple[Any, ...]]) -> Rows:
-        """Rows in the form that Spark wants back."""
-        names = [column.split()[0] for column in self.columns.split(",")]
-        if not self.in_pandas:
-            yield from (Row(**dict(zip(names, row, strict=True))) for row in rows)
-        elif rows:
-            yield pd.DataFrame(rows, columns=names)
-
-    def _taken(self, rows: Rows) -> Iterator[Any]:
-        for row in rows:
-            if self.in_pandas:
-                yield from row[TAKEN].itertuples(index=False)
-            else:
-                yield row
 
 
 class Totals(Processor):
@@ -183,37 +122,6 @@ class Later(Totals):
 
     def handleExpiredTimer(self, key: Key, timerValues: TimerValues, expiredTimerInfo: Any) -> Rows:
         return self.given([(key[0], *self.totals.get())])
-
-
-class Forgetful(Processor):
-    """State with a time to live: of a day, which nothing here outlives, and of no batch at all."""
-
-    columns = "key string, total long, parts string, remembered long"
-
-    def make(self) -> None:
-        state = self.handle
-        self.total = state.getValueState("total", "total long", DAY_MS)
-        self.parts = state.getMapState("parts", "part long", "rows long", DAY_MS)
-        self.gone = [
-            state.getValueState("goneValue", "value long", 1),
-            state.getListState("goneList", "value long", 1),
-            state.getMapState("goneMap", "key long", "value long", 1),
-        ]
-
-    def take(self, key: str, rows: list[Any], _timers: TimerValues) -> Iterable[tuple[Any, ...]]:
-        remembered = sum(state.exists() for state in self.gone)
-        value, values, mapped = self.gone
-        for row in rows:
-            value.update((row.value,))
-            values.appendValue((row.value,))
-            mapped.updateValue((row.id,), (row.value,))
-            part = (part_of(row.id),)
-            before = self.parts.getValue(part) or (0,)
-            self.parts.updateValue(part, (before[0] + 1,))
-        total = (self.total.get() or (0,))[0] + sum(row.value for row in rows)
-        self.total.update((total,))
-        parts = listed((part, rows) for (part,), (rows,) in self.parts.iterator())
-        yield key, total, parts, remembered
 
 
 class FirstSeen(Processor):

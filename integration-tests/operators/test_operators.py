@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from session import session
 
 import keyfold
-from cases import Case
-from families import FAMILIES
-from inputs import FILES, FILES_BEFORE, write_input
-from submit import Spark
+from kit.session import session
+from kit.submit import Spark
+from operators.cases import Case
+from operators.families import FAMILIES
+from operators.inputs import FILES, FILES_BEFORE, write_input
 
-JOB = "../operators/operators_job.py"
+JOB = "operators/operators_job.py"
 # Quiet, it takes a minute.
 TIMEOUT_S = 600
 # New partitions take rows of both old ones, and some files' rows go to different ones.

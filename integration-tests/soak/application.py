@@ -10,29 +10,27 @@ from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-import bounded
 import keyfold
-import processors
-from soak_kinds import KINDS, Kind, Said
-from stream import ROWS_PER_SECOND, streams
-from usage import below, files, usage
+from kit import queries
+from kit.places import TEST_CLASSES
+from kit.providers import ROCKSDB
+from soak import bounded
+from soak.kinds import KINDS, Kind, Said
+from soak.stream import ROWS_PER_SECOND, streams
+from soak.usage import below, files, usage
 
-ROOT = Path(__file__).resolve().parents[2]
-TEST_CLASSES = ROOT / "jvm/spark/target/scala-2.13/test-classes"
 POLL_S = 0.2
 # Spark gives Python 10 s to start, which on a busy machine may not do.
 NOT_ANSWERED, ATTEMPTS = "Python worker failed to connect back", 5
 STREAMING = "spark.sql.streaming"
-PROVIDERS = {
-    "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-}
+PROVIDERS = {"rocksdb": ROCKSDB}
 # Small, so that a file is written, taken over by a snapshot and deleted within a minute; and what
 # Spark itself keeps of the past is full soon.
 SETTINGS = {
     "spark.master": "local[4]",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.driver.extraClassPath": str(TEST_CLASSES),
+    "spark.driver.extraClassPath": TEST_CLASSES,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.ui.retainedJobs": "20",
@@ -63,7 +61,7 @@ class Application:
             builder.config(f"{STREAMING}.stateStore.providerClass", PROVIDERS[provider])
         self._spark = builder.getOrCreate()
         self._spark.sparkContext.setLogLevel("ERROR")
-        for module in (processors, bounded):
+        for module in (queries, bounded):
             register_pickle_by_value(module)
         self._folder = folder / "checkpoints"
         self._kinds = [it for it in KINDS if only in it.name]

@@ -8,8 +8,8 @@ import pandas as pd
 from pyspark.sql.streaming.state import GroupState
 from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValues
 
-from inputs import START
-from processors import Key, Processor, Rows, milliseconds
+from kit.queries.processor import Key, Processor, Rows, milliseconds
+from kit.queries.rows import START
 
 LISTED = 20
 # A row's entry in the map goes as many minutes later.

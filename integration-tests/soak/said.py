@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import Any
 
-from builtin_cases import WINDOW
-from stream import IDS, KEYS, LINKED, RUN, counts, rows_between
+from kit.queries.builtin import WINDOW
+from soak.stream import IDS, KEYS, LINKED, RUN, counts, rows_between
 
 Row = tuple[Any, ...]
 # A batch of a busy machine is as long as a run, and a watermark some batches behind.

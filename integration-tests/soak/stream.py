@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from cases import Streams
-from inputs import START
+from kit.queries.rows import START
+from kit.queries.streams import Streams
 
 ROWS_PER_SECOND = 60
 KEYS = 20

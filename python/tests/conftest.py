@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_checkpoint import FakeCheckpoint
+from kit.fake_checkpoint import FakeCheckpoint
 
 
 @pytest.fixture

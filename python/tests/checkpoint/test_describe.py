@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 
 import keyfold
-from fake_checkpoint import QUERY, FakeCheckpoint
-from golden_valid import family, link
 from keyfold.describe.values import OperatorDescription
 from keyfold.settings import PROVIDER_CLASS
+from kit.fake_checkpoint import QUERY, FakeCheckpoint
+from kit.golden.spec import family, link
 
 
 def only(fake: FakeCheckpoint) -> OperatorDescription:

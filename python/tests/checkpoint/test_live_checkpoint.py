@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
 from keyfold.storage import Listed, Storage
+from kit.fake_checkpoint import FakeCheckpoint
 
 
 @pytest.fixture

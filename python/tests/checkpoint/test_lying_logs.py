@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
 from keyfold.errors import CheckpointDamagedError
 from keyfold.spark_log.logs import read_commit, read_offsets, read_operator
 from keyfold.storage import Storage
-from state_writer import StateWriter
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.state_writer import StateWriter
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
 from keyfold.errors import OtherProviderError
 from keyfold.settings import PROVIDER_CLASS
 from keyfold.spark_log.batch import find_batch
 from keyfold.spark_log.migrated import Earlier, earlier_batches
 from keyfold.storage import Storage
-from providers import HDFS
-from state_writer import StateWriter
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.providers import HDFS
+from kit.state_writer import StateWriter
 
 
 def logs(fake: FakeCheckpoint, others: range, own: range) -> Storage:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import keyfold
-from fake_checkpoint import QUERY, FakeCheckpoint
 from keyfold.errors import (
     CheckpointDamagedError,
     InvalidArgumentError,
@@ -15,7 +14,8 @@ from keyfold.errors import (
 from keyfold.settings import PROVIDER_CLASS
 from keyfold.spark_log.logs import OperatorMetadata, StoreMetadata, read_commit
 from keyfold.storage import Storage
-from providers import HDFS
+from kit.fake_checkpoint import QUERY, FakeCheckpoint
+from kit.providers import HDFS
 
 
 def test_what_the_logs_say(fake: FakeCheckpoint) -> None:

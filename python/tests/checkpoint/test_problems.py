@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
 from keyfold.describe.description import Description
+from kit.fake_checkpoint import FakeCheckpoint
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from fake_checkpoint import FakeCheckpoint
 from keyfold.admin import bridge
 from keyfold.cli.main import cli
 from keyfold.errors import JvmError
 from keyfold.settings import PROVIDER_CLASS
-from state_writer import StateWriter
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.state_writer import StateWriter
 
 CHECKPOINT = "file:/c"
 PLAN: dict[str, Any] = {

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
 from keyfold.cli.main import cli
-from state_writer import StateWriter
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.state_writer import StateWriter
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
 from keyfold.cli.main import cli
 from keyfold.report import pictures
 from keyfold.report.growth import Size
-from state_writer import StateWriter
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.state_writer import StateWriter
 
 NAMES = ["\x1b[2J\x07", "<script>alert(1)</script>", "[/red]", "\u202etxt", "a\nb", "$\\frac{$"]
 

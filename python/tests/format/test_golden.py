@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import make_golden
 from keyfold.errors import KeyfoldError
 from keyfold.format.block import Entry
 from keyfold.format.codec import Codec
@@ -22,8 +21,8 @@ from keyfold.format.source import BytesSource
 from keyfold.state.merge import Rows
 from keyfold.state.version import load
 from keyfold.storage import Storage
+from kit.golden.files import GOLDEN, write
 
-GOLDEN = Path(make_golden.__file__).parent
 EXPECTED = json.loads((GOLDEN / "expected.json").read_text(encoding="utf-8"))
 VALID = {it["file"]: it for it in EXPECTED["valid"]}
 BROKEN = {it["file"]: it for it in EXPECTED["broken"]}
@@ -91,7 +90,7 @@ def test_broken_manifest_is_refused(it: dict[str, Any]) -> None:
 
 
 def test_script_makes_the_committed_files(tmp_path: Path) -> None:
-    make_golden.write(tmp_path)
+    write(tmp_path)
     made = {str(it.relative_to(tmp_path)): it for it in tmp_path.rglob("*") if it.is_file()}
     kept = {
         str(it.relative_to(GOLDEN))

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import golden_valid
-import make_golden
-from golden_encoder import crc32c, encode
 from keyfold.errors import KeyfoldError
 from keyfold.format.reader import read_columns, read_footer
 from keyfold.format.source import BytesSource
+from kit.golden import spec as golden
+from kit.golden.encoder import crc32c, encode
+from kit.golden.files import GOLDEN
+from kit.golden.valid import VALID
 
-GOLDEN = Path(make_golden.__file__).parent
-FILES = {it["file"]: (GOLDEN / it["file"]).read_bytes() for it in golden_valid.VALID}
+FILES = {it["file"]: (GOLDEN / it["file"]).read_bytes() for it in VALID}
 
 
 @st.composite
@@ -49,7 +48,7 @@ def deltas(draw: st.DrawFn) -> dict[str, Any]:
     families, blocks, groups = [], [], []
     for number in range(draw(st.integers(0, 3))):
         multi = draw(st.booleans())
-        families.append(golden_valid.family(number, f"family {number}", 1, 1, multiValue=multi))
+        families.append(golden.family(number, f"family {number}", 1, 1, multiValue=multi))
         numbers = draw(st.lists(st.integers(0, key_groups - 1), max_size=4, unique=True))
         runs = [draw(entries_of_group(it, key_groups, multi=multi)) for it in numbers]
         entries = iter([entry for run in runs for entry in run])
@@ -57,13 +56,13 @@ def deltas(draw: st.DrawFn) -> dict[str, Any]:
         while block := list(islice(entries, draw(st.integers(1, 6)))):
             codec = draw(st.sampled_from(["none", "zstd", "lz4"]))
             cuts += [(len(blocks), index) for index in range(len(block))]
-            blocks.append(golden_valid.block(block, codec, number))
+            blocks.append(golden.block(block, codec, number))
         at = 0
         for group, run in zip(numbers, runs, strict=True):
             size = sum(len(e["key"]) + sum(map(len, e["values"])) for e in run) // 2
-            groups.append(golden_valid.group(number, group, *cuts[at], len(run), size))
+            groups.append(golden.group(number, group, *cuts[at], len(run), size))
             at += len(run)
-    return golden_valid.spec(
+    return golden.spec(
         "x/9.delta",
         "delta",
         {"version": 9, "keyGroups": key_groups},

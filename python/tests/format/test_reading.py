@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from golden_encoder import encode
-from golden_valid import DELTA, REFERENCE, family, link, spec
 from keyfold.errors import (
     FileCorruptError,
     NotAKeyfoldFileError,
 )
 from keyfold.format.reader import read_columns, read_footer
 from keyfold.format.source import BytesSource
+from kit.golden.encoder import encode
+from kit.golden.spec import family, link, spec
+from kit.golden.valid import DELTA, REFERENCE
 
 NAME = "cp/state/2/3/7.delta"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from keyfold.format.codec import Codec, decompress
 from keyfold.format.wire import MalformedError
 from keyfold.format.zstd_frame import most_bytes
-from lies import promising
+from kit.taken_apart import promising
 
 
 @given(st.binary(max_size=2000), st.integers(1, 300))

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
-from golden_valid import bigint, link, put
 from keyfold.fsck.finding import WASTE, FsckReport, Kind
-from state_writer import StateWriter, hash_of
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.golden.spec import bigint, link, put
+from kit.state_writer import StateWriter, hash_of
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 from random import Random
 from typing import Any
 
-from lies import TEXTS
+from python.tests.fuzz.lies import TEXTS
 
 
 class _Raw:

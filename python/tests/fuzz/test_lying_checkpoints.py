@@ -19,15 +19,16 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import note
 
-import bad_json
 import keyfold
-from fake_checkpoint import FakeCheckpoint
-from fuzzing import bounded, fuzz
 from keyfold.checkpoint import Checkpoint
 from keyfold.cli.main import cli
 from keyfold.errors import KeyfoldError
-from lies import TEXTS, edited, lie, taken_apart
-from state_writer import StateWriter
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.state_writer import StateWriter
+from kit.taken_apart import taken_apart
+from python.tests.fuzz import bad_json
+from python.tests.fuzz.fuzzing import bounded, fuzz
+from python.tests.fuzz.lies import TEXTS, edited, lie
 
 STATE = {".delta", ".snapshot", ".ref"}
 COMMANDS = ["describe", "fsck", "fsck --deep", *(

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from random import Random
 
 from hypothesis import note
 
-import make_golden
-from fuzzing import bounded, fuzz
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import Footer
 from keyfold.format.names import parse_name
 from keyfold.format.reader import read_columns, read_footer
 from keyfold.format.source import BytesSource
-from lies import harmless, lie, taken_apart
+from kit.golden.files import GOLDEN
+from kit.taken_apart import taken_apart
+from python.tests.fuzz.fuzzing import bounded, fuzz
+from python.tests.fuzz.lies import harmless, lie
 
-FOLDER = Path(make_golden.__file__).parent / "valid"
+FOLDER = GOLDEN / "valid"
 FILES = {
     str(it.relative_to(FOLDER)): it.read_bytes()
     for it in sorted(FOLDER.rglob("*"))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
 from keyfold.errors import InvalidArgumentError, UnknownNameError
 from keyfold.storage import Storage
-from state_writer import StateWriter, hash_of
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.state_writer import StateWriter, hash_of
 
 
 @pytest.fixture

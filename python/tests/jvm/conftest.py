@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
-from session import JAR, session
+
+from kit.session import JAR, session
 
 
 @pytest.fixture(scope="module")

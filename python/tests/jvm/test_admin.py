@@ -11,15 +11,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 import keyfold
-from files import files_in
 from keyfold.admin.copies import clone, savepoint
 from keyfold.admin.rescale import RescalePlan
 from keyfold.admin.rollback import rollback, undo_rollback
 from keyfold.admin.vacuum import vacuum
 from keyfold.errors import ClassicSessionError, JvmError
 from keyfold.settings import PROVIDER_CLASS
-from providers import HDFS, ROCKSDB, session_of
-from word_queries import by_word, run
+from kit.files import files_in
+from kit.providers import HDFS, ROCKSDB, session_of
+from python.tests.jvm.word_queries import by_word, run
 
 pytestmark = pytest.mark.spark
 

@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 
 import keyfold
 from keyfold.settings import FORMAT_KEY, PROVIDER_CLASS
-from providers import HDFS, ROCKSDB, session_of
-from word_queries import by_word, run
+from kit.providers import HDFS, ROCKSDB, session_of
+from python.tests.jvm.word_queries import by_word, run
 
 WORDS = [["a", "b", "a"]]
 

@@ -16,8 +16,8 @@ from keyfold.errors import KeyfoldError
 from keyfold.format.reader import read_entries
 from keyfold.format.source import BytesSource
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
-from providers import HDFS, session_of
-from word_queries import by_word, run
+from kit.providers import HDFS, session_of
+from python.tests.jvm.word_queries import by_word, run
 
 pytestmark = pytest.mark.spark
 

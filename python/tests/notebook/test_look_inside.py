@@ -15,10 +15,10 @@ import pytest
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from playwright.sync_api import Browser
-from session import ENVIRONMENT, NEEDS_JAR
 
 import keyfold
-from browser import chromium, shown
+from kit.browser import chromium, shown
+from kit.session import ENVIRONMENT, NEEDS_JAR
 
 pytestmark = NEEDS_JAR
 

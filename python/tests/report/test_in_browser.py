@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Browser
 
 import keyfold
-from browser import HEIGHT, Scheme, chromium, shown
-from fake_checkpoint import FakeCheckpoint
-from state_writer import StateWriter
+from kit.browser import HEIGHT, Scheme, chromium, shown
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.state_writer import StateWriter
 
 SCHEMES: tuple[Scheme, Scheme] = ("light", "dark")
 TITLES = ["Summary", "Growth", "Spread", "Files", "Batches"]

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
 from keyfold.errors import ExtraMissingError
 from keyfold.report import figure
-from state_writer import StateWriter
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.state_writer import StateWriter
 
 
 @pytest.fixture

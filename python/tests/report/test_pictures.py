@@ -3,11 +3,11 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
 from keyfold.report import pictures
 from keyfold.report.growth import Size, sizes
 from keyfold.storage import Storage
-from state_writer import StateWriter
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.state_writer import StateWriter
 
 
 class Words(HTMLParser):

@@ -14,7 +14,7 @@ from keyfold.errors import InvalidArgumentError
 from keyfold.rows.partition_key import hash_of_values, hashes_of
 from keyfold.rows.row_hash import NoHashError, row_hash
 from keyfold.schema.data_type import Atomic, Field, Map, Struct
-from state_writer import hash_of, murmur
+from kit.state_writer import hash_of, murmur
 
 LONG, TEXT = Atomic("long"), Atomic("string")
 DAY = Struct((Field("day", LONG, nullable=True),))

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
-from session import BUSY, session
+
+from kit.session import session
+
+# Snapshots are written, and old files removed, while a test goes on.
+BUSY = {
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot": "2",
+    "spark.sql.streaming.stateStore.maintenanceInterval": "200ms",
+}
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from pyspark.sql import SparkSession
-from session import NEEDS_JAR
 
 import keyfold
+from kit.session import NEEDS_JAR
 
 pytestmark = NEEDS_JAR
 

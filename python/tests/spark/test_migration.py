@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import processor
 import pytest
 from click.testing import CliRunner
-from processor import Visits
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
-from reading import compare
-from session import NEEDS_JAR, Query
-from test_operator_tables import OPERATORS, SCHEMA, marked, rows
 
 import keyfold
-from files import files_in
 from keyfold.checkpoint import Checkpoint
 from keyfold.cli.main import cli
 from keyfold.errors import JvmError, OtherProviderError
 from keyfold.fsck.finding import Kind
 from keyfold.settings import PROVIDER_CLASS
-from providers import HDFS, ROCKSDB
+from kit.files import files_in
+from kit.providers import HDFS, ROCKSDB
+from kit.reading import compare
+from kit.session import NEEDS_JAR
+from python.tests.spark import processor
+from python.tests.spark.operators import OPERATORS, SCHEMA, marked, rows
+from python.tests.spark.processor import Visits
+from python.tests.spark.query import Query
 
 pytestmark = [*NEEDS_JAR, pytest.mark.timeout(400)]
 

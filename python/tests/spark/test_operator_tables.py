@@ -2,88 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-import processor
 import pytest
-from processor import Lasting, Total, Visits, WiderTotal, counted
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sf
-from reading import compare
-from session import NEEDS_JAR, Query
-from verbs import every_verb_works
 
 import keyfold
 from keyfold.settings import FORMAT_KEY
+from kit.reading import compare
+from kit.session import NEEDS_JAR
+from python.tests.spark import processor
+from python.tests.spark.operators import OPERATORS, SCHEMA, START, marked, rows
+from python.tests.spark.processor import Lasting, Total, Visits, WiderTotal
+from python.tests.spark.query import Query
+from python.tests.spark.verbs import every_verb_works
 
 pytestmark = NEEDS_JAR
 
 # Spark's workers do not know the folders of tests.
 cloudpickle.register_pickle_by_value(processor)
-
-SCHEMA = "k int, s string, ts timestamp, v bigint"
-START = datetime(2024, 5, 1, tzinfo=timezone.utc)
-
-
-def rows(batch: int, count: int = 40) -> list[Any]:
-    numbers = range(batch * count, (batch + 1) * count)
-    return [
-        (
-            None if n % 11 == 0 else n % 7,
-            f"näme{n % 5}" * (n % 4),
-            START + timedelta(minutes=n),
-            n,
-        )
-        for n in numbers
-    ]
-
-
-def joined(stream: DataFrame) -> DataFrame:
-    left = stream.withWatermark("ts", "1 hour").alias("a")
-    right = stream.withWatermark("ts", "1 hour").alias("b")
-    near = "a.k = b.k and a.ts >= b.ts and a.ts <= b.ts + interval 10 minutes"
-    return left.join(right, sf.expr(near), "leftOuter").select("a.k", "a.v", "b.s")
-
-
-def marked(stream: DataFrame) -> DataFrame:
-    return stream.withWatermark("ts", "1 hour")
-
-
-OPERATORS: dict[str, tuple[Any, str, dict[str, str]]] = {
-    "agg": (
-        lambda s: s.groupBy("k", "s").agg(sf.count("*"), sf.sum("v"), sf.first("s"), sf.max("ts")),
-        "update",
-        {},
-    ),
-    "agg, format 1": (
-        lambda s: s.groupBy("k", "s").agg(sf.count("*")),
-        "update",
-        {"stateStore__checkpointFormatVersion": "1"},
-    ),
-    "no keys": (lambda s: s.agg(sf.count("v")), "update", {}),
-    "dedup": (lambda s: s.dropDuplicates(["k", "s"]), "append", {}),
-    "dedup in watermark": (
-        lambda s: marked(s).dropDuplicatesWithinWatermark(["k", "s"]), "append", {}
-    ),
-    "session": (
-        lambda s: marked(s).groupBy("k", sf.session_window("ts", "9 minutes")).count(),
-        "append",
-        {},
-    ),
-    "limit": (lambda s: s.limit(5), "append", {}),
-    "join": (joined, "append", {}),
-    "join, format 3": (joined, "append", {"join__stateFormatVersion": "3"}),
-    "pandas": (
-        lambda s: s.groupBy("k").applyInPandasWithState(
-            counted, "n long", "n long", "update", "NoTimeout"
-        ),
-        "update",
-        {},
-    ),
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OPERATORS)

@@ -7,20 +7,20 @@ from typing import Any
 
 import pyarrow.compute as pc
 import pytest
-from connect_server import connect_server
 from pyspark.sql import functions as sf
-from reading import bag
-from session import ENVIRONMENT, NEEDS_JAR
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
-from files import files_in
 from keyfold.admin.copies import clone, savepoint
 from keyfold.admin.rollback import rollback, undo_rollback
 from keyfold.admin.vacuum import vacuum
 from keyfold.checkpoint import Checkpoint
 from keyfold.errors import ClassicSessionError
-from state_writer import StateWriter
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.files import files_in
+from kit.reading import bag
+from kit.session import ENVIRONMENT, NEEDS_JAR
+from kit.state_writer import StateWriter
+from python.tests.spark.connect_server import connect_server
 
 pytestmark = NEEDS_JAR
 

@@ -12,10 +12,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
-from reading import bag, compare
-from session import NEEDS_JAR, Query
 
 import keyfold
+from kit.reading import bag, compare
+from kit.session import NEEDS_JAR
+from python.tests.spark.query import Query
 
 pytestmark = NEEDS_JAR
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
-from golden_encoder import encode
-from golden_manifest import file as named_file
-from golden_manifest import had, manifest, part, raw_part
-from golden_valid import family, spec
 from keyfold.errors import FileCorruptError, FileMissingError
-from state_writer import StateWriter, hash_of
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.golden.encoder import encode
+from kit.golden.manifest import file as named_file
+from kit.golden.manifest import had, manifest, part, raw_part
+from kit.golden.spec import family, spec
+from kit.state_writer import StateWriter, hash_of
 
 
 def rescale(writer: StateWriter, to: int, *, modulus: int, filtered: bool) -> None:

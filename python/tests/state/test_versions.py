@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
-from golden_valid import family
 from keyfold.errors import FileCorruptError, KeyGroupsMismatchError
 from keyfold.format.place import StorePlace
 from keyfold.state.selection import Selection
 from keyfold.state.version import load
 from keyfold.storage import Storage
-from lies import taken_apart
-from state_writer import StateWriter, hash_of
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.golden.spec import family
+from kit.state_writer import StateWriter, hash_of
+from kit.taken_apart import taken_apart
 
 KEYS = st.integers(0, 12)
 VALUES = st.lists(st.integers(0, 9), min_size=1, max_size=3)
@@ -110,8 +110,8 @@ def test_snapshot_that_is_damaged_gives_way_to_deltas(fake: FakeCheckpoint) -> N
 
 
 def test_family_that_is_dropped_begins_anew(fake: FakeCheckpoint) -> None:
-    from golden_encoder import encode  # noqa: PLC0415
-    from golden_valid import bigint, block, group, put, spec  # noqa: PLC0415
+    from kit.golden.encoder import encode  # noqa: PLC0415
+    from kit.golden.spec import bigint, block, group, put, spec  # noqa: PLC0415
 
     writer = StateWriter(fake, partitions=1)
     writer.batch({key: key for key in range(10)})

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keyfold
-from fake_checkpoint import FakeCheckpoint
 from keyfold.table.state_table import StateTable
-from state_writer import StateWriter
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.state_writer import StateWriter
 
 State = dict[int, list[int]]
 KEYS = st.integers(0, 8)

@@ -3,41 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import keyfold
+from python.tests.unit.imports import circle, imports, modules
 
 ROOT = Path(keyfold.__file__).parent
-MODULES = {
-    ".".join(["keyfold", *file.relative_to(ROOT).with_suffix("").parts]).removesuffix(
-        ".__init__"
-    ): file
-    for file in ROOT.rglob("*.py")
-}
-
-
-def imported(file: Path) -> Iterator[str]:
-    """Everything, also within functions and for types alone."""
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.module is not None
-            yield from (f"{node.module}.{name.name}" for name in node.names)
-
-
-def imports(module: str) -> set[str]:
-    """The modules of Keyfold that a module imports; not the packages above it."""
-    found = set()
-    for name in imported(MODULES[module]):
-        here = name if name in MODULES else name.rpartition(".")[0]
-        if here in MODULES:
-            found.add(here)
-    return found - {module}
+MODULES = modules(ROOT, ROOT.parent)
 
 
 def package_of(module: str) -> str:
@@ -45,23 +19,15 @@ def package_of(module: str) -> str:
     return ".".join(module.split(".")[:2])
 
 
-def circle(graph: dict[str, set[str]]) -> list[str]:
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        return list(error.args[1])
-    return []
-
-
 def test_no_modules_import_each_other() -> None:
-    assert circle({it: imports(it) for it in MODULES}) == []
+    assert circle({it: imports(it, MODULES) for it in MODULES}) == []
 
 
 def test_no_packages_import_each_other() -> None:
     graph: dict[str, set[str]] = {}
     for module in MODULES:
         here = package_of(module)
-        others = {package_of(it) for it in imports(module)} - {here}
+        others = {package_of(it) for it in imports(module, MODULES)} - {here}
         graph.setdefault(here, set()).update(others)
     assert circle(graph) == []
 
@@ -70,7 +36,9 @@ def test_no_packages_import_each_other() -> None:
     "package", sorted({it for it in MODULES if MODULES[it].name == "__init__.py"} - {"keyfold"})
 )
 def test_a_package_says_what_it_imports(package: str) -> None:
-    its = {it for module in MODULES if package_of(module) == package for it in imports(module)}
+    its = {
+        it for module in MODULES if package_of(module) == package for it in imports(module, MODULES)
+    }
     names = sorted({package_of(it).removeprefix("keyfold.") for it in its} - {package[8:]})
     told = ast.get_docstring(ast.parse(MODULES[package].read_text()))
     assert told is not None

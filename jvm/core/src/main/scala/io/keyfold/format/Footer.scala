@@ -40,9 +40,10 @@ final case class Fingerprint(length: Long, checksum: Int) {
     */
   def isOfHead(openIfThere: FileKind => Option[FileReader]): Boolean =
     try {
-      Iterator(FileKind.Delta, FileKind.Reference).flatMap(openIfThere).nextOption().forall { head =>
-        try head.fingerprint == this
-        finally head.close()
+      Iterator(FileKind.Delta, FileKind.Reference).flatMap(openIfThere).nextOption().forall {
+        head =>
+          try head.fingerprint == this
+          finally head.close()
       }
     } catch { case _: CorruptFile => true }
 }

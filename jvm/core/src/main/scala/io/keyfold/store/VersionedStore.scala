@@ -114,7 +114,17 @@ final class VersionedStore(
     val rows = in.map.begin(rowsOf)
     try {
       val startedEmpty = rowsOf != base
-      new StoreTxn(TxnOwner, location, base, in, rows, families, settings, newChecksum(), startedEmpty)
+      new StoreTxn(
+        TxnOwner,
+        location,
+        base,
+        in,
+        rows,
+        families,
+        settings,
+        newChecksum(),
+        startedEmpty
+      )
     } catch {
       case e: Throwable =>
         rows.release()
@@ -223,11 +233,12 @@ final class VersionedStore(
       finally loads.unlock()
     }
 
-  private def withLoaded[T](version: VersionId)(use: LoadedVersions => T): Option[T] = synchronized {
-    val found = loaded.filter(_.holds(version))
-    if (found.isDefined) counters.memoryHits.increment()
-    found.map(use)
-  }
+  private def withLoaded[T](version: VersionId)(use: LoadedVersions => T): Option[T] =
+    synchronized {
+      val found = loaded.filter(_.holds(version))
+      if (found.isDefined) counters.memoryHits.increment()
+      found.map(use)
+    }
 
   private def withNew[T](in: LoadedVersions)(use: LoadedVersions => T): T = synchronized {
     try use(in)

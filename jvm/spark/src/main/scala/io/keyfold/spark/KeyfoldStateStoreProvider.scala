@@ -173,8 +173,9 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
         conf.autoSnapshotRepairNumFailuresBeforeActivating.max(1).min(MostTriesOfSnapshot),
         conf.autoSnapshotRepairMaxChangeFileReplay
       ),
-      rowChecksums =
-        Option.when(conf.rowChecksumEnabled)(RowChecksumSettings(conf.rowChecksumReadVerificationRatio)),
+      rowChecksums = Option.when(conf.rowChecksumEnabled)(
+        RowChecksumSettings(conf.rowChecksumReadVerificationRatio)
+      ),
       versionsToRetain = conf.minVersionsToRetain,
       versionsPerCleanup = math.max(conf.minVersionsToDelete, 1L),
       deletesPerCleanup = Some(conf.maxVersionsToDeletePerMaintenance)

@@ -145,8 +145,15 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     if (lastRows ne rows) {
       lastRows = rows
       val (put, gone) = (new IntList, new IntList)
-      lastChanged =
-        new ChangedRecordsCursor(trie.addresses, rows.spec, put, gone, base.epoch, keysOfBase(family), lock)
+      lastChanged = new ChangedRecordsCursor(
+        trie.addresses,
+        rows.spec,
+        put,
+        gone,
+        base.epoch,
+        keysOfBase(family),
+        lock
+      )
     }
     lastChanged.reset()
     lastChanged

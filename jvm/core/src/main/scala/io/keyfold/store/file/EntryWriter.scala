@@ -6,7 +6,11 @@ import io.keyfold.group.GroupOrder
 import io.keyfold.map.{MapTxn, MapView, RowCursor}
 
 /** Puts rows or changes into a file, family by family, key groups in file order. */
-private[store] final class EntryWriter(file: FileWriter, order: GroupOrder, rowChecksum: RowChecksum) {
+private[store] final class EntryWriter(
+    file: FileWriter,
+    order: GroupOrder,
+    rowChecksum: RowChecksum
+) {
 
   def changesOf(txn: MapTxn): Unit = eachGroup(txn, txn.changedGroups) { (family, group) =>
     val change = txn.changes(family, group)

@@ -45,7 +45,9 @@ private[store] object RowChecksum {
       location: StoreLocation,
       onDamage: () => Unit
   ): RowChecksum =
-    checksums.fold[RowChecksum](NoChecksum)(c => new Crc32cChecksum(c.verifyEvery, location, onDamage))
+    checksums.fold[RowChecksum](NoChecksum)(c =>
+      new Crc32cChecksum(c.verifyEvery, location, onDamage)
+    )
 }
 
 private object NoChecksum extends RowChecksum {

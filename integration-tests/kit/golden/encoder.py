@@ -1,7 +1,7 @@
 """Encoder of Keyfold files that shares no code with any reader or writer of the project.
 
 It writes what it is told, right or wrong, so that one encoder serves valid and broken golden files.
-Its input is the plain data of `golden_valid.py`; `docs/FORMAT.md` is its only source.
+Its input is the plain data of `spec.py`; `docs/FORMAT.md` is its only source.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from golden_lz4 import lz4_block
+from kit.golden.lz4 import lz4_block
 
 FORMAT_VERSION = 1
+HEADER_BYTES = 16
 TRAILER_BYTES = 32
 KINDS = {"delta": 1, "snapshot": 2, "reference": 3}
 CODECS = {"none": 0, "zstd": 1, "lz4": 2}
@@ -164,7 +165,7 @@ def dropped(names: list[str]) -> bytes:
 
 def blocks(items: list[Spec], raws: list[bytes], stored: list[bytes]) -> bytes:
     """Payload of section 5; blocks lie back to back behind the header."""
-    offsets = [16 + sum(len(s) for s in stored[:i]) for i in range(len(stored))]
+    offsets = [HEADER_BYTES + sum(len(s) for s in stored[:i]) for i in range(len(stored))]
     return (
         struct.pack("<I", len(items))
         + column("H", [it["family"] for it in items])

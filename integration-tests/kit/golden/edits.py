@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from golden_encoder import TRAILER_BYTES, Parts, Section, Spec, assemble, parts_of, sealed
+from kit.golden.encoder import TRAILER_BYTES, Parts, Section, Spec, assemble, parts_of, sealed
 
 # From the end of the file.
 FOOTER_RAW_LENGTH = -20

@@ -1,6 +1,6 @@
 """A query of each kind at the same time, and what the application takes meanwhile.
 
-Usage: soak_job.py SECONDS CSV [--provider rocksdb] [--only WORD]
+Usage: python -m soak SECONDS CSV [--provider rocksdb] [--only WORD]
 """
 
 import argparse
@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from application import PROVIDERS, Application
+from soak.application import PROVIDERS, Application
 
 SAMPLE_S = 10
 

@@ -1,6 +1,6 @@
 """A Spark that does what it is told: a command a line, and an answer for each.
 
-Usage: crash_job.py SETTINGS, a JSON object of Spark's settings.
+Usage: python -m crash.job SETTINGS, a JSON object of Spark's settings.
 
 Answers do not mix with what Spark says: the standard output is kept for them.
 """
@@ -19,15 +19,14 @@ from py4j.protocol import Py4JJavaError
 from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
-from reading import compare
 
-import crash_processor
 import keyfold
-import processors
-from cases import Streams, with_watermark
-from inputs import LINK_SCHEMA, ROW_SCHEMA
+from crash import processor
+from crash.kinds import KINDS
 from keyfold.admin import copies, rescale, rollback, vacuum
-from kinds import KINDS
+from kit import queries
+from kit.queries.streams import streams
+from kit.reading import compare
 
 WAIT_S = 200
 
@@ -49,7 +48,7 @@ class Job:
         self._query: StreamingQuery | None = None
         self._faults: Any = None
         self._chance = random.Random()
-        for module in (processors, crash_processor):
+        for module in (queries, processor):
             register_pickle_by_value(module)
 
     def start(
@@ -166,16 +165,6 @@ class Job:
         for name, value in settings.items():
             session.conf.set(name, value)
         return session
-
-
-def streams(session: SparkSession, folder: Path) -> Streams:
-    def read(name: str, schema: str) -> DataFrame:
-        stream = session.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-        return stream.json(str(folder / name))
-
-    rows = read("rows", ROW_SCHEMA)
-    links = with_watermark(read("links", LINK_SCHEMA), "linked")
-    return Streams(rows, with_watermark(rows, "at"), links)
 
 
 def main() -> None:

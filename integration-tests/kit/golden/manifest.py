@@ -11,15 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from golden_edits import flip
-from golden_encoder import compress, crc32c, named_file
-
-Spec = dict[str, Any]
+from kit.golden.edits import flip
+from kit.golden.encoder import Spec, compress, crc32c, named_file
 
 PLAN = "0b9c2f1a-3f5e"
 VALID = f"valid/manifest/rescale-30-{PLAN}.manifest"
 CORRUPT = "KEYFOLD_FILE_CORRUPT"
-HEADER_BYTES = 16
 
 
 def file(path: str, kind: str, version: int, length: int, **other: Any) -> Spec:

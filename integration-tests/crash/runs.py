@@ -1,25 +1,17 @@
-"""Runs lives of queries, one for each seed, until one of them loses or invents a row.
+"""Lives of queries, one for each seed, and what is kept of one that loses or invents a row."""
 
-Usage: crash.py [--seed N] [--runs N] [--kind WORDS] [--seconds N] [--steps]
-"""
-
-import argparse
 import shutil
-import signal
-import sys
 import tempfile
-import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count, islice
 from pathlib import Path
 
+from crash.life import Life
+from crash.spark_driver import CrashError, RefusedError, SparkDriver
+from crash.world import World
 from keyfold import KeyfoldError
-from life import Life
-from spark_driver import CrashError, RefusedError, SparkDriver
-from world import World
 
 
 class Runs:
@@ -97,38 +89,3 @@ def runs() -> Iterator[Runs]:
         them.close(keep=bool(them.failed))
         if not them.failed:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def main() -> int:
-    """Exit code 1 if a run failed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--kind", default="", help="only seeds of queries with this in their name")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin none after that")
-    parser.add_argument("--steps", action="store_true", help="print the steps of each run")
-    options = parser.parse_args()
-    # So that nothing that was started is left behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
-    start = time.monotonic()
-    with runs() as them:
-        them.talks = options.steps
-        chosen = (it for it in count(options.seed) if options.kind in World(it).kind.name)
-        for seed in islice(chosen, options.runs):
-            began = time.monotonic()
-            if began - start > options.seconds:
-                print(f"time is up before seed {seed}")
-                break
-            said = them.run(seed)
-            took = time.monotonic() - began
-            print(
-                f"seed {seed}, {World(seed).kind.name}: {said or 'ok'} ({took:.1f} s)", flush=True
-            )
-        for what, times in sorted(them.counts.items()):
-            print(f"{times:>10,}  {what}")
-        print(f"{time.monotonic() - start:,.0f} s; failed: {them.failed or 'none'}")
-        return 1 if them.failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,13 +7,13 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupStateTimeout
 
-from bounded import KEPT_MINUTES, Bounded, ended
-from builtin_cases import columns, counted, sessions, windowed
-from cases import Streams, minute
-from join_cases import both_sides
-from processor_cases import processed
-from processors import Forgetful
-from said import (
+from kit.queries.builtin import columns, counted, sessions, windowed
+from kit.queries.forgetful import Forgetful
+from kit.queries.joins import both_sides
+from kit.queries.processor import processed
+from kit.queries.streams import Streams, minute
+from soak.bounded import KEPT_MINUTES, Bounded, ended
+from soak.said import (
     Row,
     Said,
     each_id,
@@ -28,7 +28,7 @@ from said import (
     remembered,
     with_partner,
 )
-from stream import DELAY, IDS, LINKED, RUN
+from soak.stream import DELAY, IDS, LINKED, RUN
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pyspark
 
+from kit.places import INTEGRATION_TESTS
+
 TIMEOUT_S = 240
 POLL_S = 0.002
 LOG_CHARACTERS_SHOWN = 4000
@@ -34,15 +36,12 @@ class Program:
 
     def __init__(self, home: Path, command: list[str], log: Path) -> None:
         """Starts `bin/<command>` of the Spark in `home`; what it says goes to `log`."""
-        others = {it: os.environ[it] for it in os.environ if not it.startswith(OTHERS)}
         environment = {
-            **others,
-            "SPARK_HOME": str(home),
+            **environment_of(home),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LAUNCHER_OPTS": JVM_OPTIONS,
             "SPARK_DAEMON_JAVA_OPTS": JVM_OPTIONS,
             "SPARK_DAEMON_MEMORY": "256m",
-            "PYSPARK_PYTHON": sys.executable,
         }
         self._path = log
         with log.open("w") as file:
@@ -108,3 +107,14 @@ def home_in(folder: Path) -> Path:
         for part in ("bin", "jars", "python"):
             (home / part).symlink_to(Path(pyspark.__file__).parent / part)
     return home
+
+
+def environment_of(home: Path) -> dict[str, str]:
+    """What a process of the Spark in `home` is started with; its Pythons find these modules."""
+    others = {it: os.environ[it] for it in os.environ if not it.startswith(OTHERS)}
+    return {
+        **others,
+        "SPARK_HOME": str(home),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": str(INTEGRATION_TESTS),
+    }

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import keyfold
-from programs import JVM_OPTIONS, TIMEOUT_S, Program, home_in
+from kit.places import INTEGRATION_TESTS, ROOT
+from kit.program import JVM_OPTIONS, TIMEOUT_S, Program, home_in
 
-ROOT = Path(__file__).resolve().parents[2]
 # Two executors, each a JVM of its own with one core and 1 GiB.
 LOCAL_CLUSTER = "local-cluster[2,1,1024]"
 PARTITIONS = 4
@@ -26,7 +26,10 @@ class Spark:
     def start(
         self, job: str, *arguments: Path, conf: Conf | None = None, jar: str = "--jars"
     ) -> Program:
-        """Starts a job, by its path from this folder; `jar` is the option that names Keyfold's."""
+        """Starts a job, by its path from `integration-tests`.
+
+        `jar` is the option that names Keyfold's.
+        """
         settings: Conf = {
             "spark.sql.shuffle.partitions": PARTITIONS,
             "spark.ui.enabled": "false",
@@ -42,7 +45,7 @@ class Spark:
         ]
         for name, value in settings.items():
             command += ["--conf", f"{name}={value}"]
-        command += [str(Path(__file__).parent / job), *map(str, arguments)]
+        command += [str(INTEGRATION_TESTS / job), *map(str, arguments)]
         log = self._folder / f"{len(self._started)}-{Path(job).stem}.log"
         program = Program(home_in(self._folder), command, log)
         self._started.append(program)

@@ -1,19 +1,19 @@
-"""Writes `valid/`, `broken/` and `expected.json` beside this script, or into the folder given."""
+"""The golden files that are committed: `valid/`, `broken/` and `expected.json`."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
-from golden_broken import broken_files
-from golden_encoder import Section, assemble, encode, parts_of
-from golden_manifest import CONTENT, CORRUPT, PARTS, PLACES, broken_manifests
-from golden_manifest import VALID as MANIFEST
-from golden_valid import SECTIONS_REVERSED, STORES, UNKNOWN_SECTION, VALID
+from kit.golden.broken import broken_files
+from kit.golden.encoder import Section, assemble, encode, parts_of
+from kit.golden.manifest import CONTENT, CORRUPT, PARTS, PLACES, broken_manifests
+from kit.golden.manifest import VALID as MANIFEST
+from kit.golden.valid import SECTIONS_REVERSED, STORES, UNKNOWN_SECTION, VALID
+from kit.places import INTEGRATION_TESTS
 
-HERE = Path(__file__).resolve().parent
+GOLDEN = INTEGRATION_TESTS / "golden"
 
 
 def contents() -> dict[str, bytes]:
@@ -60,7 +60,3 @@ def write(target: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     (target / "expected.json").write_text(expected(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)

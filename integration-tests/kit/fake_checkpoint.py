@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from golden_encoder import encode
-from golden_valid import family, spec
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
+from kit.golden.encoder import encode
+from kit.golden.spec import family, spec
 
 QUERY = "3b241101-e2bb-4255-8caf-4136c566a962"
 KINDS = {"delta": "delta", "snapshot": "snapshot", "reference": "ref"}

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from golden_edits import (
+from kit.golden.edits import (
     FOOTER_RAW_LENGTH,
     changed,
     flip,
@@ -22,11 +22,12 @@ from golden_edits import (
     raw_length,
     section,
 )
-from golden_encoder import (
+from kit.golden.encoder import (
     BLOCKS,
     FAMILIES,
     GROUPS,
     HEAD,
+    HEADER_BYTES,
     IDENTITY,
     KINDS,
     LINEAGE,
@@ -43,8 +44,9 @@ from golden_encoder import (
     raw_block,
     sealed,
 )
-from golden_manifest import PLAN
-from golden_valid import (
+from kit.golden.manifest import CORRUPT, PLAN
+from kit.golden.spec import link
+from kit.golden.valid import (
     DELTA,
     MULTI_VALUE,
     REFERENCE,
@@ -52,14 +54,11 @@ from golden_valid import (
     ROW_CHECKSUMS,
     SNAPSHOT_LZ4,
     SNAPSHOT_OF_HEAD,
-    link,
 )
 
-CORRUPT = "KEYFOLD_FILE_CORRUPT"
 VERSION = "KEYFOLD_FORMAT_VERSION"
 FOREIGN = "KEYFOLD_NOT_A_KEYFOLD_FILE"
 
-HEADER_BYTES = 16
 # Offsets of fields, those of the trailer from the end of the file.
 HEADER_VERSION, HEADER_KIND, HEADER_FLAGS, HEADER_RESERVED = 4, 6, 7, 8
 FOOTER_CODEC, TRAILER_RESERVED = -16, -15

@@ -6,8 +6,8 @@ from typing import Any
 
 from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValues
 
-from inputs import START
-from processors import HOUR, Key, Processor, Rows, listed, milliseconds, part_of
+from kit.queries.processor import HOUR, Key, Processor, Rows, listed, milliseconds, part_of
+from kit.queries.rows import START
 
 # One list grows long, and is read often: a stop of the query most likely falls into a read of it.
 LONG, VALUES_OF_LONG, VALUES = "k0", 300, 3

@@ -9,9 +9,9 @@ import json
 import struct
 from typing import Any
 
-from fake_checkpoint import FakeCheckpoint
-from golden_encoder import encode
-from golden_valid import append, bigint, block, family, group, link, put, remove, spec
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.golden.encoder import encode
+from kit.golden.spec import append, bigint, block, family, group, link, put, remove, spec
 
 MASK = 0xFFFFFFFF
 

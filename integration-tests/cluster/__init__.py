@@ -1,0 +1,1 @@
+"""Queries on executors, and what may happen to them."""

@@ -1,0 +1,12 @@
+"""Where things of the repository are."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# What a Python that is started for a test must find, beside what is installed.
+INTEGRATION_TESTS = ROOT / "integration-tests"
+# Classes of Scala's tests: a checkpoint file manager that fails, processors, queries.
+TEST_CLASSES = os.pathsep.join(
+    str(ROOT / "jvm" / it / "target/scala-2.13/test-classes") for it in ("core", "spark")
+)

@@ -1,0 +1,36 @@
+"""Stream-stream joins, in every format of their state."""
+
+from collections.abc import Callable, Mapping
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from kit.queries.rows import Link, Row
+from kit.queries.streams import Streams, minute
+
+# In minutes: a link is for rows of the half hour before it.
+REACH = 30
+
+VERSION = "spark.sql.streaming.join.stateFormatVersion"
+FORMATS: Mapping[str, Mapping[str, str]] = {
+    "": {},
+    ", state format 3": {VERSION: "3"},
+    ", state format 4": {
+        VERSION: "4",
+        "spark.sql.streaming.join.stateFormatV4.enabled": "true",
+    },
+}
+
+
+def joined(streams: Streams, how: str) -> DataFrame:
+    reach = f.expr(f"INTERVAL {REACH} MINUTES")
+    within = (f.col("linked") >= f.col("at")) & (f.col("linked") <= f.col("at") + reach)
+    return streams.timed.join(streams.links, (f.col("id") == f.col("ref")) & within, how)
+
+
+def matching(row: Row, link: Link) -> bool:
+    return row.id == link.ref and row.minute <= link.minute <= row.minute + REACH
+
+
+def both_sides(how: str) -> Callable[[Streams], DataFrame]:
+    return lambda s: joined(s, how).select("id", minute("at"), "ref", minute("linked"))

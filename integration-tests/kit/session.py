@@ -1,0 +1,50 @@
+"""A Spark with Keyfold in the process of the tests."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import keyfold
+from keyfold.settings import JAR_NAME
+from kit.program import JVM_OPTIONS
+
+JAR = Path(keyfold.__file__).parent / "jars" / JAR_NAME
+NEEDS_JAR = [
+    pytest.mark.spark,
+    pytest.mark.skipif(not JAR.is_file(), reason=f"{JAR_NAME} is not built; run `make jar`"),
+    # PySpark says so of pandas 3, and of Arrow tables that hold timestamps.
+    pytest.mark.filterwarnings("ignore"),
+]
+
+# Of a process that starts a Spark.
+ENVIRONMENT = {
+    "PYSPARK_PYTHON": sys.executable,
+    "PYSPARK_SUBMIT_ARGS": shlex.join(["--driver-java-options", JVM_OPTIONS, "pyspark-shell"]),
+}
+
+
+@contextmanager
+def session(root: Path, settings: Mapping[str, str]) -> Iterator[SparkSession]:
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.warehouse.dir", str(root / "warehouse"))
+        .config(map=dict(settings))
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in ENVIRONMENT.items():
+            patch.setenv(name, value)
+        made = keyfold.configure(builder).getOrCreate()
+        made.sparkContext.setLogLevel("OFF")
+        yield made
+        made.stop()

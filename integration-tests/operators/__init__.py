@@ -1,0 +1,1 @@
+"""Every stateful operator from Python, restarted half way."""
