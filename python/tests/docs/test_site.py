@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import Browser
 
 import keyfold
-from browser import chromium, shown
 from keyfold.cli.main import cli
+from kit.browser import chromium, shown
 
 ROOT = Path(__file__).parents[3]
 PAGES = ["index", "tutorial", "configuration", "errors", "api", "cli", "DESIGN", "design/faults"]

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from session import ENVIRONMENT, NEEDS_JAR
+
+from kit.session import ENVIRONMENT, NEEDS_JAR
 
 pytestmark = [*NEEDS_JAR, pytest.mark.timeout(900)]
 

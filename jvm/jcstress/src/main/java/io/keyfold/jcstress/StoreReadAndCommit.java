@@ -4,7 +4,7 @@ import io.keyfold.format.wire.Codec;
 import io.keyfold.model.FamilySpec;
 import io.keyfold.map.StateMap;
 import io.keyfold.mem.Slice;
-import io.keyfold.store.file.RowChecksums;
+import io.keyfold.store.file.RowChecksumSettings;
 import io.keyfold.store.file.SnapshotRepair;
 import io.keyfold.model.StoreLocation;
 import io.keyfold.store.file.StoreSettings;
@@ -40,7 +40,7 @@ public class StoreReadAndCommit {
         new FamilySpec("f", false, false, false, "row", "unsaferow", "all", 0, 0);
     private static final StoreSettings SETTINGS = new StoreSettings(
         0, 1, Codec.ofName("none").get(), 100, Long.MAX_VALUE, new SnapshotRepair(true, 1, 100),
-        Option.<RowChecksums>empty(), 100, 100, 100, 1, "jcstress");
+        Option.<RowChecksumSettings>empty(), 100, 100, 100, 1, "jcstress");
     private static final Clock CLOCK = Clock.systemUTC();
 
     private final Queue<StateMap> maps = new ConcurrentLinkedQueue<>();
