@@ -7,28 +7,28 @@ import io.keyfold.model.{Family, FamilySpec, VersionId}
   *
   * Contract, checked by `StateMapSuiteBase` for every implementation:
   *
-  *   - M1 A version, once committed, never changes; it is held until [[retain]] lets it go.
+  *   - M1 A version, once committed, never changes; it is held until [[retain]] releases it.
   *   - M2 A pinned view stays readable and unchanged until it is released, whatever is written,
-  *     committed, aborted or let go meanwhile.
-  *   - M3 At most one transaction is open at a time. It sees its own writes; nobody else does
-  *     before it is committed.
+  *     committed, aborted or released meanwhile.
+  *   - M3 At most one transaction is open at a time. It sees its own writes; nobody else sees them
+  *     before the commit.
   *   - M4 An aborted transaction leaves no trace.
   *   - M5 A cursor shows the rows, with all their values, as they were when it was made, each once,
   *     whatever its own transaction writes meanwhile.
   *   - M6 Bytes handed in are copied before the call returns; slices handed out are borrowed and
-  *     stay until the view they came from is released; those handed to another thread than the one
-  *     that made the view are on the heap, and stay for good.
+  *     stay valid until their view is released; those handed to a thread other than the one that
+  *     made the view are on the heap and stay valid.
   *   - M7 Once a view is released, no call and no step of a cursor touches its memory: they are
   *     refused, whichever thread makes them. A release waits for a call that is inside.
   *
   * Threads: methods of the map itself may be called by any thread; a view or transaction belongs to
-  * one thread at a time, and handing it over is the caller's synchronisation; any thread may abort
-  * or release it at any moment.
+  * one thread at a time, and the caller synchronises handing it over; any thread may abort or
+  * release it at any moment.
   */
 trait StateMap extends AutoCloseable {
 
-  /** Whether a version should be pinned, or a transaction be begun on it; if not, it is to be
-    * loaded into another map.
+  /** Whether a version can be pinned or a transaction begun on it; if not, the caller loads it into
+    * another map.
     */
   def holds(version: VersionId): Boolean
 
@@ -38,8 +38,8 @@ trait StateMap extends AutoCloseable {
   /** Begins a transaction on a held version; [[VersionId.Empty]] is always held. */
   def begin(base: VersionId): MapTxn
 
-  /** Lets go of the versions that are newer than `newest`, and of the others but for it and the
-    * `count - 1` newest besides; `count` is at least 1.
+  /** Releases the versions newer than `newest`, and of the others all but the `count` newest;
+    * `count` is at least 1.
     */
   def retain(newest: VersionId, count: Int): Unit
 
@@ -50,8 +50,7 @@ trait StateMap extends AutoCloseable {
 /** A consistent view of a version. Families are addressed by index into [[families]]. */
 trait MapView {
 
-  /** The families and how much they hold. Indices stay the same within a view, until one is
-    * dropped.
+  /** The families and their sizes. Indices stay the same within a view until a family is dropped.
     */
   def families: IndexedSeq[Family]
 
@@ -61,7 +60,7 @@ trait MapView {
   /** Looks a key up.
     *
     * @return
-    *   whether it is there; `value` points to its value then, of several to the first
+    *   whether it is there; if so, `value` points to its first value
     */
   def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean
 
@@ -89,7 +88,7 @@ trait MapView {
   /** All rows of one key group. */
   def scanGroup(family: Int, group: Int): RowCursor
 
-  /** Lets go of the view. Harmless when repeated. */
+  /** Releases the view. Does nothing when repeated. */
   def release(): Unit
 }
 
@@ -103,21 +102,21 @@ trait MapTxn extends MapView {
     */
   def createFamily(spec: FamilySpec): Int
 
-  /** Takes a family out with all its rows; the indices behind its own go down by one. Another of
-    * its name may be created.
+  /** Removes a family with all its rows; the indices above its own go down by one. Another family
+    * of that name may be created.
     */
   def dropFamily(family: Int): Unit
 
   /** Names of the base's families that were dropped. */
   def dropped: Seq[String]
 
-  /** Makes a row have this value, and no other. */
+  /** Replaces all values of a row by this one. */
   def put(family: Int, hash: Int, key: Slice, value: Slice): Unit
 
-  /** Adds a value behind those that a row has; makes the row if it is not there.
+  /** Adds a value after those of a row; creates the row if needed.
     *
     * @throws io.keyfold.errors.Invalid
-    *   if the family has one value a key
+    *   if the family has one value per key
     */
   def append(family: Int, hash: Int, key: Slice, value: Slice): Unit
 
@@ -131,22 +130,21 @@ trait MapTxn extends MapView {
   /** Removes the rows of an ordered family with `start <= key < end`; null: as for `scanRange`.
     *
     * @return
-    *   how many rows
+    *   number of rows removed
     */
   def removeRange(family: Int, start: Slice, end: Slice): Long
 
-  /** The key groups of a family in which something was written, in no particular order. */
+  /** The key groups of a family that the transaction wrote to, in no particular order. */
   def changedGroups(family: Int): Array[Int]
 
   /** The net changes of one key group against the base, one per key; borrowed until the next call.
     */
   def changes(family: Int, group: Int): ChangeCursor
 
-  /** Makes the rows version `version`, which is held from now on. The transaction stays readable.
-    */
+  /** Commits the rows as `version`, which is held from now on. The transaction stays readable. */
   def commit(version: VersionId): Unit
 
-  /** Gives everything up. Harmless when repeated, or after [[commit]]. */
+  /** Discards all writes. Does nothing when repeated, or after [[commit]]. */
   def abort(): Unit
 }
 
@@ -156,23 +154,22 @@ trait RowCursor {
   /** Steps to the next row and its first value. */
   def next(): Boolean
 
-  /** Steps to the row's next value, in the order they were added; never where there is one value a
-    * key.
+  /** Steps to the row's next value, in the order they were added; always false if a family has one
+    * value per key.
     */
   def nextValue(): Boolean
   def hash: Int
   def key: Slice
   def value: Slice
 
-  /** There are no more rows to step to, and nothing is kept for them. Harmless when repeated, or
-    * after the last row.
+  /** Ends the cursor: `next` finds no more rows. Does nothing when repeated, or after the last row.
     */
   def close(): Unit
 }
 
-/** Steps through changes: a row with all its values, whatever it had before; or (`appended`) a row
-  * with the values that were added to those it had, if it was there; or (`removed`) only the key of
-  * one that is gone.
+/** Steps through changes: a row with all its values, which replace the earlier ones; or
+  * (`appended`) a row with only the values that were added; or (`removed`) the key of a deleted
+  * row.
   */
 trait ChangeCursor extends RowCursor {
   def appended: Boolean

@@ -6,12 +6,12 @@ import io.keyfold.mem.Slice
 import io.keyfold.model.VersionId
 import io.keyfold.store.file.StoreFiles
 
-/** The net changes of one column family, version by version: a row as it is after the version, or
-  * (`appended`) a value that was added to a row, or (`removed`) the key of one that is gone. Within
-  * a version a key comes once; order is not promised.
+/** The net changes of one column family, version by version: a row as it is after the version, a
+  * value that was added to a row (`appended`), or the key of a deleted row (`removed`). A version
+  * has each key at most once, in no particular order.
   *
-  * Of a row with several values that was put comes the first as the row, and then each further one
-  * as appended to it; of one that was only added to, be it new or not, each new value as appended.
+  * A row that was put with several values gives its first value as the row and each further one as
+  * appended. A row that only had values added, new or not, gives each of them as appended.
   *
   * Slices are borrowed until the next call. Belongs to one thread.
   *

@@ -10,8 +10,8 @@ import io.keyfold.store.file.{Placement, RowChecksum, StoreSettings}
 import io.keyfold.store.load.LoadedVersions
 
 /** The version after `base`, being written. Reads see the transaction's own writes; after `commit`
-  * they still work, after `abort` they do not. Slices handed out stay until it is released, which
-  * the caller must do.
+  * they still work, after `abort` they do not. Slices handed out stay until the transaction is
+  * released, which the caller must do.
   *
   * @param always
   *   families that every version has
@@ -39,12 +39,12 @@ final class StoreTxn private[store] (
 
   def isCommitted: Boolean = state.get == Committed
 
-  /** Makes a family, unless it is there.
+  /** Creates a column family unless it exists.
     *
     * @return
     *   its index
     * @throws io.keyfold.errors.FamilyMismatch
-    *   if there is another of that name
+    *   if another family has that name
     */
   def createFamily(spec: FamilySpec): Int = {
     requireUpdating("create a column family")
@@ -58,7 +58,7 @@ final class StoreTxn private[store] (
     }
   }
 
-  /** A file has room for so many families, and for names of so many bytes. */
+  /** Limits of the file format: the number of families and the length of their names. */
   private def requireWritable(spec: FamilySpec): Unit = {
     def refuse(why: String) = throw new Invalid(
       "KEYFOLD_INVALID_ARGUMENT",
@@ -70,10 +70,10 @@ final class StoreTxn private[store] (
     if (rows.families.length >= Names.Most) refuse(s"there are ${Names.Most} already")
   }
 
-  /** Takes a family out with all its rows; the indices behind its own go down by one.
+  /** Removes a family with all its rows; the indices above its own go down by one.
     *
     * @return
-    *   whether it was there
+    *   whether it existed
     */
   def dropFamily(name: String): Boolean = {
     requireUpdating("drop a column family")
@@ -96,7 +96,7 @@ final class StoreTxn private[store] (
     rows.put(family, hash, key, rowChecksum.append(key, value))
   }
 
-  /** Adds a value behind those of the key, if any; copies both in.
+  /** Adds a value after those of the key, if any; copies both in.
     *
     * @throws io.keyfold.errors.MisplacedRow
     *   if the row belongs to another partition
@@ -116,7 +116,7 @@ final class StoreTxn private[store] (
   /** Removes the rows of an ordered family with `start <= key < end`; null: no bound.
     *
     * @return
-    *   how many rows
+    *   number of rows removed
     */
   def removeRange(family: Int, start: Slice, end: Slice): Long = {
     requireUpdating("remove a range")
@@ -164,13 +164,13 @@ final class StoreTxn private[store] (
     version
   }
 
-  /** Gives the rows up. Harmless when repeated, or after `commit`. */
+  /** Discards the rows. Does nothing when repeated, or after `commit`. */
   def abort(): Unit = if (state.compareAndSet(Updating, Aborted)) {
     rows.abort()
     owner.ended()
   }
 
-  /** As `abort`; and what it has handed out may be freed. */
+  /** Aborts, and frees the slices that were handed out. */
   override def release(): Unit = {
     abort()
     super.release()
@@ -201,13 +201,13 @@ final class StoreTxn private[store] (
 
 private[store] object StoreTxn {
 
-  /** What a transaction asks of the store that began it. */
+  /** What a transaction needs from the store that began it. */
   trait Owner {
 
-    /** Makes a transaction's rows a version: the file first, then memory. */
+    /** Makes a transaction's rows a version: writes the file first, then updates memory. */
     def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit
 
-    /** The transaction will not write any more. */
+    /** The transaction writes no more. */
     def ended(): Unit
   }
 

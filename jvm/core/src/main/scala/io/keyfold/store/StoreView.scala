@@ -6,7 +6,8 @@ import io.keyfold.mem.Slice
 import io.keyfold.model.{Family, FamilySpec, StoreLocation, VersionId}
 import io.keyfold.store.file.RowChecksum
 
-/** A version to read. Families are addressed by index into [[families]]; -1 is one without rows.
+/** A view of one version. Families are addressed by index into [[families]]; index -1 reads as an
+  * empty family.
   *
   * Slices are borrowed until the view is released (a transaction: until it ends). Belongs to one
   * thread at a time.
@@ -19,14 +20,14 @@ class StoreView private[store] (
 ) {
   import StoreView._
 
-  /** The version's families and how much they hold. */
+  /** The version's families and their sizes. */
   def families: IndexedSeq[Family] = rows.families.map(rowChecksum.withoutChecksums)
 
-  /** Index of a family whose rows are kept as `wanted` says; -1 if there is none of that name.
+  /** Index of the family of that name; -1 if there is none.
     *
     * @throws io.keyfold.errors.FamilyMismatch
-    *   if there is another of that name. What decides where rows live and which schemas they have
-    *   is not compared: the version's own counts.
+    *   if its encodings, order or number of values per key differ from `wanted`. Schemas and the
+    *   partition rule are not compared: the version's own count.
     */
   def indexOf(wanted: FamilySpec): Int = {
     val index = rows.familyIndex(wanted.name)

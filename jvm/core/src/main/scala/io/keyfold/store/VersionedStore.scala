@@ -19,14 +19,14 @@ import org.slf4j.LoggerFactory
 
 /** The versions of one state store: the facade that the adapter calls.
   *
-  * One transaction at a time; a second `begin` waits for the first to end, except that a thread
-  * which begins again has given up what it began before. Reads and maintenance run beside it.
-  * Opening a store touches no file.
+  * One transaction at a time: a second `begin` waits for the first to end, but a thread that begins
+  * again aborts its own earlier transaction. Reads and maintenance run beside it. Opening a store
+  * touches no file.
   *
   * @param families
-  *   the column families that every version has; others come and go with transactions
+  *   the column families that every version has; transactions create and drop others
   * @param onSnapshot
-  *   told of each snapshot known to be durable, when written or found at load
+  *   called with each durable snapshot, when it is written or found at load
   * @param newMap
   *   makes an empty map, given the number of key groups
   */
@@ -51,16 +51,16 @@ final class VersionedStore(
   private val writer = new Semaphore(1)
   @volatile private var owner: StoreTxn = _
 
-  /** Held by whoever loads, so that who wants the same version waits for it instead. */
+  /** Held while a version is loaded: other threads that want it wait for that load. */
   private val loads = new ReentrantLock
 
-  // Guarded by this, which nobody holds while files are read or written, or somebody is told.
+  // Guarded by this. The lock is never held during file access or callbacks.
   private var loaded: Option[LoadedVersions] = None
   private var confirmed: Option[VersionId] = None
   private var closed = false
 
-  /** Begins the version after `base`, which counts as committed for good: versions in memory that
-    * are newer are given up.
+  /** Begins the version after `base`, which counts as committed: newer versions in memory are
+    * dropped.
     *
     * @throws io.keyfold.errors.StoreError
     *   if the version cannot be loaded
@@ -69,18 +69,18 @@ final class VersionedStore(
     */
   def begin(base: VersionId): StoreTxn = writing(base)(withVersion(base)(begin(base, _, base)))
 
-  /** Begins the version after `base` without rows. Its commit writes them as a snapshot and no
-    * delta: it needs none of the files before it.
+  /** Begins the version after `base` without rows. Its commit writes a snapshot and no delta, so it
+    * needs none of the earlier files.
     *
     * @throws io.keyfold.errors.StoreError
-    *   if the head of `base` is there and cannot be read: it decides the number of key groups
+    *   if the head of `base` exists and cannot be read: it decides the number of key groups
     */
   def beginEmpty(base: VersionId): StoreTxn = {
     val keyGroups = loader.keyGroups(base).getOrElse(settings.keyGroupsOfNew)
     writing(base)(withNew(empty(keyGroups))(begin(base, _, VersionId.Empty)))
   }
 
-  /** As [[begin]], with a base that was rebuilt from the snapshot of exactly `snapshot`. */
+  /** Like [[begin]], with a base rebuilt from exactly the snapshot `snapshot`. */
   def beginReplayed(snapshot: VersionId, base: VersionId): StoreTxn =
     writing(base)(withNew(loader.replay(snapshot, base))(begin(base, _, base)))
 
@@ -147,8 +147,8 @@ final class VersionedStore(
     view
   }
 
-  /** A view of `version` rebuilt from the snapshot of exactly `snapshot` and the deltas after it;
-    * the caller releases it. Memory is left as it is.
+  /** A view of `version` rebuilt from exactly the snapshot `snapshot` and the deltas after it; the
+    * caller releases it. The versions in memory stay as they are.
     *
     * @throws io.keyfold.errors.StoreError
     *   if there is no such snapshot, or a delta cannot be read
@@ -163,18 +163,18 @@ final class VersionedStore(
   /** What changed in a column family from version `from` to version `end`, both included.
     *
     * @throws io.keyfold.errors.StoreError
-    *   if the deltas cannot be told or read
+    *   if the deltas cannot be found or read
     */
   def changes(from: Long, end: VersionId, family: String): ChangeFeed =
     new ChangeFeed(files, loader.chain(from, end), family)
 
-  /** Writes a snapshot if enough deltas have come since the last one.
+  /** Writes a snapshot if enough deltas have been written since the last one.
     *
-    * Only of a version that the caller has built on or read, so that an attempt which was never
-    * committed cannot leave one.
+    * Only of a version that a caller has built on or read, so that an attempt that was never
+    * committed leaves no snapshot.
     *
     * @return
-    *   the version a snapshot was written of
+    *   the version of the snapshot
     */
   def snapshotIfDue(): Option[VersionId] = {
     val due = newestConfirmed.filter { case (_, lineage) =>
@@ -187,16 +187,16 @@ final class VersionedStore(
     }
   }
 
-  /** Whether another version has its name by now, as after a rollback. */
+  /** Whether another version has replaced it, as after a rollback. */
   private def isReplaced(lineage: Lineage) = {
     val version = lineage.head.version
     version.id.isEmpty && lineage.file.exists(!files.isHead(version, _))
   }
 
-  /** Deletes files that no version to be retained needs.
+  /** Deletes files that no retained version needs.
     *
     * @return
-    *   how many
+    *   number of files deleted
     */
   def cleanup(): Int = newestConfirmed.fold(0) { case (_, lineage) => retention.cleanup(lineage) }
 
@@ -204,18 +204,18 @@ final class VersionedStore(
     for (version <- confirmed; in <- loaded; lineage <- in.lineage(version)) yield (in, lineage)
   }
 
-  /** Memory that the store's rows take. */
+  /** Memory used by the store's rows. */
   def memory: MemoryUse = synchronized(loaded).fold(MemoryUse.None)(_.map.memory)
 
-  /** Has these versions in memory from now on, instead of others. */
+  /** Replaces the versions in memory. */
   private def keep(in: LoadedVersions): Unit = {
     loaded.filter(_ ne in).foreach(_.map.close())
     loaded = Some(in)
   }
 
-  /** Lets go of memory, once the views and transactions that use it are released, and keeps none
-    * from then on. Spark may close a store between a task's finding it and asking it for a version:
-    * versions are still loaded, and a transaction may be aborted, or committed: its file counts.
+  /** Releases memory once the views and transactions that use it are released, and keeps no version
+    * in memory from then on. Spark may close a store that a task has found but not yet used: such a
+    * task can still load versions, and abort or commit a transaction, whose file counts.
     */
   override def close(): Unit = {
     synchronized {
@@ -225,7 +225,7 @@ final class VersionedStore(
     blobs.close()
   }
 
-  /** Has a version in memory, loaded if need be, and does something with it under the lock. */
+  /** Loads a version into memory if needed and calls `use` with it under the lock. */
   private def withVersion[T](version: VersionId)(use: LoadedVersions => T): T =
     withLoaded(version)(use).getOrElse {
       loads.lockInterruptibly()
@@ -292,10 +292,10 @@ final class VersionedStore(
     else if (forceSnapshot) tryWriteSnapshot(version, txn.loaded)
   }
 
-  /** Without ids a version may be committed again: after a rollback with other rows, or by an
-    * executor that was given up, with the same. A snapshot of it from then would not count any more
-    * (or would, if it is of a release that did not say whose it is), and those who have built on it
-    * would miss it: so it is replaced first.
+  /** Without ids a version can be committed twice: after a rollback with other rows, or by a zombie
+    * executor with the same rows. The new delta invalidates an earlier snapshot of that version
+    * (unless an older release wrote it without naming its head), but later versions were built on
+    * that snapshot. So the snapshot is replaced first.
     */
   private def commitDelta(txn: StoreTxn, version: VersionId): Lineage = {
     val base = synchronized(txn.loaded.lineageOf(txn.base))
@@ -308,7 +308,9 @@ final class VersionedStore(
     base.grown(version, delta)
   }
 
-  /** Of a transaction that began anew; a delta of the same name would be taken for the head. */
+  /** For a transaction that started empty. Deletes a delta of the same name, which would be read as
+    * the head.
+    */
   private def commitSnapshot(txn: StoreTxn, version: VersionId): Lineage = {
     val snapshot = files.writeSnapshot(version, txn.loaded.keyGroups, Nil, txn.rows)
     if (version.id.isEmpty) files.delete(version, FileKind.Delta)
@@ -317,7 +319,7 @@ final class VersionedStore(
     Lineage(List(Ancestor(version, FileKind.Snapshot)))
   }
 
-  /** The version is durable without it, so its failure must not fail the commit. */
+  /** The version is durable without the snapshot, so a failure here must not fail the commit. */
   private def tryWriteSnapshot(version: VersionId, in: LoadedVersions): Unit =
     try {
       writeSnapshot(version, in)
@@ -348,7 +350,7 @@ final class VersionedStore(
 
   private def newChecksum() = RowChecksum.of(settings.rowChecksums, location, () => forget())
 
-  /** Gives up what is in memory, since a row of it is damaged: the next task loads it anew. */
+  /** Drops the versions in memory because a row is damaged: the next task loads from files. */
   private def forget(): Unit = synchronized {
     loaded.foreach(_.map.close())
     loaded = None

@@ -17,22 +17,22 @@ import io.keyfold.map.{MapTxn, MapView, StateMap}
 import io.keyfold.mem.{Arena, MemoryUse, PagePool}
 import io.keyfold.model.VersionId
 
-/** The engine: rows off the heap, in versions that share what did not change.
+/** The off-heap engine: rows in versions that share unchanged records and pages.
   *
   *   1. A transaction copies the index pages that it writes to, and makes a new record for each
-  *      row; what a version has is never changed. So begin, abort and going back to a version cost
-  *      what was changed, and readers need no lock.
-  *   1. What two versions differ in is found by walking both indexes where their pages differ; a
-  *      put leaves no other trace. So a commit costs what was changed, however often.
+  *      row; pages and records of a version never change. So the cost of begin, abort and returning
+  *      to a version depends only on the changes, and readers need no lock.
+  *   1. The difference of two versions is found by walking both indexes where their pages differ.
+  *      So a commit costs as much as the net changes, however often a row was written.
   *   1. A record that a transaction wrote and no caller has seen is changed in place or freed at
-  *      once; one that has escaped to a caller stays until the transaction is released.
-  *   1. The arena has one user at a time: the open transaction, or, without one, whoever holds the
-  *      map's lock. A view that is released meanwhile is settled when the transaction ends.
-  *   1. When a change breaks off in the middle, as where memory runs out, or its transaction is
-  *      given up by another thread meanwhile, the map is closed; files have the versions.
-  *   1. Epochs are 31 bits. When half of them are used up, the map holds no version any more, so
-  *      that whoever wants one loads it into another map.
-  *   1. A long pin keeps all that was retired since, of every version.
+  *      once; a record that has escaped to a caller stays until the transaction is released.
+  *   1. The arena has one user at a time: the open transaction, or, without one, the holder of the
+  *      map's lock. A view released during a transaction is settled when the transaction ends.
+  *   1. When a change fails halfway, for example when memory runs out, or another thread aborts its
+  *      transaction meanwhile, the map is closed; versions are loaded from files again.
+  *   1. Epochs are 31 bits. When half of them are used up, the map no longer holds any version, so
+  *      versions are loaded into another map.
+  *   1. A long-lived pin keeps everything retired since, in every version.
   *
   * @param keyGroups
   *   G
@@ -88,8 +88,8 @@ final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoc
     freeIfDone()
   }
 
-  /** Closes the map since a change may have been left half done: versions must be loaded anew.
-    * Views stay as they are.
+  /** Closes the map because a change may be half done: versions must be loaded again. Existing
+    * views stay readable.
     */
   private[map] def giveUp(): Unit = synchronized {
     close()
@@ -103,7 +103,7 @@ final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoc
     ended()
   }
 
-  /** The transaction will not write to the arena any more. */
+  /** The transaction writes no more to the arena. */
   private[map] def ended(): Unit = synchronized {
     writer = null
     settle()
@@ -117,7 +117,7 @@ final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoc
     freeIfDone()
   }
 
-  /** A transaction is not used any more, whether it has ended or was forgotten. */
+  /** A transaction is no longer used: it was released or garbage-collected. */
   private[map] def released(node: VersionNode, base: VersionNode): Unit = synchronized {
     if (writer eq node) writer = null
     node.release()
@@ -129,7 +129,7 @@ final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoc
 
   private[map] def readerAddresses() = synchronized(arena.snapshotAddresses())
 
-  /** Objects that are allocated, for tests: none is left when all versions are gone. */
+  /** Number of allocated objects, for tests: 0 when all versions are released. */
   private[map] def liveObjects: Long = arena.liveObjects
 
   private def pinned(node: VersionNode): VersionNode = {

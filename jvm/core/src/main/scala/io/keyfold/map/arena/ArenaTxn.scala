@@ -18,7 +18,7 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
   private val writer = new RowWriter(arena, node, map.keyGroups, map.hashKey)
   private var open = true
 
-  /** What each family was in the base; null if it is new. */
+  /** Each family as it was in the base; null if it is new. */
   private var origins = base.families
   private var droppedFamilies = Vector.empty[String]
 
@@ -108,7 +108,7 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     before - rows.keys
   }
 
-  /** An index may be half changed: nobody must go over it again, not even to free it. */
+  /** An index may be half changed: it must not be walked again, not even to free it. */
   private def giveUp(cause: Throwable): Nothing = {
     open = false
     map.giveUp()
@@ -137,7 +137,7 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     case ordered: OrderedIndex => changesOf(family, ordered).cursor(group, lock)
   }
 
-  /** The hashed family that was asked for last, and one cursor for all its groups. */
+  /** The hashed family of the last call, with one cursor for all its groups. */
   private var lastRows: HashedIndex = _
   private var lastChanged: ChangedRecordsCursor = _
 
@@ -177,7 +177,7 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     lastChanges = null
   }
 
-  /** Of the ordered family that was asked for last. */
+  /** The changes of the ordered family of the last call. */
   private var lastChanges: OrderedChanges = _
 
   private def changesOf(family: Int, rows: OrderedIndex): OrderedChanges = {
@@ -196,7 +196,7 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     end()
   }
 
-  /** If its thread may be in the middle of a change, the map is given up with it. */
+  /** If its thread may be in the middle of a change, the map is closed too. */
   override def abort(): Unit = lock.end { isQuiet =>
     if (open && isQuiet) {
       map.ended()
@@ -210,7 +210,7 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
   private def requireOpen(what: String): Unit =
     if (!open) throw new OutOfOrder(s"Cannot $what: the transaction has ended")
 
-  /** Another transaction may write to the arena from now on. */
+  /** From now on another transaction may write to the arena. */
   private def end(): Unit = {
     open = false
     val addresses = map.readerAddresses()
@@ -218,7 +218,7 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     tree = new OrderedTree(addresses)
   }
 
-  /** Gives the rows up, if they were not committed, and every row that was handed out. */
+  /** Aborts unless committed, and releases all rows that were handed out. */
   override def release(): Unit = {
     abort()
     super.release()

@@ -11,8 +11,8 @@ import io.keyfold.map.{MapView, RowCursor}
 import io.keyfold.mem.{Addresses, Slice}
 import io.keyfold.model.Family
 
-/** The rows of a node of the version tree. Nothing but [[ViewLock]] is between two threads that use
-  * it, or one that uses and one that releases it.
+/** The rows of a node of the version tree. Only [[ViewLock]] synchronises threads that use or
+  * release it.
   */
 private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addresses)
     extends MapView {
@@ -21,7 +21,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   protected var tree = new OrderedTree(addresses)
   private val pin = newPin(map, node)
 
-  /** What cursors must pin: nothing but in a transaction that is open. */
+  /** Pins the pages of cursors; null unless this is an open transaction. */
   protected def txn: PagePins = null
 
   override def families: IndexedSeq[Family] = node.families.map(_.family).toIndexedSeq
@@ -128,11 +128,11 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
       new RecordRunCursor(tree.records, grouped(ordered).of(group), steps(ordered), lock, txn)
   }
 
-  /** Of the ordered family that was asked for last. */
+  /** The ordered family of the last call. */
   private var lastGrouped: GroupedRecords = _
   private var lastRows: OrderedIndex = _
 
-  /** What was found out of an ordered family holds no longer. */
+  /** Invalidates the cached records of an ordered family. */
   protected def orderedChanged(): Unit = lastRows = null
 
   private def grouped(rows: OrderedIndex): GroupedRecords = {
@@ -148,6 +148,6 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     if (isQuiet) pin.run()
   }
 
-  /** Not a closure over this view, which could never be collected then. */
+  /** Must not capture this view, or the view could never be collected. */
   protected def newPin(map: ArenaMap, node: VersionNode): Pin = Pin.of(this)(map.unpin(node))
 }

@@ -14,7 +14,7 @@ import io.keyfold.map.version.{
 }
 import io.keyfold.mem.{Arena, Slice}
 
-/** Writing the rows of a transaction: their records, and the indexes that lead to them. */
+/** Writes the rows of a transaction: their records and the index entries. */
 private[map] final class RowWriter(
     arena: Arena,
     node: VersionNode,
@@ -28,7 +28,7 @@ private[map] final class RowWriter(
   private val batch = new IntList
   private val found = new Slice
 
-  /** Puts a value, or adds it to those that the key has. */
+  /** Puts a value, or appends it to those of the key. */
   def write(rows: FamilyIndex, hash: Int, key: Slice, value: Slice, append: Boolean): Unit =
     rows match {
       case hashed: HashedIndex   => writeHashed(hashed, hash, key, value, append)
@@ -98,9 +98,7 @@ private[map] final class RowWriter(
     record
   }
 
-  /** Removes rows leaf by leaf: from the first key not below `from` to the last one below `until`,
-    * or, if that is null, to the last.
-    */
+  /** Removes rows leaf by leaf, those with `from <= key < until`; null: to the last. */
   def removeRange(rows: OrderedIndex, from: Slice, until: Slice): Unit =
     while (findInRange(rows, from, until)) {
       var i = 0
@@ -111,7 +109,7 @@ private[map] final class RowWriter(
       }
     }
 
-  /** Gives up all rows of a family that is no more. */
+  /** Retires all rows of a dropped family. */
   def retireAll(rows: FamilyIndex): Unit = {
     val retire = records.retire(rows, _: Int, valuesStay = false)
     rows match {

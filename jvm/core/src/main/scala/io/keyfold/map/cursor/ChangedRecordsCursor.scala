@@ -5,16 +5,17 @@ import io.keyfold.map.value.{IntList, Records, ValueSteps}
 import io.keyfold.mem.{Addresses, Slice}
 import io.keyfold.model.FamilySpec
 
-/** Steps through changes: records put, then those removed; of others after [[reset]].
+/** Steps through changes: first the records put, then those removed; [[reset]] starts over with
+  * others.
   *
-  * A list of values that ends in one of the base goes on with what the base has, since the newest
-  * of the base is the only one that something can be added to. One that was begun anew does not; it
-  * counts as added to if it was never put and the base has no row of its key.
+  * A value list that leads into the base was appended to the base's row, since only the base's
+  * newest value can be appended to. A list that does not lead there counts as appended if it was
+  * never put and the base has no row of its key.
   *
   * @param baseEpoch
-  *   the last one that the base has seen
+  *   the base's last epoch
   * @param base
-  *   the rows of the base, for families of several values a key
+  *   the keys of the base, for families with several values per key
   * @param lock
   *   of the view that has the records
   */
@@ -36,7 +37,7 @@ private[map] final class ChangedRecordsCursor(
   /** Whether the values are to be added to what the base has. */
   private var added = false
 
-  /** Forgets what it has, so that `put` and `gone` can be filled anew. */
+  /** Clears the changes so that `put` and `gone` can be filled again. */
   def reset(): Unit = {
     index = -1
     put.clear()

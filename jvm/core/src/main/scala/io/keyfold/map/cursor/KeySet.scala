@@ -6,7 +6,7 @@ import io.keyfold.mem.Slice
 private[map] trait KeySet {
 
   /** @param hash
-    *   the row's, which says its key group
+    *   the row's partition hash, which gives its key group
     */
   def contains(hash: Int, key: Slice): Boolean
 }

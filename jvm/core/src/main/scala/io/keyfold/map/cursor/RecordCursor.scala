@@ -6,16 +6,16 @@ import io.keyfold.map.value.{IntList, Records, ValueSteps}
 import io.keyfold.map.version.OpenCursor
 import io.keyfold.mem.Slice
 
-/** Steps through the records of an index as it is when the cursor is made, fetching one leaf's at a
-  * time. If the first leaf is not all, a transaction keeps its pages as they are until the cursor
-  * has come to its end or is closed.
+/** Steps through the records of an index as it was when the cursor was made, one leaf at a time. If
+  * there is more than one leaf, a transaction keeps its pages unchanged until the cursor reaches
+  * its end or is closed.
   *
   * @param values
-  *   to step through a row's values with; null in a family of one value a key
+  *   steps through a row's values; null in a family with one value per key
   * @param lock
   *   of the view that has the records
   * @param txn
-  *   the same view if it is a transaction that is open, else null
+  *   the same view if it is an open transaction, else null
   */
 private[map] abstract class RecordCursor(
     records: Records,
@@ -27,22 +27,22 @@ private[map] abstract class RecordCursor(
   private var index = -1
   private var more = true
 
-  /** What keeps the pages as they are, if anything does. */
+  /** Keeps the pages unchanged; null if none is pinned. */
   private var pages: OpenCursor = _
 
-  /** Where the cursor is; 0 if at no row. */
+  /** The current record; 0 if there is none. */
   private var record = 0
   override val key = new Slice
   override val value = new Slice
 
-  /** Adds the records that come next, of one leaf at least.
+  /** Adds the next records, at least one leaf.
     *
     * @return
-    *   whether there may be more after them
+    *   whether there may be more
     */
   protected def fetch(batch: IntList): Boolean
 
-  /** To be called when the cursor is made. */
+  /** Must be called at the end of construction. */
   protected def start(): Unit = {
     fetchNext()
     if (more && txn != null) {
@@ -79,7 +79,7 @@ private[map] abstract class RecordCursor(
     if (lock.isMine) values.next(value) else lock.locked(values.next(value) && lock.detach(value))
   }
 
-  /** Takes the lock where it frees something: another thread may be at its first step. */
+  /** Locks only if it frees something: another thread may be in its first call. */
   override def close(): Unit = if (pages == null && lock.isMine) end() else lock.ifQuiet(end())
 
   private def end(): Unit = {

@@ -2,7 +2,7 @@ package io.keyfold.map.cursor
 
 import io.keyfold.map.value.{IntList, RecordRun, Records, ValueSteps}
 
-/** Rows whose records are known. */
+/** Steps through a given run of records. */
 private[map] final class RecordRunCursor(
     records: Records,
     run: RecordRun,
@@ -27,6 +27,6 @@ private[map] final class RecordRunCursor(
 
 private object RecordRunCursor {
 
-  /** As many as a leaf has. */
+  /** The capacity of a leaf. */
   private val AtOnce = 64
 }

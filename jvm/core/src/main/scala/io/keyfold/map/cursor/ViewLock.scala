@@ -4,26 +4,26 @@ import io.keyfold.errors.OutOfOrder
 import io.keyfold.map.MapView
 import io.keyfold.mem.Slice
 
-/** Who may be inside a view: one thread at a time, and nobody once it is released.
+/** Lets one thread at a time into a view, and none once it is released.
   *
   * It is biased towards the thread that made the view, which takes no lock and passes no fence
-  * until another thread has come; then all do, the first one too. What others are given is copied
-  * to the heap: they may go on reading it when the view is released, as do the threads that Spark
-  * runs for Python, which nobody waits for.
+  * until a second thread comes; then all threads lock. Slices for other threads are copied to the
+  * heap: such threads may read on after the view is released, as do those that Spark runs for
+  * Python and does not join.
   *
-  * A thread must have been handed the view before its first call. To release or abort it takes no
-  * such order: that waits for the call that is inside. Only of the first thread, while the view is
-  * its alone, it cannot be known from outside whether it is inside; nothing is freed then before
-  * that thread comes again or ends, or the view is collected.
+  * A thread must have been handed the view safely before its first call. Release and abort need no
+  * such hand-over: they wait for the call that is inside. But while the view is still biased, other
+  * threads cannot know whether the first thread is inside; then nothing is freed before that thread
+  * calls again or ends, or the view is collected.
   *
   * @param view
-  *   kept for the cursors, which have its lock: a view that nobody has is collected, and its rows
-  *   with it
+  *   referenced for the cursors, which have this lock: only an unreachable view is collected with
+  *   its rows
   */
 private[map] final class ViewLock(val view: MapView) {
   private val first = Thread.currentThread
 
-  /** Whether only the first thread has come, and the view is not released. Written under the lock,
+  /** Whether only the first thread has come and the view is not released. Written under the lock,
     * read by the first thread without it.
     */
   private var biased = true
@@ -50,14 +50,14 @@ private[map] final class ViewLock(val view: MapView) {
     call
   }
 
-  /** Lets go of something that calls need, when no call is inside; leaves it for the view's release
-    * if that is not certain, or has been.
+  /** Runs `letGo` if certainly no call is inside. Otherwise, or after the release, leaves it to the
+    * release of the view.
     */
   def ifQuiet(letGo: => Unit): Unit = synchronized {
     if (!released && isQuiet) letGo
   }
 
-  /** Keeps bytes for a thread that is not the first.
+  /** Copies bytes to the heap for any thread but the first.
     *
     * @return
     *   true
@@ -67,10 +67,10 @@ private[map] final class ViewLock(val view: MapView) {
     true
   }
 
-  /** Ends what calls rely on, when no call is inside.
+  /** Ends the view or its transaction when no call is inside.
     *
     * @param how
-    *   told whether that is certain; if not, the view counts as released
+    *   called with whether that is certain; if not, the view counts as released
     */
   def end(how: Boolean => Unit): Unit = synchronized {
     val quiet = isQuiet
@@ -81,13 +81,13 @@ private[map] final class ViewLock(val view: MapView) {
     how(quiet)
   }
 
-  /** Lets nobody in any more; to be called within [[end]]. */
+  /** Refuses all further calls; must be called within [[end]]. */
   def shut(): Unit = {
     biased = false
     released = true
   }
 
-  /** Whether it is certain that no other thread is inside. */
+  /** Whether certainly no other thread is inside. */
   private def isQuiet = isFirst || !first.isAlive || !(biased || unsure)
 
   private def isFirst = Thread.currentThread eq first

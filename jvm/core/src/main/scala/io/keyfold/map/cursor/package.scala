@@ -1,6 +1,6 @@
 package io.keyfold.map
 
-/** Duty: stepping through rows and changes, and which thread may. Imports: `errors`, `map`,
-  * `map.value`, `map.version`, `mem`, `model`. Threads: see [[cursor.ViewLock]].
+/** Duty: cursors over rows and changes, and the lock that admits threads to a view. Imports:
+  * `errors`, `map`, `map.value`, `map.version`, `mem`, `model`. Threads: see [[cursor.ViewLock]].
   */
 package object cursor

@@ -4,7 +4,7 @@ import io.keyfold.map.cursor.{PagePins, RecordCursor, ViewLock}
 import io.keyfold.map.value.{IntList, ValueSteps}
 import io.keyfold.map.version.GroupTable
 
-/** Rows of hashed key groups. */
+/** Rows of hash-indexed key groups. */
 private[map] final class HashCursor(
     trie: HashTrie,
     roots: GroupTable,

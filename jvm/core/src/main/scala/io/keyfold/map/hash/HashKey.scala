@@ -4,8 +4,8 @@ import java.security.SecureRandom
 
 import io.keyfold.mem.{Mem, Slice}
 
-/** What the index hash of keys depends on: a secret of each map, or whoever sends rows could choose
-  * keys that share one leaf of a [[HashTrie]], which each look-up would go through.
+/** The key of the index hash, a secret of each map. Otherwise senders of rows could choose keys
+  * that share one leaf of a [[HashTrie]], which each look-up would scan.
   */
 private[map] final class HashKey(key0: Long, key1: Long) {
   def hash(key: Slice): Int =
@@ -15,8 +15,8 @@ private[map] final class HashKey(key0: Long, key1: Long) {
 private[map] object HashKey {
   private val secrets = new SecureRandom
 
-  /** With [[Mem.Checks]] always the same one, so that what a test has found can be repeated. */
+  /** Constant under [[Mem.Checks]], so that failures of tests can be repeated. */
   def next(): HashKey =
-    if (Mem.Checks) new HashKey(0x243f6a8885a308d3L, 0x13198a2e03707344L) // of pi
+    if (Mem.Checks) new HashKey(0x243f6a8885a308d3L, 0x13198a2e03707344L) // digits of pi
     else new HashKey(secrets.nextLong(), secrets.nextLong())
 }

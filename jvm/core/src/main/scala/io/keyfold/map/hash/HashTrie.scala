@@ -3,17 +3,17 @@ package io.keyfold.map.hash
 import io.keyfold.map.value.{IntList, Records}
 import io.keyfold.mem.{Addresses, Slice}
 
-/** Reading the rows of one key group: a trie over 32 bits of a hash of the key, whose leaves are
+/** Reads the rows of one key group: a trie over 32 bits of a hash of the key, whose leaves are
   * small open-addressing tables.
   *
-  *   - Upper bits choose the way down, 4 a level, lower ones the slot in a leaf. A slot has all 32,
-  *     so that nothing is read of a record but of the one that is wanted, and a leaf is split or
-  *     doubled without a look at records.
-  *   - No operation touches more than one leaf and the way to it: there is no rehash of the whole.
-  *   - A page that a version has is never changed, see [[TrieWriter]]; so readers need no lock.
+  *   - The upper bits choose the path, 4 per level, the lower bits the slot in a leaf. A slot has
+  *     all 32 bits, so a look-up reads only the matching record, and a leaf is split or doubled
+  *     without reading records.
+  *   - No operation touches more than one leaf and the path to it: there is no full rehash.
+  *   - Pages of a version never change, see [[TrieWriter]], so readers need no lock.
   *
-  * Limit: keys whose hashes agree in the 24 upper bits share a leaf, which grows then beyond its
-  * usual size. They are few by chance, and nobody can choose them, see [[HashKey]].
+  * Limit: keys whose hashes agree in the 24 upper bits share a leaf, which then grows beyond its
+  * usual size. Such keys are rare, and nobody can choose them, see [[HashKey]].
   */
 private[map] class HashTrie(val addresses: Addresses) {
   import HashTrie._
@@ -45,7 +45,7 @@ private[map] class HashTrie(val addresses: Addresses) {
     recordOf(content)
   }
 
-  /** Address of the leaf where a hash belongs, or 0. */
+  /** Address of the leaf for a hash, or 0. */
   protected def leafOf(page: Int, pageShift: Int, hash: Int): Long = {
     var at = addressOf(page)
     var shift = pageShift
@@ -58,13 +58,13 @@ private[map] class HashTrie(val addresses: Addresses) {
 
   private def addressOf(page: Int): Long = if (page == 0) 0L else addresses.of(page)
 
-  /** Adds the records of the leaf where hash `from` belongs, or of the next one, whose hashes are
-    * not below `from`, in no order.
+  /** Adds the records with hashes of at least `from` in the leaf of `from`, or in the next leaf, in
+    * no particular order.
     *
     * @param from
     *   0 to 2^32^
     * @return
-    *   the hash to go on from; [[HashTrie.End]] at the end
+    *   the hash to continue from; [[HashTrie.End]] at the end
     */
   def collect(root: Int, from: Long, into: IntList): Long = {
     var at = addressOf(root)
@@ -73,7 +73,7 @@ private[map] class HashTrie(val addresses: Addresses) {
     while (at != 0L && isBranch(at)) {
       var i = if (from > start) ((from - start) >>> shift).toInt else 0
       while (i < Fanout && child(at, i) == 0) i += 1
-      // With no leaf left in this branch, the caller goes on behind it.
+      // If no leaf is left in this branch, the caller continues after it.
       if (i < Fanout) {
         at = addresses.of(child(at, i))
         start += i.toLong << shift
@@ -94,8 +94,8 @@ private[map] class HashTrie(val addresses: Addresses) {
     }
   }
 
-  /** The records that `after` has and `before` has not, and those of `before` whose key is gone;
-    * looks at no page that both have.
+  /** Collects the records that only `after` has, and the records of `before` whose key is gone;
+    * skips shared pages.
     *
     * @param removed
     *   null if no key can be gone
@@ -115,7 +115,7 @@ private[map] class HashTrie(val addresses: Addresses) {
           i += 1
         }
       } else if (b != 0L && a != 0L && slots(b) == slots(a)) {
-        // Mostly a copy with few changes: slots that are the same need no look-up.
+        // Mostly a copy with few changes: equal slots need no look-up.
         val count = slots(a)
         var i = 0
         while (i < count) {
@@ -140,7 +140,7 @@ private[map] class HashTrie(val addresses: Addresses) {
       }
     }
 
-  /** As [[Records.touch]]. */
+  /** Prefetches like [[Records.touch]]. */
   private def touchChanged(b: Long, a: Long): Unit = {
     var sum = 0
     var i = 0
@@ -161,8 +161,8 @@ private[map] class HashTrie(val addresses: Addresses) {
     leaf != 0L && indexOf(leaf, content) >= 0
   }
 
-  /** Whether a leaf has no record of the same key; reads records only if hashes are the same and
-    * the record is another.
+  /** Whether a leaf has no record of the same key; reads records only if the hashes are equal and
+    * the records differ.
     */
   private def isGone(leaf: Long, content: Long): Boolean = {
     val hash = hashOf(content)
@@ -179,7 +179,7 @@ private[map] class HashTrie(val addresses: Addresses) {
     other == 0L
   }
 
-  /** All entries below a page, in no order. */
+  /** Calls `use` for all slots below a page, in no particular order. */
   protected def eachSlot(page: Int)(use: Long => Unit): Unit = if (page != 0) {
     val at = addresses.of(page)
     val branch = isBranch(at)
@@ -195,10 +195,10 @@ private[map] class HashTrie(val addresses: Addresses) {
 
 private[map] object HashTrie {
 
-  /** Behind the last hash. */
+  /** One past the last hash. */
   val End: Long = 1L << 32
 
-  /** The upper bits of a hash choose the way down to depth 6; 8 bits are left for a leaf. */
+  /** The upper bits of a hash choose the path to depth 6; 8 bits are left for a leaf. */
   val FirstShift = 28
   val LastShift = 8
 

@@ -3,8 +3,8 @@ package io.keyfold.map.hash
 import io.keyfold.map.version.PageHeader
 import io.keyfold.mem.Mem
 
-/** The two kinds of page that a hash trie has; all accessors take an address. One thread writes a
-  * page, before its version is published; after that nobody does.
+/** The two kinds of pages of a hash trie; all accessors take an address. One thread writes a page,
+  * before its version is published; then it never changes.
   *
   * {{{
   * leaf    0  i32  epoch          branch  0  i32  epoch
@@ -16,7 +16,8 @@ import io.keyfold.mem.Mem
   * }}}
   *
   * A slot holds the record's handle in its lower half and the key's index hash in its upper half,
-  * or is 0. Entries lie by linear probing from `hash % slots`, at most 3 of 4 slots are taken.
+  * or is 0. Entries are placed by linear probing from `hash % slots`; at most 3 of 4 slots are
+  * used.
   */
 private[map] object TriePages extends PageHeader {
   val SmallestLeaf = 8
@@ -37,7 +38,7 @@ private[map] object TriePages extends PageHeader {
 
   def child(at: Long, i: Int): Int = Mem.getInt(null, at + HeaderLength + i * 4L)
 
-  /** Slots of a child, 0 if it is a branch: to be known without a look at it, as it is not in the
+  /** Slots of a child, 0 if it is a branch. Kept in the parent because the child is rarely in the
     * processor's cache.
     */
   def childSlots(at: Long, i: Int): Int = (1 << Mem.getByte(null, at + SizesAt + i)) & ~1
@@ -64,7 +65,7 @@ private[map] object TriePages extends PageHeader {
     Mem.putInt(null, at + 4, slots)
   }
 
-  /** Slots of a leaf for so many entries. */
+  /** Slots of a leaf with this many entries. */
   def slotsFor(entries: Int): Int = {
     var slots = SmallestLeaf
     while (!fits(entries, slots)) slots <<= 1
@@ -73,7 +74,7 @@ private[map] object TriePages extends PageHeader {
 
   def fits(entries: Int, slots: Int): Boolean = entries * 4L <= slots * 3L
 
-  /** Puts a slot's content into a leaf that has room. */
+  /** Adds an entry to a leaf that has room. */
   def place(at: Long, content: Long): Unit = {
     val mask = slots(at) - 1
     var i = hashOf(content) & mask
@@ -82,7 +83,7 @@ private[map] object TriePages extends PageHeader {
     setEntries(at, entries(at) + 1)
   }
 
-  /** Index of a slot with this very content, or -1. */
+  /** Index of the slot with exactly this content, or -1. */
   def indexOf(at: Long, content: Long): Int = {
     val mask = slots(at) - 1
     var i = hashOf(content) & mask
@@ -94,7 +95,7 @@ private[map] object TriePages extends PageHeader {
     if (found == 0L) -1 else i
   }
 
-  /** Empties slot `i`, and moves those behind it that it kept from their places. */
+  /** Empties a slot and moves back the entries that were displaced past it. */
   def clearSlot(at: Long, index: Int): Unit = {
     val mask = slots(at) - 1
     var hole = index
@@ -102,7 +103,7 @@ private[map] object TriePages extends PageHeader {
     var content = slot(at, i)
     while (content != 0L) {
       val home = hashOf(content) & mask
-      // Whether the hole lies on the way from the entry's home to where it is.
+      // Whether the hole lies between the entry's home and its slot.
       if (((i - home) & mask) >= ((i - hole) & mask)) {
         setSlot(at, hole, content)
         hole = i

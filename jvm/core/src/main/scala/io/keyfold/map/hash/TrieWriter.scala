@@ -2,15 +2,15 @@ package io.keyfold.map.hash
 
 import io.keyfold.map.version.{PageHeader, PageSpace}
 
-/** Writing to tries within one transaction. A page that somebody else may read is copied before it
-  * is changed, and with it the way down from the root. Methods return the page that takes the place
-  * of the one they were given.
+/** Writes to tries within one transaction. Pages that others may read are copied before they
+  * change, together with the path from the root. Methods return the page that replaces the given
+  * one.
   */
 private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.arena.addresses) {
   import HashTrie._
   import TriePages._
 
-  /** Adds a record whose key is not there. */
+  /** Adds a record whose key is absent. */
   def insert(root: Int, hash: Int, record: Int): Int =
     insert(root, FirstShift, slotOf(hash, record))
 
@@ -67,7 +67,7 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     owned
   }
 
-  /** Takes out a record that is there. */
+  /** Removes a record that is present. */
   def remove(root: Int, hash: Int, record: Int): Int =
     remove(root, FirstShift, slotOf(hash, record))
 
@@ -96,7 +96,7 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     if (entries(at) * 4 <= LargestLeaf) joined(branch) else branch
   }
 
-  /** Frees what was made after `epoch` below a page; `freeRecord` a record. */
+  /** Frees the pages below `page` made after `epoch`; `freeRecord` frees a record. */
   def freeNewer(page: Int, epoch: Int)(freeRecord: Int => Unit): Unit = if (page != 0) {
     val at = addresses.of(page)
     if (PageHeader.epoch(at) > epoch) {
@@ -136,7 +136,7 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     leaf
   }
 
-  /** A branch with the entries of a leaf. */
+  /** Turns a leaf into a branch. */
   private def split(page: Int, shift: Int): Int = {
     val counts = new Array[Int](Fanout)
     eachSlot(page)(content => counts(childOf(hashOf(content), shift)) += 1)
@@ -151,7 +151,7 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     branch
   }
 
-  /** A leaf with the few entries of a branch. */
+  /** Turns a branch with few entries into a leaf. */
   private def joined(branch: Int): Int = {
     val leaf = newLeaf(slotsFor(entries(addresses.of(branch))))
     val to = addresses.of(leaf)
@@ -160,10 +160,10 @@ private[map] final class TrieWriter(pages: PageSpace) extends HashTrie(pages.are
     leaf
   }
 
-  /** Takes a whole trie away.
+  /** Retires a whole trie.
     *
     * @param each
-    *   told each of its records
+    *   called with each of its records
     */
   def retireAll(root: Int)(each: Int => Unit): Unit = if (root != 0) {
     eachSlot(root)(content => each(recordOf(content)))

@@ -3,17 +3,17 @@ package io.keyfold.map.ordered
 import io.keyfold.group.KeyGroups
 import io.keyfold.map.value.{RecordRun, Records}
 
-/** Records of an ordered family by key group: files want them so, the index has them otherwise.
-  * Takes 4 bytes of heap for a record.
+/** Records of an ordered family sorted by key group, as files need them. Takes 4 bytes of heap per
+  * record.
   *
   * @param each
-  *   calls a function for each record; it is gone through twice
+  *   calls a function for each record; used twice
   */
 private[map] final class GroupedRecords(records: Records, keyGroups: Int)(
     each: (Int => Unit) => Unit
 ) {
 
-  /** Where each group begins in `sorted`; one more at the end. */
+  /** The start of each group in `sorted`; one more at the end. */
   private val starts = {
     val counts = new Array[Int](keyGroups + 1)
     each(record => counts(groupOf(record) + 1) += 1)

@@ -3,8 +3,8 @@ package io.keyfold.map.ordered
 import io.keyfold.map.value.{IntList, Records}
 import io.keyfold.mem.{Addresses, Slice}
 
-/** Reading an ordered family: a B+tree over the bytes of keys, of all key groups together, whose
-  * pages are never changed once a version has them, see [[TreeWriter]].
+/** Reads an ordered family: a B+tree over the bytes of keys, for all key groups together. Pages of
+  * a version never change, see [[TreeWriter]].
   */
 private[map] class OrderedTree(val addresses: Addresses) {
   import TreePages._
@@ -21,11 +21,11 @@ private[map] class OrderedTree(val addresses: Addresses) {
       if (i < entries(at) && records.compareKey(record(at, i), key) == 0) record(at, i) else 0
     }
 
-  /** Adds records in the order of their keys, from the first one that is not below `from`, to the
-    * end of its leaf, those below `until` only; nothing if there is none.
+  /** Adds records in key order, from the first key not below `from` to the end of its leaf, and
+    * only keys below `until`; adds nothing if there is none.
     *
     * @param behind
-    *   leave out the key `from` itself
+    *   exclude the key `from` itself
     * @param until
     *   null: up to the last
     * @return
@@ -63,8 +63,8 @@ private[map] class OrderedTree(val addresses: Addresses) {
     }
   }
 
-  /** Calls a function for the records below `page` that were written after `epoch`, looking only at
-    * pages that were.
+  /** Calls a function for the records below `page` that were written after `epoch`; skips older
+    * pages.
     */
   def eachNewer(page: Int, epoch: Int)(use: Int => Unit): Unit = if (page != 0) {
     val at = addresses.of(page)
@@ -91,7 +91,7 @@ private[map] class OrderedTree(val addresses: Addresses) {
     low
   }
 
-  /** Index of the entry of a branch whose page a key belongs to. */
+  /** Index of the branch entry whose page a key belongs to. */
   protected def childFor(branch: Long, key: Slice): Int = {
     var low = 0
     var high = entries(branch) - 1

@@ -4,12 +4,12 @@ import io.keyfold.map.cursor.{PagePins, RecordCursor, ViewLock}
 import io.keyfold.map.value.{IntList, ValueSteps}
 import io.keyfold.mem.{Mem, Slice}
 
-/** Rows of an ordered family in the order of keys.
+/** Rows of an ordered family in key order.
   *
   * @param from
-  *   the least key that may come; from the cursor's making on it is the cursor's own
+  *   the smallest key, inclusive; the cursor takes ownership and overwrites it
   * @param until
-  *   above all keys that may come; null: up to the last
+  *   the end, exclusive; null: up to the last
   */
 private[map] final class TreeCursor(
     tree: OrderedTree,
@@ -33,10 +33,10 @@ private[map] final class TreeCursor(
 
 private[map] object TreeCursor {
 
-  /** The least key of all. */
+  /** The smallest key. */
   def first: Slice = new Slice().set(Array.emptyByteArray)
 
-  /** The least key above all that begin with `prefix`; null if there is none. */
+  /** The smallest key above all keys with this prefix; null if there is none. */
   def behindPrefix(prefix: Slice): Slice = {
     var length = prefix.length
     while (length > 0 && Mem.getByte(prefix.base, prefix.offset + length - 1) == -1) length -= 1

@@ -3,7 +3,7 @@ package io.keyfold.map.ordered
 import io.keyfold.map.version.PageHeader
 import io.keyfold.mem.{Mem, Slice}
 
-/** The pages of an ordered tree; all accessors take an address. As with [[TriePages]], one thread
+/** The pages of an ordered tree; all accessors take an address. As in [[TriePages]], one thread
   * writes a page before its version is published.
   *
   * {{{
@@ -18,7 +18,7 @@ import io.keyfold.mem.{Mem, Slice}
   *             8       the least key that may be in its page
   * }}}
   *
-  * The first entry of a branch has no separator. Entries are sorted by key, bytes unsigned.
+  * The first entry of a branch has no separator. Entries are sorted by key as unsigned bytes.
   */
 private[map] object TreePages extends PageHeader {
   val Capacity = 64
@@ -52,13 +52,13 @@ private[map] object TreePages extends PageHeader {
     setEntries(at, entries(at) + 1)
   }
 
-  /** Takes the entry at `i` out. */
+  /** Removes the entry at `i`. */
   def close(at: Long, i: Int): Unit = {
     move(at, i + 1, at, i, entries(at) - i - 1)
     setEntries(at, entries(at) - 1)
   }
 
-  /** Appends the entries of `from`, from index `start` on, to `to`; `from` keeps those before. */
+  /** Moves the entries of `from` from index `start` on to the end of `to`. */
   def moveTail(from: Long, start: Int, to: Long): Unit = {
     val count = entries(from) - start
     move(from, start, to, entries(to), count)

@@ -3,19 +3,19 @@ package io.keyfold.map.ordered
 import io.keyfold.map.version.PageSpace
 import io.keyfold.mem.Slice
 
-/** Writing to ordered trees within one transaction, by copying pages as [[TrieWriter]] does.
-  * Methods return the page that takes the place of the one they were given.
+/** Writes to ordered trees within one transaction, copying pages as [[TrieWriter]] does. Methods
+  * return the page that replaces the given one.
   */
 private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.arena.addresses) {
   import TreePages._
   import TreeWriter._
 
-  /** What `insert` has split off the page that it returned; 0 if nothing. */
+  /** The page that `insert` split off; 0 if none. */
   private var splitPage = 0
   private var splitSeparator = 0
   private val separatorKey = new Slice
 
-  /** Adds a record whose key is not there. */
+  /** Adds a record whose key is absent. */
   def insert(root: Int, key: Slice, record: Int): Int = {
     val page = if (root == 0) newPage(branch = false) else root
     val left = insertIn(page, key, record)
@@ -78,7 +78,7 @@ private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.
     setRecord(at, i, record)
   }
 
-  /** Moves the entries from `start` on to a new page, which [[splitPage]] then names.
+  /** Moves the entries from `start` on to a new page, which becomes [[splitPage]].
     *
     * @return
     *   its address
@@ -101,7 +101,7 @@ private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.
     owned
   }
 
-  /** Takes out the record of a key that is there. */
+  /** Removes the record of a key that is present. */
   def remove(root: Int, key: Slice): Int = {
     var page = removeIn(root, key)
     while (page != 0 && isBranch(addresses.of(page)) && entries(addresses.of(page)) == 1) {
@@ -131,7 +131,7 @@ private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.
     }
   }
 
-  /** The first entry left loses its separator. */
+  /** The new first entry loses its separator. */
   private def removeChild(at: Long, i: Int): Unit = {
     if (i > 0) pages.retire(separator(at, i))
     close(at, i)
@@ -141,7 +141,9 @@ private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.
     }
   }
 
-  /** Joins a page that has become small with the next one, or the last one, if both fit well. */
+  /** Joins a page that has become small with the next one, or for the last one with the previous,
+    * if both fit well.
+    */
   private def joinSmall(at: Long, i: Int): Unit =
     if (entries(at) > 1 && entries(addresses.of(child(at, i))) < Small) {
       val left = if (i + 1 < entries(at)) i else i - 1
@@ -162,10 +164,10 @@ private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.
     close(at, left + 1)
   }
 
-  /** Takes a whole tree away.
+  /** Retires a whole tree.
     *
     * @param each
-    *   told each of its records
+    *   called with each of its records
     */
   def retireAll(page: Int)(each: Int => Unit): Unit = if (page != 0) {
     val at = addresses.of(page)
@@ -181,7 +183,8 @@ private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.
     pages.retire(page)
   }
 
-  /** Frees what was made after `epoch` below a page, separators too; `freeRecord` a record. */
+  /** Frees the pages and separators below `page` made after `epoch`; `freeRecord` frees a record.
+    */
   def freeNewer(page: Int, epoch: Int)(freeRecord: Int => Unit): Unit = if (page != 0) {
     val at = addresses.of(page)
     if (TreePages.epoch(at) > epoch) {
@@ -218,7 +221,7 @@ private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.
 private object TreeWriter {
   private val Half = TreePages.Capacity / 2
 
-  /** A page with fewer entries is joined with its neighbour if both have at most so many. */
+  /** A page with fewer entries is joined with its neighbour if the sum is at most `Joined`. */
   private val Small = TreePages.Capacity / 4
   private val Joined = TreePages.Capacity * 3 / 4
 }

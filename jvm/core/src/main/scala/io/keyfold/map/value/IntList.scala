@@ -1,6 +1,6 @@
 package io.keyfold.map.value
 
-/** A list of ints that grows at its end, without boxes. */
+/** A growable list of unboxed ints. */
 private[map] final class IntList {
   private var items = Array.emptyIntArray
   private var count = 0
@@ -16,7 +16,7 @@ private[map] final class IntList {
 
   def addAll(other: IntList): Unit = for (i <- 0 until other.count) add(other.items(i))
 
-  /** Forgets the items, and the room for them if it is large. */
+  /** Removes the items, and frees their array if it is large. */
   def clear(): Unit = {
     count = 0
     if (items.length > IntList.RoomKept) items = Array.emptyIntArray

@@ -2,7 +2,7 @@ package io.keyfold.map.value
 
 import io.keyfold.mem.{Addresses, Mem, Slice}
 
-/** How a row lies in memory, and reading it:
+/** The layout of a row in memory, and how to read it:
   *
   * {{{
   *   0  i32  hash of the row
@@ -13,7 +13,7 @@ import io.keyfold.mem.{Addresses, Mem, Slice}
   *           value; with several values a key, their [[ValueHead]]
   * }}}
   *
-  * A record is named by its handle. A committed record never changes.
+  * A record is identified by its handle. A committed record never changes.
   */
 private[map] final class Records(addresses: Addresses) {
   import Records._
@@ -22,8 +22,8 @@ private[map] final class Records(addresses: Addresses) {
 
   def epoch(record: Int): Int = Mem.getInt(null, addresses.of(record) + EpochAt) & ~Shown
 
-  /** Reads a byte of each record and does nothing with it. Records lie anywhere in memory, and the
-    * processor waits for several of them at once only if nothing is done in between.
+  /** Reads a byte of each record as a prefetch. Records are scattered in memory, and the processor
+    * fetches several at once only if the loads are independent.
     */
   def touch(list: IntList): Unit = {
     var sum = 0
@@ -72,11 +72,11 @@ private[map] final class Records(addresses: Addresses) {
     Mem.compare(null, at + HeaderLength, length, key.base, key.offset, key.length)
   }
 
-  /** Whether the record was written after `epoch` and nobody has been given its bytes. */
+  /** Whether the record was written after `epoch` and no caller has its bytes. */
   def isPrivate(record: Int, epoch: Int): Boolean =
     Mem.getInt(null, addresses.of(record) + EpochAt) > epoch
 
-  /** From now on the record's bytes stay, if it was written after `epoch`: somebody has them. */
+  /** Keeps the record's bytes from now on, if it was written after `epoch`: a caller has them. */
   def markEscaped(record: Int, epoch: Int): Unit = {
     val at = addresses.of(record) + EpochAt
     val written = Mem.getInt(null, at)
@@ -111,7 +111,7 @@ private[map] object Records {
   /** Bytes of a record.
     *
     * @throws java.lang.ArithmeticException
-    *   if they are more than an array could have
+    *   if they exceed the size of an array
     */
   def size(key: Int, value: Int): Int =
     Math.addExact(Math.addExact(HeaderLength.toInt, padded(key)), value)

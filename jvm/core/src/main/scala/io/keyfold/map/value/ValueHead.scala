@@ -2,7 +2,7 @@ package io.keyfold.map.value
 
 import io.keyfold.mem.{Mem, Slice}
 
-/** What a record has for a value in a family of several values a key:
+/** The value part of a record in a family with several values per key:
   *
   * {{{
   *   0  i32  node of the newest value

@@ -2,8 +2,8 @@ package io.keyfold.map.value
 
 import io.keyfold.mem.{Addresses, Arena, Mem, Slice}
 
-/** The values of a row in a family that has several a key: a list from the newest to the oldest,
-  * one node a value:
+/** The values of a row in a family with several values per key: a linked list from the newest to
+  * the oldest, one node per value:
   *
   * {{{
   *   0  i32  node of the value before; 0: it is the oldest
@@ -13,13 +13,13 @@ import io.keyfold.mem.{Addresses, Arena, Mem, Slice}
   *  16       value
   * }}}
   *
-  * A node never changes but for that bit, so versions share the older part of a list: to append is
-  * to add one node, however long the list is. Epochs do not go up from a node to the one before it.
+  * Only that bit of a node ever changes, so versions share the older part of a list: an append adds
+  * one node, however long the list is. Epochs never increase from a node to the next older one.
   */
 private[map] final class ValueNodes(addresses: Addresses) {
   import ValueNodes._
 
-  /** The node before, or 0. */
+  /** The next older node, or 0. */
   def older(node: Int): Int = Mem.getInt(null, addresses.of(node))
 
   def epoch(node: Int): Int = Mem.getInt(null, addresses.of(node) + EpochAt) & ~Records.Shown
@@ -29,7 +29,7 @@ private[map] final class ValueNodes(addresses: Addresses) {
     into.set(null, at + HeaderLength, Mem.getInt(null, at + LengthAt))
   }
 
-  /** The last node of a list. */
+  /** The oldest node of a list. */
   def oldest(newest: Int): Int = {
     var node = newest
     var before = older(node)
@@ -40,18 +40,18 @@ private[map] final class ValueNodes(addresses: Addresses) {
     node
   }
 
-  /** Whether the node was written after `epoch` and no record that was replaced has it. */
+  /** Whether the node was written after `epoch` and no replaced record shares it. */
   def isPrivate(node: Int, epoch: Int): Boolean =
     Mem.getInt(null, addresses.of(node) + EpochAt) > epoch
 
-  /** From now on the node stays, with those before it, if it was written after `epoch`. */
+  /** Keeps the node and all older ones from now on, if it was written after `epoch`. */
   def share(node: Int, epoch: Int): Unit = {
     val at = addresses.of(node) + EpochAt
     val written = Mem.getInt(null, at)
     if (written > epoch) Mem.putInt(null, at, written | Records.Shown)
   }
 
-  /** Whether the node is the first of a row that [[RecordSpace.write]] added it to. */
+  /** Whether the node is the first of a row that an append created, see [[RecordSpace.write]]. */
   def isFirstAdded(node: Int): Boolean = Mem.getInt(null, addresses.of(node) + FirstAddedAt) != 0
 
   def write(node: Int, epoch: Int, older: Int, value: Slice, firstAdded: Boolean): Unit = {
@@ -63,7 +63,7 @@ private[map] final class ValueNodes(addresses: Addresses) {
     Mem.copy(value.base, value.offset, null, at + HeaderLength, value.length)
   }
 
-  /** Frees the nodes of a list that were made after `epoch`: no older one is looked at. */
+  /** Frees the nodes of a list made after `epoch`; reads no older one. */
   def freeNewer(newest: Int, epoch: Int, arena: Arena): Unit = {
     var node = newest
     while (node != 0 && this.epoch(node) > epoch) {
@@ -83,7 +83,7 @@ private[map] object ValueNodes {
   /** Bytes of a node.
     *
     * @throws java.lang.ArithmeticException
-    *   if they are more than an array could have
+    *   if they exceed the size of an array
     */
   def size(value: Int): Int = Math.addExact(HeaderLength, value)
 }

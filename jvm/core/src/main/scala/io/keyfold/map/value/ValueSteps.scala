@@ -2,7 +2,7 @@ package io.keyfold.map.value
 
 import io.keyfold.mem.{Addresses, Slice}
 
-/** Steps through the values of a row, the oldest first. */
+/** Steps through the values of a row, oldest first. */
 private[map] final class ValueSteps(addresses: Addresses) {
   private val records = new Records(addresses)
   private val nodes = new ValueNodes(addresses)
@@ -10,10 +10,10 @@ private[map] final class ValueSteps(addresses: Addresses) {
   private val head = new Slice
   private var left = 0
 
-  /** Goes before the first value of a record that was written after `epoch`.
+  /** Starts before the first value of a record that was written after `epoch`.
     *
     * @return
-    *   whether there are values before that
+    *   whether there are older values
     */
   def start(record: Int, epoch: Int): Boolean = {
     newestFirst.clear()
@@ -26,7 +26,7 @@ private[map] final class ValueSteps(addresses: Addresses) {
     node != 0
   }
 
-  /** Whether the first value was added to a row that was not there, and not put. */
+  /** Whether the row was created by an append, not by a put. */
   def begunByAppend: Boolean =
     newestFirst.size > 0 && nodes.isFirstAdded(newestFirst(newestFirst.size - 1))
 
@@ -36,12 +36,12 @@ private[map] final class ValueSteps(addresses: Addresses) {
     true
   }
 
-  /** There is no value to step to any more. */
+  /** Ends the iteration. */
   def stop(): Unit = left = 0
 }
 
 private[map] object ValueSteps {
 
-  /** Before everything. */
+  /** An epoch before all others. */
   val AnyEpoch = 0
 }

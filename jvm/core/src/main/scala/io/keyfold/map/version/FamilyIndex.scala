@@ -3,18 +3,18 @@ package io.keyfold.map.version
 import io.keyfold.map.value.IntList
 import io.keyfold.model.{Family, FamilySpec}
 
-/** One family in one version: its counts, and where its index begins. Written by one transaction;
-  * after that it never changes.
+/** One family in one version: its counts and the root of its index. Written by one transaction,
+  * then immutable.
   */
 private[map] sealed abstract class FamilyIndex(val spec: FamilySpec) {
   var keys = 0L
   var values = 0L
   var bytes = 0L
 
-  /** The same, for the next transaction to write to. */
+  /** A copy for the next transaction to write to. */
   def copy(): FamilyIndex
 
-  /** A record that an earlier version has too has left the index. */
+  /** A record that an earlier version shares was removed from the index. */
   def hasRetired(record: Int): Unit = ()
 
   def family: Family = Family(spec, keys, values, bytes)
@@ -31,16 +31,16 @@ private[map] sealed abstract class FamilyIndex(val spec: FamilySpec) {
 private[map] final class HashedIndex(spec: FamilySpec, val roots: GroupTable)
     extends FamilyIndex(spec) {
 
-  /** Whether its transaction has taken a row out: if not, a commit need not look for any. */
+  /** Whether the transaction removed a row: if not, a commit need not look for removed ones. */
   var anyRemoved = false
 
   override def copy(): HashedIndex = counted(new HashedIndex(spec, roots.copy()))
 }
 
-/** One tree in the order of keys. */
+/** One tree in key order. */
 private[map] final class OrderedIndex(spec: FamilySpec, var root: Int) extends FamilyIndex(spec) {
 
-  /** Records of earlier versions that its transaction has replaced or removed. */
+  /** Records of earlier versions that the transaction replaced or removed. */
   val gone = new IntList
 
   override def hasRetired(record: Int): Unit = gone.add(record)

@@ -2,9 +2,8 @@ package io.keyfold.map.version
 
 import scala.collection.mutable
 
-/** An int for each key group, 0 where there is none: roots of the groups' tries. A persistent array
-  * in blocks of 64 groups, so that a transaction copies the blocks it writes to, and groups that
-  * are absent cost nothing.
+/** The trie root of each key group, 0 if it has none. A persistent array in blocks of 64 groups, so
+  * a transaction copies only the blocks it writes to, and absent groups cost nothing.
   *
   * @param shared
   *   whether another version has the same blocks; `owned` says which of them are this one's own
@@ -29,13 +28,13 @@ private[map] final class GroupTable private (blocks: Array[Array[Int]]) {
     blocks(b)(group & Mask) = root
   }
 
-  /** The same table, to be written; this one must not be written any more. */
+  /** A writable copy; this table must not be written any more. */
   def copy(): GroupTable = new GroupTable(blocks.clone())
 
   /** Groups that have a root, ascending. */
   def groups: Array[Int] = select(_ => true)((_, root) => root != 0)
 
-  /** Groups whose root is not the same in `other`, ascending. */
+  /** Groups whose root differs from that in `other`, ascending. */
   def differing(other: GroupTable): Array[Int] =
     select(b => blocks(b) ne other.block(b))((group, root) => root != other(group))
 

@@ -3,29 +3,27 @@ package io.keyfold.map.version
 import io.keyfold.map.value.IntList
 import io.keyfold.mem.Arena
 
-/** The cursors of a transaction that may still go over index pages of its own which it has
-  * replaced.
+/** The open cursors of a transaction that may still read its own index pages after it replaced
+  * them.
   *
-  * A cursor goes over pages up to the epoch that ended when it was made. So a page that is replaced
-  * is needed by those open cursors that are not older than the page: the newest of them keeps it,
-  * and hands it on to the next older one that needs it when it is closed.
+  * A cursor reads pages up to the epoch that ended when the cursor was made. So a replaced page is
+  * needed by the open cursors that are not older than the page. The newest of them keeps it, and
+  * when closed passes it on to the next older one that needs it.
   *
   * Not thread-safe: the transaction's thread uses it.
   *
   * @param baseEpoch
-  *   the last one that the transaction's base has seen
+  *   the last epoch of the transaction's base
   */
 private[map] final class OpenCursors(baseEpoch: Int) {
   private var newest: OpenCursor = _
 
-  /** What was made up to this epoch is not the transaction's alone: its base or an open cursor has
-    * it too.
-    */
+  /** Pages made up to this epoch are shared with the base or an open cursor. */
   def frozen: Int = last
   private var last = baseEpoch
 
   /** @param epoch
-    *   of the newest page that it may go over
+    *   of the newest page that it may read
     */
   def open(epoch: Int): OpenCursor = {
     val cursor = new OpenCursor(epoch, newest)
@@ -54,15 +52,15 @@ private[map] final class OpenCursors(baseEpoch: Int) {
     }
   }
 
-  /** Frees a page that the transaction has replaced, or keeps it.
+  /** Frees a page that the transaction replaced, or keeps it for a cursor.
     *
     * @param epoch
-    *   of the page; after that of the base
+    *   of the page; later than the base's
     */
   def release(page: Int, epoch: Int, arena: Arena): Unit =
     if (epoch > frozen) arena.free(page) else newest.pages.add(page)
 
-  /** Hands out all pages that are kept; the cursors are not used any more. */
+  /** Passes all kept pages to `use`; the cursors must not be used any more. */
   def drain(use: Int => Unit): Unit = {
     var cursor = newest
     while (cursor != null) {
@@ -74,14 +72,14 @@ private[map] final class OpenCursors(baseEpoch: Int) {
   }
 }
 
-/** One of them.
+/** An open cursor.
   *
   * @param epoch
-  *   of the newest page that it may go over
+  *   of the newest page that it may read
   */
 private[map] final class OpenCursor(val epoch: Int, var older: OpenCursor) {
   var newer: OpenCursor = _
 
-  /** Pages replaced since that no newer cursor needs. */
+  /** Pages replaced since, which no newer cursor needs. */
   val pages = new IntList
 }

@@ -2,8 +2,8 @@ package io.keyfold.map.version
 
 import io.keyfold.mem.Mem
 
-/** What all index pages begin with: 16 bytes, of which the first four are the epoch, the third four
-  * the number of entries. A tree's separators have an epoch in the same place.
+/** The common header of index pages: 16 bytes; the first four are the epoch, the third four the
+  * number of entries. A tree's separators have their epoch in the same place.
   */
 private[map] trait PageHeader {
   final val HeaderLength = 16

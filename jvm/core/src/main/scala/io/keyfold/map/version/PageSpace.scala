@@ -2,19 +2,19 @@ package io.keyfold.map.version
 
 import io.keyfold.mem.{Arena, Mem}
 
-/** The index pages of a transaction: which it may change, and what becomes of those it replaces.
+/** The index pages of a transaction: which it may change, and when replaced ones are freed.
   *
-  * A page that was made since the newest open cursor was is the transaction's alone, and so is what
-  * leads to it: its way down was copied, if it had to be, when it was made.
+  * A page made after the newest open cursor belongs to the transaction alone, and so does the path
+  * to it, which was copied when the page was made.
   */
 private[map] final class PageSpace(val arena: Arena, node: VersionNode) {
 
   def epoch: Int = node.epoch
 
-  /** Whether the page at this address may be changed where it is. */
+  /** Whether the page at this address may be changed in place. */
   def isOwn(at: Long): Boolean = PageHeader.epoch(at) > node.cursors.frozen
 
-  /** The page, or a copy of it, to be changed. */
+  /** The page itself or a copy, to be changed. */
   def own(page: Int, length: Int): Int = {
     val at = arena.addresses.of(page)
     if (isOwn(at)) page
@@ -28,7 +28,7 @@ private[map] final class PageSpace(val arena: Arena, node: VersionNode) {
     }
   }
 
-  /** The transaction's rows do not need the page any more. */
+  /** The transaction's rows no longer need the page. */
   def retire(page: Int): Unit = {
     val epoch = PageHeader.epoch(arena.addresses.of(page))
     if (epoch <= node.base.epoch) node.retired.addPage(page)

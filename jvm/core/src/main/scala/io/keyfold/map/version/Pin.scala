@@ -3,13 +3,13 @@ package io.keyfold.map.version
 import java.lang.ref.Cleaner
 import java.util.concurrent.atomic.AtomicBoolean
 
-/** Keeps a node's rows in memory until it is released. If its view is forgotten, as may happen
-  * outside of a task, the garbage collector's word releases it.
+/** Keeps a node's rows in memory until it is released. If its view is dropped without a release, as
+  * may happen outside of tasks, garbage collection releases it.
   */
 private[map] final class Pin(onRelease: () => Unit) extends Runnable {
   private val released = new AtomicBoolean
 
-  /** Harmless when repeated. */
+  /** Does nothing when repeated. */
   override def run(): Unit = if (released.compareAndSet(false, true)) onRelease()
 }
 

@@ -4,12 +4,11 @@ import io.keyfold.map.value.{Records, ValueHead, ValueNodes}
 import io.keyfold.mem.{Arena, Slice}
 import io.keyfold.model.FamilySpec
 
-/** The records of a transaction: how it makes them, which it may change, and what becomes of those
-  * it replaces; as [[PageSpace]] has it for index pages. Counts what its families hold.
+/** The records of a transaction: how they are written, which may be changed in place, and when
+  * replaced ones are freed, as [[PageSpace]] does for index pages. Keeps the counts of families.
   *
-  * A record that was written since the newest open cursor was made, and has not escaped to a
-  * caller, is the transaction's alone. So are the values of such a record, up to the first that a
-  * record replaced has too.
+  * A record written after the newest open cursor was made, and not escaped to a caller, belongs to
+  * the transaction alone. So do its values, up to the first that a replaced record shares.
   */
 private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
   private val records = new Records(arena.addresses)
@@ -17,7 +16,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
   private val found = new Slice
   private val newHead = new Array[Byte](ValueHead.Length)
 
-  /** The record's bytes stay from now on, and its values: somebody has them. */
+  /** Keeps the record's bytes and values from now on: a caller has them. */
   def markEscaped(record: Int): Unit = records.markEscaped(record, node.base.epoch)
 
   /** Writes a row.
@@ -27,8 +26,8 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     * @param append
     *   whether the values of `before` stay
     * @return
-    *   its record from now on; if it is another, `before` is to be taken out of the index and then
-    *   [[retire]]d
+    *   its new record; if it differs from `before`, the caller must remove `before` from the index
+    *   and then [[retire]] it
     */
   def write(
       rows: FamilyIndex,
@@ -91,7 +90,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     if (inPlace) before else newRecord(hash, key, target)
   }
 
-  /** Gives up the record of a row that has left the index. */
+  /** Retires the record of a removed row. */
   def remove(rows: FamilyIndex, record: Int): Unit = {
     rows.keys -= 1
     rows.bytes -= records.bytes(record)
@@ -103,10 +102,10 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     retire(rows, record, valuesStay = false)
   }
 
-  /** Gives up a record that has left the index.
+  /** Retires a record that was removed from the index.
     *
     * @param valuesStay
-    *   whether the one that took its place goes on with its values
+    *   whether the record that replaced it shares its values
     */
   def retire(rows: FamilyIndex, record: Int, valuesStay: Boolean): Unit = {
     val own = isPrivate(record)
@@ -121,7 +120,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     }
   }
 
-  /** Gives up the values of a record that is the transaction's alone. */
+  /** Frees the values of a record that belongs to the transaction alone. */
   private def retireOwn(newest: Int): Unit = {
     var value = newest
     while (value != 0 && nodes.isPrivate(value, node.cursors.frozen)) {
@@ -132,7 +131,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     if (value != 0) node.retired.addValues(value)
   }
 
-  /** Frees a record that was made after `epoch`, with those of its values that were. */
+  /** Frees a record made after `epoch`, and those of its values made after it. */
   def freeNewer(spec: FamilySpec, record: Int, epoch: Int): Unit = {
     if (spec.multiValue) {
       nodes.freeNewer(ValueHead.newest(records.value(record, found)), epoch, arena)

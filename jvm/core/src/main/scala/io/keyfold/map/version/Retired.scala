@@ -3,13 +3,13 @@ package io.keyfold.map.version
 import io.keyfold.map.value.{IntList, Records, ValueNodes}
 import io.keyfold.mem.Arena
 
-/** Records, values and pages that a transaction has replaced or removed, and that other versions
-  * may still need.
+/** Records, values and pages that a transaction replaced or removed and that other versions may
+  * still need.
   */
 private[map] final class Retired {
   private val records = new IntList
 
-  /** Newest nodes of lists that no row goes on with: each node is in one such list at most. */
+  /** Newest nodes of lists that no row continues: each node is in at most one such list. */
   private val values = new IntList
   private val pages = new IntList
 
@@ -23,7 +23,7 @@ private[map] final class Retired {
     pages.addAll(other.pages)
   }
 
-  /** Frees what was made after `epoch`, and forgets the rest: it is in use. */
+  /** Frees what was made after `epoch`; the rest stays in use and is removed from the lists. */
   def free(arena: Arena, epoch: Int): Unit = {
     val reader = new Records(arena.addresses)
     val nodes = new ValueNodes(arena.addresses)

@@ -3,36 +3,35 @@ package io.keyfold.map.version
 /** A version, or a transaction.
   *
   * @param families
-  *   its rows; a transaction's own until it ends
+  *   its rows; private to a transaction until it ends
   */
 private[map] final class VersionNode(
     var base: VersionNode,
     var families: Array[FamilyIndex]
 ) {
 
-  /** The last one in which its transaction has made something. */
+  /** The last epoch in which its transaction wrote. */
   var epoch = 0
   var children: List[VersionNode] = Nil
 
-  /** Whether its transaction has been released: until then, rows that it handed out may be among
-    * those retired.
+  /** Whether its transaction has been released: until then, callers may have rows that are retired.
     */
   var released = false
 
-  /** Open ones of its transaction. */
+  /** The open cursors of its transaction. */
   val cursors = new OpenCursors(if (base == null) 0 else base.epoch)
 
-  /** What it has retired, of its base's and, once they have escaped, of its own. */
+  /** What it has retired of its base and, if escaped, of its own. */
   val retired = new Retired
 
-  /** Whether it counts as a version that may be begun on. */
+  /** Whether transactions may begin on it. */
   var held = false
   var pins = 0
 
-  /** Whether it has left the tree. */
+  /** Whether it was removed from the tree. */
   var taken = false
 
-  /** Its transaction, and whatever was got from it, is not used any more. */
+  /** Its transaction, with all slices and cursors obtained from it, is no longer used. */
   def release(): Unit = {
     released = true
     cursors.drain(retired.addPage)

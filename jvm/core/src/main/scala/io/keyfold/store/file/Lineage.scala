@@ -3,15 +3,16 @@ package io.keyfold.store.file
 import io.keyfold.format.{Ancestor, FileKind, Fingerprint}
 import io.keyfold.model.VersionId
 
-/** A version's head and what it builds on: docs/FORMAT.md, section 4.2.
+/** A version's head and the files it builds on: docs/FORMAT.md, section 4.2.
   *
   * @param elements
-  *   newest first, the head included: down to the newest snapshot known to be durable, which is
-  *   then of kind snapshot, or to version 1; none for version 0
+  *   newest first, starting with the head: down to the newest durable snapshot, which then has kind
+  *   snapshot, or to version 1; empty for version 0
   * @param bytes
-  *   of the delta files among them, as far as they have been read or written
+  *   sizes of the delta files among them that have been read or written
   * @param file
-  *   the head's delta or reference, or what the snapshot says of it that was read in its place
+  *   the head's delta or reference; if a snapshot was read instead, the head that the snapshot
+  *   names
   */
 private[store] final case class Lineage(
     elements: List[Ancestor],
@@ -21,23 +22,23 @@ private[store] final case class Lineage(
   def head: Ancestor = elements.head
   def ancestors: List[Ancestor] = elements.tail
 
-  /** The snapshot that it starts from, or what there is in its place. */
+  /** The oldest element: the snapshot, if there is one. */
   def bottom: Ancestor = elements.last
 
-  /** Files to read on top of the newest snapshot. */
+  /** Number of files to read on top of the newest snapshot. */
   def deltas: Int = elements.count(_.kind != FileKind.Snapshot)
 
-  /** Bytes of those files. */
+  /** Size of those files. */
   def deltaBytes: Long = bytes.valuesIterator.sum
 
-  /** That of the version which a delta makes on top. */
+  /** The lineage of the version that `delta` makes on top of this one. */
   def grown(version: VersionId, delta: Fingerprint): Lineage = Lineage(
     Ancestor(version, FileKind.Delta) :: elements,
     bytes + (version -> delta.length),
     Some(delta)
   )
 
-  /** The same, given that a snapshot of `version` is durable. */
+  /** The same lineage, once a snapshot of `version` is durable. */
   def cutAt(version: VersionId): Lineage = {
     val (newer, rest) = elements.span(_.version != version)
     if (rest.isEmpty) this
@@ -53,6 +54,6 @@ private[store] final case class Lineage(
 
 private[store] object Lineage {
 
-  /** Of version 0, which has no file. */
+  /** The lineage of version 0, which has no file. */
   val Empty: Lineage = Lineage(Nil)
 }

@@ -6,7 +6,7 @@ import io.keyfold.model.{FamilySpec, PartitionRule}
 /** Whether rows of a family belong to a partition.
   *
   * @param partitions
-  *   N; 0 if not known, and then every row fits
+  *   N; 0: not known, every row fits
   */
 private[store] final class Placement(spec: FamilySpec, partitions: Int, partition: Int) {
   private val checked = partitions > 0 && spec.partitionKey != PartitionRule.NoRule

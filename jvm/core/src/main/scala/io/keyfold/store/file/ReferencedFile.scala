@@ -7,21 +7,20 @@ import io.keyfold.io.BlobStore
 /** A file that a reference takes rows from.
   *
   * @param taken
-  *   the rows that are in all of these
+  *   a row is taken if every one of these sets has it
   */
 private[store] final case class ReferencedFile(file: FileReference, taken: Seq[RowSet])
 
 private[store] object ReferencedFile {
 
-  /** The files of a reference, in the order in which they are to be applied: docs/FORMAT.md,
-    * sections 4.7 and 11.
+  /** The files of a reference, in the order to apply them: docs/FORMAT.md, sections 4.7 and 11.
     *
     * @param reference
     *   its footer
     * @throws java.io.FileNotFoundException
-    *   if its manifest is not there
+    *   if its manifest does not exist
     * @throws io.keyfold.errors.CorruptFile
-    *   if that is damaged
+    *   if the manifest is damaged
     */
   def of(blobs: BlobStore, reference: Footer): IndexedSeq[ReferencedFile] = {
     val found = reference.references.get
@@ -48,7 +47,7 @@ private[store] object ReferencedFile {
     all
   }
 
-  /** Rows that layers before this one are asked for. */
+  /** The rows that layers below this one provide. */
   private def onTop(layer: Layer, groups: Int): Option[RowSet] = {
     val members = layer.of.filter(_.isOnTop).map(_.partition)
     Option.when(members.length < layer.of.length) {

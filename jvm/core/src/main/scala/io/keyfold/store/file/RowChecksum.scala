@@ -7,38 +7,38 @@ import io.keyfold.map.RowCursor
 import io.keyfold.mem.{Mem, Slice}
 import io.keyfold.model.{Family, StoreLocation}
 
-/** How values lie in memory: as they are, or with a checksum of key and value behind each, so that
-  * a row which memory has damaged is found when it is read or written to a file.
+/** How values are stored in memory: as they are, or each followed by a checksum of key and value,
+  * so that a row damaged in memory is detected when it is read or written to a file.
   *
-  * Not thread-safe; what `append` returns is borrowed until its next call.
+  * Not thread-safe. The result of `append` is borrowed until its next call.
   */
 private[store] sealed trait RowChecksum {
 
-  /** The value as it goes into memory, borrowed until the next call. */
+  /** The value as stored in memory, borrowed until the next call. */
   def append(key: Slice, value: Slice): Slice
 
-  /** Shortens a value from memory to what was put. */
+  /** Shortens a stored value to the value that was put. */
   def strip(stored: Slice): Unit
 
   /** @throws io.keyfold.errors.CorruptRow
-    *   if key and stored value are not what was put
+    *   if the checksum does not match key and stored value
     */
   def verify(key: Slice, stored: Slice): Unit
 
-  /** Strips a value that is read; as many are verified as the settings say. */
+  /** Strips a value that is read, and verifies every `verifyEvery`-th one. */
   def read(key: Slice, stored: Slice): Unit
 
-  /** The cursor, its values stripped. */
+  /** A cursor whose values are stripped. */
   def reading(cursor: RowCursor): RowCursor
 
-  /** A family's counts without the bytes of checksums. */
+  /** A family whose byte count excludes the checksums. */
   def withoutChecksums(family: Family): Family
 }
 
 private[store] object RowChecksum {
 
   /** @param onDamage
-    *   called when a damaged row has been found, before the error is thrown
+    *   called when a damaged row is found, before the error is thrown
     */
   def of(
       checksums: Option[RowChecksumSettings],
@@ -108,7 +108,7 @@ private final class Crc32cChecksum(verifyEvery: Long, location: StoreLocation, o
   override def withoutChecksums(family: Family): Family =
     family.copy(bytes = family.bytes - family.values * Integer.BYTES)
 
-  /** Leaves key and value in the buffer, one behind the other, with room for a checksum. */
+  /** Leaves key and value in the buffer, in this order, with room for a checksum. */
   private def checksumOf(key: Slice, value: Slice, valueLength: Int): Int = {
     val length = key.length + valueLength
     if (buffer.length < length + Integer.BYTES) {

@@ -5,14 +5,14 @@ import java.util.concurrent.atomic.LongAdder
 /** What a store has done since it was opened. Any thread may add and read. */
 final class StoreCounters {
 
-  /** Versions rebuilt from files, and the milliseconds that took. */
+  /** Versions rebuilt from files, and milliseconds spent on it. */
   val loads = new LongAdder
   val loadMs = new LongAdder
 
-  /** Versions that were still in memory when asked for. */
+  /** Requests for a version that was in memory. */
   val memoryHits = new LongAdder
 
-  /** Snapshots that could not be used, so that an older one was. */
+  /** Snapshots that could not be used and were replaced by older ones. */
   val snapshotFallbacks = new LongAdder
 
   /** Files and bytes written. */
@@ -21,7 +21,7 @@ final class StoreCounters {
   val snapshots = new LongAdder
   val snapshotBytes = new LongAdder
 
-  /** File operations tried again after a failure that might pass. */
+  /** File operations retried after an error that may be temporary. */
   val retries = new LongAdder
 
   /** Files deleted by retention. */

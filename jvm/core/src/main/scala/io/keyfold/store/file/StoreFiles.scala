@@ -20,7 +20,7 @@ import io.keyfold.io.{BlobStore, TailCachedReader}
 import io.keyfold.map.{MapTxn, MapView}
 import io.keyfold.model.{StoreLocation, VersionId}
 
-/** The files of one store, by version and kind; checks that a file is this store's. */
+/** The files of one store, by version and kind. Checks that a file belongs to this store. */
 private[store] final class StoreFiles(
     blobs: BlobStore,
     location: StoreLocation,
@@ -36,7 +36,7 @@ private[store] final class StoreFiles(
   def hasSnapshot(version: VersionId): Boolean =
     blobs.exists(path(version, FileKind.Snapshot))
 
-  /** Whether a snapshot of a version that was made of this file counts. */
+  /** Whether a snapshot made from `file` is valid: `file` must be the head of the version. */
   def isHead(version: VersionId, file: Fingerprint): Boolean =
     file.isOfHead(openIfThere(version, _))
 
@@ -49,7 +49,7 @@ private[store] final class StoreFiles(
   /** The files that a reference of this store takes rows from, in the order to apply them.
     *
     * @throws io.keyfold.errors.MissingFile
-    *   if the manifest that names them is not there
+    *   if the manifest does not exist
     */
   def referenced(reference: Footer): IndexedSeq[ReferencedFile] =
     try ReferencedFile.of(blobs, reference)
@@ -62,17 +62,17 @@ private[store] final class StoreFiles(
         )
     }
 
-  /** A file that a reference of this store takes rows from; another partition's, as a rule.
+  /** A file that a reference of this store takes rows from, usually of another partition.
     *
     * @param by
     *   identity of the reference
     * @throws io.keyfold.errors.MissingFile
-    *   if it is not there
+    *   if it does not exist
     */
   def openReferenced(reference: FileReference, by: Identity): FileReader =
     try {
       val path = reference.path
-      // The end is read by each partition that takes a part of the file, so as little as may do.
+      // Each partition that takes a part of the file reads its end, so the read is kept small.
       val tail = (reference.length / 32).max(4096L).min(TailCachedReader.Tail.toLong).toInt
       closing(FileReader.open(blobs, path, reference.version, reference.kind, tail)) { file =>
         val found = file.footer.identity
@@ -103,15 +103,15 @@ private[store] final class StoreFiles(
         )
     }
 
-  /** The head of a version: delta, reference or snapshot, in this order; a damaged one is passed
-    * over if another gives the same version.
+  /** The head of a version: delta, reference or snapshot, in this order. A damaged one is skipped
+    * if another gives the same version.
     *
     * @throws io.keyfold.errors.MissingFile
-    *   if it has none
+    *   if there is none
     * @throws io.keyfold.errors.CorruptFile
-    *   if all it has are damaged
+    *   if all of them are damaged
     * @throws io.keyfold.errors.ForeignFile
-    *   if another provider's files are there instead
+    *   if there are files of another provider instead
     */
   def head(version: VersionId): FileReader = {
     var damaged: Option[CorruptFile] = None
@@ -135,7 +135,7 @@ private[store] final class StoreFiles(
       }
   }
 
-  /** Versions and kinds of all files listed. Only for deleting: a listing may lag. */
+  /** Versions and kinds of all listed files. Only for deleting: a listing may lag. */
   def list(): Seq[(VersionId, FileKind)] = blobs.list(location.folder).flatMap(FileKind.parse)
 
   def delete(version: VersionId, kind: FileKind): Unit = blobs.delete(path(version, kind))
@@ -152,7 +152,7 @@ private[store] final class StoreFiles(
   /** Writes all rows of a view as the snapshot of `version`.
     *
     * @param head
-    *   counts only as long as this is the version's delta or reference
+    *   the snapshot is valid only while this is the version's delta or reference
     */
   def writeSnapshot(
       version: VersionId,
@@ -185,7 +185,7 @@ private[store] final class StoreFiles(
 
   @volatile private var lastOrder = new GroupOrder(settings.partitions, 1)
 
-  /** Kept, since it takes longer to make than a small delta to write. */
+  /** Cached: computing it takes longer than writing a small delta. */
   private def orderOf(keyGroups: Int): GroupOrder = {
     val last = lastOrder
     if (last.groups == keyGroups) last
@@ -215,7 +215,7 @@ private[store] final class StoreFiles(
       case _: FileNotFoundException => None
     }
 
-  /** The file, which is closed if it fails the check. */
+  /** Closes the file if it fails the check. */
   private def closing(file: FileReader)(check: FileReader => Unit): FileReader =
     try {
       check(file)
@@ -246,7 +246,7 @@ private[store] final class StoreFiles(
     }
   }
 
-  /** A version asked for without an id may be there with one. */
+  /** Explains that files of the version exist under ids, though it was asked for without one. */
   private def attemptsOf(version: VersionId): String = {
     val ids = list().collect {
       case (found, _) if found.version == version.version && found.id != version.id => found.id
@@ -257,7 +257,7 @@ private[store] final class StoreFiles(
         "with spark.sql.streaming.stateStore.checkpointFormatVersion=2, which must stay set."
   }
 
-  /** RocksDB's files have other names than ours; HDFSBacked's deltas fail the check of their magic.
+  /** RocksDB's file names differ from ours; HDFSBacked's deltas fail the check of the magic bytes.
     */
   private def foreign(version: VersionId): Unit =
     for (ending <- Seq("zip", "changelog")) {

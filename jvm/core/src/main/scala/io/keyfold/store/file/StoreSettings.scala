@@ -3,33 +3,33 @@ package io.keyfold.store.file
 import io.keyfold.errors.Invalid
 import io.keyfold.format.wire.Codec
 
-/** What the caller decides for a store.
+/** Settings of a store.
   *
   * @param partitions
   *   N, 0 if not known
   * @param keyGroups
-  *   G for a new checkpoint; the files of an existing one decide for themselves
+  *   G for a new checkpoint; an existing one keeps that of its files
   * @param codec
-  *   compression of blocks that are written
+  *   compression of new blocks
   * @param deltasPerSnapshot
-  *   deltas since the last snapshot at which maintenance writes the next
+  *   maintenance writes a snapshot after this many deltas
   * @param deltaBytesPerSnapshot
-  *   the same in bytes of their files; whichever is reached first
+  *   or after this many bytes of delta files, whichever comes first
   * @param repair
   *   what to do when a snapshot cannot be read
   * @param rowChecksums
-  *   whether each row is kept with a checksum, and how often that is verified; none: it is not
+  *   checksums of rows in memory and how often they are verified; none: no checksums
   * @param versionsToRetain
-  *   how many versions before the newest must stay loadable
+  *   number of versions before the newest that stay loadable
   * @param versionsPerCleanup
-  *   new versions between two looks for files to delete, at least 1
+  *   new versions between two cleanups, at least 1
   * @param deletesPerCleanup
-  *   most versions that a cleanup deletes files of, oldest first; of files that a rescale has left
-  *   it never deletes more than a share
+  *   maximum number of versions whose files one cleanup deletes, oldest first; each cleanup also
+  *   deletes at most a share of the files that a rescale left
   * @param versionsInMemory
-  *   newest versions kept in memory, at least 1
+  *   number of newest versions kept in memory, at least 1
   * @param writer
-  *   program name and version, for the files
+  *   program name and version, written to the files
   */
 final case class StoreSettings(
     partitions: Int,
@@ -49,7 +49,7 @@ final case class StoreSettings(
   /** `keyGroups`, for a store without files.
     *
     * @throws io.keyfold.errors.Invalid
-    *   if it is not a multiple of the partitions. After a rescale it need not be: the files decide.
+    *   if it is not a multiple of `partitions`. After a rescale it need not be: the files decide.
     */
   def keyGroupsOfNew: Int = {
     if (partitions > 0 && keyGroups % partitions != 0) {
@@ -63,19 +63,18 @@ final case class StoreSettings(
   }
 }
 
-/** What loading does about a snapshot that cannot be read.
+/** How loading handles a snapshot that cannot be read.
   *
   * @param enabled
-  *   whether an older snapshot and more deltas may take its place
+  *   whether an older snapshot and more deltas may replace it
   * @param tries
-  *   how often the snapshot is tried before that, at least 1
+  *   number of attempts to read the snapshot first, at least 1
   * @param maxDeltas
-  *   most deltas to read in its place
+  *   maximum number of deltas to read in its place
   */
 final case class SnapshotRepair(enabled: Boolean, tries: Int, maxDeltas: Int)
 
 /** @param verifyEvery
-  *   rows read from memory between two that are verified; 0: none is. Rows that go to a file are
-  *   always verified.
+  *   verifies every n-th row read from memory; 0: none. Rows written to a file are always verified.
   */
 final case class RowChecksumSettings(verifyEvery: Long)

@@ -6,18 +6,18 @@ import io.keyfold.map.MapTxn
 import io.keyfold.mem.Slice
 import io.keyfold.store.file.{Placement, RowChecksum}
 
-/** Puts a file's entries into a transaction, block by block; only blocks with groups that are
-  * wanted are read.
+/** Applies a file's entries to a transaction, block by block; reads only blocks with wanted key
+  * groups.
   *
   * @param families
-  *   index in the transaction of each of the file's families; -1 for one that no entry may be taken
-  *   of
+  *   for each of the file's families its index in the transaction; -1 if no entry of it may be
+  *   taken
   * @param wanted
-  *   what to take
+  *   the entries to take
   * @param partitions
-  *   N of the version that is loaded, which is the file's unless a rescale lies between
+  *   N of the version being loaded; the file's own unless a rescale lies between
   * @param partition
-  *   the one that is loaded
+  *   the partition being loaded
   */
 private[store] final class EntryApplier(
     txn: MapTxn,
@@ -36,7 +36,7 @@ private[store] final class EntryApplier(
   private var block: BlockEntries = _
   private var blockIndex = -1
 
-  /** Bytes of the blocks that were read, as they are stored. */
+  /** Stored size of the blocks that were read. */
   var blockBytes = 0L
 
   def applyAll(): Unit = {

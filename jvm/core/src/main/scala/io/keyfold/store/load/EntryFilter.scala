@@ -3,12 +3,12 @@ package io.keyfold.store.load
 import io.keyfold.format.Identity
 import io.keyfold.group.{KeyGroups, RowSet}
 
-/** Which entries of a file a load takes.
+/** The entries of a file that a load takes.
   *
   * @param taken
-  *   the rows that a reference takes of the file are in all of these
+  *   a row is taken if every one of these sets has it
   * @param dropped
-  *   for each of the file's families, of which rows it was dropped later; empty: of none
+  *   for each of the file's families, the rows for which it was dropped later; empty: none
   */
 private[store] final class EntryFilter(
     taken: Seq[RowSet],
@@ -32,10 +32,11 @@ private[store] final class EntryFilter(
 
 private[store] object EntryFilter {
 
-  /** Takes all. */
+  /** Takes all entries. */
   val All = new EntryFilter(Nil, Array.empty)
 
-  /** The rows of a file's partition that a reference takes, whether the file has them or not. */
+  /** The rows of a file's partition that a reference takes, whether or not the file contains them.
+    */
   final class Rows(file: Identity, taken: Seq[RowSet]) {
     def has(hash: Int): Boolean = {
       val group = KeyGroups.groupOf(hash, file.keyGroups)

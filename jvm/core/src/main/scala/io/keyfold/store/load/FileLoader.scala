@@ -48,8 +48,8 @@ private[store] final class FileLoader(
     fill(head, keyGroups)(_.from(head.head, head.ancestors, Nil))
   }
 
-  /** Rebuilds `end` from the snapshot of exactly `start` and the deltas after it, for whoever wants
-    * to see that these very files give it.
+  /** Rebuilds `end` from exactly the snapshot `start` and the deltas after it, to verify those
+    * files.
     *
     * @throws io.keyfold.errors.StoreError
     *   if there is no such snapshot, or a delta cannot be read
@@ -75,7 +75,7 @@ private[store] final class FileLoader(
     }
   }
 
-  /** Without ids the head may be replaced meanwhile: the version counts as that of the one read. */
+  /** Without ids the head may be replaced meanwhile: the version keeps the head that was read. */
   private def fill(head: Lineage, keyGroups: Int)(build: Attempt => Lineage): LoadedVersions = {
     val target = head.head.version
     val map = newMap(keyGroups)
@@ -89,10 +89,10 @@ private[store] final class FileLoader(
     }
   }
 
-  /** The versions that lead to `end`, oldest first, from number `from` on.
+  /** The versions from number `from` up to `end`, oldest first.
     *
     * @throws io.keyfold.errors.StoreError
-    *   if they cannot be told, or a rescale lies between
+    *   if they cannot be found, or a rescale lies between
     */
   def chain(from: Long, end: VersionId): List[VersionId] = {
     val head = readHead(end)._1
@@ -130,7 +130,7 @@ private[store] final class FileLoader(
     down(end, ancestors, Nil)
   }
 
-  /** Number of key groups of a version; nothing if it has no files of Keyfold's. */
+  /** Number of key groups of a version; None if it has no Keyfold files. */
   def keyGroups(version: VersionId): Option[Int] =
     try Option.when(version != VersionId.Empty)(readHead(version)._2)
     catch { case _: MissingFile | _: ForeignFile => None }
@@ -158,11 +158,11 @@ private[store] final class FileLoader(
     private val deltaBytes = mutable.Map.empty[VersionId, Long]
     private var broken: Option[BadSnapshot] = None
 
-    /** Tries snapshots from the newest down. Below the last ancestor listed, that version's own
-      * head shows the way to older ones.
+    /** Tries snapshots from the newest down. Below the last listed ancestor, the lineage continues
+      * in that version's own head.
       *
       * @param newer
-      *   what lies above `here`, oldest first
+      *   the versions above `here`, oldest first
       */
     @tailrec
     def from(here: Ancestor, older: List[Ancestor], newer: List[Ancestor]): Lineage = {
@@ -257,7 +257,7 @@ private[store] final class FileLoader(
     }
 
     /** @param deltas
-      *   how many an older snapshot takes
+      *   number of deltas to read on top of an older snapshot
       */
     private def checkRepair(deltas: Int): Unit =
       broken.filter(_ => deltas > settings.repair.maxDeltas).foreach { snapshot =>
@@ -270,7 +270,7 @@ private[store] final class FileLoader(
       }
 
     /** @param bottom
-      *   snapshot or reference; none: it starts from nothing
+      *   snapshot or reference; none: starts empty
       * @param deltas
       *   oldest first
       */
@@ -292,7 +292,7 @@ private[store] final class FileLoader(
     private def applySnapshot(txn: MapTxn, version: VersionId): Unit =
       try apply(txn, version, FileKind.Snapshot)
       catch {
-        // It says nothing about the file.
+        // Running out of memory says nothing about the file.
         case e: OutOfMemory                       => throw e
         case e @ (_: StoreError | _: IOException) => throw new BadSnapshot(e)
       }
@@ -362,8 +362,7 @@ private[store] final class FileLoader(
       }
     }
 
-    /** A family that is not kept as before was dropped in between, and the file that did says so.
-      */
+    /** A family whose layout changed was dropped in between, and a file must record that drop. */
     private def familyIn(txn: MapTxn, file: FileReader, spec: FamilySpec): Int = {
       val index = txn.familyIndex(spec.name)
       if (index < 0) txn.createFamily(spec)
@@ -383,6 +382,6 @@ private object FileLoader {
 
   private final class BadSnapshot(cause: Throwable) extends RuntimeException(cause)
 
-  /** It is of another version of that name: docs/FORMAT.md, rule R8. */
+  /** The snapshot belongs to a replaced version of that name: docs/FORMAT.md, rule R8. */
   private final class OthersSnapshot extends RuntimeException
 }

@@ -4,7 +4,7 @@ import io.keyfold.map.StateMap
 import io.keyfold.model.VersionId
 import io.keyfold.store.file.Lineage
 
-/** The versions of a store that are in memory, and for each what its files are.
+/** The versions of a store that are in memory, each with its lineage.
   *
   * Not thread-safe: the store's lock guards it; the map guards itself.
   */
@@ -18,18 +18,18 @@ private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int)
 
   def holds(version: VersionId): Boolean = map.holds(version)
 
-  /** What a version written on top of `base` builds on. */
+  /** The lineage for a version written on top of `base`. */
   def lineageOf(base: VersionId): Lineage = lineages.getOrElse(base, Lineage.Empty)
 
-  /** @return nothing for version 0, or a version no longer held */
+  /** @return None for version 0 and for versions no longer held */
   def lineage(version: VersionId): Option[Lineage] = lineages.get(version)
 
-  /** Newest version held but version 0. */
+  /** The newest version held, apart from version 0. */
   def newest: Option[VersionId] = lineages.keys.maxByOption(_.version)
 
   def committed(lineage: Lineage): Unit = lineages += lineage.head.version -> lineage
 
-  /** From now on lineages need not go further down than `version`. */
+  /** Cuts lineages at `version`. */
   def snapshotIsDurable(version: VersionId): Unit =
     lineages = lineages.map { case (v, lineage) => v -> lineage.cutAt(version) }
 

@@ -7,18 +7,18 @@ import io.keyfold.map.MapTxn
 import io.keyfold.model.Family
 import io.keyfold.store.file.{ReferencedFile, RowChecksum, StoreFiles}
 
-/** Puts the rows that a reference takes from other files into a transaction.
+/** Applies the rows that a reference takes from other files to a transaction.
   *
-  * A file may say that a family was dropped. That is true of the rows that are taken of its
-  * partition, and no others: those may be from after the drop, and the file may come again further
-  * down, where the rows of another partition in between are taken. So nothing is dropped; entries
-  * of earlier files that the drop concerns are left out. It takes looking ahead, which is only done
-  * once a file is met that drops a family, or has one that is not there any more.
+  * A file may record that a family was dropped. The drop holds for the rows taken of that file's
+  * partition and no others: those may be newer than the drop, and the same file may come again for
+  * another partition's rows. So no family is dropped; instead, entries of earlier files that a drop
+  * covers are skipped. This needs a pass over all footers, which is made only once a file drops a
+  * family or has one that no longer exists.
   *
   * @param reference
   *   footer of the reference
   * @param partitions
-  *   N of the version that is loaded
+  *   N of the version being loaded
   */
 private[store] final class ReferenceApplier(
     txn: MapTxn,
@@ -32,7 +32,7 @@ private[store] final class ReferenceApplier(
 
   private val all = files.referenced(reference)
 
-  /** How many files there are to read, and how many bytes their blocks had that were read. */
+  /** Number of files to read, and stored size of the blocks that were read. */
   def fileCount: Int = all.length
   var blockBytes = 0L
 
@@ -50,9 +50,9 @@ private[store] final class ReferenceApplier(
   private def createFamilies(): Unit = reference.families.foreach(f => txn.createFamily(f.spec))
 
   /** @param drops
-    *   if they are known
+    *   None: not known
     * @return
-    *   false if they have to be
+    *   false if the drops must be known
     */
   @tailrec
   private def applyFrom(index: Int, drops: Option[Seq[Drop]]): Boolean =
@@ -86,7 +86,7 @@ private[store] final class ReferenceApplier(
     blockBytes += applier.blockBytes
   }
 
-  /** One that was dropped later may have been kept otherwise. */
+  /** A family that was dropped later may have had another layout. */
   private def indexOf(family: Family): Int = {
     val index = txn.familyIndex(family.spec.name)
     if (index >= 0 && txn.families(index).spec.isKeptAs(family.spec)) index else -1
@@ -108,6 +108,6 @@ private[store] final class ReferenceApplier(
 
 private object ReferenceApplier {
 
-  /** A family was dropped of these rows, before the entries of the file of that index. */
+  /** A family was dropped for these rows, before the entries of the file with that index. */
   final case class Drop(file: Int, family: String, rows: EntryFilter.Rows)
 }

@@ -7,20 +7,21 @@ import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.store.file.StoreFiles
 import org.slf4j.LoggerFactory
 
-/** Files that a rescale left for other partitions, and who deletes them.
+/** Deletes the files that a rescale left for other partitions.
   *
-  * While the plan of a rescale is there, a store deletes nothing older than the version that the
-  * rescale made: another partition may need it. One store deletes all of that, in all folders that
-  * the plan names, the plan's first in partition 0, once every new partition has dropped its
-  * reference, which its own retention does, and it would itself. Until then it keeps all its own
-  * files: they tell that the rescale took place. A plan whose batch became an ordinary one is
-  * deleted without its files.
+  * While the plan of a rescale exists, a store deletes nothing older than the version that the
+  * rescale made: another partition may need it. One store, the plan's first in partition 0, deletes
+  * all those files in all folders of the plan, once every new partition has deleted its reference
+  * (by its own retention) and would have deleted its own reference too. Until then it keeps all its
+  * own files: they show that the rescale took place. If the plan's batch became an ordinary batch,
+  * only the plan is deleted.
   *
-  * It does so in shares, since Spark's maintenance has few threads: a call asks at most [[Share]]
-  * times, and the next goes on from there. After a restart it begins again with what is left.
+  * It works in shares, since Spark's maintenance has few threads: a call makes at most [[Share]]
+  * requests, and the next call continues. After a restart it starts over with the files that are
+  * left.
   *
-  * Of several plans the newest counts: when nobody needs what is older than its version, nobody
-  * needs what is older than theirs.
+  * Of several plans the newest counts: when nothing older than its version is needed, nothing older
+  * than theirs is.
   *
   * Not thread-safe: maintenance calls it.
   */
@@ -32,20 +33,20 @@ private[store] final class FrozenFiles(
   import FrozenFiles._
   import SettlingSteps.Step
 
-  /** Newest first; nothing: not looked yet. A running query gets no plan, but may lose some. */
+  /** Newest first; None: not listed yet. While a query runs, plans are deleted but never added. */
   private var names: Option[Seq[PlanName]] = None
 
   private var newestPlan: Option[RescalePlan] = None
 
   private val steps = new SettlingSteps(blobs, location, forget)
 
-  /** What is being done, by a name of it, and what is left of it. */
+  /** The name of the current work and its remaining steps. */
   private var work: Option[(String, Iterator[Step])] = None
 
-  /** Whether the last call has left something that needs no more than another call. */
+  /** Whether the last call left work that only needs another call. */
   var hasMore = false
 
-  /** Looks for plans, if there may be any. */
+  /** Lists the plans, unless there were none before. */
   def look(): Unit = if (!names.exists(_.isEmpty)) {
     val found = blobs.list(RescalePlan.Folder).flatMap { name =>
       RescalePlan.parseName(name).map { case (batch, _) => PlanName(batch, name) }
@@ -53,29 +54,29 @@ private[store] final class FrozenFiles(
     names = Some(found.sortBy(plan => (-plan.batch, plan.name)))
   }
 
-  /** Files of versions below this are not this store's to delete. */
+  /** This store must not delete files of versions below this. */
   def floor: Long = names.getOrElse(Nil).headOption.fold(0L) { newest =>
-    // Who cannot read the plan does not know whether it is the one that deletes.
+    // A store that cannot read the plan does not know whether it is the one that deletes.
     val mayDelete = location.partition == 0 && newestPlan.forall(isDeleter)
     if (mayDelete) Long.MaxValue else newest.batch + 1
   }
 
-  /** Of partition 0: whether it is the plan's first store. */
+  /** For partition 0: whether this is the plan's first store. */
   private def isDeleter(plan: RescalePlan) = plan.stores.headOption.exists { store =>
     store.operator == location.operator && store.store == location.store
   }
 
-  /** Does for the newest plan some of what can be done, if that falls to this store; a further call
-    * goes on from there.
+  /** Runs a share of the work for the newest plan, if this store is the one to do it; the next call
+    * continues.
     *
     * @param made
-    *   finds what is known of a version of this store, if that goes back so far: how it came to be
+    *   how a version of this store was made, if its lineage still reaches so far
     * @param base
-    *   the oldest version that is needed of this store, a snapshot
+    *   the oldest version of this store that is needed, a snapshot
     * @param most
-    *   how many files to delete
+    *   maximum number of files to delete
     * @return
-    *   how many were deleted
+    *   number of files deleted
     */
   def settle(made: Long => Option[Ancestor], base: Option[VersionId], most: Int): Int = {
     hasMore = false
@@ -105,15 +106,15 @@ private[store] final class FrozenFiles(
 
   private def settling(plan: RescalePlan, older: Seq[PlanName]): Iterator[Step] = {
     val competitors = older.takeWhile(_.batch == plan.batch).map(name => read(name.name))
-    // Who cannot read one of them does not know what it refers to.
+    // The references of a plan that cannot be read are unknown.
     if (competitors.contains(None)) Iterator(Step.Waits)
     else steps.of(plan, older.flatMap(name => read(name.name)))
   }
 
-  /** Takes steps: of this work, from where the last call has stopped, or from the start.
+  /** Continues the steps of this work where the last call stopped, or starts them.
     *
     * @return
-    *   how many have deleted a file
+    *   number of files deleted
     */
   private def run(name: String, all: => Iterator[Step], most: Int): Int = {
     val iterator = work.filter(_._1 == name).fold(all)(_._2)
@@ -132,7 +133,7 @@ private[store] final class FrozenFiles(
     deleted
   }
 
-  /** Whether a version was made by the rescale of that plan. */
+  /** Whether this plan's rescale made the version. */
   private def isOf(plan: RescalePlan, made: Ancestor): Boolean = {
     val reference = files.path(made.version, FileKind.Reference)
     plan.stores.head.references.contains(reference) && {
@@ -148,7 +149,7 @@ private[store] final class FrozenFiles(
     newestPlan = newestPlan.filterNot(_.name == plan.name)
   }
 
-  /** Nothing if it cannot be used; nothing is deleted then. */
+  /** None if the plan cannot be used; nothing is deleted then. */
   private def read(name: String): Option[RescalePlan] =
     try Some(RescalePlan.read(blobs, name))
     catch {
@@ -161,7 +162,7 @@ private[store] final class FrozenFiles(
 private object FrozenFiles {
   private val log = LoggerFactory.getLogger(classOf[FrozenFiles])
 
-  /** Most requests of a call: some seconds with an object store. */
+  /** Maximum number of requests per call: some seconds with an object store. */
   private val Share = 500
 
   private final case class PlanName(batch: Long, name: String)

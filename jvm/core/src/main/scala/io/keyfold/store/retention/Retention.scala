@@ -9,14 +9,13 @@ import io.keyfold.model.VersionId
 import io.keyfold.store.file.{Lineage, StoreCounters, StoreFiles, StoreSettings}
 import org.slf4j.LoggerFactory
 
-/** Decides which files nobody needs any more, and deletes them.
+/** Deletes unreferenced files.
   *
-  * A version to be retained needs nothing older than the newest snapshot at or below it in its own
+  * A retained version needs nothing older than the newest snapshot at or below it in its own
   * lineage. That snapshot, the base, is found by walking the lineage of a committed version down
-  * from snapshot to snapshot, and opened to be sure; what a listing shows, be it the snapshot of an
-  * attempt that was never committed, is never taken for one. Files older than the base are deleted,
-  * unless a rescale has frozen them. A listing of the folder that lags makes it delete less, never
-  * more.
+  * from snapshot to snapshot, and opened to check it. Snapshots are never taken from a listing,
+  * which may show those of attempts that were never committed. Files older than the base are
+  * deleted, unless a rescale has frozen them. A listing that lags makes it delete less, never more.
   *
   * Not thread-safe: maintenance calls it.
   */
@@ -31,7 +30,7 @@ private[store] final class Retention(
   private var lastLooked = 0L
 
   /** @param newest
-    *   the newest version known to be committed for good
+    *   the newest version known to be committed
     * @return
     *   number of files deleted
     */
@@ -52,7 +51,7 @@ private[store] final class Retention(
     }
   }
 
-  /** How a version that the newest builds on came to be, as far as files still tell. */
+  /** How an ancestor of the newest version was made, as far as files still show it. */
   @tailrec
   private def ancestor(elements: Seq[Ancestor], version: Long): Option[Ancestor] =
     elements.find(_.version.version == version) match {
@@ -75,7 +74,7 @@ private[store] final class Retention(
         case _                                 => None
       }
 
-  /** Nothing if the snapshot cannot be read, or does not count; its blocks are not read. */
+  /** None if the snapshot cannot be read or is not valid. Reads no blocks. */
   private def lineageOf(snapshot: VersionId): Option[Seq[Ancestor]] =
     try {
       val file = files.open(snapshot, FileKind.Snapshot)
@@ -98,8 +97,8 @@ private[store] final class Retention(
       .sortBy { case (version, _) => version }
       .map { case (_, files) => files.sortBy { case (_, kind) => kind != FileKind.Snapshot } }
 
-  /** As far as it goes: a snapshot that stays needs the delta, which may tell that it does not
-    * count.
+  /** Stops at the first failure: a snapshot that remains needs its delta, which shows whether it is
+    * valid.
     *
     * @return
     *   number of files deleted

@@ -4,10 +4,10 @@ import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.io.BlobStore
 import io.keyfold.model.StoreLocation
 
-/** What is to be deleted of a rescale, a request at a time: each step is made when it is asked for.
+/** The deletions that follow a rescale, one request at a time: a step runs when it is asked for.
   *
   * @param location
-  *   of the store that does it
+  *   of the store that runs them
   * @param forget
   *   deletes a plan
   */
@@ -18,14 +18,14 @@ private[store] final class SettlingSteps(
 ) {
   import SettlingSteps._
 
-  /** Of a plan whose batch became an ordinary one: the plan goes, and what only it can have
-    * written.
+  /** For a plan whose batch became an ordinary one: deletes the plan and the files that only it can
+    * have written.
     */
   def ofVoid(plan: RescalePlan): Iterator[Step] =
     withIds(Seq(plan)).map(delete) ++ Iterator(Manifest.pathOf(plan.batch, plan.id)).map(delete) ++
       forgetting(Seq(plan))
 
-  /** Of the newest plan: once no other store has a reference, all that is older goes.
+  /** For the newest plan: once no other store has a reference, deletes everything older.
     *
     * @param older
     *   the other plans
@@ -33,7 +33,7 @@ private[store] final class SettlingSteps(
   def of(plan: RescalePlan, older: Seq[RescalePlan]): Iterator[Step] = {
     val plans = older :+ plan
     val folders = plans.flatMap(_.stores).flatMap(_.frozen).distinct.filter(_ != location.folder)
-    // The plans go last, and the newest last of them: it is what the files are found by.
+    // Plans are deleted last, the newest last of all: they name the files.
     inUse(plan, older.filter(_.batch == plan.batch)) ++
       folders.iterator.flatMap(allIn(_)(isOlder(plan.version))) ++
       withIds(older).filterNot(isOwn).map(delete) ++
@@ -41,8 +41,8 @@ private[store] final class SettlingSteps(
       forgetting(plans)
   }
 
-  /** Waits as long as another store has a reference. Without ids that of the plan may be named by
-    * another plan of its batch, which was not committed.
+  /** Waits while another store has a reference. Without ids, a reference of the plan may also be
+    * named by an uncommitted plan of the same batch.
     */
   private def inUse(plan: RescalePlan, competitors: Seq[RescalePlan]): Iterator[Step] = {
     val named = referencesOf(Seq(plan)) ++ referencesOf(competitors).filterNot(hasId)
@@ -58,18 +58,18 @@ private[store] final class SettlingSteps(
     }
   }
 
-  /** In this store's own folder, where its own retention goes on from here. */
+  /** Whether it is in this store's own folder, which its own retention cleans up. */
   private def isOwn(path: String) = path.lastIndexOf('/') == location.folder.length &&
     path.startsWith(location.folder)
 
-  /** Only such a file is certain to be of the plan that names it. */
+  /** Only a file with an id certainly belongs to the plan that names it. */
   private def hasId(path: String) =
     FileKind.parse(path.drop(path.lastIndexOf('/') + 1)).exists(_._1.id.nonEmpty)
 
   private def isOlder(version: Long)(name: String) =
     FileKind.parse(name).exists(_._1.version < version)
 
-  /** Lists a folder, and deletes the files that are meant. */
+  /** Lists a folder and deletes the files that match. */
   private def allIn(folder: String)(isMeant: String => Boolean): Iterator[Step] = {
     lazy val listed = blobs.list(folder).filter(isMeant)
     Iterator(folder).map { _ =>
@@ -96,17 +96,17 @@ private[store] final class SettlingSteps(
 
 private[store] object SettlingSteps {
 
-  /** What a request has come to. */
+  /** The result of a request. */
   sealed trait Step
   object Step {
 
-    /** A file is gone. */
+    /** A file was deleted. */
     case object Deleted extends Step
 
-    /** Nothing, but it was a request. */
+    /** Nothing was deleted. */
     case object Asked extends Step
 
-    /** A reference is still there: no use to go on. */
+    /** A reference still exists: stop here. */
     case object Waits extends Step
   }
 }
