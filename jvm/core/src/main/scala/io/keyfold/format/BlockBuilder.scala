@@ -6,7 +6,7 @@ import io.keyfold.format.Layout.EntryType
 import io.keyfold.format.wire.ByteSink
 import io.keyfold.mem.Slice
 
-/** Raw bytes of the block being filled: docs/FORMAT.md, section 3.3. One column of the block a
+/** Raw bytes of the block being filled: docs/FORMAT.md, section 3.3. Each column of the block has a
   * buffer.
   *
   * @param rowChecksums
@@ -28,16 +28,16 @@ private[format] final class BlockBuilder(rowChecksums: Boolean) {
   private val entryOverhead = 13 + (if (rowChecksums) 4 else 0)
   private var valueTotal = 0
 
-  /** Values of the entry added last. */
+  /** Number of values of the last entry. */
   private var entryValues = 0
 
-  /** Entries added since the last [[clear]]. */
+  /** Number of entries since the last [[clear]]. */
   var entries: Int = 0
 
-  /** Raw bytes of the block as it stands. */
+  /** Current length of the block in raw bytes. */
   var rawLength: Int = BlockBuilder.CountsLength
 
-  /** Adds an entry with no value (REMOVE) or one.
+  /** Adds an entry with no value (REMOVE) or one value.
     *
     * @return
     *   bytes of key and value
@@ -69,7 +69,7 @@ private[format] final class BlockBuilder(rowChecksums: Boolean) {
     bytes
   }
 
-  /** Adds a further value to the entry added last, which has one.
+  /** Adds another value to the last entry, which has at least one.
     *
     * @return
     *   its bytes
@@ -108,6 +108,6 @@ private[format] final class BlockBuilder(rowChecksums: Boolean) {
 
 private[format] object BlockBuilder {
 
-  /** Entry count and value count. */
+  /** Bytes of the entry count and the value count. */
   val CountsLength = 8
 }

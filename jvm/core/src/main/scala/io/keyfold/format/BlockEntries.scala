@@ -8,7 +8,7 @@ import io.keyfold.mem.Slice
 
 /** The entries of a block, decoded and checked: docs/FORMAT.md, section 3.3.
   *
-  * Keys and values point into the block's bytes and stay as long as this object does.
+  * Keys and values point into the block's bytes and stay valid as long as this object.
   *
   * @throws io.keyfold.errors.CorruptFile
   *   from the constructor, if counts and lengths do not add up
@@ -56,7 +56,7 @@ final class BlockEntries private[format] (
     into.set(raw, valueStarts(v), valueLengths(v))
   }
 
-  /** Running sums of lengths, as positions in `raw`; takes the bytes they cover. */
+  /** Running sums of lengths as positions in `raw`; skips the bytes they cover. */
   private def starts(lengths: Array[Int]): Array[Int] = {
     val from = in.skip(0)
     val sums = starts(lengths, from.toLong)

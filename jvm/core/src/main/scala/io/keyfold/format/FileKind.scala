@@ -3,13 +3,14 @@ package io.keyfold.format
 import io.keyfold.errors.Invalid
 import io.keyfold.model.{Names, VersionId}
 
-/** Kind of a file: its code in header, trailer and lineage, and the ending of its name. */
+/** Kind of a file: its code in header, trailer and lineage, and its file name extension. */
 sealed abstract class FileKind(val code: Int, val ending: String) {
 
   /** File name of this kind for a version.
     *
     * @throws io.keyfold.errors.Invalid
-    *   if its id cannot be part of a name; Spark's commit log, which has ids, may be damaged
+    *   if the id cannot be part of a file name: ids come from Spark's commit log, which may be
+    *   damaged
     */
   def nameOf(version: VersionId): String = {
     if (!Names.isId(version.id)) {
@@ -33,7 +34,7 @@ object FileKind {
 
   def ofCode(code: Int): Option[FileKind] = all.find(_.code == code)
 
-  /** Version and kind that a file name stands for; nothing if the name is not one of ours. */
+  /** Version and kind of a file name; None if it is not a Keyfold name. */
   def parse(name: String): Option[(VersionId, FileKind)] = name match {
     case Name(version, id, ending) =>
       for {

@@ -11,7 +11,7 @@ import io.keyfold.group.KeyGroups
 import io.keyfold.io.{BlobReader, BlobStore, TailCachedReader}
 import io.keyfold.model.VersionId
 
-/** An open file whose footer has been checked; blocks are read and checked when asked for.
+/** An open file whose footer has been checked; blocks are read and checked on demand.
   *
   * @param path
   *   full name, for messages
@@ -25,11 +25,11 @@ final class FileReader private (
     checksum: Int
 ) extends AutoCloseable {
 
-  /** Number of the first entry of each block and of each group's run, counted over the file. */
+  /** Number of the first entry of each block and of each group run, counted over the file. */
   private lazy val blockStarts = footer.blocks.scanLeft(0)(_ + _.entries)
   private lazy val runStarts = footer.groups.scanLeft(0)(_ + _.entries).toArray
 
-  /** Bytes of the file. */
+  /** Length of the file in bytes. */
   def length: Long = blob.length
 
   def fingerprint: Fingerprint = Fingerprint(length, checksum)
@@ -39,7 +39,7 @@ final class FileReader private (
     * @param index
     *   into the footer's blocks
     * @throws io.keyfold.errors.CorruptFile
-    *   if it is not what was written
+    *   if the block is damaged
     */
   def block(index: Int): BlockEntries = {
     val block = footer.blocks(index)
@@ -55,7 +55,7 @@ final class FileReader private (
     entries
   }
 
-  /** Every entry must be of the key group that it is listed under. */
+  /** Every entry must belong to the key group that lists it. */
   private def checkGroups(index: Int, entries: BlockEntries): Unit = {
     val start = blockStarts(index)
     var run = Arrays.binarySearch(runStarts, start)
@@ -90,11 +90,11 @@ object FileReader {
     * @param path
     *   relative to the store's root
     * @param version
-    *   and `kind`: what the file's name says it is
+    *   and `kind`: as the file's name says
     * @param tail
-    *   bytes to fetch with the trailer, so that the footer and small blocks need no request
+    *   bytes to fetch with the trailer, so that the footer and small blocks need no further request
     * @throws java.io.FileNotFoundException
-    *   if it is not there
+    *   if the file does not exist
     */
   def open(
       blobs: BlobStore,
@@ -165,7 +165,7 @@ object FileReader {
   }
 
   /** @param trailer
-    *   empty if the file is too short for one
+    *   empty if the file is too short to have one
     */
   private def checkMagics(
       header: Array[Byte],
@@ -242,7 +242,7 @@ object FileReader {
         throw new CorruptFile(path, s"$part cannot be decompressed: ${e.getMessage}", e)
     }
 
-  /** A range of the file; a file that got shorter while open counts as damaged. */
+  /** Reads a range of the file; a file that shrank while open counts as damaged. */
   private def read(blob: BlobReader, path: String, position: Long, count: Int): Array[Byte] =
     try blob.read(position, count)
     catch {

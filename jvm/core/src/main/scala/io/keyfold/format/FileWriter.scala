@@ -8,8 +8,8 @@ import io.keyfold.model.Family
 
 /** Writes one file: groups of entries, then the footer. The caller owns and closes the stream.
   *
-  * Order of calls: for each family, for each group in [[io.keyfold.group.GroupOrder]]:
-  * `startGroup`, then its entries; at the end `finish`, once.
+  * Order of calls: for each family and each group in [[io.keyfold.group.GroupOrder]]: `startGroup`,
+  * then its entries; at the end one `finish`.
   *
   * @param blockTarget
   *   raw bytes at which a block is closed
@@ -38,12 +38,12 @@ final class FileWriter(
 
   emit(FileWriter.header(kind.code, flags))
 
-  /** The entries that follow belong to `newGroup` of family `newFamily`, an index into the
-    * footer's.
+  /** The following entries belong to `newGroup` of family `newFamily`, an index into the footer's
+    * families.
     *
     * @param isSplit
-    *   whether a later split is likely to part it from the group before, so that a block that holds
-    *   both would be read twice
+    *   whether a later rescale is likely to separate the group from the one before, so that a block
+    *   with both would be read twice
     */
   def startGroup(newFamily: Int, newGroup: Int, isSplit: Boolean = false): Unit = {
     endGroup()
@@ -66,15 +66,16 @@ final class FileWriter(
     groupEntries += 1
   }
 
-  /** Adds a further value to the entry added last. */
+  /** Adds another value to the last entry. */
   def addValue(value: Slice): Unit = groupBytes += block.addValue(value)
 
   /** Writes footer and trailer.
     *
     * @param head
-    *   in a snapshot: the file whose version it holds, if there may be another of its name
+    *   for a snapshot: the file whose version it holds, if that file may be replaced by another of
+    *   its name
     * @return
-    *   of the file
+    *   the fingerprint of the file
     */
   def finish(
       identity: Identity,

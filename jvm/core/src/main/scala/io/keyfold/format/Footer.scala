@@ -5,10 +5,10 @@ import io.keyfold.errors.CorruptFile
 import io.keyfold.group.Selection
 import io.keyfold.model.{Family, VersionId}
 
-/** What a file says of itself: docs/FORMAT.md, section 4.
+/** The contents of a footer: docs/FORMAT.md, section 4.
   *
   * @param head
-  *   in a snapshot, as far as it says so: the delta or reference whose version it holds
+  *   in a snapshot that names it: the delta or reference whose version the snapshot holds
   */
 final case class Footer(
     identity: Identity,
@@ -21,22 +21,22 @@ final case class Footer(
     head: Option[Fingerprint] = None
 )
 
-/** What tells a file from others of its name.
+/** Distinguishes a file from others of its name.
   *
   * @param length
   *   of the file in bytes
   * @param checksum
-  *   in its trailer: of the footer, which has those of all else
+  *   the one in the trailer, which covers the footer and so all other checksums
   */
 final case class Fingerprint(length: Long, checksum: Int) {
 
-  /** Whether a snapshot that was made of the delta or reference with this fingerprint counts, by
-    * what is there now: docs/FORMAT.md, rule R8.
+  /** Whether a snapshot made of the delta or reference with this fingerprint is valid, given the
+    * files that exist now: docs/FORMAT.md, rule R8.
     *
     * @param openIfThere
     *   opens the version's file of a kind
     * @return
-    *   true also if that file is damaged: it tells nothing
+    *   also true if that file is damaged, which proves nothing
     */
   def isOfHead(openIfThere: FileKind => Option[FileReader]): Boolean =
     try {
@@ -48,14 +48,14 @@ final case class Fingerprint(length: Long, checksum: Int) {
     } catch { case _: CorruptFile => true }
 }
 
-/** Whose file this is.
+/** Identity of a file.
   *
   * @param partitions
-  *   N, 0 when the writer did not know it
+  *   N, 0 if the writer did not know it
   * @param keyGroups
   *   G
   * @param createdMs
-  *   the writer's wall clock, milliseconds since 1970; for people only
+  *   the writer's wall clock, milliseconds since 1970; informational only
   */
 final case class Identity(
     version: VersionId,
@@ -68,10 +68,12 @@ final case class Identity(
     writer: String
 )
 
-/** One element of a lineage: a version this one builds on, and the kind of file to start from. */
+/** One element of a lineage: a version that this one builds on, and the kind of file to read for
+  * it.
+  */
 final case class Ancestor(version: VersionId, kind: FileKind)
 
-/** A block and where it is. `family` is an index into the footer's families. */
+/** A block and its place. `family` is an index into the footer's families. */
 final case class Block(
     family: Int,
     codec: Codec,
@@ -82,7 +84,7 @@ final case class Block(
     checksum: Int
 )
 
-/** A key group's entries: `entries` of them from entry `entry` of block `block` on. */
+/** A key group's run: `entries` entries, starting at entry `entry` of block `block`. */
 final case class GroupRun(
     family: Int,
     group: Int,
@@ -92,12 +94,13 @@ final case class GroupRun(
     bytes: Long
 )
 
-/** The files that a version was put together from by a rescale.
+/** The files that a rescale put a version together from.
   *
   * @param files
-  *   where an earlier release has written the reference
+  *   in references of earlier releases
   * @param parts
-  *   else where the plan's manifest has the layers, oldest first: docs/FORMAT.md, section 11
+  *   otherwise the places of the layers in the plan's manifest, oldest first: docs/FORMAT.md,
+  *   section 11
   */
 final case class References(
     planId: String,
@@ -105,7 +108,7 @@ final case class References(
     parts: Seq[ManifestPart] = Nil
 )
 
-/** Where a part of a manifest is. */
+/** The place of a part in a manifest. */
 final case class ManifestPart(
     offset: Long,
     codec: Codec,
@@ -114,7 +117,7 @@ final case class ManifestPart(
     checksum: Int
 )
 
-/** What to take from another file.
+/** The rows to take from another file.
   *
   * @param path
   *   relative to the checkpoint's `state` folder

@@ -6,7 +6,7 @@ import io.keyfold.format.wire.{ByteSink, ByteSource, Codec}
 import io.keyfold.group.{KeyGroups, Selection}
 import io.keyfold.model.{Family, FamilySpec, Names, VersionId}
 
-/** A footer to bytes and back: docs/FORMAT.md, section 4. */
+/** Encodes and decodes footers: docs/FORMAT.md, section 4. */
 object FooterCodec {
 
   def encode(footer: Footer): ByteSink = {
@@ -29,9 +29,9 @@ object FooterCodec {
   }
 
   /** @throws io.keyfold.errors.CorruptFile
-    *   if a field does not fit, or fields contradict each other
+    *   if a field is out of range, or fields contradict each other
     * @throws io.keyfold.errors.UnknownFormat
-    *   if it has a required section that is not known
+    *   if it has an unknown required section
     */
   def decode(bytes: Array[Byte], length: Int, path: String, kind: FileKind): Footer = {
     val in = new ByteSource(bytes, 0, length, path, "footer")
@@ -237,7 +237,7 @@ object FooterCodec {
     for (i <- 0 until n) out.i64(groups(i).bytes)
   }
 
-  /** Where a group starts follows from how many entries come before it. */
+  /** The start of a group follows from the number of entries before it. */
   private def groups(in: ByteSource, blocks: IndexedSeq[Block], keyGroups: Int) = {
     val n = in.count(18)
     val family = Array.fill(n)(in.u16())
@@ -311,7 +311,7 @@ object FooterCodec {
     Codec.ofCode(code).getOrElse(in.fail(s"unknown codec $code"))
   }
 
-  /** Least bytes of a reference to a file. */
+  /** Minimum length of an encoded file reference. */
   private[format] val MinReference = 37
 
   private[format] def reference(out: ByteSink, f: FileReference): Unit = {
@@ -354,7 +354,7 @@ object FooterCodec {
 
   private def version(in: ByteSource): VersionId = version(in, in.i64())
 
-  /** A version whose number was read already. */
+  /** A version whose number was already read. */
   private def version(in: ByteSource, number: Long): VersionId = {
     val id = in.str()
     if (number < 1 || !Names.isId(id)) in.fail(s"version $number with id '$id'")

@@ -2,10 +2,10 @@ package io.keyfold.format
 
 import java.util.Arrays
 
-/** The runs of a file in columns: there are thousands in a small delta, and few are looked at.
+/** The group runs of a file in columns: a small delta has thousands, and few are used.
   *
   * @param fields
-  *   family, group, block, entry and entries of each run, one behind the other
+  *   family, group, block, entry and entries of each run, one after another
   */
 private[format] final class GroupRuns private (fields: Array[Int], bytes: Array[Long], count: Int)
     extends IndexedSeq[GroupRun] {
@@ -43,7 +43,7 @@ private[format] object GroupRuns {
       count += 1
     }
 
-    /** The runs added; the builder is not to be used any more. */
+    /** The runs added; the builder must not be used any more. */
     def result(): GroupRuns = new GroupRuns(fields, bytes, count)
   }
 }

@@ -1,6 +1,6 @@
 package io.keyfold.format
 
-/** Every constant of docs/FORMAT.md. */
+/** The constants of docs/FORMAT.md. */
 object Layout {
   val FormatVersion = 1
 
@@ -10,14 +10,14 @@ object Layout {
   val HeaderChecksumAt = 12
   val TrailerLength = 32
 
-  /** Offset of what the trailer repeats of the header, and of its checksum. */
+  /** Offsets of the trailer's copy of header fields, and of its checksum. */
   val TrailerCopyAt = 18
   val TrailerChecksumAt = 24
 
   /** Header flag: every entry carries a checksum of key and values. The other bits are reserved. */
   val RowChecksumsFlag = 1
 
-  /** Kind in the header of a manifest, which is no file of a store. */
+  /** Kind in the header of a manifest, which is not a file of a store. */
   val ManifestKind = 4
 
   object Section {
@@ -48,22 +48,23 @@ object Layout {
     val Remove = 3
   }
 
-  /** Most raw bytes of a footer for each stored one: what it becomes in memory is in proportion. */
+  /** Maximum ratio of raw to stored bytes of a footer, which bounds its size in memory. */
   val MaxFooterRatio = 1024L
 
-  /** Most rows or bytes that a family, or a group of it, may be said to have: so that those of all
-    * partitions can be added up.
+  /** Maximum number of rows or bytes of a family or a key group, so that sums over all partitions
+    * do not overflow.
     */
   val MaxAmount: Long = (1L << 47) - 1
 
-  /** Bytes that an entry takes in a block at least, and those before the first one. */
+  /** Minimum bytes of an entry in a block, and bytes before the first entry. */
   val EntryBytes = 13
   val BlockHeadBytes = 8
 
   /** Raw bytes at which a block is closed, between groups. */
   val BlockTarget: Int = 256 * 1024
 
-  /** Bytes of a file from which on a block ends where a later split is likely to part its groups.
+  /** From this file position on, a block ends where a later rescale is likely to separate its
+    * groups.
     */
   val SplitTarget: Int = 16 * 1024
 }

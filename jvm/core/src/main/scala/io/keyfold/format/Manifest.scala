@@ -6,32 +6,32 @@ import io.keyfold.errors.CorruptFile
 import io.keyfold.format.wire.{ByteSink, ByteSource, Checksum, Codec}
 import io.keyfold.io.{BlobReader, BlobStore, TailCachedReader}
 
-/** What the partitions of a store had before a rescale: docs/FORMAT.md, section 11.
+/** The files of a store's partitions before a rescale: docs/FORMAT.md, section 11.
   *
   * @param partitions
-  *   how many there were
+  *   number of partitions then
   * @param of
-  *   those that matter, ascending
+  *   the partitions needed, ascending
   */
 final case class Layer(partitions: Int, of: Seq[LayerPartition])
 
-/** What one of them had.
+/** The files of one such partition.
   *
   * @param isOnTop
-  *   whether the files change what the layer before has of it
+  *   whether the files apply on top of the partition's rows in the layer before
   * @param files
-  *   in the order they are to be applied
+  *   in the order to apply them
   */
 final case class LayerPartition(partition: Int, isOnTop: Boolean, files: Seq[FileReference])
 
-/** A rescale's description of old files, open; parts of layers are read and checked when asked for.
+/** An open manifest, a rescale's list of old files; parts of layers are read and checked on demand.
   */
 final class Manifest private (blob: BlobReader, path: String) extends AutoCloseable {
 
   /** Reads a part.
     *
     * @throws io.keyfold.errors.CorruptFile
-    *   if it is not what was written
+    *   if the part is damaged
     */
   def read(part: ManifestPart): Layer = {
     val name = s"part at ${part.offset}"
@@ -57,7 +57,7 @@ object Manifest {
   def pathOf(batch: Long, planId: String): String =
     s"${RescalePlan.Folder}/rescale-$batch-$planId.manifest"
 
-  /** Batch and plan id that a file's name stands for; nothing if it is not a manifest's. */
+  /** Batch and plan id of a file name; None if it is not the name of a manifest. */
   def parseName(name: String): Option[(Long, String)] = name match {
     case Name(batch, id) => Some((batch.toLong, id))
     case _               => None
@@ -68,7 +68,7 @@ object Manifest {
     * @param reference
     *   its footer
     * @throws io.keyfold.errors.CorruptFile
-    *   if it names none
+    *   if the reference names no manifest
     */
   def pathOf(reference: Footer): String = {
     val planId = reference.references.fold("")(_.planId)
@@ -82,9 +82,9 @@ object Manifest {
   /** Opens a manifest.
     *
     * @param tail
-    *   bytes to read at once at the end, with the first part
+    *   bytes at the end to fetch with the first read
     * @throws java.io.FileNotFoundException
-    *   if it is not there
+    *   if it does not exist
     */
   def open(blobs: BlobStore, path: String, tail: Int = 0): Manifest =
     new Manifest(new TailCachedReader(blobs.open(path), tail), blobs.describe(path))
@@ -92,7 +92,7 @@ object Manifest {
   /** Writes parts of layers.
     *
     * @return
-    *   where they are, in the same order
+    *   their places, in the same order
     */
   def write(blobs: BlobStore, batch: Long, planId: String, parts: Seq[Layer]): Seq[ManifestPart] = {
     var places = Seq.empty[ManifestPart]

@@ -10,8 +10,8 @@ import io.keyfold.format.wire.Checksum
 import io.keyfold.io.BlobStore
 import io.keyfold.model.{Names, VersionId}
 
-/** What a rescale is about to do, or has done: docs/FORMAT.md, section 10. It is there from before
-  * the first reference is written until no file of the old layout is.
+/** The plan of a rescale, planned or done: docs/FORMAT.md, section 10. The file exists from before
+  * the first reference is written until no file of the old layout is left.
   *
   * @param batch
   *   the rescale's own; its state is version `batch + 1`
@@ -32,7 +32,7 @@ final case class RescalePlan(
 /** @param references
   *   paths of the references that it writes
   * @param frozen
-  *   folders with files that other partitions may need, or nobody, once the rescale is made
+  *   folders with files that other partitions may need once the rescale is committed
   */
 final case class RescaledStore(
     operator: Long,
@@ -43,7 +43,7 @@ final case class RescaledStore(
 
 object RescalePlan {
 
-  /** Where plans are, relative to the checkpoint's `state` folder. */
+  /** Folder of plans, relative to the checkpoint's `state` folder. */
   val Folder = "../keyfold"
 
   private val Name = """rescale-(\d{1,18})-([0-9a-zA-Z-]+)\.plan""".r
@@ -53,13 +53,13 @@ object RescalePlan {
 
   def nameOf(batch: Long, id: String): String = s"rescale-$batch-$id.plan"
 
-  /** Batch and id that a file's name stands for; nothing if it is not a plan's. */
+  /** Batch and id of a file name; None if it is not the name of a plan. */
   def parseName(name: String): Option[(Long, String)] = name match {
     case Name(batch, id) => Some((batch.toLong, id))
     case _               => None
   }
 
-  /** Version and id of the reference that a path of a plan names. */
+  /** Version of a reference, from its path in a plan. */
   def versionOf(reference: String): VersionId =
     FileKind.parse(nameIn(reference)).get._1
 
@@ -71,12 +71,12 @@ object RescalePlan {
     ()
   }
 
-  /** Reads the plan of that file name.
+  /** Reads the plan with this file name.
     *
     * @throws io.keyfold.errors.CorruptFile
-    *   if it is not what was written
+    *   if it is damaged
     * @throws java.io.FileNotFoundException
-    *   if it is not there
+    *   if it does not exist
     */
   def read(blobs: BlobStore, name: String): RescalePlan = {
     val path = s"$Folder/$name"
@@ -115,7 +115,7 @@ object RescalePlan {
   /** @param path
     *   for messages
     * @throws io.keyfold.errors.CorruptFile
-    *   if it is not what was written
+    *   if it is damaged
     */
   def decode(bytes: Array[Byte], path: String): RescalePlan =
     new String(bytes, UTF_8) match {
@@ -159,7 +159,7 @@ object RescalePlan {
     case Nil => before.reverse
   }
 
-  /** Files are deleted by what a plan says: it must not lead anywhere else. */
+  /** Files are deleted on the word of a plan, so its paths must not leave the checkpoint. */
   private def check(store: RescaledStore, version: Long): Unit = {
     require(Names.isStore(store.store))
     store.frozen.foreach(path => require(Names.isFolder(path)))

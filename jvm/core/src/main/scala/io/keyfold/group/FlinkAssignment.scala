@@ -1,17 +1,17 @@
 package io.keyfold.group
 
-/** Apache Flink's way from a key to a parallel instance of an operator, for pipelines that place
-  * keys themselves, and to compare with Flink: key -> key group (of `maxParallelism`) -> operator
-  * index (of the parallelism), each operator with a contiguous range of key groups.
+/** Apache Flink's assignment of keys to parallel instances of an operator, for pipelines that place
+  * keys themselves and for comparison with Flink: key -> key group (of `maxParallelism`) ->
+  * operator index (of the parallelism), each operator with a contiguous range of key groups.
   *
-  * Keyfold's own state is placed by [[KeyGroups]]. The algorithm is that of Flink's
-  * `KeyGroupRangeAssignment` and `MathUtils.murmurHash`, the latter being MurmurHash3 (x86, 32 bit)
-  * of one block with seed 0, without its sign.
+  * Keyfold's own state uses [[KeyGroups]]. The algorithm is that of Flink's
+  * `KeyGroupRangeAssignment` and `MathUtils.murmurHash`, which is MurmurHash3 (x86, 32 bit) of one
+  * block with seed 0, made non-negative.
   *
   * @param maxParallelism
   *   number of key groups, 1 to 32,768
   * @throws java.lang.IllegalArgumentException
-  *   if it is not
+  *   if it is out of range
   */
 final class FlinkAssignment(val maxParallelism: Int) extends Serializable {
   require(
@@ -19,10 +19,10 @@ final class FlinkAssignment(val maxParallelism: Int) extends Serializable {
     s"Invalid max parallelism: $maxParallelism, must be between 1 and ${FlinkAssignment.Limit}"
   )
 
-  /** Key group, 0 until `maxParallelism`, of a key whose Java `hashCode` is given. */
+  /** Key group, 0 until `maxParallelism`, of a key with this Java `hashCode`. */
   def keyGroup(hashCode: Int): Int = FlinkAssignment.murmur(hashCode) % maxParallelism
 
-  /** The operator, 0 until `parallelism`, that has a key group.
+  /** The operator, 0 until `parallelism`, that owns a key group.
     *
     * @throws java.lang.IllegalArgumentException
     *   if `parallelism` is not between 1 and `maxParallelism`, or there is no such key group
@@ -62,7 +62,7 @@ final class FlinkAssignment(val maxParallelism: Int) extends Serializable {
 
 object FlinkAssignment {
 
-  /** Most key groups: an operator index times a parallelism must fit 32 bits. */
+  /** Maximum number of key groups: an operator index times a parallelism must fit 32 bits. */
   val Limit: Int = 1 << 15
 
   private def murmur(code: Int): Int = {

@@ -1,18 +1,17 @@
 package io.keyfold.group
 
 /** The order of key groups inside a file (docs/FORMAT.md, section 6): digit-reversed, so that the
-  * groups which a later split by a common factor takes lie together.
+  * groups that a later rescale by a common factor takes together are adjacent.
   */
 final class GroupOrder(partitions: Int, val groups: Int) {
   private val step = if (partitions > 0 && groups % partitions == 0) partitions else 1
   private val radices = GroupOrder.primeFactors(groups / step)
   private val ranks = Array.tabulate((groups + step - 1) / step)(computeRank)
 
-  /** Sorting key of a group among those of its own partition. */
+  /** Sort key of a group among those of its partition. */
   def rank(group: Int): Int = ranks(group / step)
 
-  /** Whether a split of the partition by the smallest factor that G leaves parts these groups of
-    * it.
+  /** Whether splitting the partition by the smallest remaining factor of G separates these groups.
     */
   def isSplitBetween(group: Int, other: Int): Boolean =
     radices.nonEmpty && (group / step) % radices(0) != (other / step) % radices(0)
@@ -29,7 +28,7 @@ final class GroupOrder(partitions: Int, val groups: Int) {
     result
   }
 
-  /** The groups given, sorted by rank; in the order given where that is the same. */
+  /** The groups sorted by rank; groups of equal rank keep their order. */
   def sorted(unordered: Array[Int]): Array[Int] = {
     val keys = new Array[Long](unordered.length)
     for (i <- unordered.indices) keys(i) = rank(unordered(i)).toLong << 32 | i

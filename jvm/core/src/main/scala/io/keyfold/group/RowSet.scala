@@ -1,12 +1,12 @@
 package io.keyfold.group
 
-/** Some rows, told by their hashes. */
+/** A set of rows, decided by their hashes. */
 trait RowSet {
 
-  /** Whether it may have rows of a key group. */
+  /** Whether the set may have rows of a key group. */
   def hasGroup(group: Int): Boolean
 
-  /** Whether it has a row of such a group. */
+  /** Whether the set has a row, given that it may have rows of its group. */
   def hasRow(hash: Int): Boolean
 }
 

@@ -1,6 +1,6 @@
 package io.keyfold.group
 
-/** Rows of a file: those of the groups with `group mod groupModulus == groupResidue` and of them,
+/** Rows of a file: those of the groups with `group mod groupModulus == groupResidue`, and of these,
   * unless `rowModulus` is 0, those with `pmod(hash, rowModulus) == rowResidue`: docs/FORMAT.md,
   * section 4.7. `groupModulus` divides the number of key groups.
   */
@@ -21,9 +21,9 @@ object Selection {
   /** All rows. */
   val All: Selection = Selection(1, 0, 0, 0)
 
-  /** What partition `partition` of `partitions` owns. A row's group says what its hash is modulo
-    * `groups`, and so modulo `gcd(groups, partitions)`; if that is less than `partitions`, rows
-    * have to be looked at.
+  /** The rows of partition `partition` of `partitions`. A row's group determines its hash modulo
+    * `gcd(groups, partitions)`; if that is less than `partitions`, rows have to be filtered by
+    * hash.
     */
   def ofPartition(partition: Int, partitions: Int, groups: Int): Selection = {
     val modulus = KeyGroups.gcd(groups, partitions)

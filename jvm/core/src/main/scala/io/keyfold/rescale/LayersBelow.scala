@@ -6,7 +6,7 @@ import io.keyfold.errors.{MissingFile, RescaleRefused}
 import io.keyfold.format.{Footer, Layer, Manifest}
 import io.keyfold.io.BlobStore
 
-/** What the manifest of an earlier rescale has of partitions that still stand on it. */
+/** The layers that manifests of earlier rescales list for partitions that still use them. */
 private[rescale] final class LayersBelow(blobs: BlobStore) {
 
   /** @param references
@@ -20,7 +20,7 @@ private[rescale] final class LayersBelow(blobs: BlobStore) {
     val read = references.groupBy(Manifest.pathOf).toSeq.sortBy(_._1).map((readAll _).tupled)
     if (read.isEmpty) Nil
     else {
-      // Without ids, references of two rescales that raced may stand side by side.
+      // Without ids, references of two rescales that raced may exist side by side.
       if (read.map(_.map(_.partitions)).distinct.length > 1) throw contradiction(references.head)
       read.transpose.map(same => merged(same, references.head))
     }

@@ -11,13 +11,13 @@ import io.keyfold.io.BlobStore
 import io.keyfold.model.{PartitionRule, StoreLocation, VersionId}
 import org.slf4j.LoggerFactory
 
-/** A partition before the rescale: the head of its last version, and which files lead to it.
-  * Opening one reads the head's footer, and no block; so does telling which files.
+/** A partition before the rescale: the head of its last version, and the files it needs. Reads
+  * footers, never blocks.
   *
   * @param partitions
   *   N, which the head must agree with
   * @throws io.keyfold.errors.StoreError
-  *   if the version is not there, or not this partition's
+  *   if the version does not exist or belongs to another partition
   */
 private[rescale] final class OldPartition(
     blobs: BlobStore,
@@ -36,27 +36,27 @@ private[rescale] final class OldPartition(
   val footer: Footer = footerOf(version, head.kind)
   check()
 
-  /** Path of the version's head, which tells that and how the version was committed. */
+  /** Path of the version's head, which shows that and how the version was committed. */
   def headPath: String = path(version, head.kind)
 
-  /** Whether all rows of the store are in this partition, whatever N is. */
+  /** Whether this partition has all rows of the store, for any N. */
   def isOnly: Boolean =
     footer.families.nonEmpty && footer.families.forall(
       _.spec.partitionKey == PartitionRule.Constant
     )
 
-  /** Paths of the references of its versions up to this one. */
+  /** Paths of the references of this version and earlier ones. */
   def references: Seq[String] = lengths.keys.toSeq.sorted
     .filter(FileKind.parse(_).exists { case (found, kind) =>
       kind == FileKind.Reference && found.version <= version.version
     })
     .map(name => s"${location.folder}/$name")
 
-  /** The files that together hold the version: those of the newest snapshot that can be used and
-    * after it, or after the reference of an earlier rescale.
+  /** The files that together hold the version: the newest usable snapshot and the deltas after it,
+    * or the reference of an earlier rescale and the deltas after it.
     *
     * @throws io.keyfold.errors.StoreError
-    *   if one of them is not there, or the snapshot cannot be used and nothing stands in for it
+    *   if a file is missing, or the snapshot cannot be used and nothing replaces it
     */
   def chain: OldPartition.Chain = {
     @tailrec
@@ -78,11 +78,11 @@ private[rescale] final class OldPartition(
     down(head, footer.lineage.toList, Nil)
   }
 
-  /** Also what the lineage calls a snapshot may have been a reference first. */
+  /** A version that the lineage lists as a snapshot may have been a reference first. */
   private def isReference(here: Ancestor) = here.kind == FileKind.Reference ||
     (!has(here.version, FileKind.Delta) && has(here.version, FileKind.Reference))
 
-  /** A snapshot that is not there any more is no end: the delta of its version leads on. */
+  /** A deleted snapshot does not end the lineage: the delta of its version continues it. */
   private def below(version: VersionId): List[Ancestor] = {
     def lineage =
       if (has(version, FileKind.Delta)) footerOf(version, FileKind.Delta).lineage.toList else Nil
@@ -92,10 +92,10 @@ private[rescale] final class OldPartition(
     }
   }
 
-  /** Why a snapshot that is there is not named. */
+  /** Why an existing snapshot is not used. */
   private var unusable: Option[StoreError] = None
 
-  /** Whether there is a snapshot whose footer says what it should; its blocks are not read. */
+  /** Whether there is a snapshot with the expected footer; reads no blocks. */
   private def isUsable(version: VersionId): Boolean = has(version, FileKind.Snapshot) && {
     try {
       val found = footerOf(version, FileKind.Snapshot)
@@ -179,9 +179,9 @@ private[rescale] object OldPartition {
   private val log = LoggerFactory.getLogger(classOf[OldPartition])
 
   /** @param base
-    *   footer of a reference whose manifest has what the files are applied to
+    *   footer of the reference whose manifest lists the layers below the files
     * @param files
-    *   in the order they are to be applied
+    *   in the order to apply them
     */
   final case class Chain(base: Option[Footer], files: List[FileReference])
 }

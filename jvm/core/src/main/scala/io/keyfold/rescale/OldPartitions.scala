@@ -3,8 +3,7 @@ package io.keyfold.rescale
 import io.keyfold.io.BlobStore
 import io.keyfold.model.{StoreLocation, VersionId}
 
-/** Opens all partitions of stores, as of a version: of each it lists the folder and reads one
-  * footer.
+/** Opens all partitions of stores at a version. For each it lists the folder and reads one footer.
   *
   * @param partitions
   *   N of that version
@@ -18,15 +17,15 @@ private[rescale] final class OldPartitions(
     inParallel: StorePlanner.Parallel
 ) {
 
-  /** Applies a function to each, and keeps what it returns.
+  /** Applies a function to each partition of a store.
     *
     * @param ids
     *   of the version, one for each partition, as the commit log has them; none under checkpoint
     *   format v1
     * @return
-    *   ascending; only of partition 0 of a store whose rows all live there
+    *   results by partition; only partition 0 if it has all rows
     * @throws io.keyfold.errors.StoreError
-    *   if one is not there, or not what it should be
+    *   if a partition is missing or does not fit
     */
   def of[T](
       operator: Long,

@@ -25,12 +25,12 @@ final class ReferenceWriter(
 ) {
   import ReferenceWriter._
 
-  /** The manifest comes before the first reference.
+  /** Must be called before the first reference is written.
     *
     * @param batch
     *   the rescale's own
     * @return
-    *   for each store where its parts are
+    *   for each store the places of its parts
     */
   def writeManifest(batch: Long, stores: Seq[StorePlan]): Seq[IndexedSeq[ManifestPart]] = {
     val parts = stores.map(_.parts)
@@ -40,7 +40,7 @@ final class ReferenceWriter(
   }
 
   /** @param parts
-    *   where the manifest has what the partition needs
+    *   the places of the manifest's parts that the partition needs
     */
   def write(
       store: StorePlan,
@@ -74,7 +74,7 @@ final class ReferenceWriter(
 
 object ReferenceWriter {
 
-  /** Path of the reference that a partition gets as a version, relative to the `state` folder. */
+  /** Path of the reference that makes a version of a partition, relative to the `state` folder. */
   def pathOf(store: StorePlan, partition: PartitionPlan, version: VersionId): String = {
     val location = StoreLocation(store.operator, partition.partition, store.store)
     s"${location.folder}/${FileKind.Reference.nameOf(version)}"

@@ -4,7 +4,7 @@ import io.keyfold.format.{Layer, ManifestPart}
 import io.keyfold.group.Reassignment
 import io.keyfold.model.Family
 
-/** What becomes of one store.
+/** The rescale of one store.
   *
   * @param to
   *   the new number of partitions
@@ -13,9 +13,9 @@ import io.keyfold.model.Family
   * @param layers
   *   the old files, each once; oldest layer first
   * @param partitions
-  *   the new ones; only partition 0 of a store whose rows all live there
+  *   the new ones; only partition 0 if it has all rows
   * @param frozen
-  *   folders of the old layout, and of other files that the new one refers to
+  *   folders of the old layout, and of other files that the new layout refers to
   */
 final case class StorePlan(
     operator: Long,
@@ -27,18 +27,18 @@ final case class StorePlan(
     frozen: Seq[String]
 ) {
 
-  /** Bytes of the files that are referred to, each counted once. */
+  /** Bytes of the referenced files, each counted once. */
   def referencedBytes: Long =
     layers.flatMap(_.of).flatMap(_.files).map(f => f.path -> f.length).toMap.valuesIterator.sum
 
-  /** Parts of the manifest: of each layer one for each class of partitions. */
+  /** Parts of the manifest: for each layer one per class of partitions. */
   def parts: Seq[Layer] = layers.flatMap { layer =>
     val move = moveOf(layer)
     val byClass = layer.of.groupBy(it => move.classOf(it.partition))
     (0 until move.classes).map(c => Layer(layer.partitions, byClass.getOrElse(c, Nil)))
   }
 
-  /** Those of [[parts]] that a new partition needs, by where they were written. */
+  /** The places of those of [[parts]] that a new partition needs. */
   def partsOf(partition: Int, written: IndexedSeq[ManifestPart]): Seq[ManifestPart] = {
     val moves = layers.map(moveOf)
     moves.zip(moves.scanLeft(0)(_ + _.classes)).map { case (move, first) =>
@@ -49,16 +49,16 @@ final case class StorePlan(
   private def moveOf(layer: Layer) = new Reassignment(layer.partitions, to, keyGroups)
 }
 
-/** What a new partition is put together from.
+/** The contents and first load of a new partition.
   *
   * @param families
-  *   how much they hold is -1 where it cannot be known without reading rows
+  *   sizes are -1 where they are unknown without reading rows
   * @param firstLoadFiles
-  *   how many files the first load opens
+  *   number of files the first load opens
   * @param firstLoadBytes
-  *   about what it reads of their rows, at most
+  *   estimated maximum of stored bytes it reads
   * @param filtersRows
-  *   whether rows have to be looked at, since the key groups do not say all
+  *   whether single rows have to be filtered, because key groups alone do not decide
   */
 final case class PartitionPlan(
     partition: Int,

@@ -6,16 +6,16 @@ import io.keyfold.group.{Reassignment, Selection}
 import io.keyfold.io.BlobStore
 import io.keyfold.model.{Family, PartitionRule, StoreLocation}
 
-/** Plans the rescale of stores from `from` to `to` partitions. For each old partition it lists its
-  * folder and reads the footers of its head and of the snapshot that it starts from, or of the
-  * reference of an earlier rescale; without ids, also of the delta that the snapshot was made of.
+/** Plans the rescale of stores from `from` to `to` partitions. For each old partition it lists the
+  * folder and reads the footers of the head and of the snapshot or reference at the start of its
+  * chain; without ids also of the delta that the snapshot was made of.
   *
   * @param blobs
   *   the checkpoint's `state` folder
   * @param version
   *   number of the last committed version
   * @param inParallel
-  *   calls a function for each of some numbers; may use several threads
+  *   calls a function for each number of a range, possibly on several threads
   */
 final class StorePlanner(
     blobs: BlobStore,
@@ -30,7 +30,7 @@ final class StorePlanner(
     *   of the last committed version, one for each partition, as the commit log has them; none
     *   under checkpoint format v1
     * @throws io.keyfold.errors.StoreError
-    *   if it cannot be rescaled
+    *   if the store cannot be rescaled
     */
   def plan(operator: Long, store: String, ids: Option[IndexedSeq[String]]): StorePlan = {
     val old = new OldPartitions(blobs, from, version, inParallel).of(operator, store, ids) { it =>
@@ -104,7 +104,7 @@ final class StorePlanner(
     found.head
   }
 
-  /** Families by name, and how much the new partition has of each, if it takes old ones whole. */
+  /** Families by name, with their sizes in the new partition if it takes whole old ones. */
   private def merged(operator: Long, store: String, of: Seq[Seq[Family]]): Seq[Family] = {
     val whole = from % to == 0
     def sum(numbers: Seq[Long]) = if (whole && numbers.forall(_ >= 0)) numbers.sum else -1L
@@ -121,7 +121,7 @@ final class StorePlanner(
 
 object StorePlanner {
 
-  /** What is kept of an old partition. */
+  /** The data of an old partition that planning needs. */
   private final case class Old(
       location: StoreLocation,
       keyGroups: Int,
@@ -130,7 +130,7 @@ object StorePlanner {
       chain: OldPartition.Chain
   )
 
-  /** What first loads read of a layer, by class of partitions. */
+  /** The files and bytes that first loads read of a layer, by class of partitions. */
   private final class FirstLoads(layer: Layer, to: Int, groups: Int, isOnly: Boolean) {
     private val move = new Reassignment(layer.partitions, to, groups)
     private val share = if (isOnly) 1.0 else move.share
@@ -151,12 +151,12 @@ object StorePlanner {
     s"Cannot rescale operator $operator store $store: $detail"
   )
 
-  /** Applies a function to some numbers, in order of the numbers, in whatever order in time. */
+  /** Applies a function to each number; results are in order, calls may run in any order. */
   trait Parallel {
     def apply[T](numbers: Range)(f: Int => T): Seq[T]
   }
 
-  /** One after the other. */
+  /** Calls one after another. */
   val InTurn: Parallel = new Parallel {
     override def apply[T](numbers: Range)(f: Int => T): Seq[T] = numbers.map(f)
   }

@@ -2,10 +2,9 @@ package io.keyfold.rescale
 
 import io.keyfold.io.BlobStore
 
-/** Which files hold a version of a store, over all its partitions, each partition's head among them
-  * even where a snapshot of the version makes it needless: who checks a checkpoint looks for it.
-  * Reads two footers of each partition, as a rule, and no block: of the head, and of the snapshot
-  * it starts from.
+/** Lists the files that hold a version of a store in all partitions. Includes each partition's head
+  * even if a snapshot makes it redundant, since checks of a checkpoint look for it. Usually reads
+  * two footers per partition, of the head and of the snapshot, and no blocks.
   *
   * @param blobs
   *   the checkpoint's `state` folder
@@ -27,7 +26,7 @@ final class VersionFiles(
     * @return
     *   paths relative to `state`, each once
     * @throws io.keyfold.errors.StoreError
-    *   if one of them is not there, or cannot be read
+    *   if one of them does not exist or cannot be read
     */
   def of(operator: Long, store: String, ids: Option[IndexedSeq[String]]): Seq[String] = {
     val old = new OldPartitions(blobs, partitions, version, inParallel).of(operator, store, ids) {

@@ -5,14 +5,15 @@ import java.util
 
 import io.keyfold.mem.{Mem, Slice}
 
-/** Growing little-endian buffer that a file's parts are built in. */
+/** Growing little-endian buffer. */
 final class ByteSink(initial: Int = 256) {
   private var buffer = new Array[Byte](initial)
   private var used = 0
 
   def length: Int = used
 
-  /** The buffer itself; its first [[length]] bytes count. Valid until the next write. */
+  /** The buffer itself, of which the first [[length]] bytes are used. Valid until the next write.
+    */
   def array: Array[Byte] = buffer
 
   def clear(): Unit = used = 0
@@ -38,7 +39,7 @@ final class ByteSink(initial: Int = 256) {
     used += 4
   }
 
-  /** Writes over the i32 that was written last. */
+  /** Overwrites the i32 that was written last. */
   def replaceLastI32(value: Int): Unit = {
     used -= 4
     i32(value)
@@ -68,8 +69,8 @@ final class ByteSink(initial: Int = 256) {
     used += source.length
   }
 
-  /** The buffer, with room for `count` bytes behind the first [[length]]; [[advance]] says how many
-    * have been written there.
+  /** The buffer, with room for `count` bytes after the first [[length]]; call [[advance]] with the
+    * number written.
     */
   def room(count: Int): Array[Byte] = {
     reserve(count)

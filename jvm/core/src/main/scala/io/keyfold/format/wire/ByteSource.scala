@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import io.keyfold.errors.CorruptFile
 import io.keyfold.mem.Mem
 
-/** Little-endian reader over bytes from a file. Every read is checked against the bytes at hand.
+/** Little-endian reader over bytes from a file. Every read is bounds-checked.
   *
   * @param path
   *   and `part` name the place in the [[CorruptFile]] that a failed check throws
@@ -44,21 +44,21 @@ final class ByteSource(bytes: Array[Byte], from: Int, until: Int, path: String, 
     catch { case e: CharacterCodingException => fail(s"a text is not UTF-8: ${e.getMessage}") }
   }
 
-  /** A u32 that counts elements of at least `width` bytes each that follow. */
+  /** Reads a u32, the number of following elements of at least `width` bytes each. */
   def count(width: Int): Int = {
     val n = i32()
     need(n, width)
     n
   }
 
-  /** A u32 that must fit a signed int. */
+  /** Reads a u32 that must fit a signed int. */
   def length(): Int = {
     val n = i32()
     if (n < 0) fail(s"length ${n & 0xffffffffL} is out of range")
     n
   }
 
-  /** A column of `n` int32. */
+  /** Reads a column of `n` int32. */
   def ints(n: Int): Array[Int] = {
     need(n, 4)
     val column = new Array[Int](n)
@@ -71,7 +71,7 @@ final class ByteSource(bytes: Array[Byte], from: Int, until: Int, path: String, 
     column
   }
 
-  /** Position of the next `n` bytes, which are skipped. */
+  /** Skips `n` bytes and returns their position. */
   def skip(n: Int): Int = {
     need(n, 1)
     val position = at
@@ -79,7 +79,7 @@ final class ByteSource(bytes: Array[Byte], from: Int, until: Int, path: String, 
     position
   }
 
-  /** The next `n` bytes as a source of their own. */
+  /** The next `n` bytes as a separate source. */
   def part(n: Int, name: String): ByteSource = {
     val start = skip(n)
     new ByteSource(bytes, start, start + n, path, name)
@@ -98,7 +98,7 @@ final class ByteSource(bytes: Array[Byte], from: Int, until: Int, path: String, 
 object ByteSource {
 
   /** @param at
-    *   at least 0 and at most 4 less than there are bytes, which is not checked
+    *   not checked: from 0 to the number of bytes less 4
     */
   def i32(bytes: Array[Byte], at: Int): Int = Mem.getIntLe(bytes, Mem.ArrayOffset + at)
 }

@@ -3,13 +3,13 @@ package io.keyfold.format.wire
 import com.github.luben.zstd.Zstd
 import net.jpountz.lz4.LZ4Factory
 
-/** Compression of a block. Both libraries are those that Spark ships. */
+/** Compression of a block. Spark ships both libraries. */
 sealed abstract class Codec(val code: Int, val name: String) {
 
   /** Appends the stored bytes of `raw` to `out`. */
   def compress(raw: ByteSink, out: ByteSink): Unit
 
-  /** Raw bytes; `rawLength` is what the file says, and is checked before anything is allocated. Any
+  /** Decompresses. `rawLength`, from the file, is checked before anything is allocated. Any
     * exception means damaged bytes.
     */
   def decompress(stored: Array[Byte], rawLength: Int): Array[Byte]
@@ -52,7 +52,7 @@ object Codec {
   case object Lz4 extends Codec(2, "lz4") {
     private val factory = LZ4Factory.fastestInstance()
 
-    /** A byte of a match length stands for 255 bytes at most. */
+    /** One byte of a match length encodes at most 255 bytes. */
     private val MaxRatio = 255L
 
     override def compress(raw: ByteSink, out: ByteSink): Unit = {

@@ -2,14 +2,14 @@ package io.keyfold.format.wire
 
 import com.github.luben.zstd.Zstd
 
-/** What a Zstandard frame can hold, from the headers of its blocks (RFC 8878, section 3.1.1): its
-  * own header may promise anything.
+/** The capacity of a Zstandard frame, from the headers of its blocks (RFC 8878, section 3.1.1),
+  * because the frame's own header cannot be trusted.
   */
 private[format] object ZstdFrame {
   private val Magic = Zstd.magicNumber
   private val MostOfBlock = 128 * 1024
 
-  /** Most bytes that come out of it.
+  /** Maximum decompressed length.
     *
     * @throws java.lang.IllegalArgumentException
     *   if the bytes are not one frame
@@ -34,7 +34,7 @@ private[format] object ZstdFrame {
     most
   }
 
-  /** Bytes of the frame's header after its flags. */
+  /** Length of the frame header after its flags. */
   private def headerLength(flags: Byte) = {
     val isOneSegment = (flags & 0x20) != 0
     val contentSize = flags >> 6 & 3 match {

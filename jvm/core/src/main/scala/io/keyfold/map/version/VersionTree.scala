@@ -5,22 +5,22 @@ import scala.annotation.tailrec
 import io.keyfold.errors.OutOfOrder
 import io.keyfold.mem.Arena
 
-/** What was built on what, and so which memory nobody can reach any more.
+/** The tree of versions and transactions, which decides what memory is unreachable.
   *
   * A node is a version or a transaction. It is live while it is held as a version or pinned by a
-  * view or a transaction. Everything in memory has the epoch in which it was made; epochs go up,
-  * and what is above a node's base's is not shared with that.
+  * view or a transaction. Everything in memory has the epoch in which it was made. Epochs only
+  * increase, so nothing newer than the epoch of a node's base is shared with the base.
   *
-  *   - A dead node that nothing was built on is pruned: what is newer than its base is freed.
-  *   - A dead node that one other was built on is merged with that.
-  *   - What a node's transaction has retired is freed once every live node was built on it.
+  *   - A dead node without children is pruned: everything newer than its base is freed.
+  *   - A dead node with one child is merged into it.
+  *   - What a node's transaction retired is freed once every live node descends from the node.
   *
   * Not thread-safe: the map's lock guards it, and only the thread that may write to the arena
   * frees.
   *
   * @param freePages
-  *   frees a family's index pages made after an epoch, and calls a function for each record that
-  *   they lead to and that was
+  *   frees a family's index pages made after an epoch, and calls a function for each of their
+  *   records made after it
   */
 private[map] final class VersionTree(
     arena: Arena,
@@ -29,14 +29,14 @@ private[map] final class VersionTree(
 ) {
   import VersionTree._
 
-  /** Version 0; always there. */
+  /** Version 0; always present. */
   val root: VersionNode = new VersionNode(null, Array.empty)
   private var lastEpoch = firstEpoch
 
-  /** What the arena had allocated when the last epoch began. */
+  /** Number of allocations when the last epoch began. */
   private var allocationsBefore = 0L
 
-  /** Whether epochs are so far used up that the rows should be loaded anew. */
+  /** Whether so many epochs are used that the rows should be loaded again. */
   def isWorn: Boolean = lastEpoch >= MostEpochs
 
   /** A node on top of `base`, with the rows that its transaction will change. */
@@ -47,12 +47,12 @@ private[map] final class VersionTree(
     node
   }
 
-  /** Ends the node's epoch, if its transaction has made anything in it.
+  /** Ends the node's epoch if its transaction has allocated in it.
     *
     * @return
-    *   the newest epoch of what the transaction has made so far. Once epochs are used up, what it
-    *   makes from now on has that epoch too, and counts as made before: this costs memory and time,
-    *   but is right.
+    *   the newest epoch of what the transaction has made so far. Once epochs are used up, later
+    *   allocations keep that epoch too and count as made before: this costs memory and time, but is
+    *   correct.
     */
   def endEpoch(node: VersionNode): Int = {
     if (arena.allocations != allocationsBefore && !isWorn) nextEpoch(node)
@@ -68,7 +68,7 @@ private[map] final class VersionTree(
     allocationsBefore = arena.allocations
   }
 
-  /** Frees what has become unreachable, given that `node` may have died. */
+  /** Frees what became unreachable if `node` has died. */
   @tailrec
   def settle(node: VersionNode): Unit =
     if ((node ne root) && !node.taken && !node.isLive) {
@@ -102,7 +102,7 @@ private[map] final class VersionTree(
     node.base.children = only :: node.base.children.filterNot(_ eq node)
   }
 
-  /** What the first node was built from is of no more use once all others were built on it. */
+  /** What the first child retired is unreachable once all other nodes descend from it. */
   private def reclaim(): Unit = root.children match {
     case only :: Nil if only.released => only.retired.free(arena, 0)
     case _                            => ()
@@ -111,6 +111,6 @@ private[map] final class VersionTree(
 
 private object VersionTree {
 
-  /** Cursors use up so many epochs at most, so that half of them are left for transactions. */
+  /** Cursors use at most this many epochs, so that half of them are left for transactions. */
   private val MostEpochs = 1 << 30
 }
