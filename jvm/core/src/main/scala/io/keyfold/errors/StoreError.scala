@@ -2,18 +2,18 @@ package io.keyfold.errors
 
 import scala.util.matching.Regex
 
-/** What can go wrong in a store, by what the caller can do about it.
+/** Errors of a store, classified by what the caller can do about them.
   *
-  * Every message says what happened, where, and what to do next; `condition` is the stable name
-  * that Python uses as well.
+  * Every message says what happened, where, and what to do next; `condition` is the stable error
+  * name, which Python also uses.
   */
 sealed abstract class StoreError(val condition: String, message: String, cause: Throwable)
     extends RuntimeException(s"[$condition] ${StoreError.printable(message)}", cause)
 
 private object StoreError {
 
-  /** Names in a message come from files, and the message goes to terminals and logs: what would
-    * control these, or turn the order of letters, is spelled out.
+  /** Names in messages come from files, and messages go to terminals and logs: control characters
+    * and those that reverse the text direction are escaped.
     */
   def printable(text: String): String = Control.replaceAllIn(
     text,
@@ -24,7 +24,7 @@ private object StoreError {
     "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]".r
 }
 
-/** A file is Keyfold's but its bytes are not what was written. */
+/** A Keyfold file that is damaged. */
 final class CorruptFile(val path: String, val detail: String, cause: Throwable = null)
     extends StoreError(
       "KEYFOLD_FILE_CORRUPT",
@@ -33,11 +33,11 @@ final class CorruptFile(val path: String, val detail: String, cause: Throwable =
       cause
     )
 
-/** A file that a version needs is not there. */
+/** A file that a version needs does not exist. */
 final class MissingFile(val path: String, detail: String, cause: Throwable = null)
     extends StoreError("KEYFOLD_FILE_MISSING", s"Cannot find $path: $detail", cause)
 
-/** A file of a format version, or with a required section, that this release does not know. */
+/** A file with a format version or a required section that this release does not know. */
 final class UnknownFormat(val path: String, detail: String)
     extends StoreError(
       "KEYFOLD_FORMAT_VERSION",
@@ -45,7 +45,7 @@ final class UnknownFormat(val path: String, detail: String)
       null
     )
 
-/** A file where Keyfold's should be, written by something else. */
+/** A file in Keyfold's place that another program wrote. */
 final class ForeignFile(val path: String, detail: String)
     extends StoreError(
       "KEYFOLD_NOT_A_KEYFOLD_FILE",
@@ -55,18 +55,18 @@ final class ForeignFile(val path: String, detail: String)
       null
     )
 
-/** Files and query do not agree on how rows are placed. */
+/** Files and query disagree on the placement of rows. */
 final class LayoutMismatch(condition: String, message: String)
     extends StoreError(condition, message, null)
 
-/** A column family of a version is not what the query takes it for. */
+/** A column family of a version differs from the one that the query expects. */
 final class FamilyMismatch(message: String, val found: String, val wanted: String)
     extends StoreError("KEYFOLD_FAMILY_MISMATCH", message, null)
 
 /** A row was handed to a partition that does not own it. */
 final class MisplacedRow(message: String) extends StoreError("KEYFOLD_ROW_MISPLACED", message, null)
 
-/** A row in memory is not what was put. */
+/** A row was damaged in memory. */
 final class CorruptRow(val store: String, val expected: Int, val computed: Int)
     extends StoreError(
       "KEYFOLD_ROW_CORRUPT",
@@ -76,20 +76,20 @@ final class CorruptRow(val store: String, val expected: Int, val computed: Int)
       null
     )
 
-/** A committed version cannot be rebuilt from the files that are left. */
+/** A committed version cannot be rebuilt from the remaining files. */
 final class UnreadableVersion(message: String, cause: Throwable)
     extends StoreError("KEYFOLD_VERSION_UNREADABLE", message, cause)
 
-/** An argument or setting outside its range, or an operation this release does not have. */
+/** An argument or setting out of range, or an operation that this release does not support. */
 final class Invalid(condition: String, message: String) extends StoreError(condition, message, null)
 
 /** The caller used a store out of order, such as writing after a commit. */
 final class OutOfOrder(message: String) extends StoreError("KEYFOLD_OUT_OF_ORDER", message, null)
 
-/** Memory for state is used up, and disk for it too. */
+/** Memory for state is used up, on disk too. */
 final class OutOfMemory(message: String, cause: Throwable = null)
     extends StoreError("KEYFOLD_OUT_OF_MEMORY", message, cause)
 
-/** A change of the number of partitions that was not made, and why. */
+/** A rescale was refused. */
 final class RescaleRefused(condition: String, message: String, cause: Throwable = null)
     extends StoreError(condition, message, cause)

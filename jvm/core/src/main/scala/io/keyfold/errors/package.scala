@@ -1,6 +1,6 @@
 package io.keyfold
 
-/** Duty: the failures a store reports, few kinds, each with a stable condition name. Imports:
-  * nothing. Threads: immutable.
+/** Duty: the errors of a store, each with a stable condition name. Imports: nothing. Threads:
+  * immutable.
   */
 package object errors

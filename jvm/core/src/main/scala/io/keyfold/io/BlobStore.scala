@@ -4,17 +4,17 @@ import java.io.OutputStream
 
 /** Files below one root (a checkpoint's `state` folder), named by relative path with `/`.
   *
-  * What Keyfold relies on; `BlobStoreSuiteBase` checks each for every implementation:
+  * Guarantees that Keyfold relies on; `BlobStoreSuiteBase` tests each for every implementation:
   *
   *   - G1 **Atomic create.** A file becomes visible whole, under its name, or not at all; when
   *     `write` throws, nothing new is visible.
-  *   - G2 **Durable on return.** What `write` returned for survives a crash of this process, and of
-  *     the machine as far as the file system promises it.
+  *   - G2 **Durable on return.** Once `write` has returned, the file survives a crash of this
+  *     process, and of the machine as far as the file system promises it.
   *   - G3 **Read after write by name.** Once `write` has returned, `open` and `exists` of that name
   *     find it, from any process.
   *   - G4 **Replace is atomic.** Writing a name that exists gives readers the old bytes or the new.
-  *   - G5 **Delete is idempotent.** Deleting what is not there is no error.
-  *   - G6 **List may lag.** Nothing that decides what a version holds asks for a listing.
+  *   - G5 **Delete is idempotent.** Deleting a file that does not exist is no error.
+  *   - G6 **List may lag.** The contents of a version never depend on a listing.
   */
 trait BlobStore extends AutoCloseable {
 
@@ -30,7 +30,7 @@ trait BlobStore extends AutoCloseable {
   /** Opens a file for reading by range.
     *
     * @throws java.io.FileNotFoundException
-    *   if it is not there
+    *   if it does not exist
     */
   def open(path: String): BlobReader
 
@@ -46,20 +46,20 @@ trait BlobStore extends AutoCloseable {
 
   def delete(path: String): Unit
 
-  /** The name by which a person finds the file. */
+  /** The full name of the file, for messages. */
   def describe(path: String): String
 }
 
 /** An open file. */
 trait BlobReader extends AutoCloseable {
 
-  /** Bytes in the file. */
+  /** Length of the file in bytes. */
   def length: Long
 
   /** Reads `count` bytes from `position` of the file into a new array.
     *
     * @throws java.io.EOFException
-    *   if the file ends before
+    *   if the file is too short
     */
   def read(position: Long, count: Int): Array[Byte]
 }

@@ -7,7 +7,9 @@ import java.nio.file.{Files, NoSuchFileException, Path, StandardCopyOption}
 import java.nio.file.StandardOpenOption.{CREATE_NEW, READ, WRITE}
 import java.util.UUID
 
-/** Files of a local file system: written beside their place, forced to disk, then renamed. */
+/** Files of a local file system: written to a temporary file in the same folder, forced to disk,
+  * then renamed.
+  */
 final class LocalBlobStore(root: Path) extends BlobStore {
 
   override def write(path: String)(body: OutputStream => Unit): Long = {
@@ -36,7 +38,7 @@ final class LocalBlobStore(root: Path) extends BlobStore {
     } finally channel.close()
   }
 
-  /** A rename is durable only once the folder is. */
+  /** A rename is durable only once the folder is forced to disk. */
   private def force(folder: Path): Unit = {
     val channel = FileChannel.open(folder, READ)
     try channel.force(true)
@@ -64,7 +66,7 @@ final class LocalBlobStore(root: Path) extends BlobStore {
     }
   }
 
-  /** Nothing if it is no file, or has gone since it was listed. */
+  /** None if it is not a file, or was deleted since it was listed. */
   private def lengthOf(path: Path): Option[Long] =
     try Option.when(Files.isRegularFile(path))(Files.size(path))
     catch { case _: NoSuchFileException => None }

@@ -15,17 +15,17 @@ import scala.annotation.tailrec
 
 import org.slf4j.LoggerFactory
 
-/** Tries an operation again when it failed in a way that may pass: a few times, with growing
-  * pauses. What says something about the file (not there, too short, not allowed) or about the task
-  * (interrupted) is passed on at once.
+/** Retries an operation after an error that may be temporary, a few times with growing pauses.
+  * Errors about the file (missing, too short, access denied) or the task (interrupted) are thrown
+  * at once.
   *
-  * A write's body may be called more than once. That a write which reported a failure did take
-  * effect does no harm: the next one replaces the file by the same bytes (G4).
+  * A write's body may be called more than once. A write that failed may still have taken effect;
+  * the next try replaces the file by the same bytes (G4).
   *
   * @param onRetry
-  *   called before each further try
+  *   called before each retry
   * @param pause
-  *   waits for so many milliseconds
+  *   waits for this many milliseconds
   */
 final class RetryingBlobStore(
     inner: BlobStore,
@@ -70,7 +70,7 @@ final class RetryingBlobStore(
     attempt(1)
   }
 
-  /** Opens the file anew for a second try, since a stream that has failed may be of no more use. */
+  /** Reopens the file for a retry, since a stream that has failed may be unusable. */
   private final class RetryingReader(path: String, first: BlobReader) extends BlobReader {
     private var reader = first
     private var failed = false
@@ -97,7 +97,7 @@ final class RetryingBlobStore(
 object RetryingBlobStore {
   private val log = LoggerFactory.getLogger(classOf[RetryingBlobStore])
 
-  /** Tries in all; with pauses of 100 and 400 ms between them. */
+  /** Total number of tries, with pauses of 100 and 400 ms between them. */
   val Attempts = 3
   private val FirstPauseMs = 100L
 

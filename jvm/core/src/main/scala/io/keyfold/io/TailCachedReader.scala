@@ -1,7 +1,7 @@
 package io.keyfold.io
 
-/** A reader that fetches the end of the file at once, where footers are, and serves from it what
-  * lies there; most deltas are read whole this way by a single request.
+/** Fetches the end of the file, where footers are, in one request and serves reads from it. Most
+  * deltas are read whole by that request.
   *
   * @param tail
   *   bytes to fetch

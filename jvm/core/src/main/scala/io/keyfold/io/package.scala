@@ -1,6 +1,6 @@
 package io.keyfold
 
-/** Duty: files by name, behind numbered guarantees; implementations and wrappers. Imports: nothing.
-  * Threads: a store may be used by several threads at once, a reader belongs to one.
+/** Duty: file access by name with numbered guarantees; implementations and wrappers. Imports:
+  * nothing. Threads: a store may be used by several threads at once, a reader belongs to one.
   */
 package object io

@@ -1,7 +1,7 @@
 package io.keyfold.mem
 
-/** Where the objects of an arena are: handle to absolute address. Got from [[Arena.addresses]] or
-  * [[Arena.snapshotAddresses]], which say who may use it and how long.
+/** Translates the handles of an arena to absolute addresses. [[Arena.addresses]] and
+  * [[Arena.snapshotAddresses]] say who may use it and how long.
   *
   * @param bases
   *   address of each page, by page number
@@ -11,15 +11,15 @@ final class Addresses private[mem] (
     private[mem] val checks: ArenaChecks
 ) {
 
-  /** Address of a live object. Nothing is checked, unless [[Mem.Checks]] is on:
-    * IllegalStateException then if there is no such object.
+  /** Address of a live object. Unchecked unless [[Mem.Checks]] is on, which throws
+    * IllegalStateException if there is no such object.
     */
   def of(handle: Int): Long = {
     if (Mem.Checks) checks.live(handle)
     bases(handle >>> Addresses.PageShift) + ((handle & Addresses.GranuleMask).toLong << 3)
   }
 
-  /** Where a handle points, whether or not an object is there. */
+  /** Address of a handle, whether or not it has an object. */
   private[mem] def raw(handle: Int): Long =
     bases(handle >>> Addresses.PageShift) + ((handle & Addresses.GranuleMask).toLong << 3)
 }

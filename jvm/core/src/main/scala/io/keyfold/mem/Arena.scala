@@ -5,30 +5,30 @@ import java.lang.invoke.VarHandle
 /** Objects of one store off the heap, in size classes, addressed by 32-bit handles.
   *
   * A handle counts granules of 8 bytes in a space of 32 GiB: the high 21 bits are a page number,
-  * the low 11 the granule in the page. It is never 0, and to be treated as unsigned. Objects do not
-  * move.
+  * the low 11 the granule in the page. It is never 0 and must be treated as unsigned. Objects do
+  * not move.
   *
   * Trade-offs and limits:
   *
   *   1. An object takes the bytes of its class (`SizeClasses`): at most an eighth of that is waste
-  *      above 64 bytes, and at most an eighth of a slab. One of more than 64 KiB takes whole pages
-  *      of its own.
-  *   1. A class in use holds a page at least. An empty slab is kept while it is the only one of its
-  *      class with room. When the last object is freed, every page goes back to the pool.
-  *   1. Nothing is compacted: a slab stays as long as one of its objects lives. A slab that was
-  *      full is the first to be filled again, so that those with more room can run empty.
+  *      above 64 bytes, and at most an eighth of a slab. An object of more than 64 KiB takes whole
+  *      pages of its own.
+  *   1. A class in use holds at least one page. An empty slab is kept while it is the only one of
+  *      its class with room. When the last object is freed, every page goes back to the pool.
+  *   1. There is no compaction: a slab stays as long as one of its objects lives. A slab that was
+  *      full is refilled first, so that emptier slabs can run empty.
   *   1. There are 2^21^ - 1 page numbers. A large object needs one, a slab one for each page.
-  *   1. What an arena knows of its pages is on the heap, some 60 bytes a page; the arrays shrink
-  *      only when no object is left. An object costs nothing there.
-  *   1. Misuse (a handle that was freed, a second free) is found only if [[Mem.Checks]] is on.
+  *   1. The page table is on the heap, some 60 bytes per page; its arrays shrink only when no
+  *      object is left. Objects take no heap.
+  *   1. Misuse (use after free, double free) is detected only if [[Mem.Checks]] is on.
   *
-  * Threads: one at a time, the owner, but for [[pageBytes]], [[memory]] and what
-  * [[snapshotAddresses]] returns.
+  * Threads: only the owner, one at a time, except for [[pageBytes]], [[memory]] and the result of
+  * [[snapshotAddresses]].
   */
 final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends AutoCloseable {
   def this(pool: PagePool) = this(pool, new PageNumbers(first = 1, end = 1 << 21))
 
-  /** Translation for the owner; knows every new object at once. */
+  /** Translation for the owner; always includes new objects. */
   val addresses: Addresses =
     new Addresses(new Array[Long](PageTable.StartPages), if (Mem.Checks) new ArenaChecks else null)
 
@@ -38,24 +38,24 @@ final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends Au
   private var allocated = 0L
   private var freed = 0L
 
-  /** Bytes of live objects, each with those of its class. */
+  /** Bytes of live objects, rounded up to their size classes. */
   def liveBytes: Long = bytes
   def liveObjects: Long = allocated - freed
 
-  /** How many objects there ever were. */
+  /** Number of objects ever allocated. */
   def allocations: Long = allocated
 
-  /** Bytes of the pages held. Any thread may ask. */
+  /** Bytes of the pages held. Any thread may call it. */
   def pageBytes: Long = pages.heldBytes
 
-  /** Any thread may ask; while the owner allocates, what is free may be as it was before. */
+  /** Any thread may call it; while the owner allocates, `free` may be outdated. */
   def memory: MemoryUse = {
     val (held, mapped) = (pages.heldBytes, pages.mappedBytes)
     MemoryUse(held - mapped, mapped, held - bytes)
   }
 
-  /** Bytes that `allocate(bytes)` gives. A value that replaces another fits where that is, if this
-    * is the same for both.
+  /** Bytes that `allocate(bytes)` takes. A value can be replaced in place if this is the same for
+    * both.
     */
   def sizeClass(bytes: Int): Int =
     if (isShared(bytes)) SizeClasses.bytes(SizeClasses.of(bytes))
@@ -66,7 +66,7 @@ final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends Au
     * @return
     *   its handle
     * @throws io.keyfold.errors.OutOfMemory
-    *   if the pool has no more pages, or all handles are used; nothing has changed then
+    *   if the pool has no more pages, or all handles are used; the arena is unchanged then
     */
   def allocate(bytes: Int): Int = {
     val handle =
@@ -79,10 +79,11 @@ final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends Au
     handle
   }
 
-  /** Frees an object; its handle may come again.
+  /** Frees an object; its handle may be reused.
     *
     * @throws java.lang.IllegalStateException
-    *   if the handle is of no page that is held; with [[Mem.Checks]], if it is of no live object
+    *   if the handle belongs to no page of the arena; with [[Mem.Checks]], if it belongs to no live
+    *   object
     */
   def free(handle: Int): Unit = {
     val page = handle >>> Addresses.PageShift
@@ -96,11 +97,11 @@ final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends Au
     }
   }
 
-  /** A translation for another thread, valid for the objects that live now, each for as long as it
-    * is not freed. Costs nothing. Handing it over must order what was done before.
+  /** A translation for another thread, valid for the objects that are live now, each until it is
+    * freed. Costs nothing. It must be handed over with a happens-before edge.
     *
-    * It shares the owner's array: the entry of a page changes only when none of its objects lives,
-    * and an array that grows is copied.
+    * It shares the owner's array: the entry of a page changes only when the page has no live
+    * object, and growing copies the array.
     */
   def snapshotAddresses(): Addresses = {
     val bases = addresses.bases
@@ -108,7 +109,7 @@ final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends Au
     new Addresses(bases, addresses.checks)
   }
 
-  /** Gives every page back, whatever lives. Harmless when repeated. */
+  /** Returns every page to the pool, even with live objects. Does nothing when repeated. */
   override def close(): Unit = {
     pages.close()
     slabs.clear()
@@ -144,6 +145,6 @@ final class Arena private[mem] (pool: PagePool, numbers: PageNumbers) extends Au
 
 object Arena {
 
-  /** Most bytes of one object. */
+  /** Maximum size of one object in bytes. */
   val LargestBytes: Int = PagePool.MaxRunPages * PagePool.PageBytes
 }

@@ -2,8 +2,8 @@ package io.keyfold.mem
 
 import java.util.concurrent.ConcurrentHashMap
 
-/** What [[Mem.Checks]] adds to an arena: it knows every live handle, and fills memory with patterns
-  * that show use of what is not initialised or no longer there. Threads: any.
+/** The checks that [[Mem.Checks]] adds to an arena: tracks live handles, and fills memory with
+  * patterns that reveal the use of uninitialised or freed objects. Threads: any.
   */
 private[mem] final class ArenaChecks {
   private val handles = ConcurrentHashMap.newKeySet[Integer]
@@ -18,19 +18,19 @@ private[mem] final class ArenaChecks {
     Mem.fill(address, bytes.toLong, ArenaChecks.Freed)
   }
 
-  /** @throws java.lang.IllegalStateException if there is no object of this handle */
+  /** @throws java.lang.IllegalStateException if the handle has no live object */
   def live(handle: Int): Unit =
     if (!handles.contains(handle)) {
       throw new IllegalStateException(s"${name(handle)} is no live object: freed, or never there")
     }
 
-  /** That nobody wrote to a free object, but for the link in its first four bytes.
+  /** Checks that a free object was not written to, except for the link in its first four bytes.
     *
     * @throws java.lang.IllegalStateException
-    *   if somebody did
+    *   if it was
     */
   def untouched(handle: Int, address: Long, bytes: Int): Unit = {
-    // All bytes are the same if each is the same as the next.
+    // All bytes are equal if each equals the next.
     val isSame = Mem.equal(null, address + 4, null, address + 5, bytes - 5)
     if (!isSame || Mem.getByte(null, address + 4) != ArenaChecks.Freed) {
       val at = (4 until bytes).find(i => Mem.getByte(null, address + i) != ArenaChecks.Freed).get

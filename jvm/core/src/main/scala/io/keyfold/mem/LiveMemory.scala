@@ -2,10 +2,10 @@ package io.keyfold.mem
 
 import java.util.Arrays
 
-/** What memory off the heap there is, for [[Mem.Checks]]. Threads: any. */
+/** The live off-heap memory, for [[Mem.Checks]]. Threads: any. */
 private[mem] object LiveMemory {
 
-  /** Starts in order, and the end (exclusive) of each. Never changed: readers take no lock. */
+  /** Sorted starts, and the end (exclusive) of each. Immutable: readers take no lock. */
   private final class Ranges(val starts: Array[Long], val ends: Array[Long])
 
   @volatile private var ranges = new Ranges(Array.emptyLongArray, Array.emptyLongArray)
@@ -25,7 +25,7 @@ private[mem] object LiveMemory {
   }
 
   /** @throws java.lang.IllegalStateException
-    *   if not every byte is in the array, or in one piece of live memory
+    *   if the range is not within the array, or within one piece of live memory
     */
   def check(base: AnyRef, offset: Long, length: Long): Unit = base match {
     case null =>

@@ -6,15 +6,15 @@ import sun.misc.Unsafe
 
 /** The only user of Unsafe. Addresses are (base object or null, offset), see [[Slice]].
   *
-  * Nothing is checked, unless [[Checks]] is on: a wrong address reads foreign memory or ends the
-  * JVM. Addresses need no alignment. Every method may be called by any thread.
+  * Unchecked unless [[Checks]] is on: a wrong address reads foreign memory or crashes the JVM.
+  * Addresses need no alignment. Every method may be called by any thread.
   */
 object Mem {
 
-  /** Set by `-Dkeyfold.mem.checks=true`, for tests. Every access below a null base must then lie in
-    * one piece of memory that [[allocate]] or [[addressOf]] handed out, and every access to an
-    * `Array[Byte]` within the array; else IllegalStateException. (Memory that others allocated off
-    * the heap, as Spark's off-heap mode does, is refused too.)
+  /** Set by `-Dkeyfold.mem.checks=true`, for tests. An access with a null base must then lie within
+    * one piece of memory from [[allocate]] or [[addressOf]], and an access to an `Array[Byte]`
+    * within the array; else IllegalStateException. (Off-heap memory allocated by others, as in
+    * Spark's off-heap mode, is refused too.)
     */
   final val Checks: Boolean = java.lang.Boolean.getBoolean("keyfold.mem.checks")
 
@@ -32,7 +32,7 @@ object Mem {
   private val bufferAddress =
     unsafe.objectFieldOffset(classOf[Buffer].getDeclaredField("address"))
 
-  /** Absolute address of new memory off the heap, not initialised; 16-byte aligned.
+  /** Absolute address of new off-heap memory, uninitialised and 16-byte aligned.
     *
     * @throws java.lang.OutOfMemoryError
     *   if the system refuses
@@ -43,14 +43,14 @@ object Mem {
     address
   }
 
-  /** Gives back what [[allocate]] returned. */
+  /** Frees memory from [[allocate]]. */
   def free(address: Long): Unit = {
     if (Checks) LiveMemory.remove(address)
     unsafe.freeMemory(address)
   }
 
-  /** Absolute address of a mapped file. Whoever asks keeps the buffer, as the mapping lives no
-    * longer than it does, and calls [[unmap]] in the end.
+  /** Absolute address of a mapped file. The caller must keep the buffer reachable, or the mapping
+    * goes with it, and must call [[unmap]] in the end.
     */
   def addressOf(buffer: MappedByteBuffer): Long = {
     val address = unsafe.getLong(buffer, bufferAddress)
@@ -58,7 +58,7 @@ object Mem {
     address
   }
 
-  /** Takes the mapping away now, not when the buffer is collected. */
+  /** Unmaps now, not when the buffer is collected. */
   def unmap(buffer: MappedByteBuffer): Unit = {
     if (Checks) LiveMemory.remove(unsafe.getLong(buffer, bufferAddress))
     unsafe.invokeCleaner(buffer)
@@ -74,7 +74,7 @@ object Mem {
     unsafe.putByte(base, offset, value)
   }
 
-  /** Four bytes in the machine's order. */
+  /** Four bytes in native byte order. */
   def getInt(base: AnyRef, offset: Long): Int = {
     check(base, offset, 4)
     unsafe.getInt(base, offset)
@@ -85,7 +85,7 @@ object Mem {
     unsafe.putInt(base, offset, value)
   }
 
-  /** Four bytes, the lowest first, whatever the machine's order. */
+  /** Four bytes in little-endian order. */
   def getIntLe(base: AnyRef, offset: Long): Int = {
     val value = getInt(base, offset)
     if (littleEndian) value else Integer.reverseBytes(value)
@@ -94,7 +94,7 @@ object Mem {
   def putIntLe(base: AnyRef, offset: Long, value: Int): Unit =
     putInt(base, offset, if (littleEndian) value else Integer.reverseBytes(value))
 
-  /** Eight bytes in the machine's order. */
+  /** Eight bytes in native byte order. */
   def getLong(base: AnyRef, offset: Long): Long = {
     check(base, offset, 8)
     unsafe.getLong(base, offset)
@@ -105,13 +105,13 @@ object Mem {
     unsafe.putLong(base, offset, value)
   }
 
-  /** Sets every byte of a range off the heap. */
+  /** Sets every byte of an off-heap range. */
   def fill(address: Long, bytes: Long, value: Byte): Unit = {
     check(null, address, bytes)
     unsafe.setMemory(address, bytes, value)
   }
 
-  /** Copies `length` bytes to a range that does not overlap the other, unless it is the same. */
+  /** Copies `length` bytes; the ranges must not overlap, unless they are the same. */
   def copy(from: AnyRef, fromOffset: Long, to: AnyRef, toOffset: Long, length: Int): Unit =
     if (length > ShortCopy) move(from, fromOffset, to, toOffset, length)
     else {
@@ -136,10 +136,10 @@ object Mem {
     unsafe.copyMemory(from, fromOffset, to, toOffset, length.toLong)
   }
 
-  /** Up to so many bytes, the call that copies any number takes longer than the copy. */
+  /** Up to this length a loop is faster than a call of `copyMemory`. */
   private final val ShortCopy = 128
 
-  /** Whether two ranges of `length` bytes are the same. */
+  /** Whether two ranges of `length` bytes are equal. */
   def equal(a: AnyRef, aOffset: Long, b: AnyRef, bOffset: Long, length: Int): Boolean = {
     check(a, aOffset, length.toLong)
     check(b, bOffset, length.toLong)
@@ -156,7 +156,7 @@ object Mem {
     true
   }
 
-  /** Compares as unsigned bytes, and by length where one range begins with the other.
+  /** Compares as unsigned bytes, and by length if one range is a prefix of the other.
     *
     * @return
     *   below 0, 0 or above 0
@@ -177,7 +177,7 @@ object Mem {
     while (i < words) {
       val x = unsafe.getLong(a, aOffset + i)
       val y = unsafe.getLong(b, bOffset + i)
-      // The first byte decides, so it has to be the highest one of the word.
+      // The first differing byte decides, so it must be the most significant one of the word.
       if (x != y) {
         return if (littleEndian)
           java.lang.Long.compareUnsigned(
@@ -196,13 +196,12 @@ object Mem {
     Integer.compare(aLength, bLength)
   }
 
-  /** Hash of a range, the same wherever the bytes lie. For tables in memory: words are read in the
-    * machine's order, so it is not to be stored. Who does not know the key cannot choose ranges
-    * whose hashes collide.
+  /** Keyed hash of a range, independent of its address. For tables in memory only: words are read
+    * in native byte order, so the hash must not be stored. Collisions cannot be chosen without the
+    * key.
     *
-    * Sixteen bytes at a time are multiplied under the key, and the halves of the product folded:
-    * the step of Wang Yi's wyhash and Orson Peters' foldhash, here without any constant that is
-    * known.
+    * Multiplies sixteen bytes at a time under the key and folds the halves of the product: the step
+    * of Wang Yi's wyhash and Orson Peters' foldhash, here without publicly known constants.
     */
   def hash(base: AnyRef, offset: Long, length: Int, key0: Long, key1: Long): Long = {
     check(base, offset, length.toLong)
@@ -213,7 +212,7 @@ object Mem {
       h = folded(unsafe.getLong(base, at) ^ h, unsafe.getLong(base, at + 8) ^ key1)
       at += 16
     }
-    // The last 16 bytes, some of them again.
+    // The last 16 bytes, which may overlap those before.
     h =
       if (length < 8) folded(lessThanWord(base, offset, length) ^ h, key1)
       else
@@ -234,7 +233,7 @@ object Mem {
     word
   }
 
-  /** Of numbers without sign: with sign two factors could change theirs, and nobody would see it.
+  /** An unsigned product: in a signed one, two factors that both change sign give the same result.
     */
   private def folded(a: Long, b: Long): Long =
     (Math.multiplyHigh(a, b) + ((a >> 63) & b) + ((b >> 63) & a)) ^ (a * b)

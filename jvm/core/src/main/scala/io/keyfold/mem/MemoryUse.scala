@@ -5,7 +5,7 @@ package io.keyfold.mem
   * @param offHeap
   *   of pages in main memory
   * @param mapped
-  *   of pages in files, since the budget was used up when they were taken
+  *   of pages in files, taken when the budget was used up
   * @param free
   *   of both, without an object
   */

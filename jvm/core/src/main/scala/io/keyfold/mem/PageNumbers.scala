@@ -2,16 +2,15 @@ package io.keyfold.mem
 
 import java.util.BitSet
 
-/** The page numbers of an arena: `first` until `end` (exclusive), handed out in runs, low ones
-  * first.
+/** The page numbers of an arena: `first` until `end` (exclusive), handed out in runs, lowest first.
   */
 private[mem] final class PageNumbers(first: Int, end: Int) {
   private val used = new BitSet
 
-  /** No free run of `n` numbers begins below `from(n)`: spares looking there again. */
+  /** No free run of `n` numbers begins below `from(n)`: saves searching there again. */
   private val from = Array.fill(SizeClasses.MaxSlabPages + 1)(first)
 
-  /** The first of `count` numbers in a row, at most [[SizeClasses.MaxSlabPages]], or 0 if there are
+  /** The first of `count` consecutive numbers, at most [[SizeClasses.MaxSlabPages]]; 0 if there are
     * none.
     */
   def take(count: Int): Int = {

@@ -6,19 +6,18 @@ import io.keyfold.errors.OutOfMemory
 
 /** Memory for all arenas of a JVM, in pages of 16 KiB.
   *
-  * Pages are cut from regions: of 1 MiB off the heap up to the budget, beyond it of 16 MiB in
-  * mapped files (fewer and larger, as the system bounds the number of mappings). Off-heap memory is
-  * always tried first, also after pages went to files; no page is moved. A region without a page in
-  * use goes back to the system, but for some that spare taking them again at once, which costs more
-  * than filling them: half of what is in use, or one; of files only while off-heap memory is used
-  * up.
+  * Pages are cut from regions: of 1 MiB off the heap up to the budget, and beyond it of 16 MiB in
+  * mapped files (fewer and larger, because the system limits the number of mappings). Off-heap
+  * memory is always tried first, even after pages went to files; pages never move. Unused regions
+  * are returned to the system, except for a reserve, since taking a region costs more than filling
+  * it: half of what is in use, or one; of files only while off-heap memory is used up.
   *
-  * Threads: any; a lock is held, also while a spill file is written.
+  * Threads: any; holds a lock, even while it writes a spill file.
   *
   * @param budgetBytes
-  *   most memory to take off the heap; what is left of it below 1 MiB is not used
+  *   maximum off-heap memory; a rest below 1 MiB is not used
   * @param spill
-  *   where memory beyond the budget comes from, if from anywhere
+  *   provides memory beyond the budget; None: there is none
   */
 final class PagePool private[mem] (
     budgetBytes: Long,
@@ -31,10 +30,10 @@ final class PagePool private[mem] (
   private val offHeap = new Regions(standardPages = 64)
   private val mapped = new Regions(standardPages = 1024)
 
-  /** That many pages in a row, not initialised.
+  /** This many consecutive pages, uninitialised.
     *
     * @throws OutOfMemory
-    *   if the budget is used up and files cannot give more
+    *   if the budget is used up and files cannot provide more
     */
   def allocate(pages: Int): PageRun = synchronized {
     require(
@@ -51,10 +50,10 @@ final class PagePool private[mem] (
       }
   }
 
-  /** Takes pages back.
+  /** Returns pages to the pool.
     *
     * @throws java.lang.IllegalStateException
-    *   if they are free already
+    *   if they are already free
     */
   def free(run: PageRun): Unit = synchronized {
     (if (run.region.isMapped) mapped else offHeap).give(run)
@@ -65,13 +64,13 @@ final class PagePool private[mem] (
 
   private def spareOf(regions: Regions) = math.max(regions.usedBytes / 2, 1)
 
-  /** Bytes taken from the system off the heap. */
+  /** Off-heap bytes taken from the system. */
   def allocatedBytes: Long = synchronized(offHeap.bytes)
 
   /** Bytes mapped from files. */
   def mappedBytes: Long = synchronized(mapped.bytes)
 
-  /** Of both, bytes of pages that nobody uses. */
+  /** Bytes of unused pages, of both kinds. */
   def freeBytes: Long = synchronized {
     offHeap.bytes - offHeap.usedBytes + mapped.bytes - mapped.usedBytes
   }
@@ -79,14 +78,14 @@ final class PagePool private[mem] (
   private def fits(pages: Int): Boolean =
     offHeap.bytes + offHeap.bytesFor(pages) <= budgetBytes
 
-  /** @return whether there is a new region that `pages` fit into */
+  /** @return whether a new region with room for `pages` was added */
   private def growOffHeap(pages: Int): Boolean = fits(pages) && {
     val bytes = offHeap.bytesFor(pages)
     try {
       offHeap.add(new Region(takeOffHeap(bytes), (bytes / PagePool.PageBytes).toInt, None))
       true
     } catch {
-      // The machine has less than the budget; files may still do.
+      // The machine has less memory than the budget; files may still work.
       case e: OutOfMemoryError =>
         if (spill.isEmpty) throw outOfMemory(pages, s"the system refuses $bytes bytes more", e)
         false
@@ -119,7 +118,7 @@ final class PagePool private[mem] (
 object PagePool {
   final val PageBytes = 16384
 
-  /** A mapping is less than 2 GiB. */
+  /** A mapping must be smaller than 2 GiB. */
   private[mem] val MaxRunPages: Int = Int.MaxValue / PageBytes
 
   private val BudgetSetting = "spark.sql.streaming.stateStore.keyfold.memory.maxBytes"

@@ -5,14 +5,14 @@ import java.util.Arrays
 
 import io.keyfold.errors.OutOfMemory
 
-/** The pages of an arena by page number, in plain arrays: some 60 bytes a page. Number 0 is no
+/** The pages of an arena by page number, in plain arrays: some 60 bytes per page. Number 0 is not a
   * page.
   *
-  * A page is part of a slab, which goes by the number of its first page, or the first of a large
-  * object, which has only that number: nobody points behind its start.
+  * A page is part of a slab, which is identified by the number of its first page, or the first page
+  * of a large object, which has only that number, since handles point only to its start.
   *
   * @param addresses
-  *   to be kept up to date
+  *   kept up to date
   */
 private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, addresses: Addresses) {
   import PageTable._
@@ -23,13 +23,13 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
   @volatile private var mapped = 0L
   private var closed = false
 
-  /** Bytes of all pages. Any thread may ask. */
+  /** Bytes of all pages. Any thread may call it. */
   def heldBytes: Long = held
 
-  /** Of these, bytes of pages in files. Any thread may ask. */
+  /** Bytes of those pages that are in files. Any thread may call it. */
   def mappedBytes: Long = mapped
 
-  /** A slab of new pages, one number for each. */
+  /** Adds a slab of new pages, one number per page. */
   def addSlab(sizeClass: Int): Int = {
     val count = SizeClasses.slabPages(sizeClass)
     val first = add(count, count)
@@ -40,7 +40,7 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
     first
   }
 
-  /** New pages for a large object. */
+  /** Adds pages for a large object. */
   def addLarge(pages: Int): Int = {
     val first = add(pages, 1)
     addresses.bases(first) = runs(first).address
@@ -48,11 +48,11 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
     first
   }
 
-  /** Gives the pages of a slab or large object back. */
+  /** Returns the pages of a slab or large object to the pool. */
   def remove(first: Int): Unit = {
     val run = runs(first)
     val count = if (isLarge(first)) 1 else run.pages
-    // An address that is used by mistake should fault, not hit somebody else's page.
+    // A stale address should fault instead of hitting another owner's page.
     Arrays.fill(addresses.bases, first, first + count, 0L)
     Arrays.fill(fields, first * Fields, (first + count) * Fields, 0)
     runs(first) = null
@@ -61,14 +61,14 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
     pool.free(run)
   }
 
-  /** Gives the table's own memory up when there is no page. */
+  /** Frees the table's own memory when there is no page. */
   def shrink(): Unit = if (held == 0) {
     addresses.bases = new Array[Long](StartPages)
     runs = new Array[PageRun](StartPages)
     fields = new Array[Int](StartPages * Fields)
   }
 
-  /** Gives all pages back; no more can be added. */
+  /** Returns all pages to the pool; none can be added afterwards. */
   def close(): Unit = {
     closed = true
     for (first <- runs.indices) if (runs(first) != null) remove(first)
@@ -84,11 +84,11 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
   def slabOf(page: Int): Int = page - (fields(page * Fields + Kind) >>> 8)
   def sizeClass(slab: Int): Int = (fields(slab * Fields + Kind) & 0xff) - 1
 
-  /** The first of the free objects of a slab, or 0. */
+  /** The first free object of a slab, or 0. */
   def free(slab: Int): Int = fields(slab * Fields + Free)
   def setFree(slab: Int, handle: Int): Unit = fields(slab * Fields + Free) = handle
 
-  /** Adds to the number of live objects of a slab, and returns it. */
+  /** Changes the number of live objects of a slab and returns it. */
   def addLive(slab: Int, change: Int): Int = {
     val live = fields(slab * Fields + Live) + change
     fields(slab * Fields + Live) = live
@@ -101,7 +101,7 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
   def previous(slab: Int): Int = fields(slab * Fields + Previous)
   def setPrevious(slab: Int, other: Int): Unit = fields(slab * Fields + Previous) = other
 
-  /** Takes pages, and numbers for them. */
+  /** Takes pages and numbers for them. */
   private def add(pages: Int, count: Int): Int = {
     if (closed) throw new IllegalStateException("The arena is closed")
     val first = numbers.take(count)
@@ -129,12 +129,11 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
     if (run.region.isMapped) mapped += bytes
   }
 
-  /** New arrays, never shorter ones in place: snapshots of the addresses go on with the old ones.
-    */
+  /** Allocates new arrays, never shorter ones: snapshots of the addresses keep the old ones. */
   private def grow(pages: Int): Unit = if (pages > runs.length) {
     val length = math.max(pages, runs.length + runs.length / 2)
     val bases = Arrays.copyOf(addresses.bases, length)
-    // Readers take the array without a lock: nobody may see it before what it holds.
+    // Readers take the array without a lock, so its contents must be visible before it is.
     VarHandle.releaseFence()
     addresses.bases = bases
     runs = Arrays.copyOf(runs, length)
@@ -145,8 +144,8 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
 private[mem] object PageTable {
   val StartPages: Int = 16
 
-  /** Of a slab's page: class + 1 in the low 8 bits, above them how many pages it is behind the
-    * first. [[Large]] for a large object, 0 for no page.
+  /** For a page of a slab: class + 1 in the low 8 bits, and above them its offset from the first
+    * page. [[Large]] for a large object, 0 for no page.
     */
   private final val Kind = 0
   private final val Free = 1

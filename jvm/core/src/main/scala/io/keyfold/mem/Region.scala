@@ -3,18 +3,18 @@ package io.keyfold.mem
 import java.nio.MappedByteBuffer
 import java.util.BitSet
 
-/** Pages in a row, handed out by [[PagePool]]. Whoever has it owns the memory until it is freed. */
+/** Consecutive pages from [[PagePool]]. The holder owns the memory until it frees the run. */
 final class PageRun private[mem] (
     private[mem] val region: Region,
     private[mem] val first: Int,
     val pages: Int
 ) {
 
-  /** Absolute address of the first byte; the pages lie one behind the other. */
+  /** Absolute address of the first byte; the pages are contiguous. */
   def address: Long = region.address + first.toLong * PagePool.PageBytes
 }
 
-/** Memory taken from the system in one piece: off the heap, or a mapped file. */
+/** Memory taken from the system in one piece: off-heap memory or a mapped file. */
 private[mem] final class Region(
     val address: Long,
     val pages: Int,
@@ -22,7 +22,7 @@ private[mem] final class Region(
 ) {
   private val used = new BitSet(pages)
 
-  /** Pages in the longest free run. */
+  /** Length of the longest free run in pages. */
   private[mem] var longestFree: Int = pages
 
   def isMapped: Boolean = mapping.isDefined
@@ -45,7 +45,7 @@ private[mem] final class Region(
     measure()
   }
 
-  /** Back to the system. */
+  /** Returns the memory to the system. */
   def release(): Unit = mapping match {
     case Some(buffer) => Mem.unmap(buffer)
     case None         => Mem.free(address)
@@ -60,7 +60,7 @@ private[mem] final class Region(
     }
   }
 
-  /** Where the free run that begins at `start` ends. */
+  /** End of the free run that begins at `start`. */
   private def endOf(start: Int): Int = {
     val next = used.nextSetBit(start)
     if (next < 0) pages else next

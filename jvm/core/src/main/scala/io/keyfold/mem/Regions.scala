@@ -5,23 +5,23 @@ import scala.collection.mutable
 /** The regions of one kind, off heap or mapped.
   *
   * @param standardPages
-  *   pages of a region; longer runs get one of their own
+  *   pages of a region; a longer run gets a region of its own
   */
 private[mem] final class Regions(standardPages: Int) {
 
-  /** By longest free run, then address: the first that a run fits into is the one that it leaves
-    * least room in, so that others have a chance to run empty.
+  /** By longest free run, then address: the first region with enough room is the tightest fit, so
+    * that others can run empty.
     */
   private val byRoom = mutable.TreeMap.empty[(Int, Long), Region]
 
-  /** Standard regions that are wholly free. */
+  /** Number of standard regions that are entirely free. */
   private var free = 0
 
-  /** Of all regions, and of what is handed out of them. */
+  /** Bytes of all regions, and of the pages in use. */
   var bytes: Long = 0
   var usedBytes: Long = 0
 
-  /** Bytes of a new region that `pages` fit into. */
+  /** Bytes of a new region with room for `pages`. */
   def bytesFor(pages: Int): Long = math.max(pages, standardPages).toLong * PagePool.PageBytes
 
   def hasFreeRegion: Boolean = free > 0
@@ -32,7 +32,7 @@ private[mem] final class Regions(standardPages: Int) {
     if (region.pages == standardPages) free += 1
   }
 
-  /** A run, if a region has room for it. */
+  /** A run of pages, if a region has room for it. */
   def take(pages: Int): Option[PageRun] =
     byRoom.minAfter((pages, 0L)).map { case (key, region) =>
       if (isFree(region)) free -= 1
@@ -48,15 +48,15 @@ private[mem] final class Regions(standardPages: Int) {
     run.region.give(run)
     usedBytes -= run.pages.toLong * PagePool.PageBytes
     byRoom -= before
-    if (run.region.pages > standardPages) release(run.region) // it had one run
+    if (run.region.pages > standardPages) release(run.region) // it had only this run
     else {
       byRoom(key(run.region)) = run.region
       if (isFree(run.region)) free += 1
     }
   }
 
-  /** Gives standard regions that are wholly free back to the system, but for those that
-    * `spareBytes` begin.
+  /** Returns entirely free standard regions to the system, except for as many as cover
+    * `spareBytes`.
     */
   def trim(spareBytes: Long): Unit = {
     val regionBytes = standardPages.toLong * PagePool.PageBytes

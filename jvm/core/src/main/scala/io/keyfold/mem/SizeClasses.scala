@@ -1,10 +1,10 @@
 package io.keyfold.mem
 
-/** The sizes of objects that share pages: every multiple of 8 up to 128 bytes, then eight to a
-  * doubling, up to [[LargestBytes]]. At most an eighth of an object above 64 bytes is waste.
+/** The sizes of objects that share pages: every multiple of 8 up to 128 bytes, then eight classes
+  * per doubling, up to [[LargestBytes]]. At most an eighth of an object above 64 bytes is waste.
   *
-  * A slab is the pages that objects of one class share: as few as leave at most an eighth of them
-  * over, which is one page up to 2 KiB and never more than [[MaxSlabPages]].
+  * A slab is the run of pages that objects of one class share: the fewest pages of which at most an
+  * eighth is left over, which is one page up to 2 KiB and never more than [[MaxSlabPages]].
   */
 private[mem] object SizeClasses {
   val LargestBytes: Int = 65536
@@ -36,12 +36,12 @@ private[mem] object SizeClasses {
     }
   }
 
-  /** Bytes of an object of a class. */
+  /** Size of an object of a class in bytes. */
   def bytes(sizeClass: Int): Int = sizes(sizeClass)
 
-  /** Pages of a slab of a class. */
+  /** Number of pages of a slab of a class. */
   def slabPages(sizeClass: Int): Int = pages(sizeClass)
 
-  /** Objects of a slab of a class. */
+  /** Number of objects in a slab of a class. */
   def slabObjects(sizeClass: Int): Int = pages(sizeClass) * PagePool.PageBytes / sizes(sizeClass)
 }

@@ -1,14 +1,14 @@
 package io.keyfold.mem
 
-/** The objects of an arena that share pages. Free ones are linked through their first four bytes;
-  * slabs that have some are in a list of their class.
+/** The objects of an arena that share pages. Free objects are linked through their first four
+  * bytes; slabs with free objects are in a list of their class.
   */
 private[mem] final class Slabs(pages: PageTable, addresses: Addresses) {
 
-  /** First in the list of slabs with room, by class; 0 if none. */
+  /** The first slab with room, by class; 0 if none. */
   private val roomy = new Array[Int](SizeClasses.Count)
 
-  /** Handle of a new object. */
+  /** Allocates an object and returns its handle. */
   def allocate(sizeClass: Int): Int = {
     if (roomy(sizeClass) == 0) addSlab(sizeClass)
     val slab = roomy(sizeClass)
@@ -35,12 +35,12 @@ private[mem] final class Slabs(pages: PageTable, addresses: Addresses) {
     pages.setFree(slab, handle)
     if (next == 0) link(slab, sizeClass)
     val onlyOne = roomy(sizeClass) == slab && pages.next(slab) == 0
-    // Whoever allocates and frees at the edge of a slab should not ask the pool each time.
+    // Alternating allocate and free at the edge of a slab should not go to the pool each time.
     if (pages.addLive(slab, -1) == 0 && !onlyOne) remove(slab, sizeClass)
     SizeClasses.bytes(sizeClass)
   }
 
-  /** Gives the empty slabs back that were kept, when nothing lives: one a class at most. */
+  /** Removes the empty slabs that were kept, at most one per class, when no object is live. */
   def removeEmpty(): Unit = {
     var sizeClass = 0
     while (sizeClass < SizeClasses.Count) {
@@ -49,7 +49,7 @@ private[mem] final class Slabs(pages: PageTable, addresses: Addresses) {
     }
   }
 
-  /** Forgets all slabs; their pages go with the table. */
+  /** Removes all slabs; the page table frees their pages. */
   def clear(): Unit = java.util.Arrays.fill(roomy, 0)
 
   private def addSlab(sizeClass: Int): Unit = {
@@ -74,7 +74,9 @@ private[mem] final class Slabs(pages: PageTable, addresses: Addresses) {
     pages.remove(slab)
   }
 
-  /** Puts a slab first. One that was full fills up again first, so that others can run empty. */
+  /** Puts a slab first in its list. Slabs that were full are refilled first, so that others can run
+    * empty.
+    */
   private def link(slab: Int, sizeClass: Int): Unit = {
     val head = roomy(sizeClass)
     pages.setNext(slab, head)

@@ -1,10 +1,10 @@
 package io.keyfold.mem
 
 /** Reusable pointer to a run of bytes: `length` bytes from `offset`, relative to the start of the
-  * object `base`, or an absolute address when `base` is null. The same addressing as `UnsafeRow`'s,
-  * so that a row passes through without a copy.
+  * object `base`, or an absolute address when `base` is null. The addressing is that of
+  * `UnsafeRow`, so rows need no copy.
   *
-  * Borrowed: whoever hands one out says how long the bytes stay.
+  * Borrowed: the provider of a slice says how long its bytes stay valid.
   */
 final class Slice(var base: AnyRef, var offset: Long, var length: Int) {
   def this() = this(null, 0L, 0)
@@ -21,7 +21,7 @@ final class Slice(var base: AnyRef, var offset: Long, var length: Int) {
   def set(bytes: Array[Byte], from: Int, count: Int): this.type =
     set(bytes, Mem.ArrayOffset + from, count)
 
-  /** A new array with a copy of the bytes. */
+  /** Copies the bytes to a new array. */
   def toArray: Array[Byte] = {
     val copy = new Array[Byte](length)
     Mem.copy(base, offset, copy, Mem.ArrayOffset, length)

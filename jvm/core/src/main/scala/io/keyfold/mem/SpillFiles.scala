@@ -8,23 +8,23 @@ import java.nio.file.StandardOpenOption.{CREATE_NEW, DELETE_ON_CLOSE, READ, WRIT
 import java.nio.file.attribute.PosixFilePermissions
 import java.util.UUID
 
-/** Memory in files of a folder on a local disk, for what does not fit into main memory.
+/** Memory in files on a local disk, for state that does not fit into main memory.
   *
-  * A file loses its name as soon as it is open, so that nothing is left after a crash; its space is
-  * free again when it is unmapped. It is seen by `lsof`, not by `du`. Only POSIX does it so.
+  * A file is unlinked as soon as it is open, so a crash leaves nothing behind; its space is freed
+  * when it is unmapped. `lsof` shows it, `du` does not. This requires POSIX.
   *
-  * Limit: a file system that does not keep blocks of zeros (one that compresses) may run full when
-  * the memory is written to; the JVM reports that as an InternalError.
+  * Limit: a file system that does not store blocks of zeros (one that compresses) may run full when
+  * the memory is written; the JVM reports that as an InternalError.
   */
 class SpillFiles(val folder: Path) {
 
-  /** A new file of `bytes` zeros, mapped.
+  /** Maps a new file of `bytes` zeros.
     *
-    * Every block is written first: a full disk is an exception here, and not a fault in the middle
-    * of an access later.
+    * Writes every block first, so that a full disk is an exception here and not a fault in a later
+    * access.
     *
     * @throws java.io.IOException
-    *   if the file cannot be made, written or mapped
+    *   if the file cannot be created, written or mapped
     */
   private[mem] def map(bytes: Long): MappedByteBuffer = {
     val channel = open(folder.resolve(s"keyfold-${UUID.randomUUID}.spill"))
@@ -34,7 +34,7 @@ class SpillFiles(val folder: Path) {
     } finally channel.close()
   }
 
-  /** A new file that nobody else may read. */
+  /** A new file that only its owner may read. */
   private[mem] def open(file: Path): FileChannel = FileChannel.open(
     file,
     java.util.Set.of(CREATE_NEW, READ, WRITE, DELETE_ON_CLOSE),

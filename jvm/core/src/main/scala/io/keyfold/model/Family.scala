@@ -1,11 +1,11 @@
 package io.keyfold.model
 
-/** What stays the same of a column family over the versions.
+/** The properties of a column family that no version changes.
   *
   * @param keyEncoding
-  *   what the bytes of a key are, docs/FORMAT.md section 5
+  *   format of key bytes, docs/FORMAT.md section 5
   * @param partitionKey
-  *   which key columns the hash covers
+  *   the key columns that the hash covers
   */
 final case class FamilySpec(
     name: String,
@@ -19,20 +19,20 @@ final case class FamilySpec(
     valueSchemaId: Int
 ) {
 
-  /** Whether rows of one may be put as they are where those of the other are kept. */
+  /** Whether rows of one family can be copied unchanged into the other. */
   def isKeptAs(other: FamilySpec): Boolean =
     keyEncoding == other.keyEncoding && rowEncoding == other.rowEncoding &&
       ordered == other.ordered && multiValue == other.multiValue &&
       partitionKey == other.partitionKey
 }
 
-/** A column family of a version, with how much it holds in that version.
+/** A column family of a version, with its sizes in that version.
   *
   * @param keys
-  *   rows
+  *   number of rows
   * @param values
-  *   values, the same as keys unless multi-value
+  *   number of values, the same as `keys` unless multi-value
   * @param bytes
-  *   bytes of all keys and values
+  *   of all keys and values
   */
 final case class Family(spec: FamilySpec, keys: Long, values: Long, bytes: Long)

@@ -2,26 +2,26 @@ package io.keyfold.model
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-/** Names that files and logs give of others: docs/FORMAT.md, section 2. None leads out of the
-  * checkpoint's `state` folder.
+/** Checks of names read from files and logs: docs/FORMAT.md, section 2. A valid name never leads
+  * out of the checkpoint's `state` folder.
   */
 object Names {
   private val Folder = """(?:0|[1-9]\d{0,18})/(?:0|[1-9]\d{0,9})(?:/([^/]+))?""".r
 
-  /** Whether it can be the id of a version. */
+  /** Whether the text can be the id of a version. */
   def isId(text: String): Boolean = !text.exists(c => c == '/' || c == '.' || isControl(c))
 
-  /** Whether it can be the name of a store, and so of a folder. */
+  /** Whether the text can be the name of a store, and so of a folder. */
   def isStore(text: String): Boolean =
     text.nonEmpty && text != "." && text != ".." && !text.exists(c => c == '/' || isControl(c))
 
-  /** Whether it is the path of a store's folder, relative to `state`. */
+  /** Whether this is the path of a store's folder, relative to `state`. */
   def isFolder(path: String): Boolean = path match {
     case Folder(store) => store == null || isStore(store)
     case _             => false
   }
 
-  /** Whether it is the path of a file in a store's folder, relative to `state`.
+  /** Whether this is the path of a file in a store's folder, relative to `state`.
     *
     * @param name
     *   of the file
@@ -29,10 +29,10 @@ object Names {
   def isFile(path: String, name: String): Boolean =
     path.endsWith(s"/$name") && isFolder(path.dropRight(name.length + 1))
 
-  /** Most column families of a version, and most bytes of a name. */
+  /** Maximum number of column families of a version, and of bytes of a name. */
   val Most: Int = 0xffff
 
-  /** Whether a name can be written to a file and read back as it is. */
+  /** Whether a name can be written to a file and read back unchanged. */
   def isText(text: String): Boolean =
     UTF_8.newEncoder.canEncode(text) && text.getBytes(UTF_8).length <= Most
 

@@ -1,13 +1,13 @@
 package io.keyfold.model
 
-/** How the partition of a row follows from its key, as files name it (`partitionKey`), where it is
-  * not given by some of the key's columns.
+/** How a row's key determines its partition, as named in files (`partitionKey`), where that is not
+  * a list of key columns.
   */
 object PartitionRule {
 
-  /** The partition key of a family whose rows are hashed by their whole key for want of a rule. */
+  /** The partition key of a family with no known rule, whose rows are hashed by the whole key. */
   val NoRule = "none"
 
-  /** The partition key of a family whose rows are all in partition 0, whatever N is. */
+  /** The partition key of a family whose rows are all in partition 0, for any N. */
   val Constant = "constant"
 }

@@ -2,10 +2,10 @@ package io.keyfold.model
 
 import io.keyfold.errors.Invalid
 
-/** Which store this is, and so where its files are.
+/** Identifies a store and its folder.
   *
   * @throws io.keyfold.errors.Invalid
-  *   if there can be no folder of the store's name; Spark's operator metadata may be damaged
+  *   if the store's name cannot be a folder name: Spark's operator metadata may be damaged
   */
 final case class StoreLocation(operator: Long, partition: Int, store: String) {
   if (!Names.isStore(store)) {
@@ -26,6 +26,6 @@ final case class StoreLocation(operator: Long, partition: Int, store: String) {
 
 object StoreLocation {
 
-  /** The name Spark gives the only store of a partition; it has no folder of its own. */
+  /** Spark's name for the only store of a partition; it has no folder of its own. */
   val DefaultStore = "default"
 }

@@ -9,6 +9,6 @@ final case class VersionId(version: Long, id: String = "") {
 
 object VersionId {
 
-  /** What every store starts from: no rows, and no file. */
+  /** Version 0, which every store starts from: no rows and no files. */
   val Empty: VersionId = VersionId(0L)
 }

@@ -2,10 +2,10 @@ package io.keyfold.spark
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-/** What the build knows of this release. */
+/** Facts of the build. */
 private object BuildInfo {
 
-  /** From the repository's VERSION file, which the build puts beside the classes. */
+  /** From the repository's VERSION file, which the build packages with the classes. */
   val version: String = {
     val in = getClass.getResourceAsStream("/io/keyfold/VERSION")
     try new String(in.readAllBytes(), UTF_8).trim

@@ -14,12 +14,12 @@ import org.apache.spark.sql.keyfold.{
 import org.slf4j.LoggerFactory
 
 /** For `spark.sql.extensions`: transformWithState, in all its forms, needs it to run with Keyfold.
-  * `keyfold.configure` sets it. It is read when a session is made, and then also sees to it that
-  * executors have the jar; queries whose checkpoint is another provider's are told what to do.
-  * Besides it brings the SQL function [[FlinkKeyGroup]].
+  * `keyfold.configure` sets it. It is applied when a session is created, sends the jar to
+  * executors, explains what to do with the checkpoint of another provider, and adds the SQL
+  * function [[FlinkKeyGroup]].
   *
-  * Its rules see the plan of every query of the session. They touch nothing but stateful operators,
-  * and fail in no query that would run without them.
+  * Its rules see the plan of every query of the session. They touch only stateful operators, and
+  * fail no query that would run without them.
   */
 class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
   import KeyfoldExtensions._
@@ -46,14 +46,13 @@ private object KeyfoldExtensions {
   /** Id of the application that has the extension. */
   @volatile private var application: Option[String] = None
 
-  /** Under another line of Spark the rules would end every query, with classes that are not there.
-    */
+  /** Under another Spark line the rules would fail every query, for lack of classes. */
   def isMadeFor(version: String): Boolean = version.startsWith(s"${SparkShim.Line}.")
 
   private def running = SparkPrivate.application
 
-  /** Spark's own refusal tells nothing of the extension; a provider is asked for its metrics
-    * shortly before, and for nothing else.
+  /** Spark's own error does not mention the extension. Shortly before, Spark asks the provider for
+    * its metrics, which is the only chance to check.
     *
     * @throws io.keyfold.errors.Invalid
     *   if transformWithState is about to be refused

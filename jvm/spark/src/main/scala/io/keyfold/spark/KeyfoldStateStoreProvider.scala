@@ -146,7 +146,7 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
     new ChangeRows(store.changes(startVersion, end, family), schema)
   }
 
-  /** A failure is logged, not thrown: thrown, it would make Spark unload the store. */
+  /** Failures are logged, not thrown: an exception would make Spark unload the store. */
   override def doMaintenance(): Unit = {
     maintain("write a snapshot of")(store.snapshotIfDue())
     maintain("delete old files of")(store.cleanup())
@@ -188,7 +188,7 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
 
   private def writeStore(txn: StoreTxn, baseId: Option[String], forceSnapshot: Boolean) =
     try {
-      // One that a join or transformWithState has is not used, and described in several ways.
+      // A join or transformWithState declares a default family in several ways and does not use it.
       if (!txn.families.exists(_.spec.name == FamilySchemas.Default)) {
         txn.createFamily(schemas.default.spec)
       }
@@ -246,9 +246,9 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
 object KeyfoldStateStoreProvider {
   private val log = LoggerFactory.getLogger(classOf[KeyfoldStateStoreProvider])
 
-  /** The newest version, and the one before it, which maintenance writes snapshots of. */
+  /** The newest version and the one before it, of which maintenance writes snapshots. */
   private val MinVersionsInMemory = 2
 
-  /** What is damaged stays so; a read that failed has been tried again by then. */
+  /** Damage is permanent; reads that failed temporarily have been retried by then. */
   private val MostTriesOfSnapshot = 10
 }

@@ -10,49 +10,50 @@ import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
-/** What Python calls: texts and numbers in, JSON out. Progress goes to the standard error stream.
+/** The entry points for Python: strings and numbers in, JSON out. Progress goes to the standard
+  * error stream.
   *
-  * Of all: `checkpoint` is the location of a query's checkpoint; `sinkPath` the folder that the
-  * query's file sink writes to, empty if it has no file sink, null if it is not said; under
-  * `dryRun` nothing is written, and a plan's `refusals` are empty if it can be done.
+  * Common parameters: `checkpoint` is the location of a query's checkpoint; `sinkPath` is the
+  * folder that the query's file sink writes to, empty if it has no file sink, null if not known.
+  * With `dryRun` nothing is written, and a plan's `refusals` are empty if it can be applied.
   *
-  * All throw [[io.keyfold.errors.StoreError]] if it cannot be done or the checkpoint cannot be
-  * read; nothing is changed then.
+  * All throw [[io.keyfold.errors.StoreError]] if the operation is refused or the checkpoint cannot
+  * be read; nothing is changed then.
   */
 object AdminApi {
   import CheckpointTools.progress
 
   private val SavepointName = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 
-  /** Plans the change of a stopped query to `to` partitions; writes nothing. */
+  /** Plans the rescale of a stopped query to `to` partitions; writes nothing. */
   def planRescale(session: SparkSession, checkpoint: String, to: Int, sinkPath: String): String =
     AdminJson.of(planOf(session, checkpoint, to, SinkChoice.of(sinkPath)))
 
-  /** Plans and makes it, or finishes one that was begun. */
+  /** Plans and runs a rescale, or finishes one that was begun. */
   def rescale(session: SparkSession, checkpoint: String, to: Int, sinkPath: String): String = {
     val start = System.nanoTime
     val applied = applyTo(session, checkpoint, to, SinkChoice.of(sinkPath))
     AdminJson.of(applied, (System.nanoTime - start) / 1000000)
   }
 
-  /** Takes a stopped query back to a batch that its checkpoint still has; what is newer is set
+  /** Rolls a stopped query back to a batch that its checkpoint still has. Newer files are set
     * aside, in the folder that `aside` names.
     */
   def rollback(session: SparkSession, checkpoint: String, batch: Long, dryRun: Boolean): String =
     AdminJson.of(rollback(session, checkpoint)(_.to(batch, dryRun)))
 
-  /** Puts back what a rollback has set aside, if the query has not run since.
+  /** Restores the files that a rollback set aside, if the query has not run since.
     *
     * @param aside
-    *   as `rollback` has returned it
+    *   the folder, as returned by `rollback`
     */
   def undoRollback(session: SparkSession, checkpoint: String, aside: String): String =
     AdminJson.of(rollback(session, checkpoint)(_.undo(aside)))
 
-  /** Copies a checkpoint, as that of a new query.
+  /** Copies a checkpoint for a new query.
     *
     * @param batch
-    *   negative: the newest that is committed
+    *   negative: the newest committed batch
     */
   def cloneCheckpoint(
       session: SparkSession,
@@ -65,7 +66,7 @@ object AdminApi {
     cloned(session, checkpoint, to, chosen, dryRun, newQuery = true)
   }
 
-  /** Copies a checkpoint, as that of the same query, to where its savepoints are. */
+  /** Copies a checkpoint for the same query, into the folder of its savepoints. */
   def savepoint(session: SparkSession, checkpoint: String, name: String): String = {
     if (!name.matches(SavepointName)) {
       throw new Invalid(
@@ -77,7 +78,7 @@ object AdminApi {
     cloned(session, checkpoint, to, None, dryRun = false, newQuery = false)
   }
 
-  /** Brings the state of a stopped query from one of Spark's providers to Keyfold. */
+  /** Migrates the state of a stopped query from one of Spark's providers to Keyfold. */
   def migrate(
       session: SparkSession,
       checkpoint: String,
@@ -88,7 +89,7 @@ object AdminApi {
     AdminJson.of(if (dryRun) migration.plan() else migration.apply(), !dryRun)
   }
 
-  /** Gives a migration up. */
+  /** Undoes a migration. */
   def undoMigration(
       session: SparkSession,
       checkpoint: String,
@@ -99,12 +100,12 @@ object AdminApi {
     AdminJson.of(if (dryRun) undo.plan() else undo.apply(), !dryRun)
   }
 
-  /** Deletes what a check has found to be unreferenced.
+  /** Deletes files that a check has found to be unreferenced.
     *
     * @param paths
-    *   relative to the checkpoint, one a line
+    *   relative to the checkpoint, one per line
     * @param ageMs
-    *   how long something must not have changed to be deleted
+    *   minimum time since the last change of a file to be deleted
     */
   def vacuum(
       session: SparkSession,

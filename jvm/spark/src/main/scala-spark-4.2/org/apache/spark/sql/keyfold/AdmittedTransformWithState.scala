@@ -7,8 +7,8 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.Utils
 
-/** Lets transformWithState run with a provider that Spark 4.2 does not list: it asks for the class
-  * name of its RocksDB provider. Each such operator is replaced by itself without that question.
+/** Admits Keyfold to transformWithState. Spark 4.2 accepts only the class name of its RocksDB
+  * provider, so each such operator is replaced by a copy without that check.
   *
   * @param provider
   *   class name; subclasses are admitted too
@@ -23,7 +23,7 @@ final class AdmitTransformWithState(provider: String) extends ColumnarRule {
     }
   }
 
-  /** A class that cannot be loaded here is not ours. */
+  /** A class that cannot be loaded here is not Keyfold's. */
   private def isAdmitted(conf: SQLConf): Boolean = {
     val configured = conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS)
     def load(name: String) = Utils.classForName[Any](name, initialize = false)
@@ -33,8 +33,8 @@ final class AdmitTransformWithState(provider: String) extends ColumnarRule {
   }
 }
 
-/** An operator without the question. Unequal to the one it stands for, and made anew when that is
-  * copied: Spark would go back to the original.
+/** An operator without the check. It is unequal to its original and wrapped again when copied,
+  * because Spark would otherwise return to the original.
   */
 private sealed trait Admitted extends TransformWithStateExecBase {
   override protected def validateStateStoreProvider(isStreaming: Boolean): Unit = ()
@@ -44,7 +44,7 @@ private sealed trait Admitted extends TransformWithStateExecBase {
   override def hashCode: Int = super.hashCode
 }
 
-/** The operator of Scala and Java. */
+/** The operator for Scala and Java. */
 private final class AdmittedTransformWithState(p: TransformWithStateExec)
     extends TransformWithStateExec(
       p.keyDeserializer,
@@ -85,7 +85,7 @@ private final class AdmittedTransformWithState(p: TransformWithStateExec)
   }
 }
 
-/** The operator of Python, in pandas and in rows. */
+/** The operator for Python, for pandas and rows. */
 private final class AdmittedTransformWithStateInPySpark(p: TransformWithStateInPySparkExec)
     extends TransformWithStateInPySparkExec(
       p.functionExpr,

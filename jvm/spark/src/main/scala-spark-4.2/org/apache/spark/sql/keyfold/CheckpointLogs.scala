@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
-/** What a checkpoint says of a query's batches and operators, read and written by Spark's own
+/** The batches and operators of a query, read from and written to the checkpoint by Spark's own
   * classes.
   */
 final class CheckpointLogs(session: SparkSession, checkpoint: String) {
@@ -25,8 +25,8 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   val hadoopConf: Configuration = session.sessionState.newHadoopConf()
 
-  /** The checkpoint's folder, with scheme; as of a `Path`, which does not encode what is special in
-    * URIs.
+  /** The checkpoint's folder, with scheme; in the form of a `Path`, which does not encode special
+    * characters of URIs.
     */
   val location: String = {
     val path = new Path(checkpoint)
@@ -36,18 +36,18 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   private val logs = new StreamingQueryCheckpointMetadata(session, location, readOnly = true)
   private[keyfold] val state = new Path(location, StreamingCheckpointConstants.DIR_NAME_STATE)
 
-  /** Newest batch that was begun. */
+  /** Newest batch in the offset log. */
   def lastBegun: Option[Long] = logs.offsetLog.getLatestBatchId()
 
   /** Newest batch that was committed. */
   def lastCommitted: Option[Long] = logs.commitLog.getLatestBatchId()
 
-  /** Settings that a batch ran with; nothing if the log has no such batch. */
+  /** Settings that a batch ran with; None if the log has no such batch. */
   def settings(batch: Long): Option[Map[String, String]] =
     logs.offsetLog.get(batch).map(_.metadataOpt.fold(Map.empty[String, String])(_.conf))
 
-  /** Whether a query whose last batch is this one could start: Spark reads the offsets of the batch
-    * before it too. Those of the oldest batch in the log are gone.
+  /** Whether a query with this last batch could start: Spark also reads the offsets of the batch
+    * before it, which are deleted for the oldest batch in the log.
     */
   def canStartAfter(batch: Long): Boolean = batch == 0 || logs.offsetLog.get(batch - 1).nonEmpty
 
@@ -58,8 +58,8 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   def partitions(batch: Long): Option[Int] =
     settings(batch).flatMap(_.get(PartitionsKey)).flatMap(_.toIntOption)
 
-  /** Ids of the state that a batch has left, by operator, partition and store; nothing under
-    * checkpoint format v1.
+  /** Ids of the state after a batch, by operator, partition and store; None under checkpoint format
+    * v1.
     */
   def ids(batch: Long): Option[Map[Long, Array[Array[String]]]] =
     logs.commitLog.get(batch).flatMap(_.stateUniqueIds).filter(_.nonEmpty)
@@ -67,7 +67,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   /** Ids of one store's state, one for each partition.
     *
     * @param store
-    *   its place among the operator's
+    *   its index among the operator's stores
     * @throws io.keyfold.errors.Invalid
     *   if the commit log does not have them
     */
@@ -88,7 +88,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   def hasCommitted(batch: Long): Boolean = logs.commitLog.get(batch).nonEmpty
 
-  /** Batches from which on an operator has metadata of its own, ascending; none if they have no
+  /** Batches for which an operator has its own metadata, ascending; empty if its metadata have no
     * versions.
     */
   def operatorVersions(operator: Long): Seq[Long] =
@@ -129,21 +129,21 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
       batch
     ).allOperatorStateMetadata.toSeq
 
-  /** Begins a batch that reads nothing: with the offsets and settings of batch `of`, but for
-    * `settings`.
+  /** Begins a batch that reads no data, with the offsets and settings of batch `of`, and with
+    * `settings` changed.
     *
     * @return
-    *   false if it was begun already
+    *   false if it was already begun
     */
   def begin(batch: Long, of: Long, settings: Map[String, String]): Boolean = {
     val offsets = changed(logs.offsetLog.get(of).get, settings)
     added(fresh.offsetLog.add(batch, offsets), fresh.offsetLog.get(batch).nonEmpty)
   }
 
-  /** Commits a batch that has changed nothing since batch `of`, but the ids.
+  /** Commits a batch without changes since batch `of`, except for the ids.
     *
     * @return
-    *   false if it was committed already
+    *   false if it was already committed
     */
   def commit(batch: Long, of: Long, ids: Option[Map[Long, Array[Array[String]]]]): Boolean = {
     val before = logs.commitLog.get(of).get
@@ -151,10 +151,10 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     added(fresh.commitLog.add(batch, commit), fresh.commitLog.get(batch).nonEmpty)
   }
 
-  /** The logs without what they have in memory. */
+  /** The logs without cached entries. */
   private def fresh = new StreamingQueryCheckpointMetadata(session, location, readOnly = true)
 
-  /** Spark says in two ways that somebody was faster. What fails otherwise may have been done. */
+  /** Spark reports a lost race in two ways. After any other failure the entry may exist. */
   private def added(add: => Boolean, isThere: => Boolean): Boolean =
     try add
     catch {
@@ -162,9 +162,8 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
         if (isThere) false else throw e
     }
 
-  /** Gives those operators whose metadata have versions a new number of partitions, from a batch
-    * on. One of that batch that is there from another try is replaced: Spark's own writer would
-    * keep it.
+  /** From a batch on, gives the operators whose metadata have versions a new number of partitions.
+    * Replaces metadata of that batch from another try, which Spark's own writer would keep.
     */
   def rewriteOperators(batch: Long, of: Long, from: Int, to: Int): Unit =
     metadata(of).foreach {
@@ -181,8 +180,8 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
       case _ => ()
     }
 
-  /** Writes metadata of the operators as of a batch, of those whose metadata have versions, into a
-    * copy of the checkpoint: they have absolute paths.
+  /** Writes the metadata of the operators as of a batch into a copy of the checkpoint, if they have
+    * versions: they contain absolute paths.
     */
   def copyOperators(batch: Long, to: String): Unit = metadata(batch).foreach {
     case operator: OperatorStateMetadataV2 =>
@@ -196,7 +195,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     case _ => ()
   }
 
-  /** Spark keeps such paths with the scheme or without. */
+  /** Spark stores such paths with or without the scheme. */
   private def inCopy(file: String, to: String): String = {
     val path = new Path(file).toUri.getPath
     val own = new Path(location).toUri.getPath
@@ -204,7 +203,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     else throw new IllegalStateException(s"Schema file $file is not in $location")
   }
 
-  /** Log of the file sink that writes to a folder; nothing if none does. */
+  /** Log of the file sink that writes to a folder; None if there is no such sink. */
   def fileSink(folder: String): Option[FileSink] = {
     val path = new Path(folder)
     val fileSystem = path.getFileSystem(hadoopConf)
@@ -234,22 +233,22 @@ object CheckpointLogs {
   /** A stateful operator and its stores, in the order in which the commit log has their ids. */
   final case class Operator(id: Long, name: String, stores: Seq[String])
 
-  /** What a file sink has written, batch by batch. */
+  /** The log of a file sink, by batch. */
   final class FileSink private[CheckpointLogs] (session: SparkSession, path: String) {
     private val log = new FileStreamSinkLog(FileStreamSinkLog.VERSION, session, path)
 
     def lastBatch: Option[Long] = log.getLatestBatchId()
 
-    /** Whether a batch is not there, or can be taken out: it is the last, and not one with which
-      * the entries before it were put together.
+    /** Whether a batch is absent or can be removed: it is the last one, and earlier entries were
+      * not compacted into it.
       */
     def canForget(batch: Long): Boolean = !lastBatch.exists(_ >= batch) ||
       (lastBatch.contains(batch) && log.batchIdToPath(batch).getName == batch.toString)
 
-    /** Takes a batch that can be taken out of the log. */
+    /** Removes a batch from the log; requires [[canForget]]. */
     def forget(batch: Long): Unit = log.purgeAfter(batch - 1)
 
-    /** Notes a batch that wrote no file, unless it is there. */
+    /** Adds a batch that wrote no file, unless the log has it. */
     def addEmpty(batch: Long): Unit = if (!lastBatch.exists(_ >= batch)) {
       log.add(batch, Array.empty)
       ()

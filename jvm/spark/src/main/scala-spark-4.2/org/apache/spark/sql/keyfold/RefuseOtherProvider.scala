@@ -6,14 +6,13 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.internal.SQLConf
 
-/** Says why a query with the checkpoint of another provider cannot run: a checkpoint keeps its
-  * provider, whatever the session says, but not its format, and Keyfold's settings ask for the
-  * second. HDFSBacked has no such format, and RocksDB does not find the ids of the batches before
-  * it; neither says so in a way that tells what to do. What providers do that are not known here is
-  * their business.
+/** Explains why a query with the checkpoint of another provider cannot run. A checkpoint keeps its
+  * provider, whatever the session says, but not its checkpoint format, and Keyfold's settings ask
+  * for v2. HDFSBacked does not support v2, and RocksDB does not find the ids of earlier batches;
+  * neither error says what to do. Unknown providers are not checked.
   *
   * @param known
-  *   class names of the two
+  *   class names of Spark's two providers
   */
 final class RefuseOtherProvider(known: Seq[String]) extends ColumnarRule {
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {

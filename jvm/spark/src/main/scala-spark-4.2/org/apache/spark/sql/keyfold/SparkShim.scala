@@ -8,20 +8,19 @@ import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution
 import org.apache.spark.sql.execution.streaming.{checkpointing, runtime}
 import org.apache.spark.sql.internal.SQLConf
 
-/** What has another name or place in other Spark lines. */
+/** Names and places that differ in other Spark lines. */
 object SparkShim {
   final val Line = "4.2"
 
   type CheckpointFileManager = checkpointing.CheckpointFileManager
 
-  /** Setting that tells executors the number of partitions of a running query's state. */
+  /** Setting that passes the number of partitions of a query's state to executors. */
   val PartitionsKey: String = SQLConf.STATEFUL_SHUFFLE_PARTITIONS_INTERNAL.key
 
-  /** Setting that tells executors the id of the query's run. */
+  /** Setting that passes the id of the query's run to executors. */
   val RunIdKey: String = runtime.StreamExecution.RUN_ID_KEY
 
-  /** Tells Spark's memory manager, which asks from time to time, of memory off the heap in bytes.
-    */
+  /** Registers off-heap memory, in bytes, with Spark's memory manager, which polls it. */
   def registerMemory(used: () => Long): Unit =
     UnifiedMemoryManager.registerUnmanagedMemoryConsumer(new UnmanagedMemoryConsumer {
       override def unmanagedMemoryConsumerId: UnmanagedMemoryConsumerId =
