@@ -12,10 +12,10 @@ import org.json4s.JsonDSL._
 import org.json4s._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
-/** Plans and results as Python gets them. */
+/** Encodes plans and results as JSON for Python. */
 private[spark] object AdminJson {
 
-  /** Plans of more files come without their names. */
+  /** Plans with more files than this omit file names. */
   private val MostListed = 20000
 
   def of(plan: CheckpointPlan): String = compact(render(planOf(plan)))
@@ -109,7 +109,7 @@ private[spark] object AdminJson {
       ("partitions" -> store.partitions.map(partitionOf)) ~
       ("layers" -> (if (listsFiles) store.layers.map(layerOf) else Nil))
 
-  /** What the first loads of these partitions read, and the one of them that reads most. */
+  /** The sum of the first loads of these partitions, and the largest of them. */
   private def firstLoadsOf(partitions: Seq[PartitionPlan]): JObject =
     ("firstLoadBytes" -> partitions.map(_.firstLoadBytes).sum) ~
       ("firstLoadBytesMax" -> partitions.map(_.firstLoadBytes).maxOption.getOrElse(0L)) ~

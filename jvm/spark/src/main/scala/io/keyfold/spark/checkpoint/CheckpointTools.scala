@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.CheckpointLogs
 
-/** What works on a checkpoint as a whole works with: its logs, its state's files, and threads. */
+/** Shared by operations on a whole checkpoint: its logs, its state files, and threads. */
 private[spark] final class CheckpointTools(session: SparkSession, checkpoint: String)
     extends AutoCloseable {
   val logs = new CheckpointLogs(session, checkpoint)
@@ -26,10 +26,10 @@ private[spark] final class CheckpointTools(session: SparkSession, checkpoint: St
 
 private[spark] object CheckpointTools {
 
-  /** File operations at a time: most of their time is waiting. */
+  /** Concurrent file operations, which mostly wait. */
   private val Threads = 8
 
-  /** Tells people what is going on, on the standard error stream. */
+  /** Prints progress to the standard error stream. */
   def progress(line: String): Unit = System.err.println(s"keyfold: $line")
 
   def using[T](session: SparkSession, checkpoint: String)(body: CheckpointTools => T): T = {

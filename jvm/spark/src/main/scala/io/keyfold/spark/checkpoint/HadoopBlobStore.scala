@@ -8,8 +8,8 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, Path}
 import org.apache.spark.sql.keyfold.SparkShim
 
-/** Files of a checkpoint, through Spark's checkpoint file manager: what it promises for a file
-  * system is what G1 to G5 are worth there. It makes a file visible when its stream is closed.
+/** Files of a checkpoint, through Spark's checkpoint file manager, whose guarantees for a file
+  * system decide how far G1 to G5 hold there. It makes a file visible when its stream is closed.
   *
   * @param root
   *   the checkpoint's `state` folder

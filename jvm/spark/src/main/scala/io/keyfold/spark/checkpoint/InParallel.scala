@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import io.keyfold.rescale.StorePlanner
 
-/** Several file operations at once: most of their time is waiting. */
+/** Runs file operations concurrently, since they mostly wait. */
 private[spark] final class InParallel(threads: Int)
     extends StorePlanner.Parallel
     with AutoCloseable {

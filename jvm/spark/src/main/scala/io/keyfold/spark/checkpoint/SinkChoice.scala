@@ -1,12 +1,12 @@
 package io.keyfold.spark.checkpoint
 
-/** Whether the query writes files with a log in their folder, which must have every batch. */
+/** The query's file sink, if any: its log must have every batch. */
 sealed trait SinkChoice
 
 object SinkChoice {
 
   /** @param path
-    *   empty: there is no file sink; null: not said
+    *   empty: there is no file sink; null: not known
     */
   def of(path: String): SinkChoice = path match {
     case null => NotSaid
@@ -14,7 +14,7 @@ object SinkChoice {
     case path => Folder(path)
   }
 
-  /** Nobody has said. */
+  /** The caller has not said. */
   case object NotSaid extends SinkChoice
   case object NoFileSink extends SinkChoice
   final case class Folder(path: String) extends SinkChoice

@@ -1,6 +1,6 @@
 package io.keyfold.spark
 
-/** Duty: what works on a checkpoint as a whole works with: its files, its logs, threads. Imports:
-  * `io`, `rescale`, `sql.keyfold`. Threads: as each says.
+/** Duty: tools for operations on a whole checkpoint: its files, its logs, threads. Imports: `io`,
+  * `rescale`, `sql.keyfold`. Threads: see each class.
   */
 package object checkpoint

@@ -9,9 +9,9 @@ import io.keyfold.group.KeyGroups
   * @param name
   *   below [[KeyfoldConf.Prefix]]
   * @param default
-  *   as a person reads it
+  *   for the documentation
   * @param parse
-  *   text to value, or what is wrong with it
+  *   text to value, or an error message
   */
 final case class ConfEntry[T](
     name: String,
@@ -22,7 +22,7 @@ final case class ConfEntry[T](
   val key: String = KeyfoldConf.Prefix + name
 }
 
-/** The registry of Keyfold's settings; `docs/configuration.md` is generated from it.
+/** All settings of Keyfold; `docs/configuration.md` is generated from it.
   *
   * Only keys below `spark.sql.streaming.stateStore.` reach a provider on executors.
   */
@@ -79,9 +79,9 @@ object KeyfoldConf {
 /** The settings of one store.
   *
   * @param confs
-  *   those below `spark.sql.streaming.stateStore.`
+  *   the settings below `spark.sql.streaming.stateStore.`
   * @throws io.keyfold.errors.Invalid
-  *   if a key below Keyfold's prefix is not known
+  *   if a key below Keyfold's prefix is unknown
   */
 final class KeyfoldConf(confs: Map[String, String]) {
   import KeyfoldConf._
@@ -98,10 +98,10 @@ final class KeyfoldConf(confs: Map[String, String]) {
   def snapshotAfterDeltaBytes: Long = value(SNAPSHOT_AFTER_DELTA_BYTES)
     .getOrElse(SNAPSHOT_AFTER_DELTA_BYTES.default.toLong)
 
-  /** Nothing: the default, which depends on the executor. */
+  /** None: the default, which depends on the executor. */
   def memoryMaxBytes: Option[Long] = value(MEMORY_MAX_BYTES)
 
-  /** Key groups of a new checkpoint, which need not fit the partitions of one that has files.
+  /** Key groups for a new checkpoint; an existing one keeps its own number.
     *
     * @param partitions
     *   N; 0 if not known

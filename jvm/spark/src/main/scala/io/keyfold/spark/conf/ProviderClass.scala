@@ -1,12 +1,12 @@
 package io.keyfold.spark.conf
 
-/** Class names of state store providers, as settings and checkpoints have them. */
+/** Class names of state store providers, as in settings and checkpoints. */
 object ProviderClass {
   private val Package = "org.apache.spark.sql.execution.streaming.state"
 
   val Keyfold = "io.keyfold.spark.KeyfoldStateStoreProvider"
 
-  /** Spark's own, whose state can be brought over. */
+  /** Spark's own providers, from which state can be migrated. */
   val BuiltIn: Seq[String] =
     Seq(s"$Package.HDFSBackedStateStoreProvider", s"$Package.RocksDBStateStoreProvider")
 }

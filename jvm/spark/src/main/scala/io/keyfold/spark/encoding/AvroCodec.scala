@@ -5,9 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 
-/** `avro`: keys and values as Spark's own encoder writes them, each with the id of its schema, so
-  * that rows of an older schema are read into the query's. Spark's encoder reuses its rows, so they
-  * are copied.
+/** `avro`: keys and values as Spark's own encoder writes them, each with its schema id, so that
+  * rows of an older schema can be read. Spark's encoder reuses its rows, so they are copied.
   */
 private[spark] final class AvroCodec(
     family: String,

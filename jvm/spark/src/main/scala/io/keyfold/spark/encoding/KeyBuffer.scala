@@ -5,7 +5,7 @@ import io.keyfold.mem.Slice
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-/** Bytes of a key while it is put together; reused. */
+/** Reusable buffer to build the bytes of a key. */
 private[spark] final class KeyBuffer {
   private val bytes = new ByteSink(64)
   private val slice = new Slice
@@ -20,7 +20,7 @@ private[spark] final class KeyBuffer {
   /** Little-endian. */
   def i32(value: Int): Unit = bytes.i32(value)
 
-  /** The lower `width` bytes, the highest one first. */
+  /** The lower `width` bytes, most significant first. */
   def bigEndian(value: Long, width: Int): Unit = {
     var i = width - 1
     while (i >= 0) {
@@ -31,13 +31,13 @@ private[spark] final class KeyBuffer {
 
   def row(row: UnsafeRow): Unit = bytes.bytes(RowBytes.slice(row, slice))
 
-  /** What was put, borrowed until the next `clear`. */
+  /** The bytes written, borrowed until the next `clear`. */
   def result: Slice = slice.set(bytes.array, 0, bytes.length)
 }
 
 private[spark] object KeyBuffer {
 
-  /** What `bigEndian` has written at `offset`, sign-extended. */
+  /** Reads a value that `bigEndian` wrote at `offset`, sign-extended. */
   def bigEndian(from: Slice, offset: Int, width: Int): Long = {
     var value = Platform.getByte(from.base, from.offset + offset).toLong
     var i = 1

@@ -4,8 +4,8 @@ import io.keyfold.mem.Slice
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 
-/** State keys as bytes, docs/FORMAT.md section 5. An instance serves one thread; what it hands out
-  * is borrowed until its next call.
+/** State keys as bytes, docs/FORMAT.md section 5. An instance serves one thread; results are
+  * borrowed until its next call.
   */
 private[spark] trait KeyCodec {
   def encode(key: UnsafeRow): Slice
@@ -26,7 +26,7 @@ private[spark] object KeyCodec {
     case _: TimestampAsPostfixKeyStateEncoderSpec  => "timestampPostfix"
   }
 
-  /** Whether the family must be ordered: everything but single keys is looked for. */
+  /** Whether the family must be ordered: needed for all scans by prefix or range. */
   def isOrdered(spec: KeyStateEncoderSpec): Boolean =
     !spec.isInstanceOf[NoPrefixKeyStateEncoderSpec]
 

@@ -3,12 +3,12 @@ package io.keyfold.spark.encoding
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types._
 
-/** A column that rows are ordered by, as a whole number: of a float its raw bits.
+/** A column that rows are ordered by, as a whole number; for a float its raw bits.
   *
   * @param width
   *   bytes of a value
   * @param flips
-  *   whether negative values order the other way round
+  *   whether the order of negative values is reversed
   */
 private[spark] sealed abstract class RangeColumn(val width: Int, flips: Boolean) {
 
@@ -17,7 +17,7 @@ private[spark] sealed abstract class RangeColumn(val width: Int, flips: Boolean)
 
   def ordered(value: Long): Long = if (flips && value < 0) ~value else value
 
-  /** How a row holds what `ordered` returned. */
+  /** The row representation of a result of `ordered`. */
   def word(ordered: Long, negative: Boolean): Long = {
     val value = if (flips && negative) ~ordered else ordered
     if (width == 8) value else value & ((1L << width * 8) - 1)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreErrors
 import org.apache.spark.sql.types._
 
 /** `range:<ordinals>`: for each of these columns a marker byte and the value, so that bytes compare
-  * as Spark's RocksDB provider has them; then the other columns as a row.
+  * as in Spark's RocksDB provider; then the other columns as a row.
   */
 private[spark] final class RangeKeyCodec(schema: StructType, ordinals: Seq[Int]) extends KeyCodec {
   import RangeKeyCodec._

@@ -3,7 +3,7 @@ package io.keyfold.spark.encoding
 import io.keyfold.mem.Slice
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** `UnsafeRow` and [[Slice]] address bytes alike: going from one to the other copies nothing. */
+/** `UnsafeRow` and [[Slice]] use the same addressing: conversions copy nothing. */
 private[spark] object RowBytes {
   def slice(row: UnsafeRow, into: Slice): Slice =
     into.set(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes)

@@ -5,13 +5,13 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.bitset.BitSetMethods
 
-/** Puts the columns of two rows together in one. Spark generates code for that, which takes some 60
-  * microseconds to get hold of; this takes nothing, as every scan needs one.
+/** Joins the columns of two rows into one. Spark's generated joiner takes some 60 microseconds to
+  * obtain, and every scan needs one; this class needs no set-up.
   *
-  * The row that it returns is reused.
+  * The returned row is reused.
   *
   * @param places
-  *   where each column of the first row, and then of the second, comes to stand
+  *   result index of each column of the first row, then of the second
   */
 private[spark] final class RowJoiner(first: StructType, second: StructType, places: Array[Int]) {
   private val (n1, n2) = (first.length, second.length)
@@ -45,11 +45,11 @@ private[spark] final class RowJoiner(first: StructType, second: StructType, plac
     joined
   }
 
-  /** A column of variable length holds the place of its bytes, from the start of the row, in its
-    * upper half; 0 if it has none.
+  /** The upper half of a variable-length column is the offset of its bytes from the start of the
+    * row; 0 if it has none.
     *
     * @param shift
-    *   by how many bytes those move
+    *   number of bytes by which they move
     */
   private def placeColumns(row: UnsafeRow, words: Int, count: Int, from: Int, shift: Int): Unit = {
     var i = 0

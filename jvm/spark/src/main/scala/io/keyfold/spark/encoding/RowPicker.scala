@@ -5,20 +5,20 @@ import org.apache.spark.sql.types.{DecimalType, StructType}
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.bitset.BitSetMethods
 
-/** Takes some columns of a row, byte for byte as Spark's generated projection does it. That takes a
-  * millisecond to get hold of; this takes nothing, as every batch needs some.
+/** Projects columns of a row, with the same bytes as Spark's generated projection. That takes a
+  * millisecond to obtain, and every batch needs some; this class needs no set-up.
   *
-  * The row that it returns is reused.
+  * The returned row is reused.
   *
   * @param columns
-  *   which, each once, in the order in which the result has them
+  *   distinct column indices, in the order of the result
   */
 private[spark] final class RowPicker(schema: StructType, columns: Array[Int]) {
   private val words = UnsafeRow.calculateBitSetWidthInBytes(columns.length) / 8
   private val fixed = (words + columns.length) * 8
   private val variable = columns.map(i => !UnsafeRow.isFixedLength(schema(i).dataType))
 
-  /** Bytes that a column has behind the fixed ones even if it is null. */
+  /** Bytes that a column takes after the fixed-length part even if it is null. */
   private val reserved = columns.map { i =>
     schema(i).dataType match {
       case d: DecimalType if !UnsafeRow.isFixedLength(d) => RowPicker.DecimalBytes
@@ -29,7 +29,7 @@ private[spark] final class RowPicker(schema: StructType, columns: Array[Int]) {
   private var buffer = new Array[Byte](math.max(fixed, 64))
 
   def pick(row: UnsafeRow): UnsafeRow = {
-    // No column takes more room here than there.
+    // No column takes more room in the result than in `row`.
     if (buffer.length < fixed + row.getSizeInBytes) {
       buffer = new Array[Byte]((fixed + row.getSizeInBytes) * 2)
     }
@@ -76,6 +76,6 @@ private[spark] final class RowPicker(schema: StructType, columns: Array[Int]) {
 
 private[spark] object RowPicker {
 
-  /** What `UnsafeRowWriter` keeps for a decimal that a long cannot hold. */
+  /** Bytes that `UnsafeRowWriter` reserves for a decimal that does not fit a long. */
   private val DecimalBytes = 16
 }

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.TimestampAsPrefixKeyStateEncoderSpec
 import org.apache.spark.sql.types.{LongType, StructType}
 
-/** `timestampPrefix` and `timestampPostfix`: the last column, a long, in an order of its own ahead
-  * of the other columns or behind them.
+/** `timestampPrefix` and `timestampPostfix`: the last column, a long, encoded to sort by value,
+  * before or after the other columns.
   */
 private[spark] final class TimestampKeyCodec(schema: StructType, ahead: Boolean) extends KeyCodec {
   import TimestampKeyCodec._

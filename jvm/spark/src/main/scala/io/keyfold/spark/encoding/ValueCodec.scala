@@ -10,7 +10,7 @@ private[spark] trait ValueCodec {
   def encode(value: UnsafeRow): Slice
 
   /** @param row
-    *   may be taken for the result, which is borrowed as the bytes are
+    *   may be reused for the result, which is borrowed like the bytes
     */
   def decode(bytes: Slice, row: UnsafeRow): UnsafeRow
 }

@@ -9,10 +9,10 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /** SQL function `keyfold_flink_key_group(key, max_parallelism)`: the key group, an INT, that Apache
-  * Flink gives a key ([[io.keyfold.group.FlinkAssignment]]); null if an argument is.
+  * Flink assigns to a key ([[io.keyfold.group.FlinkAssignment]]); null if an argument is null.
   *
-  * Keys are STRING, BOOLEAN or integers, whose Java `hashCode` is the same in every program; a
-  * column of another type is an error of analysis.
+  * Keys are STRING, BOOLEAN or integers, whose Java `hashCode` is the same in every program;
+  * another column type is an analysis error.
   */
 final case class FlinkKeyGroup(left: Expression, right: Expression) extends BinaryExpression {
   override def nullIntolerant: Boolean = true

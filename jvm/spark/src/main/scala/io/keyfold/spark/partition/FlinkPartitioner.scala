@@ -3,13 +3,14 @@ package io.keyfold.spark.partition
 import io.keyfold.group.FlinkAssignment
 import org.apache.spark.Partitioner
 
-/** Puts the keys of an RDD where Apache Flink would, by their Java `hashCode`: partition i has what
-  * the operator with index i has. A null key goes to partition 0, as with Spark's own partitioners.
+/** Partitions the keys of an RDD as Apache Flink does, by their Java `hashCode`: partition i has
+  * the keys of the operator with index i. A null key goes to partition 0, as with Spark's own
+  * partitioners.
   *
   * @param parallelism
-  *   number of partitions, 1 to that of key groups
+  *   number of partitions, from 1 to the number of key groups
   * @throws java.lang.IllegalArgumentException
-  *   if it is not
+  *   if it is out of range
   */
 final class FlinkPartitioner(val assignment: FlinkAssignment, parallelism: Int)
     extends Partitioner {

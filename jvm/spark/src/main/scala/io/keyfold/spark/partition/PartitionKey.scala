@@ -4,11 +4,11 @@ import io.keyfold.model.{PartitionRule, StoreLocation}
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.{LongType, NullType, StructType}
 
-/** Which columns of the state key an operator partitions its input by, and so what decides where a
-  * row lives.
+/** The columns of the state key by which an operator partitions its input, which decide the
+  * partition of a row.
   *
   * @param name
-  *   as files have it, docs/FORMAT.md section 4.3
+  *   as in files, docs/FORMAT.md section 4.3
   */
 sealed abstract class PartitionKey(val name: String) {
 
@@ -22,7 +22,7 @@ object PartitionKey {
   private val First = "first:(\\d+)".r
   private val Path = "path:(\\d+)(?:\\.(\\d+))?".r
 
-  /** Rows of operators without a shuffle key: all in partition 0, at every number of partitions. */
+  /** Rows of operators without a shuffle key: all in partition 0, for any number of partitions. */
   private case object Constant extends PartitionKey(PartitionRule.Constant) {
     override def newHash(): RowHash = _ => 0
   }
@@ -39,7 +39,7 @@ object PartitionKey {
     override def newHash(): RowHash = RowHash.ofField(key, path, Seed)
   }
 
-  /** The rule of that name, for keys of that schema. */
+  /** The rule with this name, for keys of this schema. */
   def named(name: String, key: StructType): PartitionKey = name match {
     case PartitionRule.Constant => Constant
     case First(count)           => new Columns(name, key, count.toInt)
@@ -48,12 +48,12 @@ object PartitionKey {
     case _                      => new Columns(name, key, key.length)
   }
 
-  /** The rule of an operator's family. A provider is told no operator; store, family and schemas
-    * suffice.
+  /** The rule of an operator's column family. Spark does not tell providers the operator, so store,
+    * family and schemas decide.
     *
     * @param grouping
-    *   key schema of the store's default family, which in Scala's transformWithState is that of the
-    *   grouping key
+    *   key schema of the store's default family, which is the grouping key's schema in Scala's
+    *   transformWithState
     */
   def of(
       store: String,
@@ -80,7 +80,7 @@ object PartitionKey {
     case _                                         => PartitionRule.NoRule
   }
 
-  /** What transformWithState keeps beside its users' state variables. */
+  /** Internal families of transformWithState, beside the state variables of users. */
   private def ofInternal(
       family: String,
       key: StructType,
@@ -91,8 +91,7 @@ object PartitionKey {
     else if (family.startsWith("$") && family.endsWith("_timestampToKey")) "path:1"
     else ofSpec(spec)
 
-  /** (expirationMs, elementKey), whose second is the grouping key or, of a map state, (key,
-    * userKey).
+  /** (expirationMs, elementKey); elementKey is the grouping key or, for map state, (key, userKey).
     */
   private def ofTtlIndex(key: StructType, grouping: StructType): String = key(1).dataType match {
     case element: StructType if isMapKey(element) && element != grouping => "path:1.0"
@@ -105,12 +104,12 @@ object PartitionKey {
 
   private def isJoinKeys(name: String) = name.matches("(left|right)-keyToNumValues")
 
-  /** The join key, then the number of a value or its event time. */
+  /** The join key, followed by the index of a value or its event time. */
   private def isJoinIndex(name: String, key: StructType) =
     name.matches("(left|right)-(keyWithIndexToValue|keyWithTsToValues|tsWithKey)") &&
       key.nonEmpty && key.last.dataType == LongType
 
-  /** The one row of a streaming LIMIT. */
+  /** The single row of a streaming LIMIT. */
   private def isGlobalLimit(key: StructType, value: StructType) =
     key.length == 1 && key.head.dataType == NullType &&
       value.length == 1 && value.head.dataType == LongType

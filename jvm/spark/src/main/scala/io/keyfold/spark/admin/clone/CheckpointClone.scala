@@ -11,16 +11,16 @@ import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
-/** A checkpoint as of one batch, in a new place: the files that hold the state of that batch and no
-  * others, and what Spark keeps. The original may be in use; it is only read.
+/** Copies a checkpoint as of one batch: only the files that hold the state of that batch, and
+  * Spark's own files. The original is only read and may be in use.
   *
-  * The copy's log of commits is written last: until then a query would not start on it.
+  * The commit log of the copy is written last: until then a query would not start on it.
   *
   * @param batch
-  *   the batch; nothing: the newest that is committed
+  *   None: the newest committed batch
   * @param newQuery
-  *   whether the copy gets a query id of its own, as sinks that remember batches by query id would
-  *   take its next ones for those of the original
+  *   whether the copy gets a new query id; sinks that remember batches by query id would otherwise
+  *   mistake its batches for those of the original
   */
 final class CheckpointClone(
     tools: CheckpointTools,
@@ -34,10 +34,10 @@ final class CheckpointClone(
   private val from = new CheckpointFiles(logs.location, logs.hadoopConf)
   private val target = new CheckpointFiles(to, logs.hadoopConf)
 
-  /** What would be copied.
+  /** The files to copy.
     *
     * @throws io.keyfold.errors.StoreError
-    *   if the batch is not there, or not Keyfold's, or the target is not empty
+    *   if the batch does not exist or is not Keyfold's, or the target is not empty
     */
   def plan(): ClonePlan = {
     if (!target.isEmpty) {
@@ -73,17 +73,17 @@ final class CheckpointClone(
     ClonePlan(logs.location, target.location, chosen, state, other.filterNot(isOperator))
   }
 
-  /** Copies.
+  /** Copies the files of the plan.
     *
     * @return
-    *   what was copied
+    *   the files copied
     */
   def run(): ClonePlan = {
     val planned = plan()
     copyAll(planned.state, planned.stateBytes)
     copyAll(planned.other, planned.other.map(_.bytes).sum)
     logs.copyOperators(planned.batch, target.location)
-    // Spark starts from the offsets of a batch and of the one before.
+    // Spark starts from the offsets of a batch and of the batch before.
     copyLog("offsets", planned.batch - 1 to planned.batch)
     if (newQuery) target.write("metadata", s"""{"id":"${UUID.randomUUID}"}""")
     else from.copy("metadata", target)
@@ -110,15 +110,15 @@ final class CheckpointClone(
     }
   }
 
-  /** Plans of rescales, which keep the files that are referred to from being deleted, and the
-    * manifests that name these.
+  /** Plans of rescales, which protect referenced files from deletion, and the manifests that list
+    * those files.
     */
   private def plansUntil(chosen: Long) = from.list("keyfold").filter { file =>
     val batch = RescalePlan.parseName(file.name).orElse(Manifest.parseName(file.name)).map(_._1)
     batch.exists(_ <= chosen)
   }
 
-  /** Has absolute paths in it, and is written anew. */
+  /** Contains absolute paths, so it is rewritten. */
   private def isOperator(file: FileSize) = file.path.matches("state/\\d+/_metadata/v2/.*")
 
   private def copyLog(name: String, batches: Seq[Long]): Unit = from

@@ -2,12 +2,12 @@ package io.keyfold.spark.admin.clone
 
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 
-/** What a copy of a checkpoint has.
+/** The files of a copy of a checkpoint.
   *
   * @param state
   *   files that hold the state
   * @param other
-  *   of what Spark keeps, all but the logs and what is written anew
+  *   Spark's files, except for the logs and files that are rewritten
   */
 final case class ClonePlan(
     from: String,

@@ -6,15 +6,15 @@ import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateRewrite}
 
-/** Brings the state of a stopped query, kept by HDFSBacked or RocksDB, to Keyfold.
+/** Migrates the state of a stopped query from HDFSBacked or RocksDB to Keyfold.
   *
-  * All rows of the newest batch R are written by Keyfold as the state of batch R + 1, which reads
-  * nothing; then that batch is entered in the logs. Until the first of the two entries the
-  * checkpoint is as it was for its provider, and nothing of the old state is ever changed. A second
-  * run after a crash does it all again.
+  * Keyfold writes all rows of the newest batch R as the state of batch R + 1, which reads no data;
+  * then that batch is entered in the offset log and the commit log. Until the first of these
+  * entries the old provider can use the checkpoint as before, and the old state is never changed. A
+  * second run after a crash starts over.
   *
   * @param sink
-  *   the query's file sink, which a checkpoint does not tell
+  *   the query's file sink, which the checkpoint does not name
   */
 final class Migration(
     session: SparkSession,
@@ -28,7 +28,7 @@ final class Migration(
 
   private val logs = new CheckpointLogs(session, checkpoint)
 
-  /** What is to be done, or why it cannot be. Reads only. */
+  /** The planned migration, or why it is refused. Reads only. */
   def plan(): MigrationPlan = logs.lastCommitted match {
     case None        => MigrationPlan(logs.location, -1, "", 0, Nil, Seq(nothingCommitted))
     case Some(batch) =>
@@ -43,12 +43,12 @@ final class Migration(
       )
   }
 
-  /** Does it.
+  /** Runs the migration.
     *
     * @return
-    *   the plan, done
+    *   the plan that was applied
     * @throws io.keyfold.errors.Invalid
-    *   if it is refused, or somebody else has begun a batch meanwhile
+    *   if it is refused, or a batch was begun meanwhile
     */
   def apply(): MigrationPlan = {
     val plan = this.plan()

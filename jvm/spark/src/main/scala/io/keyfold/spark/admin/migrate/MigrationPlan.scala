@@ -1,13 +1,13 @@
 package io.keyfold.spark.admin.migrate
 
-/** What a migration does, or has done.
+/** A migration, planned or done.
   *
   * @param batch
-  *   the newest one committed, whose state is taken; -1 if there is none
+  *   the newest committed batch, whose state is taken; -1 if there is none
   * @param provider
-  *   class that keeps the state until then
+  *   class that has kept the state so far
   * @param refusals
-  *   why it cannot be done, a sentence each
+  *   why it is refused, one sentence each
   */
 final case class MigrationPlan(
     checkpoint: String,

@@ -10,15 +10,14 @@ import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 import org.apache.spark.sql.keyfold.CheckpointLogs.ProviderKey
 
-/** Gives a migration up, whether it has ended or broke off: the query goes on with the provider
-  * that it had, whose state is all there.
+/** Undoes a migration, finished or not: the query continues with its old provider, whose state is
+  * complete.
   *
-  * What Keyfold has written goes as well: HDFSBacked would take a snapshot of that name for its
-  * own. The logs come first, so that wherever it breaks off, it can be run again.
+  * Also deletes the files that Keyfold wrote: HDFSBacked would take a snapshot of that name for its
+  * own. Deletes log entries first, so that it can be run again after a failure at any point.
   *
   * @param sink
-  *   the query's file sink, whose log has the migration's batch, so that it would pass over the
-  *   next one
+  *   the query's file sink, whose log has the migration's batch and would skip the next one
   */
 final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
   import CheckpointTools.progress
@@ -27,7 +26,7 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
 
   private val files = new CheckpointFiles(logs.location, logs.hadoopConf)
 
-  /** What is to be deleted, or why it cannot be. Reads only. */
+  /** The files to delete, or why the undo is refused. Reads only. */
   def plan(): UndoPlan = {
     val last = logs.lastBegun
     val own = last.filter(providerOf(_) == Keyfold)
@@ -50,10 +49,10 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
     )
   }
 
-  /** Does it.
+  /** Runs the undo.
     *
     * @return
-    *   what was deleted
+    *   the files deleted
     * @throws io.keyfold.errors.Invalid
     *   if it is refused
     */
@@ -87,8 +86,8 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
 
   private def canForget(batch: Long) = sinkLog.forall(_.canForget(batch))
 
-  /** A migration writes snapshots and nothing else; the other provider may have files of the same
-    * names, so that what they begin with decides.
+  /** A migration writes only snapshots. The other provider may have files of the same names, so the
+    * magic bytes decide.
     */
   private def written: Seq[FileSize] = {
     val named = files

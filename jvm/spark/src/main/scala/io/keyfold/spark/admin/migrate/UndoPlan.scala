@@ -2,16 +2,16 @@ package io.keyfold.spark.admin.migrate
 
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 
-/** What giving a migration up deletes, or has deleted.
+/** The undo of a migration, planned or done.
   *
   * @param batch
-  *   the migration's own, which leaves the logs; -1 if it had not begun it
+  *   the migration's own, which is removed from the logs; -1 if it was not begun
   * @param provider
-  *   class that keeps the state from then on
+  *   class that keeps the state afterwards
   * @param files
-  *   of the state that Keyfold has written
+  *   state files that Keyfold wrote
   * @param refusals
-  *   why it cannot be done, a sentence each
+  *   why it is refused, one sentence each
   */
 final case class UndoPlan(
     checkpoint: String,

@@ -3,7 +3,7 @@ package io.keyfold.spark.admin.rescale
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.rescale.StorePlan
 
-/** What a rescale would do to a checkpoint.
+/** The rescale of a checkpoint, planned.
   *
   * @param batch
   *   the rescale's own
@@ -12,11 +12,11 @@ import io.keyfold.rescale.StorePlan
   * @param format
   *   Spark's checkpoint format: 2 if state has ids
   * @param resumes
-  *   whether the batch was begun already, by this rescale, and not finished
+  *   whether this rescale has begun the batch and not finished it
   * @param refusals
-  *   why it cannot be done; nothing is written then
+  *   why it is refused; nothing is written then
   * @param warnings
-  *   what to look at before
+  *   what to check first
   */
 final case class CheckpointPlan(
     location: String,
@@ -32,18 +32,18 @@ final case class CheckpointPlan(
   def lastBatch: Long = batch - 1
   def stores: Seq[StorePlan] = operators.flatMap(_.stores)
 
-  /** How many files of the old layout there are. */
+  /** Number of files of the old layout. */
   def files: Int = stores.flatMap(_.layers).flatMap(_.of).map(_.files.length).sum
 }
 
-/** A rescale that was made.
+/** A finished rescale.
   *
   * @param planFile
   *   in the checkpoint's `keyfold` folder
   * @param references
-  *   how many it has written
+  *   number of references written
   * @param isMine
-  *   whether this run has committed the batch, and not another beside it
+  *   whether this run committed the batch, and not a concurrent one
   */
 final case class Applied(plan: CheckpointPlan, planFile: String, references: Int, isMine: Boolean)
 

@@ -13,8 +13,8 @@ import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointLogs
 
-/** Plans a rescale. It writes nothing. Of the state it reads two or three footers for each old
-  * partition and store: see `StorePlanner`.
+/** Plans a rescale; writes nothing. Reads two or three footers of each old partition and store: see
+  * `StorePlanner`.
   *
   * @param blobs
   *   the checkpoint's `state` folder
@@ -63,7 +63,7 @@ private[admin] final class RescalePlanner(
     result(last, from, if (ids.isEmpty) 1 else 2, resumes, operators)
   }
 
-  /** @return whether this very rescale was begun */
+  /** @return whether this rescale was already begun */
   private def checkBegun(last: Long): Boolean = {
     val begun = logs.lastBegun.getOrElse(last)
     val isRescale = begun == last + 1 && logs.partitions(begun) != logs.partitions(last)
@@ -181,7 +181,9 @@ private[admin] final class RescalePlanner(
         None
     }
 
-  /** Without ids a file of the rescale's version that is there already could be taken for it. */
+  /** Without ids, an existing file of the rescale's version could be mistaken for the rescale's
+    * own.
+    */
   private def checkNoNewer(plan: StorePlan, version: Long): Unit = {
     val stale = parallel(plan.partitions.indices) { q =>
       val folder = StoreLocation(plan.operator, q, plan.store).folder

@@ -16,20 +16,20 @@ import io.keyfold.spark.checkpoint.SinkChoice
 import org.apache.spark.sql.keyfold.CheckpointLogs
 import org.slf4j.LoggerFactory
 
-/** Makes a planned rescale. Each step leaves a checkpoint that runs as before, or tells what to do,
-  * until the last, which makes it run with the new number of partitions:
+/** Runs a planned rescale. Before the last step the checkpoint runs as before, or fails with a
+  * message that says what to do; after it the checkpoint runs with the new number of partitions:
   *
   *   1. the plan file, which keeps old files from being deleted
-  *   1. under checkpoint format v2 the manifest and the references, under fresh ids: nothing leads
+  *   1. under checkpoint format v2 the manifest and the references, under fresh ids: nothing refers
   *      to them yet
-  *   1. the entry of the rescale's batch in the offset log; whoever creates it has won
+  *   1. the entry of the rescale's batch in the offset log; the run that creates it wins
   *   1. under checkpoint format v1 the manifest and the references: their names are fixed, so not
-  *      before
+  *      earlier
   *   1. operator metadata, and the file sink's log
   *   1. the entry in the commit log, which names the references
   *
-  * A rescale that broke off after its batch was begun goes on where it was; one that broke off
-  * before is begun anew, and what it left is removed.
+  * A rescale that failed after its batch was begun is resumed; one that failed before starts over,
+  * and its files are removed.
   */
 private[admin] final class Rescaler(
     logs: CheckpointLogs,
@@ -44,7 +44,7 @@ private[admin] final class Rescaler(
   private val usesIds = plan.format == 2
 
   /** @throws io.keyfold.errors.RescaleRefused
-    *   if the plan was refused, or somebody else has begun the batch
+    *   if the plan was refused, or the batch was begun by another run or the query
     */
   def run(): Applied = {
     if (plan.refusals.nonEmpty) throw plan.refusals.head
@@ -70,7 +70,7 @@ private[admin] final class Rescaler(
     made
   }
 
-  /** Whoever has begun the batch with the same number of partitions wants the same. */
+  /** A concurrent run with the same number of partitions has the same goal. */
   private def decide(made: RescalePlan): Unit = {
     progress(s"beginning batch ${plan.batch} with ${plan.to} partitions")
     if (
@@ -150,10 +150,10 @@ private[admin] final class Rescaler(
       operator.id -> ofStores.transpose.map(_.toArray).toArray
   }.toMap
 
-  /** Removes what other tries of the same batch have left.
+  /** Removes the files of other tries of the same batch.
     *
     * @return
-    *   name of the plan that was committed
+    *   name of the committed plan
     */
   private def tidy(made: RescalePlan): String = {
     val committed = logs.ids(plan.batch).map(_.values.flatten.flatten.toSet)
@@ -172,8 +172,8 @@ private[admin] final class Rescaler(
     }
   }
 
-  /** Without ids its references have the names that those of another plan have, and may name its
-    * manifest: that goes with the plan that was committed.
+  /** Without ids, all plans of a batch have references of the same names, which may need this
+    * plan's manifest. So both stay until the committed plan is settled.
     */
   private def discard(made: RescalePlan): Unit = {
     if (usesIds) {

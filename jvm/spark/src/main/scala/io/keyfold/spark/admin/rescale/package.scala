@@ -1,7 +1,7 @@
 package io.keyfold.spark.admin
 
-/** Duty: a stopped query's checkpoint goes on with another number of partitions. Imports: `errors`,
+/** Duty: changes the number of partitions of a stopped query's checkpoint. Imports: `errors`,
   * `format`, `io`, `model`, `rescale`, `spark`, `spark.checkpoint`, `spark.conf`, `sql.keyfold`.
-  * Threads: one at a time; a second one beside it loses and says so.
+  * Threads: one at a time; a concurrent second run fails with an error.
   */
 package object rescale

@@ -5,11 +5,11 @@ import java.io.IOException
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
-/** Moves files of a checkpoint to a folder of its `keyfold` folder, where they keep their paths,
-  * and back.
+/** Moves files of a checkpoint to a folder below its `keyfold` folder, under the same relative
+  * paths, and back.
   *
   * @param name
-  *   of the folder
+  *   of that folder
   */
 private[admin] final class Aside(checkpoint: String, val name: String, conf: Configuration) {
   private val root = new Path(checkpoint)
@@ -18,7 +18,7 @@ private[admin] final class Aside(checkpoint: String, val name: String, conf: Con
 
   def exists: Boolean = fileSystem.exists(folder)
 
-  /** Paths, relative to the checkpoint, of what is in it, sorted. */
+  /** Sorted paths of the files in the folder, relative to the checkpoint. */
   def files: Seq[String] = {
     val found = fileSystem.listFiles(folder, true)
     Iterator
@@ -30,10 +30,10 @@ private[admin] final class Aside(checkpoint: String, val name: String, conf: Con
       .sorted
   }
 
-  /** Whether there is such a file to be taken. */
+  /** Whether the checkpoint has the file. */
   def canTake(path: String): Boolean = fileSystem.exists(new Path(root, path))
 
-  /** @return false if it is not there */
+  /** @return false if the file does not exist */
   def take(path: String): Boolean = canTake(path) && {
     move(new Path(root, path), new Path(folder, path))
     true

@@ -10,13 +10,13 @@ import io.keyfold.rescale.StorePlanner
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointLogs
 
-/** Takes a stopped query back to an earlier batch that its checkpoint still has, be it from before
-  * a rescale. What is newer is not deleted but set aside, and can be put back until the query has
-  * run.
+/** Rolls a stopped query back to an earlier batch that its checkpoint still has, even one from
+  * before a rescale. Newer files are not deleted but set aside, and can be restored until the query
+  * has run.
   *
-  * The logs come first, newest batch first, commit before offsets: wherever it breaks off, the
-  * checkpoint is that of some batch, and it can be run again. State files, which no log names any
-  * more, come next, and plans of rescales last: they keep old files from being deleted.
+  * Log entries are moved first, newest batch first, commit before offsets: after a failure at any
+  * point the checkpoint is at some batch, and the rollback can be run again. State files, which no
+  * log lists any more, are next, and plans of rescales last: they protect old files from deletion.
   */
 private[admin] final class Rollback(
     logs: CheckpointLogs,
@@ -27,9 +27,9 @@ private[admin] final class Rollback(
   import Rollback._
 
   /** @param dryRun
-    *   only say what would be set aside
+    *   only report the files to set aside
     * @throws io.keyfold.errors.RescaleRefused
-    *   if the batch is not there any more, or the query runs
+    *   if the batch no longer exists, or the query runs
     */
   def to(batch: Long, dryRun: Boolean): RolledBack = {
     requireStopped()
@@ -52,10 +52,10 @@ private[admin] final class Rollback(
     }
   }
 
-  /** Puts back what a rollback has set aside.
+  /** Restores the files that a rollback set aside.
     *
     * @param name
-    *   of the folder that it is in
+    *   of their folder
     * @throws io.keyfold.errors.RescaleRefused
     *   if the query has run since
     */
@@ -91,7 +91,7 @@ private[admin] final class Rollback(
   private def requireStopped(): Unit =
     if (logs.isRunningHere) throw refused("the query runs in this Spark application; stop it first")
 
-  /** All files that the batch's state is made of are there. */
+  /** Checks that all files of the batch's state exist. */
   private def requireState(batch: Long): Unit = {
     val provider = logs.settings(batch).flatMap(_.get(CheckpointLogs.ProviderKey))
     if (!provider.contains(ProviderClass.Keyfold)) {
@@ -112,7 +112,7 @@ private[admin] final class Rollback(
     }
   }
 
-  /** State and operator metadata of later batches, of all partitions that there ever were. */
+  /** State and operator metadata of later batches, in all partitions that ever existed. */
   private def stateFiles(batch: Long): Seq[String] = logs.operators(batch).flatMap { operator =>
     val metadata = logs.operatorVersions(operator.id).filter(_ > batch)
     val partitions = logs.partitionFolders(operator.id)
@@ -126,7 +126,7 @@ private[admin] final class Rollback(
     metadata.map(b => s"state/${operator.id}/_metadata/v2/$b") ++ state.flatten
   }
 
-  /** Manifests before plans. */
+  /** Manifests first, then plans. */
   private def plans(batch: Long): Seq[String] = {
     val listed = blobs.list(RescalePlan.Folder)
     val found = listed.filter(Manifest.parseName(_).exists(_._1 > batch)) ++

@@ -1,15 +1,15 @@
 package io.keyfold.spark.admin.rollback
 
-/** A query that was taken to another batch, or may be.
+/** The result of a rollback or its undo, or of its dry run.
   *
   * @param batch
-  *   its last one now
+  *   the last batch afterwards
   * @param from
-  *   its last one before
+  *   the last batch before
   * @param aside
-  *   folder of the checkpoint's `keyfold` folder that has what was newer; nothing: it was not done
+  *   folder below the checkpoint's `keyfold` folder with the newer files; None: dry run
   * @param files
-  *   how many were moved, or would be
+  *   number of files moved, or to move
   */
 final case class RolledBack(
     location: String,

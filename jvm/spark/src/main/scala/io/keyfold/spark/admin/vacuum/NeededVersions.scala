@@ -10,8 +10,8 @@ import io.keyfold.format.{Ancestor, FileKind, FileReader}
 import io.keyfold.io.BlobStore
 import io.keyfold.model.VersionId
 
-/** The versions of one store of one partition that some batches are made of: their own, and what
-  * these build on, down to where no file tells any more. Footers are read, and no blocks.
+/** The versions of one store of one partition that some batches need: their own and their
+  * ancestors, as far down as files show them. Reads footers, no blocks.
   *
   * @param blobs
   *   the checkpoint's `state` folder
@@ -29,7 +29,7 @@ private[admin] final class NeededVersions(
   batches.foreach(add)
   private val oldest = versions.iterator.map(_.version).minOption.getOrElse(0L)
 
-  /** What is older than all that is known may be needed, for all that can be told. */
+  /** Versions older than all known ones may be needed too. */
   def contains(version: VersionId): Boolean =
     versions.contains(version) || version.version < oldest
 

@@ -8,7 +8,7 @@ import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointLogs
 
-/** What the batches in the commit log need of the files below `state`.
+/** Decides which files below `state` the batches in the commit log need.
   *
   * @param blobs
   *   the checkpoint's `state` folder
@@ -33,7 +33,7 @@ private[admin] final class RetainedBatches(
     )
   }
 
-  /** None where Spark cannot tell, as where there is a folder of an operator it does not know. */
+  /** Empty for operators that Spark does not know, as may be the case for folders below `state`. */
   private lazy val stores = batches.headOption
     .fold(Seq.empty[CheckpointLogs.Operator])(newest => logs.operators(newest.number))
     .map(operator => operator.id.toString -> operator.stores)
@@ -41,7 +41,7 @@ private[admin] final class RetainedBatches(
 
   private val needed = mutable.Map.empty[String, NeededVersions]
 
-  /** Why a file must stay; nothing if no batch needs it.
+  /** Why a file must stay; None if no batch needs it.
     *
     * @param path
     *   relative to the checkpoint, below `state`
@@ -82,7 +82,7 @@ private[admin] final class RetainedBatches(
   private def mayHave(operator: String, store: Option[String]): Boolean =
     stores.get(operator).forall(_.contains(store.getOrElse(StoreLocation.DefaultStore)))
 
-  /** Of all stores of a partition, since ids are not those of two. */
+  /** Versions of all stores of a partition: ids are unique, so stores need not be told apart. */
   private def versions(operator: String, partition: Int): Seq[VersionId] = batches.flatMap {
     batch =>
       val ids = batch.ids match {
@@ -96,13 +96,13 @@ private[admin] final class RetainedBatches(
 
 private[spark] object RetainedBatches {
 
-  /** Names that only Spark's RocksDB provider gives. */
+  /** File names that only Spark's RocksDB provider uses. */
   private val RocksDb = """SSTs|\d+(_[^/.]+)*\.(zip|changelog)"""
 
   /** @param ids
-    *   by operator, partition and store; nothing under checkpoint format v1
+    *   by operator, partition and store; None under checkpoint format v1
     * @param partitions
-    *   nothing: not known
+    *   None: not known
     */
   private final case class Batch(
       number: Long,

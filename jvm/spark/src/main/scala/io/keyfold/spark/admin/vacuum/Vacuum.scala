@@ -6,16 +6,16 @@ import io.keyfold.io.BlobStore
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
-/** Deletes files of a checkpoint that a check has found to be of no use. What to delete is for the
-  * check to say; here is the last line of defence, whatever it says: no file goes that a retained
-  * batch needs, and nothing that is young, as a batch that runs may be about to commit it.
+/** Deletes files of a checkpoint that a check has found to be unreferenced. As a last line of
+  * defence, whatever the check says, it deletes no file that a retained batch needs, and no young
+  * file, which a running batch may be about to commit.
   *
   * @param blobs
   *   the checkpoint's `state` folder
   * @param nowMs
   *   milliseconds since 1970
   * @param ageMs
-  *   how long something must not have changed
+  *   minimum time since the last change of a file to be deleted
   */
 final class Vacuum(
     logs: CheckpointLogs,
@@ -26,14 +26,14 @@ final class Vacuum(
     progress: String => Unit
 ) {
 
-  /** Batch of the newest rescale whose old files are kept. */
+  /** Batch of the newest rescale that still keeps old files. */
   private val rescaled =
     files.list("keyfold").flatMap(file => RescalePlan.parseName(file.name)).map(_._1).maxOption
 
   /** @param paths
     *   of files and folders, relative to the checkpoint
     * @param dryRun
-    *   only say what would be deleted
+    *   only report what would be deleted
     * @throws io.keyfold.errors.Invalid
     *   if one of them is in use; nothing is deleted then
     */
@@ -73,7 +73,7 @@ final class Vacuum(
     val named = for ((path, found) <- below; file <- found) yield (path, file.path)
     def versionOf(file: String) =
       FileKind.parse(file.drop(file.lastIndexOf('/') + 1)).map(_._1.version)
-    // A listing that lags need not have the batch that has made a file.
+    // A listing that lags may lack the batch that wrote a file.
     val batches = files.list("commits").flatMap(_.name.toLongOption) ++
       named.flatMap { case (_, file) => versionOf(file).map(_ - 1).filter(_ >= 0) }
     val retained = new RetainedBatches(logs, blobs, batches)

@@ -1,10 +1,10 @@
 package io.keyfold.spark.admin.vacuum
 
-/** Something that is not needed.
+/** An unreferenced file or folder.
   *
   * @param path
-  *   of a file or folder, relative to the checkpoint
+  *   relative to the checkpoint
   * @param isOld
-  *   whether it may go
+  *   whether it may be deleted
   */
 final case class Waste(path: String, bytes: Long, isOld: Boolean)

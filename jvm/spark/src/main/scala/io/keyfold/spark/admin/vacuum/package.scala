@@ -1,6 +1,6 @@
 package io.keyfold.spark.admin
 
-/** Duty: deletes unreferenced files, and refuses where a retained batch needs one. Imports:
+/** Duty: deletes unreferenced files, and refuses files that a retained batch needs. Imports:
   * `errors`, `format`, `io`, `model`, `spark.conf`, `sql.keyfold`. Threads: one at a time; the
   * query may be running.
   */
