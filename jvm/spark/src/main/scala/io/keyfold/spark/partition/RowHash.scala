@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Murmur3HashFunction, UnsafeRow
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
-/** Hash of a row's key, which says where the row lives. An instance serves one thread. */
+/** The partition hash of a row's key. An instance serves one thread. */
 trait RowHash {
   def apply(key: UnsafeRow): Int
 }
@@ -12,12 +12,12 @@ trait RowHash {
 object RowHash {
 
   /** @param columns
-    *   the types of the first columns, which count
+    *   the types of the leading columns, which are hashed
     */
   def ofColumns(columns: Seq[DataType], seed: Int): RowHash = new ColumnsHash(columns, seed)
 
   /** @param path
-    *   a column and, if it is a field of that which counts, the field; and so on
+    *   index of a column, then, for a field of a struct, the index of the field, and so on
     */
   def ofField(schema: StructType, path: Seq[Int], seed: Int): RowHash = {
     val hash = ColumnHash.ofField(schema, path)
@@ -25,10 +25,10 @@ object RowHash {
   }
 }
 
-/** What Spark's `HashPartitioning` computes of the first columns of a row: each column's hash is
-  * the seed of the next, and a null leaves it as it is (`org.apache.spark.sql.catalyst.expressions.
-  * HashExpression`). Spark generates code for that, which takes milliseconds to get hold of; this
-  * takes nothing, as every batch needs one.
+/** The hash that Spark's `HashPartitioning` computes for the first columns of a row: each column's
+  * hash is the seed of the next, and nulls are skipped (`org.apache.spark.sql.catalyst.expressions.
+  * HashExpression`). Spark's generated code takes milliseconds to obtain, and every batch needs
+  * one; this class needs no set-up.
   *
   * @param columns
   *   the types of these columns, in order
@@ -49,14 +49,14 @@ private[spark] final class ColumnsHash(columns: Seq[DataType], seed: Int) extend
   }
 }
 
-/** Hash of one column that is not null. */
+/** Hash of one non-null column. */
 private[spark] sealed abstract class ColumnHash {
   def of(row: UnsafeRow, column: Int, seed: Int): Int
 }
 
 private[spark] object ColumnHash {
 
-  /** Of a column, given that the row that it is in has this schema. */
+  /** The hash of a column or field of rows with this schema. */
   def ofField(schema: StructType, path: Seq[Int]): ColumnHash =
     (path, schema(path.head).dataType) match {
       case (Seq(_), column)                 => of(column)
@@ -78,7 +78,7 @@ private[spark] object ColumnHash {
     case other              => new OfOther(other)
   }
 
-  /** As `UnsafeRow.getStruct`, without a new row. */
+  /** Like `UnsafeRow.getStruct`, without a new row. */
   private def struct(row: UnsafeRow, column: Int, into: UnsafeRow): UnsafeRow = {
     val place = row.getLong(column)
     into.pointTo(row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt)
@@ -105,7 +105,7 @@ private[spark] object ColumnHash {
       Murmur3_x86_32.hashInt(row.getInt(column), seed)
   }
 
-  /** Also of decimals that a long can hold: a row has them unscaled. */
+  /** Also decimals that fit a long: a row stores them unscaled. */
   private object OfLong extends ColumnHash {
     override def of(row: UnsafeRow, column: Int, seed: Int): Int =
       Murmur3_x86_32.hashLong(row.getLong(column), seed)
@@ -158,7 +158,7 @@ private[spark] object ColumnHash {
     }
   }
 
-  /** What is rare in keys: Spark's own hash, without code. */
+  /** Types that are rare in keys: Spark's own hash, interpreted. */
   private final class OfOther(dataType: DataType) extends ColumnHash {
     override def of(row: UnsafeRow, column: Int, seed: Int): Int =
       Murmur3HashFunction.hash(row.get(column, dataType), dataType, seed.toLong).toInt

@@ -1,6 +1,6 @@
 package io.keyfold.spark
 
-/** Duty: which partition a row belongs to, as Spark and Flink have it. Imports: `group`, `model`.
-  * Threads: no state.
+/** Duty: assigns rows to partitions, as Spark and Flink do. Imports: `group`, `model`. Threads: no
+  * state.
   */
 package object partition

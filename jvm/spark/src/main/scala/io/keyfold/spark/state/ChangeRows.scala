@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.RecordType
 import org.apache.spark.sql.keyfold.ChangeIterator
 
-/** A change feed as Spark reads it: the kind of record, key, value (null if removed), and the batch
-  * whose commit made the version. Net changes: a key that a batch wrote twice comes once, and one
-  * that it put and removed again does not come. Rows are reused.
+/** A change feed in Spark's form: record type, key, value (null if removed), and the batch that
+  * committed the version. These are net changes: a key that a batch wrote twice comes once, and a
+  * key that it put and removed again does not come. Rows are reused.
   */
 private[spark] final class ChangeRows(feed: ChangeFeed, schema: FamilySchema)
     extends ChangeIterator {

@@ -9,9 +9,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.SparkPrivate
 
-/** A column family of a view, in rows instead of bytes. Belongs to one task.
+/** A column family of a view, with rows instead of bytes. Belongs to one task.
   *
-  * Rows handed out stay unchanged until the task ends; the row objects of an iterator are reused.
+  * Returned rows stay unchanged until the task ends; the row objects of an iterator are reused.
   *
   * @param index
   *   of the family in the view; -1 if the view has no rows of it
@@ -72,7 +72,7 @@ private[spark] final class ColumnFamily(view: StoreView, schema: FamilySchema, i
   def put(txn: StoreTxn, key: UnsafeRow, value: UnsafeRow): Unit =
     txn.put(index, hashOf(key), keys.encode(key), values.encode(value))
 
-  /** Puts values in the place of all that the key has. */
+  /** Replaces all values of a key. */
   def putAll(txn: StoreTxn, key: UnsafeRow, rows: Array[UnsafeRow]): Unit = {
     requireMultiValue("putList")
     if (rows.isEmpty) remove(txn, key)

@@ -3,7 +3,7 @@ package io.keyfold.spark.state
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 
-/** What read and write stores have in common. */
+/** Methods shared by read and write stores. */
 private[spark] trait FamilyReads extends ReadStateStore {
   protected def families: StoreFamilies
 

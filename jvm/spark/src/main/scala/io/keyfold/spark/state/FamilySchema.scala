@@ -7,15 +7,15 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 
-/** A column family as Spark describes it, and as Keyfold keeps it.
+/** A column family in Spark's and in Keyfold's description.
   *
   * @param key
-  *   how its keys are encoded; `key.keySchema` is what its rows have. (Spark's other argument, the
-  *   key schema, lacks a column in joins of format 4.)
+  *   encoding of its keys; `key.keySchema` is the schema of its key rows. (Spark's other argument,
+  *   the key schema, lacks a column in joins of format 4.)
   * @param schemas
-  *   Avro's, if its rows are kept so
+  *   schemas by id, if its rows are encoded as Avro
   * @param validate
-  *   told of each row that is read
+  *   called with each row that is read
   */
 private[spark] final class FamilySchema(
     val name: String,
@@ -53,7 +53,7 @@ private[spark] final class FamilySchema(
   ): Boolean = this.key == key && this.value == value &&
     this.multiValue == multiValue && this.internal == internal
 
-  /** Of a family that it does not use, such as Python's default one, Spark has no schema. */
+  /** Spark has no schema of families that it does not use, such as the default one in Python. */
   private def schemaId(isKey: Boolean): Int = schemas.fold(0) { provider =>
     try provider.getCurrentStateSchemaId(name, isKey).toInt
     catch { case _: UnsupportedOperationException => 0 }
@@ -64,6 +64,6 @@ private[spark] final class FamilySchema(
   def newKeys(): KeyCodec = avro.fold(KeyCodec.of(key))(_.keys)
   def newValues(): ValueCodec = avro.fold[ValueCodec](new RowValueCodec)(_.values)
 
-  /** The hash that decides where a row lives, by the rule that the version's files name. */
+  /** The hash that decides a row's partition, by the rule that the version's files name. */
   def newHash(rule: String): RowHash = PartitionKey.named(rule, key.keySchema).newHash()
 }

@@ -7,11 +7,12 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 
-/** What Spark has told a provider of its column families: it tells a write store, gives that up,
-  * and reads from another. Which families there are is a matter of the version.
+/** The column family schemas that Spark has declared to a provider. Kept by the provider, because
+  * Spark may declare them to a write store, abort it, and read from another store. Which families
+  * exist depends on the version.
   *
   * @param columnFamilies
-  *   whether there may be others than the default one
+  *   whether there may be families other than the default one
   * @param avroSchemas
   *   schemas of the rows, if Spark has them
   */
@@ -35,7 +36,7 @@ private[spark] final class FamilySchemas(
     schema(Default, defaultKey, defaultValue, defaultMultiValue, internal = false)
   register(default)
 
-  /** The schema of a family that is so described: the one that is registered, if it is the same. */
+  /** The schema of a family with this description: the registered one if it is the same. */
   def schema(
       name: String,
       key: KeyStateEncoderSpec,
@@ -46,7 +47,8 @@ private[spark] final class FamilySchemas(
     .filter(_.isDescribedBy(key, value, multiValue, internal))
     .getOrElse {
       avroSchemas match {
-        // Spark's own tests have no schema files: their provider of schemas is told by the store's.
+        // Spark's own tests have no schema files: the store passes schemas to their schema
+        // provider.
         case Some(test: TestStateSchemaProvider) => test.captureSchema(name, key.keySchema, value)
         case _                                   => ()
       }
@@ -60,7 +62,7 @@ private[spark] final class FamilySchemas(
   }
 
   /** @throws org.apache.spark.sql.execution.streaming.state.StateStoreUnsupportedOperationOnMissingColumnFamily
-    *   or another of Spark's errors, if there can be no such family
+    *   or another of Spark's errors, if such a family cannot exist
     */
   def apply(operation: String, name: String): FamilySchema = {
     if (name != Default) {
@@ -75,7 +77,7 @@ private[spark] final class FamilySchemas(
   def missing(operation: String, name: String): Throwable =
     StateStoreErrors.unsupportedOperationOnMissingColumnFamily(operation, name)
 
-  /** As Spark's RocksDB provider has it.
+  /** Checks a name as Spark's RocksDB provider does.
     *
     * @throws org.apache.spark.sql.execution.streaming.state.StateStoreCannotUseColumnFamilyWithInvalidName
     *   or another of Spark's errors, if a family of that name cannot be created or dropped
@@ -103,7 +105,7 @@ private[spark] final class FamilySchemas(
       throw StateStoreErrors.cannotUseColumnFamilyWithInvalidName(operation, name)
     }
 
-  /** Checks, once, that a stored row of the default family fits the query's schema. */
+  /** Checks once that a stored row of the default family fits the query's schema. */
   private def validate(key: KeyStateEncoderSpec, value: StructType)(
       keyRow: UnsafeRow,
       valueRow: UnsafeRow
@@ -115,7 +117,7 @@ private[spark] final class FamilySchemas(
 
 private[spark] object FamilySchemas {
 
-  /** As Spark's error messages call it. */
+  /** Keyfold's name in Spark's error messages. */
   val Provider = "KeyfoldStateStoreProvider"
 
   val Default: String = StateStore.DEFAULT_COL_FAMILY_NAME

@@ -7,8 +7,8 @@ import io.keyfold.store.{StoreTxn, VersionedStore}
 import io.keyfold.store.file.StoreCounters
 import org.apache.spark.sql.execution.streaming.state._
 
-/** Keyfold's custom metrics. Counts are what happened since the store reported last, maintenance in
-  * between included; sizes are as of now. All are of one store, since Spark shows sums of stores.
+/** Keyfold's custom metrics. Counts cover the time since the store's last report, including
+  * maintenance; sizes are current. All are per store, because Spark adds up the stores.
   */
 object KeyfoldMetrics {
   private final case class Counted(metric: StateStoreCustomMetric, of: StoreCounters => LongAdder)
@@ -42,7 +42,7 @@ object KeyfoldMetrics {
     size("keyfoldFreeBytes", "of both, bytes that neither rows nor their index take") -> (_.free)
   )
 
-  /** With the names of Spark's RocksDB provider, whose meaning they have. */
+  /** These have the names and meanings of metrics of Spark's RocksDB provider. */
   private val internalKeys =
     sum("rocksdbNumInternalColFamiliesKeys", "rows of internal column families")
   private val externalFamilies = sum("rocksdbNumExternalColumnFamilies", "column families")

@@ -4,8 +4,8 @@ import io.keyfold.store.StoreView
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.execution.streaming.state._
 
-/** A committed version to read. Released by the caller or, since Spark does not always, when the
-  * task ends.
+/** A committed version to read. Released by the caller or, because Spark does not always do it, at
+  * the end of the task.
   */
 private[spark] final class KeyfoldReadStore(
     override val id: StateStoreId,

@@ -7,15 +7,15 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.SparkPrivate
 import org.apache.spark.sql.types.StructType
 
-/** A version being written by one task; given up when the task ends without a commit. Rows handed
-  * out stay until then.
+/** A version being written by one task; aborted if the task ends without a commit. Returned rows
+  * stay valid until the task ends.
   *
   * @param baseId
   *   unique id of the version it builds on, as Spark passed it
   * @param newId
   *   unique id of this attempt; none under checkpoint format v1
   * @param onCommit
-  *   told the new version once it is durable
+  *   called with the new version once it is durable
   * @param currentMetrics
   *   metrics of the provider, for this store
   */
@@ -83,7 +83,7 @@ private[spark] final class KeyfoldStateStore(
     StateStoreCheckpointInfo(id.partitionId, version + 1, newId, baseId)
 
   /** @param keySchema
-    *   not used: `spec` has it, and in joins of format 4 only there it is whole
+    *   not used: `spec` has it, and in joins of format 4 only that one is complete
     */
   override def createColFamilyIfAbsent(
       family: String,

@@ -5,10 +5,10 @@ import io.keyfold.map.RowCursor
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 
-/** A cursor as Spark's iterators are: `hasNext` looks ahead, `next` reuses its pair.
+/** Adapts a cursor to Spark's iterators: `hasNext` looks ahead, `next` reuses its pair.
   *
   * @param all
-  *   one pair for each value of a key instead of one for a key
+  *   one pair per value instead of one per key
   */
 private[spark] final class RowPairs(rows: RowCursor, schema: FamilySchema, all: Boolean)
     extends Iterator[UnsafeRowPair] {

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 /** The values of one key; `next` reuses its row.
   *
   * @param rows
-  *   has that key and no other, or nothing
+  *   has only that key, or nothing
   */
 private[spark] final class RowValues(rows: RowCursor, schema: FamilySchema)
     extends Iterator[UnsafeRow] {

@@ -9,13 +9,13 @@ import org.apache.spark.SparkConf
 import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
 import org.slf4j.LoggerFactory
 
-/** The memory that all stores of this JVM share. */
+/** The memory pool shared by all stores of this JVM. */
 private[spark] object StateMemory {
   private val log = LoggerFactory.getLogger(getClass)
   private var shared: Option[(PagePool, Long)] = None
 
   /** @param maxBytes
-    *   as set; nothing: the default. Counts only when it is the first.
+    *   the setting; None: the default. Only the first call's value counts.
     */
   def pool(maxBytes: Option[Long]): PagePool = synchronized {
     val (pool, budget) = shared.getOrElse {
@@ -43,15 +43,15 @@ private[spark] object StateMemory {
     ManagementFactory.getPlatformMXBean(classOf[OperatingSystemMXBean]).getTotalMemorySize
   )
 
-  /** Of executors that share a machine each takes its own share, so that together they do not take
-    * more than one would.
+  /** Executors that share a machine each take a share, so that together they take no more than one
+    * executor would.
     *
     * @param conf
-    *   nothing: Spark does not run
+    *   None: Spark does not run
     * @param heap
-    *   most bytes of this JVM's heap
+    *   maximum heap of this JVM in bytes
     * @param machine
-    *   bytes of memory of the machine, or of the container
+    *   memory of the machine or container in bytes
     */
   def defaultBytes(conf: Option[SparkConf], heap: Long, machine: Long): Long =
     conf.flatMap(SparkPrivate.memoryOverhead) match {

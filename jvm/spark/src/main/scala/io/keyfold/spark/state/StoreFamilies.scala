@@ -6,7 +6,7 @@ import io.keyfold.errors.FamilyMismatch
 import io.keyfold.store.StoreView
 import org.apache.spark.sql.keyfold.SparkPrivate
 
-/** The column families of a view, by the names that Spark calls them. Belongs to one task. */
+/** The column families of a view, by Spark's names. Belongs to one task. */
 private[spark] final class StoreFamilies(view: StoreView, schemas: FamilySchemas) {
   import FamilySchemas.Default
 
@@ -17,12 +17,12 @@ private[spark] final class StoreFamilies(view: StoreView, schemas: FamilySchemas
   if (!schemas.columnFamilies) apply("open", Default)
 
   /** @param operation
-    *   as Spark's errors call it
+    *   name of the operation in Spark's errors
     * @throws org.apache.spark.sql.execution.streaming.state.StateStoreUnsupportedOperationOnMissingColumnFamily
     *   or another of Spark's errors, if the version has no such family
     */
   def apply(operation: String, name: String): ColumnFamily =
-    // Operators hand in one and the same string for each row.
+    // Operators pass the same String instance for each row.
     if (name eq lastName) lastRows
     else {
       lastRows = opened.getOrElseUpdate(name, open(operation, name))
@@ -33,7 +33,7 @@ private[spark] final class StoreFamilies(view: StoreView, schemas: FamilySchemas
   private def open(operation: String, name: String): ColumnFamily = {
     val schema = schemas(operation, name)
     val index = indexOf(schema)
-    // Version 0 has no families, not even the one that every other has.
+    // Version 0 has no families, not even the default one.
     if (index < 0 && name != Default) throw schemas.missing(operation, name)
     new ColumnFamily(view, schema, index)
   }
@@ -44,7 +44,7 @@ private[spark] final class StoreFamilies(view: StoreView, schemas: FamilySchemas
 
   def names: Set[String] = view.families.map(_.spec.name).toSet + Default
 
-  /** Families have come or gone. */
+  /** Must be called after families were created or dropped. */
   def changed(): Unit = {
     opened.clear()
     lastName = null
@@ -54,7 +54,7 @@ private[spark] final class StoreFamilies(view: StoreView, schemas: FamilySchemas
 
 private[spark] object StoreFamilies {
 
-  /** Runs `body`, a mismatch of whose family becomes Spark's error. */
+  /** Runs `body` and converts a family mismatch to Spark's error. */
   def matching[T](name: String)(body: => T): T =
     try body
     catch {

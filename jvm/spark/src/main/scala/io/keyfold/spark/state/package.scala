@@ -1,6 +1,6 @@
 package io.keyfold.spark
 
-/** Duty: Spark's stores on top of versions: column families, rows to bytes and back, metrics.
+/** Duty: Spark's state stores on top of versions: column families, conversion of rows, metrics.
   * Imports: `errors`, `map`, `mem`, `model`, `spark.conf`, `spark.encoding`, `spark.partition`,
   * `sql.keyfold`, `store`, `store.file`. Threads: a store belongs to its task; metrics and memory
   * any.

@@ -33,7 +33,8 @@ private[admin] final class RetainedBatches(
     )
   }
 
-  /** Empty for operators that Spark does not know, as may be the case for folders below `state`. */
+  /** Empty if Spark cannot list the operators, for example if there is a folder of an unknown one.
+    */
   private lazy val stores = batches.headOption
     .fold(Seq.empty[CheckpointLogs.Operator])(newest => logs.operators(newest.number))
     .map(operator => operator.id.toString -> operator.stores)

@@ -24,13 +24,13 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
 
   def resolve(path: String): Path = new Path(root, path)
 
-  /** The files in a folder; none if it is not there. Hidden ones are left out. */
+  /** The files in a folder, without hidden ones; empty if the folder does not exist. */
   def list(path: String): Seq[FileSize] = visible(path).filter(_.isFile).map(size(path, _))
 
-  /** Whether nothing is in it, not even a folder or a hidden file. */
+  /** Whether the folder is empty, without even folders or hidden files. */
   def isEmpty: Boolean = entries("").isEmpty
 
-  /** The file of that path, be it hidden, or the files below the folder. */
+  /** The file with this path, hidden or not, or else the files below this folder. */
   def below(path: String): Seq[FileSize] = {
     val slash = path.lastIndexOf('/')
     val folder = path.take(math.max(slash, 0))
@@ -43,10 +43,10 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     .filter(_.isDirectory)
     .flatMap(directory => walk(s"$path/${directory.getPath.getName}"))
 
-  /** Copies a file to the same place below another folder; it is there whole or not at all.
+  /** Copies a file atomically to the same path below another folder.
     *
     * @throws java.io.FileNotFoundException
-    *   if it is not there
+    *   if it does not exist
     */
   def copy(path: String, to: CheckpointFiles): Unit = {
     val in = manager.open(resolve(path))
@@ -90,7 +90,7 @@ object CheckpointFiles {
   /** @param path
     *   relative to the checkpoint
     * @param modifiedMs
-    *   since 1970; 0 if it was not asked for
+    *   milliseconds since 1970; 0 if not known
     */
   final case class FileSize(path: String, bytes: Long, modifiedMs: Long = 0) {
     def name: String = path.drop(path.lastIndexOf('/') + 1)
@@ -99,8 +99,8 @@ object CheckpointFiles {
   private val BufferBytes = 1 << 20
   private val Temporary = """\..+\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.TID\d+)?\.tmp"""
 
-  /** Whether Spark's checkpoint file manager gives a file this name while it is written. One whose
-    * writer has been killed stays.
+  /** Whether this is the name of a temporary file of Spark's checkpoint file manager. Such a file
+    * remains if its writer is killed.
     */
   def isTemporary(name: String): Boolean = name.matches(Temporary)
 }

@@ -20,19 +20,20 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.util.Utils
 import org.slf4j.LoggerFactory
 
-/** The only place that uses what Spark keeps to itself. */
+/** The uses of Spark's private API that all Spark lines share. */
 object SparkPrivate {
   private val log = LoggerFactory.getLogger("io.keyfold.spark.KeyfoldExtensions")
 
-  /** What tells executors of jars. */
+  /** Settings that give executors jars. */
   private val JarSettings =
     Seq("spark.jars", "spark.yarn.dist.jars", "spark.executor.extraClassPath")
 
-  /** Tells the driver that a version is committed, which it checks under `foreachBatch`. */
+  /** Reports a committed version to the driver, which checks it under `foreachBatch`. */
   def reportCommit(id: StateStoreId, version: Long, conf: Configuration): Unit =
     StateStore.reportCommitToCoordinator(version, id, conf)
 
-  /** Tells the driver that a snapshot is durable; without it Spark forces one at every batch.
+  /** Reports a durable snapshot to the driver; without the report Spark forces a snapshot at every
+    * batch.
     *
     * @param nowMs
     *   wall clock in milliseconds since 1970
@@ -43,10 +44,10 @@ object SparkPrivate {
       StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(provider, version, nowMs)
     }
 
-  /** Settings of the application that runs in this JVM; nothing if none does. */
+  /** Settings of the application that runs in this JVM; None if there is none. */
   def conf: Option[SparkConf] = Option(SparkEnv.get).map(_.conf)
 
-  /** Bytes that an executor may take beside its heap; nothing if nobody keeps it to that. */
+  /** Bytes that an executor may use beside its heap; None if no cluster manager limits it. */
   def memoryOverhead(conf: SparkConf): Option[Long] =
     Option.when(conf.get("spark.master", "").matches("(yarn|k8s).*")) {
       val heap = conf.get(EXECUTOR_MEMORY)
@@ -58,9 +59,9 @@ object SparkPrivate {
   /** Id of the application whose driver this is. */
   def application: Option[String] = SparkContext.getActive.map(_.applicationId)
 
-  /** Sends executors the jar that the driver has a class from, if Spark was given it for the driver
-    * only: their tasks would end with a ClassNotFoundException, which tells nobody what to do. A
-    * jar that lies beside Spark's own is taken to lie there on every machine.
+  /** Sends executors the jar of a class if Spark was given the jar for the driver only: tasks would
+    * fail with a ClassNotFoundException, which does not say what to do. A jar beside Spark's own is
+    * assumed to be on every machine.
     */
   def sendToExecutors(of: Class[_]): Unit =
     for {
@@ -73,12 +74,12 @@ object SparkPrivate {
       context.addJar(jar.toUri.toString)
     }
 
-  /** The jar file that a class comes from; nothing if it comes from elsewhere. */
+  /** The jar file of a class; None if the class comes from elsewhere. */
   def jarOf(cls: Class[_]): Option[java.nio.file.Path] =
     Option(cls.getProtectionDomain.getCodeSource)
       .flatMap(source => Option(source.getLocation))
       .filter(url => url.getProtocol == "file" && url.getPath.endsWith(".jar"))
-      // Some class loaders are given locations with spaces in them, which are no URIs.
+      // Some class loaders have locations with spaces, which are not valid URIs.
       .map(url =>
         Try(java.nio.file.Path.of(url.toURI)).getOrElse(java.nio.file.Path.of(url.getPath))
       )
@@ -91,29 +92,29 @@ object SparkPrivate {
       )
     )
 
-  /** Spark's error for a state that cannot be loaded, with the reason in its message: the message
-    * of a cause does not reach the user of a streaming query.
+  /** Spark's error for state that cannot be loaded, with the reason in its message, because users
+    * of a streaming query do not see the message of a cause.
     */
   def cannotLoad(cause: Throwable): Throwable =
     withReason(StateStoreErrors.cannotLoadStore(cause), cause)
 
-  /** Spark's error for a file of the state that is not there, with the reason in its message. */
+  /** Spark's error for a missing state file, with the reason in its message. */
   def cannotRead(path: String, cause: Throwable): Throwable =
     withReason(
       QueryExecutionErrors.failedToReadStreamingStateFileError(new Path(path), cause),
       cause
     )
 
-  /** Spark's error for a commit that failed, with the reason in its message. */
+  /** Spark's error for a failed commit, with the reason in its message. */
   def cannotCommit(store: String, cause: Throwable): Throwable =
     withReason(QueryExecutionErrors.failedToCommitStateFileError(store, cause), cause)
 
-  /** Spark's error for a row that does not fit its checksum. */
+  /** Spark's error for a row that does not match its checksum. */
   def corruptRow(store: String, expected: Int, computed: Int, cause: Throwable): Throwable =
     withReason(StateStoreErrors.rowChecksumVerificationFailed(store, expected, computed), cause)
 
-  /** Spark's error for a column family that is not as it was. (The constructor of its own class
-    * names other parameters than the message has, and fails.)
+  /** Spark's error for a column family that has changed. (The constructor of its own class passes
+    * wrong parameter names for the message, and fails.)
     */
   def familyMismatch(family: String, before: String, wanted: String): Throwable =
     new SparkUnsupportedOperationException(

@@ -16,16 +16,16 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
-/** All rows of a batch's state, read with the provider that batch ran with, and written as the
-  * state of the batch after it with other settings, another provider among them; a task a
-  * partition. Neither log is touched, nor a file that was there.
+/** Reads all rows of a batch's state with the batch's provider and writes them as the state of the
+  * next batch with other settings, including another provider; one task per partition. Changes no
+  * log and no existing file.
   *
   * (Spark's own `StateRewriter` cannot read HDFSBacked.)
   *
   * @param of
   *   the batch whose state is read; it must be committed
   * @param settings
-  *   those of the batch to be written that differ
+  *   changed settings of the batch to write
   */
 final class StateRewrite(
     session: SparkSession,
@@ -39,8 +39,7 @@ final class StateRewrite(
   private val shared = SerializableConfiguration.broadcast(session.sparkContext, hadoopConf)
 
   /** @return
-    *   ids of the state written, by operator, partition and store; nothing under checkpoint format
-    *   v1
+    *   ids of the state written, by operator, partition and store; None under checkpoint format v1
     */
   def write(): Option[Map[Long, Array[Array[String]]]] = {
     val written = logs.metadata(of).map { operator =>
@@ -98,8 +97,8 @@ final class StateRewrite(
     StateStoreConf(conf)
   }
 
-  /** Families whose keys have several values: of transformWithState's lists, and of joins with
-    * state format 4.
+  /** Families with several values per key: transformWithState's lists, and joins with state format
+    * 4.
     */
   private def listsOf(operator: OperatorStateMetadata): Set[String] = operator match {
     case v2: OperatorStateMetadataV2
@@ -130,7 +129,7 @@ final class StateRewrite(
     ).readSchemaFile().map(withEncoder(_, store))
   }
 
-  /** Schema files of the first version tell no encoder; the operator's metadata do. */
+  /** Schema files of the first version have no key encoder; the operator's metadata have it. */
   private def withEncoder(schema: StateStoreColFamilySchema, store: StateStoreMetadata) = {
     val byMetadata =
       if (store.numColsPrefixKey > 0)

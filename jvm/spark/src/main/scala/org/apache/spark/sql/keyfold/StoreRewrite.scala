@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
-/** A column family to be copied.
+/** A column family to copy.
   *
   * @param multiValue
   *   whether a key has several values
@@ -32,15 +32,14 @@ private final case class RewrittenFamily(schema: StateStoreColFamilySchema, mult
     }
 }
 
-/** One store of one operator, and how to copy a version of it from one provider to another. Goes to
-  * executors.
+/** Copies a version of one store of one operator from one provider to another. Sent to executors.
   *
   * @param version
-  *   to be read; the next is written
+  *   the version to read; the next one is written
   * @param ids
   *   of that version, by partition
   * @param schemaFiles
-  *   schemas by id, if the operator has such
+  *   schemas by id, if the operator has them
   */
 private final class StoreRewrite(
     root: String,
@@ -57,10 +56,10 @@ private final class StoreRewrite(
 ) extends Serializable {
   private val columnFamilies = families.exists(_.name != StateStore.DEFAULT_COL_FAMILY_NAME)
 
-  /** In a task.
+  /** Runs in a task.
     *
     * @return
-    *   id of what was written, if it has one
+    *   id of the version written, if it has one
     */
   def write(partition: Int): Option[String] = {
     val source = provider(partition, from)
@@ -89,7 +88,7 @@ private final class StoreRewrite(
       copy.getStateStoreCheckpointInfo().stateStoreCkptId
     } finally if (!copy.hasCommitted) copy.abort()
 
-  /** Values of a key come one after the other. */
+  /** The values of a key are adjacent. */
   private def writeLists(rows: StateStore, copy: StateStore, family: String): Unit = {
     var last: UnsafeRow = null
     rows.iteratorWithMultiValues(family).foreach { row =>
@@ -121,8 +120,8 @@ private final class StoreRewrite(
 
 private object StoreRewrite {
 
-  /** The default family of a store that has none in its schema: transformWithState's has the
-    * grouping key, which every family's key is or begins with.
+  /** A default family for a store whose schema has none: transformWithState's has the grouping key,
+    * which every family's key equals or begins with.
     */
   private def unused(families: Seq[RewrittenFamily]): StateStoreColFamilySchema = {
     val user = families.filterNot(_.name.startsWith("$")).map(_.schema)

@@ -1,6 +1,6 @@
 package org.apache.spark.sql
 
-/** Duty: all access to what Spark keeps private. Lives in Spark's name space for that reason alone.
-  * Imports: `errors`. Threads: no state.
+/** Duty: all uses of Spark's private API, which is the only reason why the package is in Spark's
+  * namespace. Imports: `errors`. Threads: no state.
   */
 package object keyfold
