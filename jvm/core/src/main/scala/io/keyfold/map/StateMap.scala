@@ -57,7 +57,7 @@ trait MapView {
   /** Index of a family, or -1. */
   def familyIndex(name: String): Int
 
-  /** Looks a key up.
+  /** Looks up a key.
     *
     * @return
     *   whether it is there; if so, `value` points to its first value

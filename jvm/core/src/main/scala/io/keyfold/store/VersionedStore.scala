@@ -160,7 +160,7 @@ final class VersionedStore(
     view
   }
 
-  /** What changed in a column family from version `from` to version `end`, both included.
+  /** The changes of a column family from version `from` to version `end`, inclusive.
     *
     * @throws io.keyfold.errors.StoreError
     *   if the deltas cannot be found or read
@@ -294,8 +294,8 @@ final class VersionedStore(
 
   /** Without ids a version can be committed twice: after a rollback with other rows, or by a zombie
     * executor with the same rows. The new delta invalidates an earlier snapshot of that version
-    * (unless an older release wrote it without naming its head), but later versions were built on
-    * that snapshot. So the snapshot is replaced first.
+    * (unless an older release wrote it without naming its head), but later versions may have been
+    * built on it. So the snapshot is replaced first.
     */
   private def commitDelta(txn: StoreTxn, version: VersionId): Lineage = {
     val base = synchronized(txn.loaded.lineageOf(txn.base))

@@ -45,7 +45,7 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
   override def stateStoreId: StateStoreId = id
 
   /** @throws io.keyfold.errors.Invalid
-    *   for a setting that is not known or out of range, and Spark's own errors for what this
+    *   for a setting that is unknown or out of range, and Spark's own errors for features that this
     *   release does not support
     */
   override def init(

@@ -101,7 +101,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   private def copyOf(bytes: Slice) = new Slice().set(bytes.toArray)
 
   /** @param what
-    *   what cannot be done with a range of a family that is not ordered
+    *   the operation, for the message
     */
   protected def orderedRows(family: Int, what: String): OrderedIndex =
     node.families(family) match {

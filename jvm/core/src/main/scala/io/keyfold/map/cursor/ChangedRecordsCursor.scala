@@ -34,7 +34,7 @@ private[map] final class ChangedRecordsCursor(
   override val key = new Slice
   override val value = new Slice
 
-  /** Whether the values are to be added to what the base has. */
+  /** Whether the values are appended to the base's row. */
   private var added = false
 
   /** Clears the changes so that `put` and `gone` can be filled again. */

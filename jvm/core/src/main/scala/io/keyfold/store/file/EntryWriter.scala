@@ -5,7 +5,7 @@ import io.keyfold.format.Layout.EntryType
 import io.keyfold.group.GroupOrder
 import io.keyfold.map.{MapTxn, MapView, RowCursor}
 
-/** Puts rows or changes into a file, family by family, key groups in file order. */
+/** Writes rows or changes to a file, family by family, with key groups in file order. */
 private[store] final class EntryWriter(
     file: FileWriter,
     order: GroupOrder,

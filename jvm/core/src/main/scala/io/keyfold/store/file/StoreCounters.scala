@@ -2,7 +2,7 @@ package io.keyfold.store.file
 
 import java.util.concurrent.atomic.LongAdder
 
-/** What a store has done since it was opened. Any thread may add and read. */
+/** Counts the work of a store since it was opened. Any thread may add and read. */
 final class StoreCounters {
 
   /** Versions rebuilt from files, and milliseconds spent on it. */

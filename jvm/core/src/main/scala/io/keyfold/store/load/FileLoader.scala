@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory
   * its end, then the deltas after it.
   *
   * @param newMap
-  *   makes the map to fill, given the files' number of key groups
+  *   creates the map to fill, given the files' number of key groups
   */
 private[store] final class FileLoader(
     files: StoreFiles,

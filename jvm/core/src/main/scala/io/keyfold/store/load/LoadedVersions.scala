@@ -33,7 +33,7 @@ private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int)
   def snapshotIsDurable(version: VersionId): Unit =
     lineages = lineages.map { case (v, lineage) => v -> lineage.cutAt(version) }
 
-  /** Forgets versions newer than `version`, and all but the `count` newest of the others. */
+  /** Releases versions newer than `version`, and all but the `count` newest of the others. */
   def retain(version: VersionId, count: Int): Unit = {
     map.retain(version, count)
     lineages = lineages.filter { case (v, _) => map.holds(v) }

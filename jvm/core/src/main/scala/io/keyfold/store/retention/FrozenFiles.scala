@@ -11,10 +11,10 @@ import org.slf4j.LoggerFactory
   *
   * While the plan of a rescale exists, a store deletes nothing older than the version that the
   * rescale made: another partition may need it. One store, the plan's first in partition 0, deletes
-  * all those files in all folders of the plan, once every new partition has deleted its reference
-  * (by its own retention) and would have deleted its own reference too. Until then it keeps all its
-  * own files: they show that the rescale took place. If the plan's batch became an ordinary batch,
-  * only the plan is deleted.
+  * all those files in all folders of the plan, once the retention of every other new partition has
+  * deleted its reference, and this store no longer needs its own. Until then it keeps all its own
+  * files: they show that the rescale took place. If the plan's batch became an ordinary batch, the
+  * plan and its own files are deleted and the old files are kept.
   *
   * It works in shares, since Spark's maintenance has few threads: a call makes at most [[Share]]
   * requests, and the next call continues. After a restart it starts over with the files that are

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.NoPrefixKeyStateEncoderSpec
 import org.apache.spark.sql.types.StructType
 
-/** `row`: the key as it is. */
+/** `row`: the key row unchanged. */
 private[spark] final class RowKeyCodec(schema: StructType) extends KeyCodec {
   private val slice = new Slice
 

@@ -15,7 +15,7 @@ private[spark] trait ValueCodec {
   def decode(bytes: Slice, row: UnsafeRow): UnsafeRow
 }
 
-/** `unsaferow`: the value as it is. */
+/** `unsaferow`: the value row unchanged. */
 private[spark] final class RowValueCodec extends ValueCodec {
   private val slice = new Slice
   override def encode(value: UnsafeRow): Slice = RowBytes.slice(value, slice)
