@@ -11,8 +11,8 @@ import io.keyfold.mem.Mem
   *         4  i32  slots, 8 to 64         4  i32  0
   *         8  i32  entries                8  i32  entries below
   *        12  i32  0                     12  i32  0
-  *        16  i64 x slots                16  i32 x 16  pages, 0 where there is none
-  *                                        80  u8 x 16   which power of 2 their slots are, 0: a branch
+  *        16  i64 x slots                16  i32 x 16   pages, 0: none
+  *                                        80  u8 x 16    log2 of their slots, 0: a branch
   * }}}
   *
   * A slot holds the record's handle in its lower half and the key's index hash in its upper half,

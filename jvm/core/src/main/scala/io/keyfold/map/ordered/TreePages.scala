@@ -15,7 +15,7 @@ import io.keyfold.mem.{Mem, Slice}
   *
   * separator   0  i32  epoch
   *             4  i32  length in bytes
-  *             8       the least key that may be in its page
+  *             8       the smallest key that may be in its page
   * }}}
   *
   * The first entry of a branch has no separator. Entries are sorted by key as unsigned bytes.

@@ -8,9 +8,9 @@ import io.keyfold.mem.{Addresses, Mem, Slice}
   *   0  i32  hash of the row
   *   4  i32  length of the key in bytes
   *   8  i32  length of the value in bytes
-  *  12  i32  epoch in which it was written; sign bit: it has escaped to a caller
+  *  12  i32  epoch in which it was written; sign bit: escaped to a caller
   *  16       key, padded to 8 bytes
-  *           value; with several values a key, their [[ValueHead]]
+  *           value; with several values per key, their [[ValueHead]]
   * }}}
   *
   * A record is identified by its handle. A committed record never changes.

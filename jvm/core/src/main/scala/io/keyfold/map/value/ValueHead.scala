@@ -6,7 +6,7 @@ import io.keyfold.mem.{Mem, Slice}
   *
   * {{{
   *   0  i32  node of the newest value
-  *   4  i32  values, at least 1
+  *   4  i32  number of values, at least 1
   *   8  i64  bytes of all values
   * }}}
   *

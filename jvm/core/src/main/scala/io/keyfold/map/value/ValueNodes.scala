@@ -6,15 +6,16 @@ import io.keyfold.mem.{Addresses, Arena, Mem, Slice}
   * the oldest, one node per value:
   *
   * {{{
-  *   0  i32  node of the value before; 0: it is the oldest
+  *   0  i32  node of the next older value; 0: this is the oldest
   *   4  i32  length of the value in bytes
-  *   8  i32  epoch in which it was written; sign bit: a record that was replaced has it too
-  *  12  i32  1: it was added to a row that was not there; else 0
+  *   8  i32  epoch in which it was written; sign bit: shared with a replaced record
+  *  12  i32  1: added by an append that created the row; else 0
   *  16       value
   * }}}
   *
-  * Only that bit of a node ever changes, so versions share the older part of a list: an append adds
-  * one node, however long the list is. Epochs never increase from a node to the next older one.
+  * Only the sign bit of a node's epoch ever changes, so versions share the older part of a list: an
+  * append adds one node, however long the list is. Epochs never increase from a node to the next
+  * older one.
   */
 private[map] final class ValueNodes(addresses: Addresses) {
   import ValueNodes._
