@@ -44,6 +44,13 @@ def test_a_store_that_lies_elsewhere(fake: FakeCheckpoint, storage: Storage, nam
         read_operator(storage, 0, 0)
 
 
+def test_an_operator_without_a_store(fake: FakeCheckpoint, storage: Storage) -> None:
+    fake.run(0)
+    fake.operator(stores=())
+    with pytest.raises(CheckpointDamagedError, match="operator 0 has no store"):
+        read_operator(storage, 0, 0)
+
+
 @pytest.mark.parametrize("path", ["../../..", "/a/../../x", "x/a//b"])
 def test_a_schema_file_that_lies_elsewhere(
     fake: FakeCheckpoint, storage: Storage, path: str

@@ -165,6 +165,8 @@ def read_operator(storage: Storage, operator: int, last_batch: int | None) -> Op
         raise _damaged(storage, path, "it does not describe an operator") from error
     if metadata.id < 0:
         raise _damaged(storage, path, f"there is no operator {metadata.id}")
+    if not stores:
+        raise _damaged(storage, path, f"operator {metadata.id} has no store")
     for it in stores:
         _check_partitions(storage, path, it.partitions)
         if not is_store(it.name):

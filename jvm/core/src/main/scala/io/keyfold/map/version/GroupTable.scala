@@ -4,9 +4,6 @@ import scala.collection.mutable
 
 /** The trie root of each key group, 0 if it has none. A persistent array in blocks of 64 groups, so
   * a transaction copies only the blocks it writes to, and absent groups cost nothing.
-  *
-  * @param shared
-  *   whether another version has the same blocks; `owned` says which of them are this one's own
   */
 private[map] final class GroupTable private (blocks: Array[Array[Int]]) {
   import GroupTable._
