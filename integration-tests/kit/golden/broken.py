@@ -44,9 +44,11 @@ from kit.golden.encoder import (
     raw_block,
     sealed,
 )
+from kit.golden.encoder import CONTINUED as CODE_OF_CONTINUED
 from kit.golden.manifest import CORRUPT, PLAN
-from kit.golden.spec import link
+from kit.golden.spec import group, link, remove
 from kit.golden.valid import (
+    CONTINUED,
     DELTA,
     MULTI_VALUE,
     REFERENCE,
@@ -90,6 +92,7 @@ def broken_files() -> list[Broken]:
         *_wrong_references(),
         *_wrong_places(),
         *_wrong_block(),
+        *_wrong_continued(),
         *_lies(),
     ]
 
@@ -353,6 +356,47 @@ def _wrong_block() -> list[Broken]:
         _lz4("lz4-garbage", _lz4_changed(stored=0xFFFFFFFF), "stored bytes are not LZ4", "file"),
         _lz4("lz4-raw-length", _lz4_changed(raw_more=7), "raw length is 7 too many", "file"),
         _lz4("remove-in-snapshot", encode(removing), "a snapshot has only PUT", "file"),
+    ]
+
+
+def _wrong_continued() -> list[Broken]:
+    first, second = CONTINUED["blocks"]
+    before, entry, more = first["entries"]
+
+    def with_first(*entries: Spec) -> Spec:
+        return {"blocks": [first | {"entries": list(entries)}, second]}
+
+    def with_count(count: int) -> bytes:
+        def edit(parts: Parts) -> None:
+            section(parts, CODE_OF_CONTINUED).payload = struct.pack("<I", count)
+
+        return changed(CONTINUED, edit)
+
+    def without_section(parts: Parts) -> None:
+        parts.sections = [s for s in parts.sections if s.code != CODE_OF_CONTINUED]
+
+    other_hash = more | {"hash": more["hash"] + 12}
+    other_key = more | {"key": before["key"]}
+    removed = remove(before["hash"], before["key"])
+    groups = [group(0, 4, 0, 0, 4, 122), *CONTINUED["groups"][1:]]
+    files = [
+        ("unmarked", changed(CONTINUED, without_section), "file", "an APPEND without section 10"),
+        ("none", with_count(0), "footer", "0 entries"),
+        ("many", with_count(5), "footer", "all 5 entries"),
+        ("key", encode(CONTINUED | with_first(before, entry, other_key)), "file", "another key"),
+        ("hash", encode(CONTINUED | with_first(before, entry, other_hash)), "file", "another hash"),
+        ("first", encode(CONTINUED | with_first(more, entry, before)), "file", "comes first"),
+        ("next", encode(CONTINUED | with_first(entry, more, before)), "file", "in the next block"),
+        (
+            "remove",
+            encode(CONTINUED | with_first(removed, entry, more) | {"groups": groups}),
+            "file",
+            "a REMOVE in a snapshot",
+        ),
+    ]
+    return [
+        Broken(f"broken/continued-{name}/5.snapshot", content, CORRUPT, found, why)
+        for name, content, found, why in files
     ]
 
 

@@ -22,6 +22,7 @@ CODECS = {"none": 0, "zstd": 1, "lz4": 2}
 TYPES = {"PUT": 1, "APPEND": 2, "REMOVE": 3}
 
 IDENTITY, LINEAGE, FAMILIES, DROPPED, BLOCKS, GROUPS, REFERENCES, HEAD, PARTS = range(1, 10)
+CONTINUED = 10
 
 Spec = dict[str, Any]
 
@@ -76,6 +77,8 @@ def parts_of(spec: Spec) -> Parts:
         sections.append(Section(REFERENCES, references(spec["references"])))
     if spec["head"] is not None:
         sections.append(Section(HEAD, head(spec["head"]), flags=0))
+    if spec["continued"]:
+        sections.append(Section(CONTINUED, struct.pack("<I", spec["continued"])))
     return Parts(KINDS[spec["kind"]], int(checksums), stored, sections, spec["footerCodec"])
 
 

@@ -108,5 +108,6 @@ def spec(path: str, kind: str, identity: Spec, **other: Any) -> Spec:
         "groups": [],
         "references": None,
         "head": None,
+        "continued": 0,
     }
     return base | other

@@ -214,6 +214,54 @@ VALUE_CHECKSUMS = spec(
     groups=[group(0, 4, 0, 0, 3, 98)],
 )
 
+# The list of 12 takes three entries, the last of them in the next block.
+CONTINUED = spec(
+    "continued/5.snapshot",
+    "snapshot",
+    {"version": 5, "partition": 0, "partitions": 2, "keyGroups": 12},
+    lineage=[link(4, "delta"), link(3, "snapshot")],
+    families=[family(0, "list", 3, 130, multiValue=True, values=7)],
+    blocks=[
+        block(
+            [
+                put(-733995596, bigint(19), bigint(4)),
+                put(435522712, bigint(12), bigint(1), ""),
+                append(435522712, bigint(12), bigint(2)),
+            ]
+        ),
+        block(
+            [
+                append(435522712, bigint(12), "00ff", bigint(3)),
+                put(-797927272, bigint(2), bigint(5)),
+            ]
+        ),
+    ],
+    groups=[group(0, 4, 0, 0, 4, 130), group(0, 8, 1, 1, 1, 32)],
+    continued=2,
+)
+
+# Of a delta, an APPEND may be continued as well.
+CONTINUED_DELTA = spec(
+    "continued-delta/6.delta",
+    "delta",
+    {"version": 6, "partition": 0, "partitions": 2, "keyGroups": 12},
+    lineage=[link(5, "snapshot")],
+    families=[family(0, "list", 2, 112, multiValue=True, values=5)],
+    blocks=[
+        block(
+            [
+                append(-733995596, bigint(19), bigint(6)),
+                append(-733995596, bigint(19), bigint(7)),
+                remove(435522712, bigint(12)),
+                put(-797927272, bigint(2), bigint(8)),
+            ]
+        ),
+        block([append(-797927272, bigint(2), bigint(9))]),
+    ],
+    groups=[group(0, 4, 0, 0, 3, 80), group(0, 8, 0, 3, 2, 64)],
+    continued=2,
+)
+
 WITH_IDS = spec(
     "ids/12_8d1f0c4e-6d0b-4c7e-9a53-0d5c1f2ab712.delta",
     "delta",
@@ -394,6 +442,8 @@ VALID: list[Spec] = [
     ROW_CHECKSUMS,
     MULTI_VALUE,
     VALUE_CHECKSUMS,
+    CONTINUED,
+    CONTINUED_DELTA,
     WITH_IDS,
     DROPPED,
     REFERENCE,

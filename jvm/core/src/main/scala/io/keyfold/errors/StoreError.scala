@@ -70,9 +70,9 @@ final class MisplacedRow(message: String) extends StoreError("KEYFOLD_ROW_MISPLA
 final class CorruptRow(val store: String, val expected: Int, val computed: Int)
     extends StoreError(
       "KEYFOLD_ROW_CORRUPT",
-      f"A row of $store has checksum $computed%08x instead of $expected%08x: it was damaged in the " +
-        "executor's memory. Files are not touched; the task's retry loads the row anew. If it comes " +
-        "again on one machine, test that machine's memory.",
+      f"A row of $store has checksum $computed%08x instead of $expected%08x: it was damaged in " +
+        "the executor's memory. Files are not affected; the task's retry loads the row again. " +
+        "If this happens repeatedly on one machine, test that machine's memory.",
       null
     )
 
@@ -81,7 +81,8 @@ final class UnreadableVersion(message: String, cause: Throwable)
     extends StoreError("KEYFOLD_VERSION_UNREADABLE", message, cause)
 
 /** An argument or setting out of range, or an operation that this release does not support. */
-final class Invalid(condition: String, message: String) extends StoreError(condition, message, null)
+final class Invalid(condition: String, message: String, cause: Throwable = null)
+    extends StoreError(condition, message, cause)
 
 /** The caller used a store out of order, such as writing after a commit. */
 final class OutOfOrder(message: String) extends StoreError("KEYFOLD_OUT_OF_ORDER", message, null)

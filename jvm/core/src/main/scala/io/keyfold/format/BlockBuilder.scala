@@ -28,8 +28,9 @@ private[format] final class BlockBuilder(rowChecksums: Boolean) {
   private val entryOverhead = 13 + (if (rowChecksums) 4 else 0)
   private var valueTotal = 0
 
-  /** Number of values of the last entry. */
+  /** Number of values of the last entry, and the block's length before it. */
   private var entryValues = 0
+  private var entryStart = 0
 
   /** Number of entries since the last [[clear]]. */
   var entries: Int = 0
@@ -43,6 +44,7 @@ private[format] final class BlockBuilder(rowChecksums: Boolean) {
     *   bytes of key and value
     */
   def add(entryType: Int, hash: Int, key: Slice, value: Slice): Int = {
+    entryStart = rawLength
     val keyStart = keys.length
     val valueStart = values.length
     hashes.i32(hash)
@@ -68,6 +70,9 @@ private[format] final class BlockBuilder(rowChecksums: Boolean) {
     rawLength += bytes + entryOverhead + (if (entryType == EntryType.Remove) 0 else 4)
     bytes
   }
+
+  /** Raw bytes of the last entry. */
+  def entryLength: Int = rawLength - entryStart
 
   /** Adds another value to the last entry, which has at least one.
     *

@@ -1,5 +1,6 @@
 package io.keyfold.format
 
+import java.util.Arrays
 import java.util.zip.CRC32C
 
 import io.keyfold.format.Layout.EntryType
@@ -10,13 +11,16 @@ import io.keyfold.mem.Slice
   *
   * Keys and values point into the block's bytes and stay valid as long as this object.
   *
+  * @param continued
+  *   whether entries of the file may continue the one before them
   * @throws io.keyfold.errors.CorruptFile
   *   from the constructor, if counts and lengths do not add up
   */
 final class BlockEntries private[format] (
-    raw: Array[Byte],
+    private val raw: Array[Byte],
     expected: Int,
     kind: FileKind,
+    continued: Boolean,
     multiValue: Boolean,
     rowChecksums: Boolean,
     path: String,
@@ -47,8 +51,23 @@ final class BlockEntries private[format] (
   def hash(i: Int): Int = hashes(i)
   def key(i: Int, into: Slice): Slice = into.set(raw, keyStarts(i), keyLengths(i))
 
+  /** Whether entry `i` and entry `j` of another block, or this one, have one key. */
+  def sameKey(i: Int, other: BlockEntries, j: Int): Boolean = hashes(i) == other.hashes(j) &&
+    Arrays.equals(
+      raw,
+      keyStarts(i),
+      keyStarts(i + 1),
+      other.raw,
+      other.keyStarts(j),
+      other.keyStarts(j + 1)
+    )
+
   /** Number of values of entry `i`. */
   def values(i: Int): Int = valueCounts(i)
+
+  /** Bytes of keys and values of the entries from `from` up to, not including, `until`. */
+  def bytes(from: Int, until: Int): Int = keyStarts(until) - keyStarts(from) +
+    valueStarts(firstValue(until)) - valueStarts(firstValue(from))
 
   /** Value `j` of entry `i`. */
   def value(i: Int, j: Int, into: Slice): Slice = {
@@ -85,7 +104,7 @@ final class BlockEntries private[format] (
       val values = valueCounts(i)
       val right = entryType(i) match {
         case EntryType.Put    => values == 1 || (multiValue && values > 1)
-        case EntryType.Append => multiValue && values >= 1 && kind == FileKind.Delta
+        case EntryType.Append => multiValue && values >= 1 && (kind == FileKind.Delta || continued)
         case EntryType.Remove => values == 0 && kind == FileKind.Delta
         case _                => false
       }

@@ -6,6 +6,7 @@ import java.util.Arrays
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{CorruptFile, ForeignFile, OutOfMemory, UnknownFormat}
+import io.keyfold.format.Layout.EntryType
 import io.keyfold.format.wire.{ByteSource, Checksum, Codec}
 import io.keyfold.group.KeyGroups
 import io.keyfold.io.{BlobReader, BlobStore, TailCachedReader}
@@ -29,6 +30,10 @@ final class FileReader private (
   private lazy val blockStarts = footer.blocks.scanLeft(0)(_ + _.entries)
   private lazy val runStarts = footer.groups.scanLeft(0)(_ + _.entries).toArray
 
+  /** The block read last, if its last entry may be continued in the next. */
+  private var last: BlockEntries = _
+  private var lastIndex = -1
+
   /** Length of the file in bytes. */
   def length: Long = blob.length
 
@@ -50,8 +55,18 @@ final class FileReader private (
     val multiValue = footer.families(block.family).spec.multiValue
     val rowChecksums = (flags & Layout.RowChecksumsFlag) != 0
     val entries =
-      new BlockEntries(raw, block.entries, kind, multiValue, rowChecksums, path, name)
+      new BlockEntries(
+        raw,
+        block.entries,
+        kind,
+        footer.continued > 0,
+        multiValue,
+        rowChecksums,
+        path,
+        name
+      )
     checkGroups(index, entries)
+    if (kind == FileKind.Snapshot && footer.continued > 0) checkContinued(index, entries)
     entries
   }
 
@@ -77,6 +92,25 @@ final class FileReader private (
       }
       i += 1
     }
+  }
+
+  /** In a snapshot, an APPEND continues the entry before it. That may be in the block before, which
+    * a reader of a whole key group has read just now.
+    */
+  private def checkContinued(index: Int, entries: BlockEntries): Unit = {
+    var i = 0
+    while (i < entries.size) {
+      val continues = entries.entryType(i) != EntryType.Append || {
+        if (i > 0) entries.sameKey(i, entries, i - 1)
+        else last != null && lastIndex == index - 1 && entries.sameKey(i, last, last.size - 1)
+      }
+      if (!continues) {
+        throw new CorruptFile(path, s"block $index entry $i does not continue the entry before it")
+      }
+      i += 1
+    }
+    last = entries
+    lastIndex = index
   }
 
   override def close(): Unit = blob.close()

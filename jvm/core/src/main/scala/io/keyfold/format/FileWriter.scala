@@ -2,6 +2,7 @@ package io.keyfold.format
 
 import java.io.OutputStream
 
+import io.keyfold.format.Layout.EntryType
 import io.keyfold.format.wire.{ByteSink, Checksum, Codec}
 import io.keyfold.mem.Slice
 import io.keyfold.model.Family
@@ -13,13 +14,16 @@ import io.keyfold.model.Family
   *
   * @param blockTarget
   *   raw bytes at which a block is closed
+  * @param entryTarget
+  *   raw bytes of an entry at which further values go into an entry that continues it
   */
 final class FileWriter(
     out: OutputStream,
     kind: FileKind,
     codec: Codec,
     rowChecksums: Boolean,
-    blockTarget: Int = Layout.BlockTarget
+    blockTarget: Int = Layout.BlockTarget,
+    entryTarget: Int = Layout.EntryTarget
 ) {
   private val flags = if (rowChecksums) Layout.RowChecksumsFlag else 0
   private val block = new BlockBuilder(rowChecksums)
@@ -35,6 +39,7 @@ final class FileWriter(
   private var groupEntries = 0
   private var groupBytes = 0L
   private var groupStart = 0
+  private var continued = 0
 
   emit(FileWriter.header(kind.code, flags))
 
@@ -66,8 +71,15 @@ final class FileWriter(
     groupEntries += 1
   }
 
-  /** Adds another value to the last entry. */
-  def addValue(value: Slice): Unit = groupBytes += block.addValue(value)
+  /** Adds another value of the row whose entry was added last: to that entry, or to one that
+    * continues it.
+    */
+  def addValue(hash: Int, key: Slice, value: Slice): Unit =
+    if (block.entryLength < entryTarget) groupBytes += block.addValue(value)
+    else {
+      add(EntryType.Append, hash, key, value)
+      continued += 1
+    }
 
   /** Writes footer and trailer.
     *
@@ -95,7 +107,8 @@ final class FileWriter(
       blocks.result(),
       groups.result(),
       references,
-      head
+      head,
+      continued
     )
     val raw = FooterCodec.encode(footer)
     val end = new ByteSink(raw.length + Layout.TrailerLength)

@@ -9,6 +9,8 @@ import io.keyfold.model.{Family, VersionId}
   *
   * @param head
   *   in a snapshot that names it: the delta or reference whose version the snapshot holds
+  * @param continued
+  *   number of entries that continue the one before them
   */
 final case class Footer(
     identity: Identity,
@@ -18,7 +20,8 @@ final case class Footer(
     blocks: IndexedSeq[Block],
     groups: IndexedSeq[GroupRun],
     references: Option[References],
-    head: Option[Fingerprint] = None
+    head: Option[Fingerprint] = None,
+    continued: Int = 0
 )
 
 /** Distinguishes a file from others of its name.

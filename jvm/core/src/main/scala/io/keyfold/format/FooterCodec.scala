@@ -25,6 +25,7 @@ object FooterCodec {
       else section(out, Section.Parts)(parts(_, r))
     }
     footer.head.foreach(h => section(out, Section.Head, flags = 0)(head(_, h)))
+    if (footer.continued > 0) section(out, Section.Continued)(_.i32(footer.continued))
     out
   }
 
@@ -40,7 +41,7 @@ object FooterCodec {
       val code = in.u16()
       val flags = in.u16()
       val payload = in.part(in.length(), s"footer section $code")
-      val known = code >= Section.Identity && code <= Section.Parts
+      val known = code >= Section.Identity && code <= Section.Continued
       if (!known && (flags & Section.Required) != 0) {
         throw new UnknownFormat(path, s"this release does not know its section $code")
       }
@@ -76,7 +77,8 @@ object FooterCodec {
       blocks,
       required(Section.Groups)(groups(_, blocks, id.keyGroups)),
       optional(Section.References)(references).orElse(optional(Section.Parts)(parts)),
-      optional(Section.Head)(head)
+      optional(Section.Head)(head),
+      optional(Section.Continued)(continued(_, blocks)).getOrElse(0)
     )
   }
 
@@ -351,6 +353,13 @@ object FooterCodec {
   }
 
   private def head(in: ByteSource): Fingerprint = Fingerprint(in.i64(), in.i32())
+
+  /** The first entry of a file continues nothing. */
+  private def continued(in: ByteSource, blocks: IndexedSeq[Block]): Int = {
+    val count = in.i32()
+    if (count < 1 || count >= blocks.map(_.entries.toLong).sum) in.fail(s"$count continued entries")
+    count
+  }
 
   private def version(in: ByteSource): VersionId = version(in, in.i64())
 

@@ -30,6 +30,7 @@ object Layout {
     val References = 7
     val Head = 8
     val Parts = 9
+    val Continued = 10
 
     /** Section flag: a reader that does not know this section must refuse the file. */
     val Required = 1
@@ -62,6 +63,11 @@ object Layout {
 
   /** Raw bytes at which a block is closed, between groups. */
   val BlockTarget: Int = 256 * 1024
+
+  /** Raw bytes of an entry at which the further values of its row go into an entry of their own, so
+    * that no list is too large for a block. Releases before section 10 cannot read such files.
+    */
+  val EntryTarget: Int = 4 * 1024 * 1024
 
   /** From this file position on, a block ends where a later rescale is likely to separate its
     * groups.

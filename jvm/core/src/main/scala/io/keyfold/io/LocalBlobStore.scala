@@ -1,11 +1,10 @@
 package io.keyfold.io
 
-import java.io.{BufferedOutputStream, EOFException, FileNotFoundException, OutputStream}
+import java.io.{EOFException, FileNotFoundException, OutputStream}
 import java.nio.ByteBuffer
-import java.nio.channels.{Channels, FileChannel}
-import java.nio.file.{Files, NoSuchFileException, Path, StandardCopyOption}
-import java.nio.file.StandardOpenOption.{CREATE_NEW, READ, WRITE}
-import java.util.UUID
+import java.nio.channels.FileChannel
+import java.nio.file.{Files, NoSuchFileException, Path}
+import java.nio.file.StandardOpenOption.READ
 
 /** Files of a local file system: written to a temporary file in the same folder, forced to disk,
   * then renamed.
@@ -15,34 +14,12 @@ final class LocalBlobStore(root: Path) extends BlobStore {
   override def write(path: String)(body: OutputStream => Unit): Long = {
     val target = root.resolve(path)
     Files.createDirectories(target.getParent)
-    val temporary = target.resolveSibling(s".${target.getFileName}.${UUID.randomUUID}.tmp")
+    val file = new AtomicFile(target, forced = true)
     try {
-      val length = fill(temporary, body)
-      Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE)
-      force(target.getParent)
-      length
-    } finally {
-      Files.deleteIfExists(temporary)
-      ()
-    }
-  }
-
-  private def fill(file: Path, body: OutputStream => Unit): Long = {
-    val channel = FileChannel.open(file, CREATE_NEW, WRITE)
-    try {
-      val out = new BufferedOutputStream(Channels.newOutputStream(channel))
-      body(out)
-      out.flush()
-      channel.force(true)
-      channel.size
-    } finally channel.close()
-  }
-
-  /** A rename is durable only once the folder is forced to disk. */
-  private def force(folder: Path): Unit = {
-    val channel = FileChannel.open(folder, READ)
-    try channel.force(true)
-    finally channel.close()
+      body(file.out)
+      file.replace()
+      Files.size(target)
+    } finally file.cancel()
   }
 
   override def open(path: String): BlobReader =

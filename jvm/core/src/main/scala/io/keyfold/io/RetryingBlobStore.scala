@@ -61,7 +61,7 @@ final class RetryingBlobStore(
         case Right(value) => value
         case Left(e)      =>
           val ms = FirstPauseMs << (2 * (number - 1))
-          log.warn(s"Cannot $what ${describe(path)}, trying again in $ms ms: $e")
+          log.warn(s"Cannot $what ${describe(path)}, retrying in $ms ms: $e")
           onRetry()
           pause(ms)
           attempt(number + 1)

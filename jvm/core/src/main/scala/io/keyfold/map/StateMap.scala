@@ -1,6 +1,7 @@
 package io.keyfold.map
 
-import io.keyfold.mem.{MemoryUse, Slice}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.arena.MemoryUse
 import io.keyfold.model.{Family, FamilySpec, VersionId}
 
 /** The rows of one store in memory, in one or more committed versions.

@@ -52,7 +52,8 @@ private[rescale] final class LayersBelow(blobs: BlobStore) {
   private def contradiction(of: Footer) = new RescaleRefused(
     "KEYFOLD_RESCALE_STATE",
     s"Cannot rescale operator ${of.identity.operator} store ${of.identity.store}: its references " +
-      "are of rescales that do not agree; run the query until its partitions have written snapshots " +
-      "(spark.sql.streaming.stateStore.minDeltasForSnapshot batches), and then rescale it"
+      "are of rescales that contradict each other; run the query until its partitions have " +
+      "written snapshots (spark.sql.streaming.stateStore.minDeltasForSnapshot batches), and " +
+      "then rescale it"
   )
 }

@@ -2,13 +2,12 @@ package io.keyfold.rescale
 
 import java.io.FileNotFoundException
 
-import scala.annotation.tailrec
-
 import io.keyfold.errors.{CorruptFile, MissingFile, RescaleRefused, StoreError}
 import io.keyfold.format.{Ancestor, FileKind, FileReader, FileReference, Fingerprint, Footer}
 import io.keyfold.group.Selection
 import io.keyfold.io.BlobStore
 import io.keyfold.model.{PartitionRule, StoreLocation, VersionId}
+import io.keyfold.store.file.VersionChain
 import org.slf4j.LoggerFactory
 
 /** A partition before the rescale: the head of its last version, and the files it needs. Reads
@@ -28,7 +27,7 @@ private[rescale] final class OldPartition(
   import OldPartition.log
 
   private val lengths = blobs.lengths(location.folder)
-  private val head: Ancestor = Seq(FileKind.Delta, FileKind.Reference, FileKind.Snapshot)
+  private val head: Ancestor = VersionChain.HeadKinds
     .find(has(version, _))
     .map(Ancestor(version, _))
     .getOrElse(throw missing(version, FileKind.Delta))
@@ -45,10 +44,11 @@ private[rescale] final class OldPartition(
       _.spec.partitionKey == PartitionRule.Constant
     )
 
-  /** Paths of the references of this version and earlier ones. */
-  def references: Seq[String] = lengths.keys.toSeq.sorted
+  /** Paths of the references that a chain of this version may need: of its versions, or below it.
+    */
+  def references(of: OldPartition.Chain): Seq[String] = lengths.keys.toSeq.sorted
     .filter(FileKind.parse(_).exists { case (found, kind) =>
-      kind == FileKind.Reference && found.version <= version.version
+      kind == FileKind.Reference && found.version >= of.oldest && found.version <= version.version
     })
     .map(name => s"${location.folder}/$name")
 
@@ -59,38 +59,28 @@ private[rescale] final class OldPartition(
     *   if a file is missing, or the snapshot cannot be used and nothing replaces it
     */
   def chain: OldPartition.Chain = {
-    @tailrec
-    def down(
-        here: Ancestor,
-        older: List[Ancestor],
-        newer: List[FileReference]
-    ): OldPartition.Chain =
-      if (isUsable(here.version)) {
-        OldPartition.Chain(None, reference(here.version, FileKind.Snapshot) :: newer)
-      } else if (isReference(here)) onTopOf(here.version, newer)
-      else {
-        val further =
-          if (older.nonEmpty || here.version.version == 1) older else below(here.version)
-        val all = reference(here.version, FileKind.Delta) :: newer
-        if (further.isEmpty) OldPartition.Chain(None, all)
-        else down(further.head, further.tail, all)
-      }
-    down(head, footer.lineage.toList, Nil)
-  }
-
-  /** A version that the lineage lists as a snapshot may have been a reference first. */
-  private def isReference(here: Ancestor) = here.kind == FileKind.Reference ||
-    (!has(here.version, FileKind.Delta) && has(here.version, FileKind.Reference))
-
-  /** A deleted snapshot does not end the lineage: the delta of its version continues it. */
-  private def below(version: VersionId): List[Ancestor] = {
-    def lineage =
-      if (has(version, FileKind.Delta)) footerOf(version, FileKind.Delta).lineage.toList else Nil
-    Some(lineage).filter(_.nonEmpty).getOrElse {
-      unusable.foreach(e => throw e)
-      throw missing(version, FileKind.Snapshot)
+    val ancestry = VersionChain.ancestry(head :: footer.lineage.toList)(lineageBelow)
+    val found = VersionChain
+      .all(ancestry)(it => isUsable(it.version))
+      .nextOption()
+      .getOrElse(throw noOtherWay(head.version))
+    val deltas = found.deltas.map(reference(_, FileKind.Delta))
+    found.start match {
+      case Some(Ancestor(version, FileKind.Reference)) => onTopOf(version, deltas)
+      case start                                       =>
+        OldPartition.Chain(None, start.map(it => reference(it.version, it.kind)) ++: deltas)
     }
   }
+
+  /** A deleted snapshot does not end the lineage: the files that it was made of continue it. */
+  private def lineageBelow(snapshot: VersionId): List[Ancestor] =
+    Seq(FileKind.Delta, FileKind.Reference)
+      .find(has(snapshot, _))
+      .map(kind => Ancestor(snapshot, kind) :: footerOf(snapshot, kind).lineage.toList)
+      .getOrElse(throw noOtherWay(snapshot))
+
+  private def noOtherWay(snapshot: VersionId) =
+    unusable.getOrElse(missing(snapshot, FileKind.Snapshot))
 
   /** Why an existing snapshot is not used. */
   private var unusable: Option[StoreError] = None
@@ -111,7 +101,7 @@ private[rescale] final class OldPartition(
       true
     } catch {
       case e: StoreError =>
-        log.warn("Taking older files of {} than a snapshot: {}", location, e.getMessage)
+        log.warn(s"Using older files of $location, not its snapshot: ${e.getMessage}")
         unusable = unusable.orElse(Some(e))
         false
       case _: FileNotFoundException => false
@@ -183,5 +173,10 @@ private[rescale] object OldPartition {
     * @param files
     *   in the order to apply them
     */
-  final case class Chain(base: Option[Footer], files: List[FileReference])
+  final case class Chain(base: Option[Footer], files: List[FileReference]) {
+
+    /** No version below this is needed. */
+    def oldest: Long =
+      if (base.nonEmpty) 0L else files.map(_.version.version).minOption.getOrElse(0L)
+  }
 }

@@ -91,8 +91,8 @@ final class StorePlanner(
     for (family <- old.footer.families if family.spec.partitionKey == PartitionRule.NoRule) {
       throw new RescaleRefused(
         "KEYFOLD_RESCALE_NO_RULE",
-        s"Cannot rescale ${old.location}: of column family ${family.spec.name} it is not known by " +
-          "which columns its operator partitions its input"
+        s"Cannot rescale ${old.location}: it is not known by which columns the operator of " +
+          s"column family ${family.spec.name} partitions its input"
       )
     }
 

@@ -30,7 +30,9 @@ final class VersionFiles(
     */
   def of(operator: Long, store: String, ids: Option[IndexedSeq[String]]): Seq[String] = {
     val old = new OldPartitions(blobs, partitions, version, inParallel).of(operator, store, ids) {
-      partition => (partition.chain, partition.headPath +: partition.references)
+      partition =>
+        val chain = partition.chain
+        (chain, partition.headPath +: partition.references(chain))
     }
     val below = new LayersBelow(blobs).of(old.flatMap(_._1.base))
     val files = old.flatMap(_._1.files) ++ below.flatMap(_.of).flatMap(_.files)

@@ -191,11 +191,12 @@ final class StoreTxn private[store] (
   )
 
   private def misplaced(family: Int, hash: Int) = new MisplacedRow(
-    s"Cannot put a row with hash $hash into $location column family ${families(family).spec.name}: with " +
-      s"${settings.partitions} partitions it belongs to partition " +
-      s"${Math.floorMod(hash, settings.partitions)}. The operator does not partition its input by the " +
-      "state key as Keyfold expects (spark.sql.streaming.statefulOperator.useStrictDistribution must " +
-      "be true); please report the query if it is."
+    s"Cannot put a row with hash $hash into $location column family " +
+      s"${families(family).spec.name}: with ${settings.partitions} partitions it belongs to " +
+      s"partition ${Math.floorMod(hash, settings.partitions)}. The operator does not partition " +
+      "its input by the state key as Keyfold expects " +
+      "(spark.sql.streaming.statefulOperator.useStrictDistribution must be true); if it is " +
+      "true, please report the query."
   )
 }
 

@@ -34,9 +34,9 @@ class StoreView private[store] (
     if (index >= 0 && shape(rows.families(index).spec) != shape(wanted)) {
       val found = rows.families(index).spec
       throw new FamilyMismatch(
-        s"Cannot use $location version $version: its files hold column family " +
-          s"$found, the query wants $wanted. The query's stateful operator has " +
-          "changed; start it on a new checkpoint location.",
+        s"Cannot use $location version $version: its files have column family $found, the query " +
+          s"expects $wanted. The query's stateful operator has changed; start it on a new " +
+          "checkpoint location.",
         found.toString,
         wanted.toString
       )

@@ -10,7 +10,7 @@ import io.keyfold.errors.{Invalid, OutOfOrder}
 import io.keyfold.format.{Ancestor, FileKind}
 import io.keyfold.io.{BlobStore, RetryingBlobStore}
 import io.keyfold.map.StateMap
-import io.keyfold.mem.MemoryUse
+import io.keyfold.mem.arena.MemoryUse
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
 import io.keyfold.store.file.{Lineage, RowChecksum, StoreCounters, StoreFiles, StoreSettings}
 import io.keyfold.store.load.{FileLoader, LoadedVersions}
@@ -88,7 +88,7 @@ final class VersionedStore(
     if (base.version == Long.MaxValue) {
       throw new Invalid(
         "KEYFOLD_INVALID_VERSION",
-        s"Cannot begin on version $base of $location: there is no number after it"
+        s"Cannot begin on version $base of $location: it is the largest version number"
       )
     }
     acquireWriter(base)
@@ -166,7 +166,7 @@ final class VersionedStore(
     *   if the deltas cannot be found or read
     */
   def changes(from: Long, end: VersionId, family: String): ChangeFeed =
-    new ChangeFeed(files, loader.chain(from, end), family)
+    new ChangeFeed(files, loader.versions(from, end), family)
 
   /** Writes a snapshot if enough deltas have been written since the last one.
     *
@@ -261,7 +261,7 @@ final class VersionedStore(
     counters.loadMs.add(clock.millis() - start)
     if (in.keyGroups != settings.keyGroups) {
       log.info(
-        "{} has {} key groups, as its files say; the setting would be {}",
+        "{} has {} key groups in its files; the setting {} is not used",
         location,
         in.keyGroups,
         settings.keyGroups
@@ -371,8 +371,8 @@ final class VersionedStore(
     if (before != null && (before.thread eq Thread.currentThread)) before.abort()
     if (!writer.tryAcquire(WriterWaitSeconds, TimeUnit.SECONDS)) {
       throw new OutOfOrder(
-        s"Cannot begin on $location version $base: another task still writes after " +
-          s"$WriterWaitSeconds s. If it hangs, kill it; the retry of this task will go on."
+        s"Cannot begin on $location version $base: another task is still writing after " +
+          s"$WriterWaitSeconds s. If it hangs, kill it; the retry of this task will continue."
       )
     }
   }

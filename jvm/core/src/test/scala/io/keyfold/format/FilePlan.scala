@@ -27,19 +27,20 @@ final case class FilePlan(
     families: Seq[Family],
     dropped: Seq[String],
     groups: Seq[FilePlan.Group],
-    head: Option[Fingerprint] = None
+    head: Option[Fingerprint] = None,
+    entryTarget: Int = Layout.EntryTarget
 ) {
 
   /** The bytes that the writer makes of it. */
   def write(): Array[Byte] = {
     val out = new ByteArrayOutputStream
-    val file = new FileWriter(out, kind, codec, rowChecksums, blockTarget)
+    val file = new FileWriter(out, kind, codec, rowChecksums, blockTarget, entryTarget)
     for (group <- groups) {
       file.startGroup(group.family, group.group)
       for (e <- group.entries) {
         val value = e.values.headOption.fold(new Slice)(_.slice)
         file.add(e.entryType, e.hash, e.key.slice, value)
-        e.values.drop(1).foreach(value => file.addValue(value.slice))
+        e.values.drop(1).foreach(value => file.addValue(e.hash, e.key.slice, value.slice))
       }
     }
     file.finish(identity, lineage, families, dropped, head = head)

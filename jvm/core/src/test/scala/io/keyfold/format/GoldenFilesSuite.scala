@@ -41,6 +41,7 @@ class GoldenFilesSuite extends AnyFunSuite {
     assert(contents.footer.groups == groupsOf(file))
     assert(contents.footer.references == referencesOf(file("references")))
     assert(contents.footer.head == headOf(file("head")))
+    assert(contents.footer.continued == file("continued").num.toInt)
   }
 
   for (store <- expected("stores").arr) test(s"${store("folder").str} gives the version's rows") {

@@ -4,9 +4,10 @@ import java.lang.management.ManagementFactory
 import java.nio.{ByteBuffer, ByteOrder}
 
 import com.sun.management.ThreadMXBean
-import io.keyfold.errors.{CorruptFile, StoreError}
+import io.keyfold.errors.{CorruptFile, StoreError, UnreadableVersion}
 import io.keyfold.format.wire.{ByteSink, Checksum, Codec}
-import io.keyfold.testkit.{Bytes, Lies, SeededChecks, TakenApart}
+import io.keyfold.model.{StoreLocation, VersionId}
+import io.keyfold.testkit.{Bytes, Lies, MemoryBlobStore, SeededChecks, StoreReader, TakenApart}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -91,6 +92,25 @@ class SealedDamageSuite extends AnyFunSuite with SeededChecks with DamagedFiles 
       forEach(runs, 1000) { case (at, run) =>
         val changed = raw.patch(at, run.array, run.length).take(raw.length)
         readOrRefuse(withFooter(bytes, changed), s"an overwrite at $at of $run")
+      }
+    }
+
+    test(s"a file with codec ${codec.name} whose key group has other bytes is not loaded") {
+      val footer = read(bytes).footer
+      def loaded(more: Long): Unit = {
+        val runs = new GroupRuns.Builder(0)
+        for (g <- footer.groups) {
+          val size = g.bytes + (if (g.group == 1) more else 0)
+          runs.add(g.family, g.group, g.block, g.entry, g.entries, size)
+        }
+        val blobs = new MemoryBlobStore
+        val file = withFooter(bytes, rawFooter(footer.copy(groups = runs.result())))
+        blobs.put("0/0/5.snapshot", file)
+        StoreReader.read(blobs, StoreLocation(0, 0, "default"), 1, VersionId(5))(_ => ())
+      }
+      loaded(0)
+      for (more <- Seq(-1L, 1L)) {
+        assert(intercept[UnreadableVersion](loaded(more)).getMessage.contains("key group 1 has"))
       }
     }
 

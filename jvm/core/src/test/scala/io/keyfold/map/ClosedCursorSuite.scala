@@ -1,7 +1,7 @@
 package io.keyfold.map
 
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.mem.PagePool
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.VersionId
 import org.scalatest.funsuite.AnyFunSuite
 

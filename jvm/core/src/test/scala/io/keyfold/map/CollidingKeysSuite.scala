@@ -7,7 +7,8 @@ import scala.util.Random
 
 import io.keyfold.map.arena.ArenaMap
 import io.keyfold.map.hash.{HashKey, TriePages}
-import io.keyfold.mem.{Mem, PagePool, Slice}
+import io.keyfold.mem.{Mem, Slice}
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.{FamilySpec, VersionId}
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -4,7 +4,7 @@ import java.lang.management.ManagementFactory
 
 import com.sun.management.ThreadMXBean
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.mem.PagePool
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.VersionId
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -1,7 +1,8 @@
 package io.keyfold.map
 
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.mem.{Mem, PagePool, Slice}
+import io.keyfold.mem.{Mem, Slice}
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.{FamilySpec, VersionId}
 import io.keyfold.testkit.ProcessUse
 

@@ -6,7 +6,8 @@ import scala.util.Random
 
 import io.keyfold.group.KeyGroups
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.mem.{PagePool, Slice}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.{FamilySpec, VersionId}
 import io.keyfold.testkit.{Bytes, SeededChecks}
 import org.scalacheck.Gen

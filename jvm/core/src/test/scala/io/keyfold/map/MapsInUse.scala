@@ -1,7 +1,7 @@
 package io.keyfold.map
 
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.mem.PagePool
+import io.keyfold.mem.page.PagePool
 
 /** Makes maps over one pool, and counts those that have memory, be they closed or not. */
 final class MapsInUse(pool: PagePool) {

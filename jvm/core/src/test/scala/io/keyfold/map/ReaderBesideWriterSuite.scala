@@ -6,7 +6,8 @@ import scala.collection.immutable.TreeMap
 import scala.util.Random
 
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.mem.{PagePool, Slice}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.{FamilySpec, VersionId}
 import io.keyfold.testkit.Running
 import org.scalatest.funsuite.AnyFunSuite

@@ -2,7 +2,8 @@ package io.keyfold.map
 
 import io.keyfold.errors.OutOfOrder
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.mem.{HeldMemory, PagePool, Slice}
+import io.keyfold.mem.{HeldMemory, Slice}
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.{FamilySpec, VersionId}
 import io.keyfold.testkit.Running
 import org.scalatest.concurrent.Eventually._

@@ -2,7 +2,8 @@ package io.keyfold.map
 
 import io.keyfold.errors.OutOfOrder
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.mem.{MemoryUse, PagePool}
+import io.keyfold.mem.arena.MemoryUse
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.VersionId
 
 /** Everything that a map promises, with a counter of epochs that is at its end or comes to it. */

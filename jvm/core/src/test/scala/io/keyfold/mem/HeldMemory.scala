@@ -1,5 +1,6 @@
 package io.keyfold.mem
 
+import io.keyfold.mem.page.PagePool
 import io.keyfold.testkit.Gate
 
 /** Memory whose next taking from the system, once it is told to, waits at a gate: in the middle of

@@ -6,7 +6,7 @@ import io.keyfold.format.{FileKind, FileWriter, Identity, References, RescalePla
 import io.keyfold.format.wire.Codec
 import io.keyfold.group.Selection
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.mem.PagePool
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
 import io.keyfold.store.{StoreFixture, StoreTxn, VersionedStore}
 import io.keyfold.store.file.StoreSettings

@@ -58,7 +58,7 @@ class FamiliesSuite extends AnyFunSuite {
     commit(store, 1)(_.append(0, hash("a"), slice("a"), slice("2")))
     fixture.blobs.put(fixture.path("2.delta"), another.blobs.bytes(another.path("2.delta")))
     val error = intercept[UnreadableVersion](fixture.loaded(2))
-    assert(error.getMessage.contains("default is not kept as in the files before it"))
+    assert(error.getMessage.contains("default has other encodings than in the files before it"))
   }
 
   test("an aborted transaction leaves neither a family nor a drop") {

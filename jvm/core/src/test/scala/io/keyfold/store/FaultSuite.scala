@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicReference
 
 import io.keyfold.io.BlobStore
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.mem.{FullDisk, PagePool}
+import io.keyfold.mem.page.{FullDisk, PagePool}
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.testkit.{Failure, HeldBlobStore, MemoryBlobStore, Running}
 import org.scalatest.funsuite.AnyFunSuite

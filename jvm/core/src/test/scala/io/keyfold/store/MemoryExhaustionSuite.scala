@@ -3,7 +3,7 @@ package io.keyfold.store
 import scala.collection.mutable
 
 import io.keyfold.errors.OutOfMemory
-import io.keyfold.mem.{FullDisk, PagePool, PageRun}
+import io.keyfold.mem.page.{FullDisk, PagePool, PageRun}
 import io.keyfold.model.{FamilySpec, VersionId}
 import org.scalatest.funsuite.AnyFunSuite
 

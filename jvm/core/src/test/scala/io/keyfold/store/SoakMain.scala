@@ -10,7 +10,8 @@ import scala.util.Random
 import io.keyfold.errors.OutOfMemory
 import io.keyfold.io.LocalBlobStore
 import io.keyfold.map.MapsInUse
-import io.keyfold.mem.{FullDisk, Mem, PagePool}
+import io.keyfold.mem.Mem
+import io.keyfold.mem.page.{FullDisk, PagePool}
 import io.keyfold.testkit.ProcessUse
 
 /** `SoakMain <versions> <file>`: commits that many versions, spread over 200 stores that share a

@@ -9,7 +9,8 @@ import io.keyfold.format.wire.Codec
 import io.keyfold.io.BlobStore
 import io.keyfold.map.RowCursor
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.mem.{PagePool, Slice}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
 import io.keyfold.store.file.{SnapshotRepair, StoreSettings}
 import io.keyfold.testkit.{FaultyBlobStore, MemoryBlobStore}

@@ -5,7 +5,7 @@ import java.time.Clock
 import io.keyfold.format.wire.Codec
 import io.keyfold.io.BlobStore
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.mem.PagePool
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.store.file.{SnapshotRepair, StoreSettings}
 import io.keyfold.store.{StoreView, VersionedStore}

@@ -7,7 +7,7 @@ import io.keyfold.map.arena.ArenaMap;
 import io.keyfold.map.MapTxn;
 import io.keyfold.map.MapView;
 import io.keyfold.mem.Mem;
-import io.keyfold.mem.PagePool;
+import io.keyfold.mem.page.PagePool;
 import io.keyfold.mem.Slice;
 import scala.Option;
 

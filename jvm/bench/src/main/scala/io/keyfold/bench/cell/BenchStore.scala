@@ -4,6 +4,7 @@ import java.nio.file.{Files, Path}
 import java.util.UUID
 
 import io.keyfold.bench.Provider
+import io.keyfold.testkit.{ShelllessLocalFileSystem, ShelllessLocalFs}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
@@ -125,8 +126,8 @@ object BenchStore {
 
   /** Hadoop without its native library would start a process for each file, of all providers. */
   val FileSystem: Map[String, String] = Map(
-    "fs.file.impl" -> "io.keyfold.conformance.ShelllessLocalFileSystem",
-    "fs.AbstractFileSystem.file.impl" -> "io.keyfold.testkit.ShelllessLocalFs"
+    "fs.file.impl" -> classOf[ShelllessLocalFileSystem].getName,
+    "fs.AbstractFileSystem.file.impl" -> classOf[ShelllessLocalFs].getName
   )
 
   private val LoadBatch = 1000000

@@ -14,7 +14,8 @@ import io.keyfold.map.version.{
   VersionTree
 }
 import io.keyfold.map.{MapTxn, MapView, StateMap}
-import io.keyfold.mem.{Arena, MemoryUse, PagePool}
+import io.keyfold.mem.arena.{Arena, MemoryUse}
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.VersionId
 
 /** The off-heap engine: rows in versions that share unchanged records and pages.

@@ -7,7 +7,8 @@ import io.keyfold.map.ordered.{OrderedChanges, OrderedTree, TreeCursor}
 import io.keyfold.map.value.IntList
 import io.keyfold.map.version.{GroupTable, HashedIndex, OpenCursor, OrderedIndex, Pin, VersionNode}
 import io.keyfold.map.{ChangeCursor, MapTxn}
-import io.keyfold.mem.{Arena, Slice}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.arena.Arena
 import io.keyfold.model.{FamilySpec, VersionId}
 
 /** A node of the version tree while it is written. */

@@ -8,7 +8,8 @@ import io.keyfold.map.ordered.{GroupedRecords, OrderedTree, TreeCursor}
 import io.keyfold.map.value.{RecordRun, ValueHead, ValueNodes, ValueSteps}
 import io.keyfold.map.version.{FamilyIndex, HashedIndex, OrderedIndex, Pin, VersionNode}
 import io.keyfold.map.{MapView, RowCursor}
-import io.keyfold.mem.{Addresses, Slice}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.arena.Addresses
 import io.keyfold.model.Family
 
 /** The rows of a node of the version tree. Only [[ViewLock]] synchronises threads that use or

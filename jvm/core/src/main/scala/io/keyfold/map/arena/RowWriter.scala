@@ -12,7 +12,8 @@ import io.keyfold.map.version.{
   RecordSpace,
   VersionNode
 }
-import io.keyfold.mem.{Arena, Slice}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.arena.Arena
 
 /** Writes the rows of a transaction: their records and the index entries. */
 private[map] final class RowWriter(

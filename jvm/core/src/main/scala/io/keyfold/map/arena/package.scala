@@ -4,6 +4,6 @@ package io.keyfold.map
   * `map.value` has the records, `map.version` decides which a transaction may change and when
   * replaced ones are freed, `map.hash` and `map.ordered` are the two indexes, `map.cursor` iterates
   * over them. Imports: `errors`, `group`, `map`, `map.cursor`, `map.hash`, `map.ordered`,
-  * `map.value`, `map.version`, `mem`, `model`. Threads: see [[StateMap]].
+  * `map.value`, `map.version`, `mem`, `mem.arena`, `mem.page`, `model`. Threads: see [[StateMap]].
   */
 package object arena

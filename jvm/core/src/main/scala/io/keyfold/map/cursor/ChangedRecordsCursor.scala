@@ -2,7 +2,8 @@ package io.keyfold.map.cursor
 
 import io.keyfold.map.ChangeCursor
 import io.keyfold.map.value.{IntList, Records, ValueSteps}
-import io.keyfold.mem.{Addresses, Slice}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.arena.Addresses
 import io.keyfold.model.FamilySpec
 
 /** Steps through changes: first the records put, then those removed; [[reset]] starts over with

@@ -54,7 +54,7 @@ private[map] abstract class RecordCursor(
 
   private def hashNow = {
     val at = record
-    if (at == 0) throw new OutOfOrder("The cursor is at no row")
+    if (at == 0) throw new OutOfOrder("The cursor is not at a row")
     records.hash(at)
   }
 

@@ -1,7 +1,8 @@
 package io.keyfold.map.hash
 
 import io.keyfold.map.value.{IntList, Records}
-import io.keyfold.mem.{Addresses, Slice}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.arena.Addresses
 
 /** Reads the rows of one key group: a trie over 32 bits of a hash of the key, whose leaves are
   * small open-addressing tables.

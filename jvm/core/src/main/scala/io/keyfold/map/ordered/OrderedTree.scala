@@ -1,7 +1,8 @@
 package io.keyfold.map.ordered
 
 import io.keyfold.map.value.{IntList, Records}
-import io.keyfold.mem.{Addresses, Slice}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.arena.Addresses
 
 /** Reads an ordered family: a B+tree over the bytes of keys, for all key groups together. Pages of
   * a version never change, see [[TreeWriter]].

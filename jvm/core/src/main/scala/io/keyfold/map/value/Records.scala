@@ -1,6 +1,7 @@
 package io.keyfold.map.value
 
-import io.keyfold.mem.{Addresses, Mem, Slice}
+import io.keyfold.mem.{Mem, Slice}
+import io.keyfold.mem.arena.Addresses
 
 /** The layout of a row in memory, and how to read it:
   *

@@ -1,6 +1,7 @@
 package io.keyfold.map.value
 
-import io.keyfold.mem.{Addresses, Arena, Mem, Slice}
+import io.keyfold.mem.{Mem, Slice}
+import io.keyfold.mem.arena.{Addresses, Arena}
 
 /** The values of a row in a family with several values per key: a linked list from the newest to
   * the oldest, one node per value:

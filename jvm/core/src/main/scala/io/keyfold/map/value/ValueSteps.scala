@@ -1,6 +1,7 @@
 package io.keyfold.map.value
 
-import io.keyfold.mem.{Addresses, Slice}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.arena.Addresses
 
 /** Steps through the values of a row, oldest first. */
 private[map] final class ValueSteps(addresses: Addresses) {

@@ -1,7 +1,7 @@
 package io.keyfold.map.version
 
 import io.keyfold.map.value.IntList
-import io.keyfold.mem.Arena
+import io.keyfold.mem.arena.Arena
 
 /** The open cursors of a transaction that may still read its own index pages after it replaced
   * them.

@@ -1,6 +1,7 @@
 package io.keyfold.map.version
 
-import io.keyfold.mem.{Arena, Mem}
+import io.keyfold.mem.Mem
+import io.keyfold.mem.arena.Arena
 
 /** The index pages of a transaction: which it may change, and when replaced ones are freed.
   *

@@ -1,7 +1,8 @@
 package io.keyfold.map.version
 
 import io.keyfold.map.value.{Records, ValueHead, ValueNodes}
-import io.keyfold.mem.{Arena, Slice}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.arena.Arena
 import io.keyfold.model.FamilySpec
 
 /** The records of a transaction: how they are written, which may be changed in place, and when

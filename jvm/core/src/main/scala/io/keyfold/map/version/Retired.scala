@@ -1,7 +1,7 @@
 package io.keyfold.map.version
 
 import io.keyfold.map.value.{IntList, Records, ValueNodes}
-import io.keyfold.mem.Arena
+import io.keyfold.mem.arena.Arena
 
 /** Records, values and pages that a transaction replaced or removed and that other versions may
   * still need.

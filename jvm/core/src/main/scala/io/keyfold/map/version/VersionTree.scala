@@ -3,7 +3,7 @@ package io.keyfold.map.version
 import scala.annotation.tailrec
 
 import io.keyfold.errors.OutOfOrder
-import io.keyfold.mem.Arena
+import io.keyfold.mem.arena.Arena
 
 /** The tree of versions and transactions, which decides what memory is unreachable.
   *
@@ -61,7 +61,7 @@ private[map] final class VersionTree(
 
   private def nextEpoch(node: VersionNode): Unit = {
     if (lastEpoch == Int.MaxValue) {
-      throw new OutOfOrder("The map has had as many transactions as it can; load its rows anew")
+      throw new OutOfOrder("The map cannot have more transactions; load its rows again")
     }
     lastEpoch += 1
     node.epoch = lastEpoch

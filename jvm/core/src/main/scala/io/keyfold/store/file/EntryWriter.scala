@@ -44,7 +44,7 @@ private[store] final class EntryWriter(
     file.add(entryType, row.hash, row.key, row.value)
     while (row.nextValue()) {
       open(row)
-      file.addValue(row.value)
+      file.addValue(row.hash, row.key, row.value)
     }
   }
 

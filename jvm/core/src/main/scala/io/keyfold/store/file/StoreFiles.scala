@@ -85,14 +85,14 @@ private[store] final class StoreFiles(
           fail(s"it is of partition ${found.partition}")
         }
         if (file.length != reference.length) {
-          fail(s"it has ${file.length} bytes, not ${reference.length} as when it was referred to")
+          fail(s"it has ${file.length} bytes, not ${reference.length} as the reference says")
         }
         if (
           found.keyGroups != by.keyGroups || found.keyGroups % reference.taken.groupModulus != 0
         ) {
           fail(s"it has ${found.keyGroups} key groups, not ${by.keyGroups}")
         }
-        if (found.partitions < 1) fail("it does not say for how many partitions it was written")
+        if (found.partitions < 1) fail("its number of partitions is not known")
       }
     } catch {
       case e: FileNotFoundException =>
@@ -115,7 +115,7 @@ private[store] final class StoreFiles(
     */
   def head(version: VersionId): FileReader = {
     var damaged: Option[CorruptFile] = None
-    Iterator(FileKind.Delta, FileKind.Reference, FileKind.Snapshot)
+    VersionChain.HeadKinds.iterator
       .flatMap { kind =>
         try openIfThere(version, kind)
         catch {
@@ -253,8 +253,8 @@ private[store] final class StoreFiles(
     }
     if (ids.isEmpty || version.id.nonEmpty) ""
     else
-      s" There are files of it with ids (${ids.distinct.sorted.mkString(", ")}): the query has run " +
-        "with spark.sql.streaming.stateStore.checkpointFormatVersion=2, which must stay set."
+      s" Files of this version exist with ids (${ids.distinct.sorted.mkString(", ")}): the query " +
+        "has run with spark.sql.streaming.stateStore.checkpointFormatVersion=2, which must stay set."
   }
 
   /** RocksDB's file names differ from ours; HDFSBacked's deltas fail the check of the magic bytes.
@@ -263,7 +263,7 @@ private[store] final class StoreFiles(
     for (ending <- Seq("zip", "changelog")) {
       val other = s"${location.folder}/$version.$ending"
       if (blobs.exists(other)) {
-        throw new ForeignFile(blobs.describe(other), "RocksDBStateStoreProvider names files so")
+        throw new ForeignFile(blobs.describe(other), "RocksDBStateStoreProvider uses such names")
       }
     }
 }

@@ -58,20 +58,31 @@ private[store] final class EntryApplier(
     val (old, now) = (before(run.family), after(run.family))
     var entry = run.entry
     var left = run.entries
+    var bytes = 0L
     while (left > 0) {
       if (entry >= block.size) {
         enter(blockIndex + 1)
         entry = 0
       }
-      val hash = block.hash(entry)
-      if (!old.fits(hash)) misplaced(entry, identity.partition)
-      if (wanted.hasRow(run.family, hash)) {
-        if (!now.fits(hash)) misplaced(entry, partition)
-        if (family < 0) unknownFamily(run.family, entry)
-        applyEntry(family, entry)
+      val end = math.min(block.size, entry + left)
+      bytes += block.bytes(entry, end)
+      left -= end - entry
+      while (entry < end) {
+        val hash = block.hash(entry)
+        if (!old.fits(hash)) misplaced(entry, identity.partition)
+        if (wanted.hasRow(run.family, hash)) {
+          if (!now.fits(hash)) misplaced(entry, partition)
+          if (family < 0) unknownFamily(run.family, entry)
+          applyEntry(family, entry)
+        }
+        entry += 1
       }
-      entry += 1
-      left -= 1
+    }
+    if (bytes != run.bytes) {
+      throw new CorruptFile(
+        file.path,
+        s"key group ${run.group} has $bytes bytes of keys and values, its footer says ${run.bytes}"
+      )
     }
   }
 
@@ -84,7 +95,8 @@ private[store] final class EntryApplier(
   private def unknownFamily(family: Int, entry: Int) = throw new CorruptFile(
     file.path,
     s"block $blockIndex entry $entry is of column family " +
-      s"${file.footer.families(family).spec.name}, which the version does not have so"
+      s"${file.footer.families(family).spec.name}, which the version does not have, or has with " +
+      "other encodings"
   )
 
   private def enter(index: Int): Unit = if (index != blockIndex) {

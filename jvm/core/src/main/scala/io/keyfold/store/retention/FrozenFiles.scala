@@ -154,7 +154,7 @@ private[store] final class FrozenFiles(
     try Some(RescalePlan.read(blobs, name))
     catch {
       case e @ (_: CorruptFile | _: java.io.IOException) =>
-        log.warn(s"Keeping the files that plan $name of a rescale has frozen: ${e.getMessage}")
+        log.warn(s"Keeping the files of the rescale with plan $name: ${e.getMessage}")
         None
     }
 }

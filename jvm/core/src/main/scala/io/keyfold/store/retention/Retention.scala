@@ -1,12 +1,11 @@
 package io.keyfold.store.retention
 
-import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.StoreError
 import io.keyfold.format.{Ancestor, FileKind}
 import io.keyfold.model.VersionId
-import io.keyfold.store.file.{Lineage, StoreCounters, StoreFiles, StoreSettings}
+import io.keyfold.store.file.{Lineage, StoreCounters, StoreFiles, StoreSettings, VersionChain}
 import org.slf4j.LoggerFactory
 
 /** Deletes unreferenced files.
@@ -40,9 +39,9 @@ private[store] final class Retention(
     val due = version - lastLooked >= settings.versionsPerCleanup
     if (oldestToRetain <= 0 || !due) 0
     else {
-      val oldest = base(newest.bottom, oldestToRetain)
+      val oldest = base(newest, oldestToRetain)
       frozen.look()
-      val thawed = frozen.settle(ancestor(newest.elements, _), oldest, settings.deletesPerCleanup)
+      val thawed = frozen.settle(ancestor(newest, _), oldest, settings.deletesPerCleanup)
       counters.filesDeleted.add(thawed.toLong)
       val stale = oldest.fold(Seq.empty[StaleVersion])(between(frozen.floor, _))
       val (now, later) = stale.splitAt(settings.deletesPerCleanup)
@@ -52,40 +51,36 @@ private[store] final class Retention(
   }
 
   /** How an ancestor of the newest version was made, as far as files still show it. */
-  @tailrec
-  private def ancestor(elements: Seq[Ancestor], version: Long): Option[Ancestor] =
-    elements.find(_.version.version == version) match {
-      case None if elements.lastOption.exists(isSnapshotAfter(_, version)) =>
-        ancestor(lineageOf(elements.last.version).getOrElse(Nil), version)
-      case found => found
-    }
-
-  private def isSnapshotAfter(bottom: Ancestor, version: Long) =
-    bottom.kind == FileKind.Snapshot && bottom.version.version > version
+  private def ancestor(newest: Lineage, version: Long): Option[Ancestor] =
+    ancestry(newest)
+      .dropWhile(_.version.version > version)
+      .nextOption()
+      .filter(_.version.version == version)
 
   /** The newest snapshot of the lineage that is not newer than `oldestToRetain`. */
-  @tailrec
-  private def base(bottom: Ancestor, oldestToRetain: Long): Option[VersionId] =
-    if (bottom.kind != FileKind.Snapshot) None
-    else
-      lineageOf(bottom.version) match {
-        case Some(_) if bottom.version.version <= oldestToRetain => Some(bottom.version)
-        case Some(lineage) if lineage.nonEmpty => base(lineage.last, oldestToRetain)
-        case _                                 => None
-      }
+  private def base(newest: Lineage, oldestToRetain: Long): Option[VersionId] =
+    ancestry(newest)
+      .find(it => it.kind == FileKind.Snapshot && it.version.version <= oldestToRetain)
+      .map(_.version)
+      .filter(lineageOf(_).nonEmpty)
 
-  /** None if the snapshot cannot be read or is not valid. Reads no blocks. */
-  private def lineageOf(snapshot: VersionId): Option[Seq[Ancestor]] =
+  private def ancestry(newest: Lineage) = VersionChain.ancestry(newest.elements)(lineageOf)
+
+  /** As the snapshot of a version says; empty if that cannot be read or is not valid. Reads no
+    * blocks.
+    */
+  private def lineageOf(version: VersionId): List[Ancestor] =
     try {
-      val file = files.open(snapshot, FileKind.Snapshot)
+      val file = files.open(version, FileKind.Snapshot)
       val footer =
         try file.footer
         finally file.close()
-      Option.when(footer.head.forall(files.isHead(snapshot, _)))(footer.lineage)
+      if (!footer.head.forall(files.isHead(version, _))) Nil
+      else Ancestor(version, FileKind.Snapshot) :: footer.lineage.toList
     } catch {
       case e: StoreError =>
-        log.warn("Keeping files older than version {}: {}", snapshot, e.getMessage)
-        None
+        log.warn("Keeping files older than version {}: {}", version, e.getMessage)
+        Nil
     }
 
   private def between(floor: Long, base: VersionId): Seq[StaleVersion] =
@@ -113,7 +108,7 @@ private[store] final class Retention(
       true
     } catch {
       case NonFatal(e) =>
-        log.warn(s"Cannot delete ${files.describe(version, kind)}, trying again later", e)
+        log.warn(s"Cannot delete ${files.describe(version, kind)}, retrying later", e)
         false
     }
 }

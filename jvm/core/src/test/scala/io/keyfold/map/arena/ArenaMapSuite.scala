@@ -2,7 +2,7 @@ package io.keyfold.map.arena
 
 import io.keyfold.errors.{OutOfMemory, OutOfOrder}
 import io.keyfold.map.{MapSuite, RangesAndListsSuiteBase, StateMap, StateMapSuiteBase}
-import io.keyfold.mem.PagePool
+import io.keyfold.mem.page.PagePool
 import io.keyfold.model.VersionId
 import org.scalatest.concurrent.Eventually._
 import org.scalatest.time.SpanSugar._

@@ -1,4 +1,6 @@
-package io.keyfold.mem
+package io.keyfold.mem.arena
+
+import io.keyfold.mem.Mem
 
 /** Translates the handles of an arena to absolute addresses. [[Arena.addresses]] and
   * [[Arena.snapshotAddresses]] say who may use it and how long.

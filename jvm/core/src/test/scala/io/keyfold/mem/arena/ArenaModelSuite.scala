@@ -1,9 +1,11 @@
-package io.keyfold.mem
+package io.keyfold.mem.arena
 
 import java.nio.file.Files
 
 import scala.collection.mutable
 
+import io.keyfold.mem.Mem
+import io.keyfold.mem.page.{PagePool, SpillFiles}
 import io.keyfold.testkit.SeededChecks
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite

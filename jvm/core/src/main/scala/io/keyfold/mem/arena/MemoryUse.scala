@@ -1,4 +1,4 @@
-package io.keyfold.mem
+package io.keyfold.mem.arena
 
 /** Memory that an arena holds, in bytes.
   *

@@ -1,4 +1,4 @@
-package io.keyfold.mem
+package io.keyfold.mem.arena
 
 import scala.collection.mutable
 

@@ -1,9 +1,10 @@
-package io.keyfold.mem
+package io.keyfold.mem.arena
 
 import java.lang.invoke.VarHandle
 import java.util.Arrays
 
 import io.keyfold.errors.OutOfMemory
+import io.keyfold.mem.page.{PagePool, PageRun}
 
 /** The pages of an arena by page number, in plain arrays: some 60 bytes per page. Number 0 is not a
   * page.

@@ -1,8 +1,9 @@
-package io.keyfold.mem
+package io.keyfold.mem.page
 
 import java.io.IOException
 
 import io.keyfold.errors.OutOfMemory
+import io.keyfold.mem.Mem
 
 /** Memory for all arenas of a JVM, in pages of 16 KiB.
   *
@@ -87,7 +88,7 @@ final class PagePool private[mem] (
     } catch {
       // The machine has less memory than the budget; files may still work.
       case e: OutOfMemoryError =>
-        if (spill.isEmpty) throw outOfMemory(pages, s"the system refuses $bytes bytes more", e)
+        if (spill.isEmpty) throw outOfMemory(pages, s"the system refused another $bytes bytes", e)
         false
     }
   }
@@ -108,9 +109,9 @@ final class PagePool private[mem] (
 
   private def outOfMemory(pages: Int, spilling: String, cause: Throwable) = new OutOfMemory(
     s"Cannot take ${pages.toLong * PagePool.PageBytes} bytes more for state: ${offHeap.bytes} of " +
-      s"$budgetBytes bytes off the heap are taken, ${mapped.bytes} bytes are in files, and " +
+      s"$budgetBytes bytes off the heap are in use, ${mapped.bytes} bytes are in files, and " +
       s"$spilling. Raise ${PagePool.BudgetSetting} (and the executor's memory overhead with it), " +
-      "make room in the local directories that state spills to, or use more executors.",
+      "free space in the local directories to which state spills, or use more executors.",
     cause
   )
 }

@@ -1,6 +1,8 @@
-package io.keyfold.mem
+package io.keyfold.mem.arena
 
 import java.util.concurrent.ConcurrentHashMap
+
+import io.keyfold.mem.Mem
 
 /** The checks that [[Mem.Checks]] adds to an arena: tracks live handles, and fills memory with
   * patterns that reveal the use of uninitialised or freed objects. Threads: any.

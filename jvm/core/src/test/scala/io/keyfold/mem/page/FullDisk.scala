@@ -1,4 +1,4 @@
-package io.keyfold.mem
+package io.keyfold.mem.page
 
 import java.nio.channels.FileChannel
 import java.nio.file.{Files, Path}

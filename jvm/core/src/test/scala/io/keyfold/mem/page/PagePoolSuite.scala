@@ -1,4 +1,4 @@
-package io.keyfold.mem
+package io.keyfold.mem.page
 
 import java.nio.channels.FileChannel
 import java.nio.file.{Files, Path}
@@ -7,6 +7,7 @@ import java.nio.file.StandardOpenOption.WRITE
 import scala.util.Random
 
 import io.keyfold.errors.OutOfMemory
+import io.keyfold.mem.Mem
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -109,10 +110,10 @@ class PagePoolSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(error.condition == "KEYFOLD_OUT_OF_MEMORY")
     assert(
       error.getMessage == "[KEYFOLD_OUT_OF_MEMORY] Cannot take 16384 bytes more for state: " +
-        "2097152 of 2098152 bytes off the heap are taken, 0 bytes are in files, and there is no " +
+        "2097152 of 2098152 bytes off the heap are in use, 0 bytes are in files, and there is no " +
         "folder to spill to. Raise spark.sql.streaming.stateStore.keyfold.memory.maxBytes (and " +
-        "the executor's memory overhead with it), make room in the local directories that state " +
-        "spills to, or use more executors."
+        "the executor's memory overhead with it), free space in the local directories to which " +
+        "state spills, or use more executors."
     )
     pool.free(runs.head)
     assert(pool.allocate(1).address == runs.head.address)
@@ -237,6 +238,6 @@ class PagePoolSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(counters(pool) == ((0, 16 * MiB, 16 * MiB - PageBytes)))
     pool.free(run)
     val error = intercept[OutOfMemory](new PagePool(MiB, None, refuse).allocate(1))
-    assert(error.getMessage.contains("and the system refuses 1048576 bytes more."))
+    assert(error.getMessage.contains("and the system refused another 1048576 bytes."))
   }
 }

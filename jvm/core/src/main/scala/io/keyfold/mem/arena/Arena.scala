@@ -1,6 +1,9 @@
-package io.keyfold.mem
+package io.keyfold.mem.arena
 
 import java.lang.invoke.VarHandle
+
+import io.keyfold.mem.Mem
+import io.keyfold.mem.page.PagePool
 
 /** Objects of one store off the heap, in size classes, addressed by 32-bit handles.
   *
@@ -10,7 +13,7 @@ import java.lang.invoke.VarHandle
   *
   * Trade-offs and limits:
   *
-  *   1. An object takes the bytes of its class (`SizeClasses`): at most an eighth of that is waste
+  *   1. An object takes the bytes of its class (`SizeClasses`): at most an eighth of that is unused
   *      above 64 bytes, and at most an eighth of a slab. An object of more than 64 KiB takes whole
   *      pages of its own.
   *   1. A class in use holds at least one page. An empty slab is kept while it is the only one of

@@ -1,4 +1,6 @@
-package io.keyfold.mem
+package io.keyfold.mem.arena
+
+import io.keyfold.mem.Mem
 
 /** The objects of an arena that share pages. Free objects are linked through their first four
   * bytes; slabs with free objects are in a list of their class.

@@ -1,4 +1,4 @@
-package io.keyfold.mem
+package io.keyfold.mem.page
 
 import scala.collection.mutable
 

@@ -1,7 +1,8 @@
-package io.keyfold.mem
+package io.keyfold.mem.arena
 
 import java.nio.file.Files
 
+import io.keyfold.mem.page.{PagePool, SpillFiles}
 import org.scalatest.funsuite.AnyFunSuite
 
 class MemoryUseSuite extends AnyFunSuite {

@@ -1,7 +1,9 @@
-package io.keyfold.mem
+package io.keyfold.mem.arena
+
+import io.keyfold.mem.page.PagePool
 
 /** The sizes of objects that share pages: every multiple of 8 up to 128 bytes, then eight classes
-  * per doubling, up to [[LargestBytes]]. At most an eighth of an object above 64 bytes is waste.
+  * per doubling, up to [[LargestBytes]]. At most an eighth of an object above 64 bytes is unused.
   *
   * A slab is the run of pages that objects of one class share: the fewest pages of which at most an
   * eighth is left over, which is one page up to 2 KiB and never more than [[MaxSlabPages]].

@@ -1,5 +1,6 @@
-package io.keyfold.mem
+package io.keyfold.mem.arena
 
+import io.keyfold.mem.page.PagePool
 import org.scalatest.funsuite.AnyFunSuite
 
 class SizeClassesSuite extends AnyFunSuite {

@@ -1,7 +1,9 @@
-package io.keyfold.mem
+package io.keyfold.mem.page
 
 import java.nio.MappedByteBuffer
 import java.util.BitSet
+
+import io.keyfold.mem.Mem
 
 /** Consecutive pages from [[PagePool]]. The holder owns the memory until it frees the run. */
 final class PageRun private[mem] (

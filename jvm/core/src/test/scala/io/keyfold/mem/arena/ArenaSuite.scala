@@ -1,4 +1,4 @@
-package io.keyfold.mem
+package io.keyfold.mem.arena
 
 import java.nio.file.{Files, Path}
 import java.util.concurrent.{BrokenBarrierException, CyclicBarrier, TimeUnit}
@@ -7,6 +7,8 @@ import java.util.concurrent.atomic.AtomicReference
 import scala.util.Random
 
 import io.keyfold.errors.OutOfMemory
+import io.keyfold.mem.Mem
+import io.keyfold.mem.page.PagePool
 import org.scalatest.Outcome
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -1,0 +1,161 @@
+package io.keyfold.store.load
+
+import java.io.IOException
+
+import scala.collection.mutable
+
+import io.keyfold.errors.{
+  CorruptFile,
+  LayoutMismatch,
+  MissingFile,
+  OutOfMemory,
+  StoreError,
+  UnreadableVersion
+}
+import io.keyfold.format.{Ancestor, FileKind, FileReader}
+import io.keyfold.map.{MapTxn, StateMap}
+import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
+import io.keyfold.store.file.{Lineage, RowChecksum, StoreFiles, VersionChain}
+import org.slf4j.LoggerFactory
+
+/** Builds a version in a map from the files of a chain.
+  *
+  * @param keyGroups
+  *   G of the version's head, which all files must have
+  */
+private[store] final class ChainApplier(
+    files: StoreFiles,
+    location: StoreLocation,
+    target: VersionId,
+    keyGroups: Int,
+    map: StateMap,
+    rowChecksum: RowChecksum
+) {
+  import ChainApplier._
+
+  private val deltaBytes = mutable.Map.empty[VersionId, Long]
+
+  /** The lineage of the version, given the chain that built it. */
+  def lineage(chain: VersionChain): Lineage = {
+    val deltas = chain.deltas.reverse.map(Ancestor(_, FileKind.Delta))
+    Lineage(deltas ++ chain.start, deltaBytes.toMap)
+  }
+
+  /** Commits the version in the map.
+    *
+    * @throws BadSnapshot
+    *   if the snapshot cannot be read; the map has not changed
+    * @throws OthersSnapshot
+    *   if the snapshot does not count; the map has not changed
+    */
+  def applyAll(chain: VersionChain): Unit = {
+    val txn = map.begin(VersionId.Empty)
+    try {
+      chain.start.foreach {
+        case Ancestor(version, FileKind.Reference) => applyReference(txn, version)
+        case Ancestor(version, _)                  => applySnapshot(txn, version)
+      }
+      chain.deltas.foldLeft(chain.start.fold(VersionId.Empty)(_.version)) { (readable, delta) =>
+        applyDelta(txn, delta, readable)
+        delta
+      }
+      txn.commit(target)
+    } finally txn.release()
+  }
+
+  private def applySnapshot(txn: MapTxn, version: VersionId): Unit =
+    try apply(txn, version, FileKind.Snapshot)
+    catch {
+      // Running out of memory says nothing about the file.
+      case e: OutOfMemory                       => throw e
+      case e @ (_: StoreError | _: IOException) => throw new BadSnapshot(e)
+    }
+
+  private def applyDelta(txn: MapTxn, version: VersionId, readable: VersionId): Unit =
+    try apply(txn, version, FileKind.Delta)
+    catch {
+      case e @ (_: CorruptFile | _: MissingFile) =>
+        throw new UnreadableVersion(
+          s"Cannot load $location version $target: ${e.getMessage} The newest version before it " +
+            s"that can be read is ${readable.version} (the state after batch " +
+            s"${readable.version - 1}).",
+          e
+        )
+    }
+
+  private def applyReference(txn: MapTxn, version: VersionId): Unit =
+    try {
+      val file = files.open(version, FileKind.Reference)
+      val footer =
+        try file.footer
+        finally file.close()
+      checkKeyGroups(file)
+      val partitions = footer.identity.partitions
+      val reference =
+        new ReferenceApplier(txn, files, footer, partitions, location.partition, rowChecksum)
+      reference.applyAll()
+      log.info(
+        s"Loaded $location version $version from ${reference.fileCount} files that were written " +
+          s"before a rescale; read ${reference.blockBytes} bytes of their blocks"
+      )
+    } catch {
+      case e @ (_: CorruptFile | _: MissingFile) =>
+        throw new UnreadableVersion(
+          s"Cannot load $location version $target: ${e.getMessage} After a rescale version " +
+            s"$version consists of such files, and has no others. Restore the file, or go back " +
+            s"to a batch before ${version.version - 1}.",
+          e
+        )
+    }
+
+  private def apply(txn: MapTxn, version: VersionId, kind: FileKind): Unit = {
+    val file = files.open(version, kind)
+    try {
+      if (!file.footer.head.forall(files.isHead(version, _))) throw new OthersSnapshot
+      checkKeyGroups(file)
+      file.footer.dropped.foreach { name =>
+        val index = txn.familyIndex(name)
+        if (index >= 0) txn.dropFamily(index)
+      }
+      val families = file.footer.families.map(f => familyIn(txn, file, f.spec)).toArray
+      new EntryApplier(txn, families, file, EntryFilter.All, 0, location.partition, rowChecksum)
+        .applyAll()
+      if (kind == FileKind.Delta) deltaBytes(version) = file.length
+    } finally file.close()
+  }
+
+  private def checkKeyGroups(file: FileReader): Unit = {
+    val found = file.footer.identity.keyGroups
+    if (found != keyGroups) {
+      throw new LayoutMismatch(
+        "KEYFOLD_KEY_GROUPS_MISMATCH",
+        s"Cannot load $location version $target: ${file.path} has $found key groups, the head of " +
+          s"the version has $keyGroups. The files do not belong together; restore the checkpoint " +
+          "from one consistent copy."
+      )
+    }
+  }
+
+  /** A family whose layout changed was dropped in between, and a file must record that drop. */
+  private def familyIn(txn: MapTxn, file: FileReader, spec: FamilySpec): Int = {
+    val index = txn.familyIndex(spec.name)
+    if (index < 0) txn.createFamily(spec)
+    else if (txn.families(index).spec.isKeptAs(spec)) index
+    else {
+      throw new CorruptFile(
+        file.path,
+        s"its column family ${spec.name} has other encodings than in the files before it"
+      )
+    }
+  }
+}
+
+private[store] object ChainApplier {
+  private val log = LoggerFactory.getLogger(classOf[ChainApplier])
+
+  /** The snapshot is missing or damaged. */
+  final class BadSnapshot(cause: Throwable) extends RuntimeException(cause)
+
+  /** The snapshot belongs to a replaced version of that name: docs/FORMAT.md, rule R8. */
+  final class OthersSnapshot extends RuntimeException
+}
