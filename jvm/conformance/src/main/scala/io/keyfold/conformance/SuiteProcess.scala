@@ -8,6 +8,8 @@ import scala.io.Source
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
+import io.keyfold.testkit.ShelllessLocalFs
+
 /** Runs one suite in a JVM of its own, in an empty working folder. That JVM ends with this one,
   * which holds the pipe to its standard input.
   *
@@ -120,7 +122,7 @@ object SuiteProcess {
     // each other until these seconds are over, 300 and 60 unless said.
     "-Dspark.sql.streaming.stateStore.maintenanceShutdownTimeout=3",
     "-Dspark.sql.streaming.stateStore.maintenanceForceShutdownTimeout=5",
-    "-Dspark.hadoop.fs.AbstractFileSystem.file.impl=io.keyfold.testkit.ShelllessLocalFs"
+    s"-Dspark.hadoop.fs.AbstractFileSystem.file.impl=${classOf[ShelllessLocalFs].getName}"
   )
 
   private def ClassPath = System.getProperty("java.class.path")

@@ -33,7 +33,8 @@ class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
       extensions.injectFunction(FlinkKeyGroup.description)
     } else {
       log.warn(
-        "This jar of Keyfold is made for Spark {} and this is {}: its session extension does nothing",
+        "This Keyfold jar is made for Spark {}, but this is Spark {}: its session extension " +
+          "does nothing",
         SparkShim.Line,
         SPARK_VERSION
       )
@@ -61,10 +62,10 @@ private object KeyfoldExtensions {
     if (running.isDefined && application != running && SparkShim.startsTransformWithState) {
       throw new Invalid(
         "KEYFOLD_EXTENSION_MISSING",
-        s"Spark ${SparkShim.Line} refuses transformWithState to state store providers that it does " +
-          s"not list. Set spark.sql.extensions=${classOf[KeyfoldExtensions].getName} where Spark is " +
-          "started (spark-submit --conf, or a properties file), or call " +
-          "keyfold.configure(SparkSession.builder) before the first session is made."
+        s"Spark ${SparkShim.Line} refuses transformWithState to state store providers that it " +
+          s"does not list. Set spark.sql.extensions=${classOf[KeyfoldExtensions].getName} where " +
+          "Spark is started (spark-submit --conf, or a properties file), or call " +
+          "keyfold.configure(SparkSession.builder) before the first session is created."
       )
     }
 }

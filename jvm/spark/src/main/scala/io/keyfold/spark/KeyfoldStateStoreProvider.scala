@@ -239,7 +239,7 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
       body
       ()
     } catch {
-      case NonFatal(e) => log.warn(s"Cannot $what $id, trying again later", e)
+      case NonFatal(e) => log.warn(s"Cannot $what $id, retrying later", e)
     }
 }
 

@@ -52,7 +52,7 @@ object ConfigurationPage {
       STATE_STORE_COMMIT_VALIDATION_ENABLED.key -> "whether commits are reported to the driver",
       STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG.key -> "whether snapshots are reported to the driver, which asks for one where they lag",
       STATE_STORE_UNLOAD_ON_COMMIT.key -> "maintenance and unloading at the end of each task",
-      STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key -> "how files are written"
+      STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key -> "the class that writes and reads checkpoint files; `keyfold.configure` sets Keyfold's, which state files use by default"
     )
   }
 

@@ -1,6 +1,6 @@
 package io.keyfold.spark
 
-import java.io.OutputStream
+import java.io.{FileOutputStream, OutputStream}
 import java.nio.file.{Files, Path => LocalPath, Paths, StandardCopyOption}
 
 import io.keyfold.testkit.{Failure, FileCall}
@@ -25,7 +25,7 @@ class FaultyFileManager(root: Path, conf: Configuration)
   }
 
   override def createTempFile(path: Path): FSDataOutputStream =
-    asked("create", path)(new FSDataOutputStream(Files.newOutputStream(local(path)), null))
+    asked("create", path)(new FSDataOutputStream(new FileOutputStream(local(path).toFile), null))
 
   override def createAtomic(path: Path, overwrite: Boolean): CancellableFSDataOutputStream =
     new FaultyStream(super.createAtomic(path, overwrite), path, faults)

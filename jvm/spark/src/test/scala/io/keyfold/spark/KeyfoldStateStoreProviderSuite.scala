@@ -1,7 +1,8 @@
 package io.keyfold.spark
 
 import io.keyfold.errors.{Invalid, MisplacedRow}
-import io.keyfold.mem.PagePool
+import io.keyfold.mem.page.PagePool
+import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.SparkException
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.{StringType, StructType}
@@ -282,6 +283,10 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
       val live = counted("keyfoldOffHeapBytes") - counted("keyfoldFreeBytes")
       assert(live >= counted("keyfoldStateBytes") && counted("keyfoldFreeBytes") > 0)
     }
+  }
+
+  test("the provider has the name that settings and checkpoints know it by") {
+    assert(ProviderClass.Keyfold == classOf[KeyfoldStateStoreProvider].getName)
   }
 
   test("neither the constructor nor init touches a file") {

@@ -13,7 +13,7 @@ import org.json4s._
 import org.json4s.jackson.JsonMethods.{compact, render}
 
 /** Encodes plans and results as JSON for Python. */
-private[spark] object AdminJson {
+private object AdminJson {
 
   /** Plans with more files than this omit file names. */
   private val MostListed = 20000

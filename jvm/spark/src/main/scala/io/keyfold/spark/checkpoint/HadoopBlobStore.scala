@@ -1,12 +1,10 @@
 package io.keyfold.spark.checkpoint
 
 import java.io.{FileNotFoundException, OutputStream}
-import java.util.concurrent.ConcurrentHashMap
 
 import io.keyfold.io.{BlobReader, BlobStore}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, Path}
-import org.apache.spark.sql.keyfold.SparkShim
 
 /** Files of a checkpoint, through Spark's checkpoint file manager, whose guarantees for a file
   * system decide how far G1 to G5 hold there. It makes a file visible when its stream is closed.
@@ -15,19 +13,12 @@ import org.apache.spark.sql.keyfold.SparkShim
   *   the checkpoint's `state` folder
   */
 final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
-  private lazy val manager = SparkShim.checkpointFileManager(root, conf)
+  private lazy val manager = FileManagers.configured(root, conf)
   private lazy val fileSystem = root.getFileSystem(conf)
-
-  /** Folders known to exist. */
-  private val folders = ConcurrentHashMap.newKeySet[Path]()
 
   override def write(path: String)(body: OutputStream => Unit): Long = {
     val file = resolve(path)
-    if (!folders.contains(file.getParent)) {
-      manager.mkdirs(file.getParent)
-      folders.add(file.getParent)
-    }
-    val out = manager.createAtomic(file, overwriteIfPossible = true)
+    val out = create(file)
     try {
       body(out)
       val length = out.getPos
@@ -40,6 +31,15 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
         throw e
     }
   }
+
+  /** The folder exists nearly always: it is made where a file system says that it does not. */
+  private def create(file: Path) =
+    try manager.createAtomic(file, overwriteIfPossible = true)
+    catch {
+      case _: FileNotFoundException =>
+        manager.mkdirs(file.getParent)
+        manager.createAtomic(file, overwriteIfPossible = true)
+    }
 
   override def open(path: String): BlobReader = {
     val file = resolve(path)
@@ -62,7 +62,7 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
   private def resolve(path: String) = new Path(root, path)
 }
 
-private[spark] final class HadoopBlobReader(in: FSDataInputStream, override val length: Long)
+private final class HadoopBlobReader(in: FSDataInputStream, override val length: Long)
     extends BlobReader {
   override def read(position: Long, count: Int): Array[Byte] = {
     val bytes = new Array[Byte](count)

@@ -1,6 +1,6 @@
 package io.keyfold.spark
 
-/** Duty: tools for operations on a whole checkpoint: its files, its logs, threads. Imports: `io`,
-  * `rescale`, `sql.keyfold`. Threads: see each class.
+/** Duty: the files of a checkpoint, by Spark's file managers or ours, and tools for operations on
+  * all of it. Imports: `io`, `rescale`, `spark.conf`, `sql.keyfold`. Threads: see each class.
   */
 package object checkpoint

@@ -32,9 +32,10 @@ object KeyfoldConf {
   val KEY_GROUPS: ConfEntry[Int] = ConfEntry(
     "keyGroups",
     "the smallest of N x {1, 2, 6, 12, 24, 60, 120, 360, 720, 2520, 5040} that is at least 4096",
-    "Number of key groups of a new checkpoint, a multiple of the number of partitions N. It cannot " +
-      "be changed later: what the files of a checkpoint say wins over this setting. The more " +
-      "divisors it has, the more numbers of partitions can be reached by moving whole groups.",
+    "Number of key groups of a new checkpoint, a multiple of the number of partitions N. It " +
+      "cannot be changed later: the number in the files of a checkpoint overrides this setting. " +
+      "The more divisors it has, the more numbers of partitions a rescale can reach by moving " +
+      "whole groups.",
     text =>
       text.toIntOption
         .filter(groups => groups > 0 && groups <= KeyGroups.Most)
@@ -44,9 +45,10 @@ object KeyfoldConf {
   val COMPRESSION_CODEC: ConfEntry[Codec] = ConfEntry(
     "compression.codec",
     Codec.Zstandard.name,
-    "Compression of the blocks that are written: zstd, lz4 or none. Files of any codec are read " +
-      "whatever is set here. (Spark's own spark.sql.streaming.stateStore.compression.codec is not " +
-      "used: Spark pins it to lz4 in the checkpoint of every query that did not set it.)",
+    "Compression codec of blocks in new files: zstd, lz4 or none. Files of every codec can be " +
+      "read, whatever the setting. (Spark's own " +
+      "spark.sql.streaming.stateStore.compression.codec is not used: Spark pins it to lz4 in " +
+      "the checkpoint of every query that did not set it.)",
     text =>
       Codec.ofName(text).toRight(s"must be one of ${Codec.all.map(_.name).sorted.mkString(", ")}")
   )
@@ -54,9 +56,10 @@ object KeyfoldConf {
   val SNAPSHOT_AFTER_DELTA_BYTES: ConfEntry[Long] = ConfEntry(
     "snapshotAfterDeltaBytes",
     (128L << 20).toString,
-    "Bytes of delta files since the last snapshot at which maintenance writes the next one. Spark's " +
-      "spark.sql.streaming.stateStore.minDeltasForSnapshot is a bound in number of deltas; what is " +
-      "reached first counts. A load reads the last snapshot and at most about so many bytes more.",
+    "Size of the delta files since the last snapshot, in bytes, at which maintenance writes the " +
+      "next snapshot. Maintenance also writes one after " +
+      "spark.sql.streaming.stateStore.minDeltasForSnapshot deltas, whichever comes first. So a " +
+      "load reads the last snapshot and about this many bytes of deltas at most.",
     text => text.toLongOption.filter(_ > 0).toRight("must be a number of bytes above 0")
   )
 
@@ -64,16 +67,33 @@ object KeyfoldConf {
     "memory.maxBytes",
     "half of the executor's memory overhead on YARN and Kubernetes; a quarter of the memory of the " +
       "machine or container in local mode; else a quarter of the executor's heap",
-    "Most bytes off the heap that all stores of an executor take together. State beyond it goes to " +
-      "memory-mapped files in Spark's local directory, and is slower. The first value that an " +
-      "executor sees stays. (By default, executors that share a machine take no more together than " +
-      "a quarter of it, if their heaps fit into it. One that has a machine for itself may be given " +
-      "more.)",
+    "Maximum off-heap memory, in bytes, of all state stores of an executor together. State " +
+      "above this limit is in memory-mapped files in Spark's local directory, which is slower. " +
+      "An executor keeps the first value that it gets. (By default, executors that share a " +
+      "machine take at most a quarter of its memory together, if their heaps fit into it. An " +
+      "executor that is alone on a machine can be given more.)",
     text => text.toLongOption.filter(_ > 0).toRight("must be a number of bytes above 0")
   )
 
+  val FILES_FORCED: ConfEntry[Boolean] = ConfEntry(
+    "files.forced",
+    "true",
+    "Whether checkpoint files on a local disk are forced to it before they count as written, so that " +
+      "they survive a crash of the machine or a loss of its power, not only of Spark. Spark's own " +
+      "file manager does not do so.",
+    text => text.toBooleanOption.toRight("must be true or false")
+  )
+
   val all: Seq[ConfEntry[_]] =
-    Seq(KEY_GROUPS, COMPRESSION_CODEC, SNAPSHOT_AFTER_DELTA_BYTES, MEMORY_MAX_BYTES)
+    Seq(KEY_GROUPS, COMPRESSION_CODEC, SNAPSHOT_AFTER_DELTA_BYTES, MEMORY_MAX_BYTES, FILES_FORCED)
+
+  /** Whether checkpoint files are forced to disk.
+    *
+    * @param setting
+    *   the text of a setting, null if it is not set
+    */
+  def filesForced(setting: String => String): Boolean =
+    new KeyfoldConf(Option(setting(FILES_FORCED.key)).map(FILES_FORCED.key -> _).toMap).filesForced
 }
 
 /** The settings of one store.
@@ -97,6 +117,8 @@ final class KeyfoldConf(confs: Map[String, String]) {
 
   def snapshotAfterDeltaBytes: Long = value(SNAPSHOT_AFTER_DELTA_BYTES)
     .getOrElse(SNAPSHOT_AFTER_DELTA_BYTES.default.toLong)
+
+  def filesForced: Boolean = value(FILES_FORCED).getOrElse(FILES_FORCED.default.toBoolean)
 
   /** None: the default, which depends on the executor. */
   def memoryMaxBytes: Option[Long] = value(MEMORY_MAX_BYTES)

@@ -4,7 +4,10 @@ package io.keyfold.spark.conf
 object ProviderClass {
   private val Package = "org.apache.spark.sql.execution.streaming.state"
 
-  val Keyfold = "io.keyfold.spark.KeyfoldStateStoreProvider"
+  /** As Spark's error messages call Keyfold's. */
+  val SimpleName = "KeyfoldStateStoreProvider"
+
+  val Keyfold: String = s"io.keyfold.spark.$SimpleName"
 
   /** Spark's own providers, from which state can be migrated. */
   val BuiltIn: Seq[String] =

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 /** Reusable buffer to build the bytes of a key. */
-private[spark] final class KeyBuffer {
+private final class KeyBuffer {
   private val bytes = new ByteSink(64)
   private val slice = new Slice
 
@@ -35,7 +35,7 @@ private[spark] final class KeyBuffer {
   def result: Slice = slice.set(bytes.array, 0, bytes.length)
 }
 
-private[spark] object KeyBuffer {
+private object KeyBuffer {
 
   /** Reads a value that `bigEndian` wrote at `offset`, sign-extended. */
   def bigEndian(from: Slice, offset: Int, width: Int): Long = {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.Platform
 
 /** `prefix:<n>`: length of the first part, first n columns, other columns. */
-private[spark] final class PrefixKeyCodec(schema: StructType, columns: Int) extends KeyCodec {
+private final class PrefixKeyCodec(schema: StructType, columns: Int) extends KeyCodec {
   private val (prefixFields, restFields) = schema.fields.splitAt(columns)
   private val prefixOf = new RowPicker(schema, Array.range(0, columns))
   private val restOf = new RowPicker(schema, Array.range(columns, schema.length))

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
   * @param flips
   *   whether the order of negative values is reversed
   */
-private[spark] sealed abstract class RangeColumn(val width: Int, flips: Boolean) {
+private sealed abstract class RangeColumn(val width: Int, flips: Boolean) {
 
   /** The value, sign-extended. */
   def read(row: UnsafeRow, i: Int): Long
@@ -24,7 +24,7 @@ private[spark] sealed abstract class RangeColumn(val width: Int, flips: Boolean)
   }
 }
 
-private[spark] object RangeColumn {
+private object RangeColumn {
   private case object Flag extends RangeColumn(1, flips = false) {
     override def read(row: UnsafeRow, i: Int): Long = if (row.getBoolean(i)) 1L else 0L
   }

@@ -4,7 +4,7 @@ import io.keyfold.mem.Slice
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /** `UnsafeRow` and [[Slice]] use the same addressing: conversions copy nothing. */
-private[spark] object RowBytes {
+private object RowBytes {
   def slice(row: UnsafeRow, into: Slice): Slice =
     into.set(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes)
 

@@ -13,7 +13,7 @@ import org.apache.spark.unsafe.bitset.BitSetMethods
   * @param places
   *   result index of each column of the first row, then of the second
   */
-private[spark] final class RowJoiner(first: StructType, second: StructType, places: Array[Int]) {
+private final class RowJoiner(first: StructType, second: StructType, places: Array[Int]) {
   private val (n1, n2) = (first.length, second.length)
   private val (words1, words2) = (bitSetWords(n1), bitSetWords(n2))
   private val words = bitSetWords(n1 + n2)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.streaming.state.NoPrefixKeyStateEncoderSpe
 import org.apache.spark.sql.types.StructType
 
 /** `row`: the key row unchanged. */
-private[spark] final class RowKeyCodec(schema: StructType) extends KeyCodec {
+private final class RowKeyCodec(schema: StructType) extends KeyCodec {
   private val slice = new Slice
 
   override def encode(key: UnsafeRow): Slice = RowBytes.slice(key, slice)

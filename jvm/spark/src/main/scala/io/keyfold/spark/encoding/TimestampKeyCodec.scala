@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.{LongType, StructType}
 /** `timestampPrefix` and `timestampPostfix`: the last column, a long, encoded to sort by value,
   * before or after the other columns.
   */
-private[spark] final class TimestampKeyCodec(schema: StructType, ahead: Boolean) extends KeyCodec {
+private final class TimestampKeyCodec(schema: StructType, ahead: Boolean) extends KeyCodec {
   import TimestampKeyCodec._
 
   private val last = schema.length - 1
@@ -48,6 +48,6 @@ private[spark] final class TimestampKeyCodec(schema: StructType, ahead: Boolean)
     buffer.bigEndian(key.getLong(last) ^ Long.MinValue, Width)
 }
 
-private[spark] object TimestampKeyCodec {
+private object TimestampKeyCodec {
   private val Width = 8
 }

@@ -26,7 +26,8 @@ final case class FlinkKeyGroup(left: Expression, right: Expression) extends Bina
       TypeCheckResult.TypeCheckSuccess
     case (key, max) =>
       TypeCheckResult.TypeCheckFailure(
-        s"$prettyName takes a STRING, BOOLEAN or integer and an INT, not ${key.sql} and ${max.sql}"
+        s"$prettyName expects a STRING, BOOLEAN or integer and an INT, not ${key.sql} and " +
+          s"${max.sql}"
       )
   }
 
@@ -55,7 +56,7 @@ object FlinkKeyGroup {
     FunctionIdentifier(Name),
     new ExpressionInfo(classOf[FlinkKeyGroup].getName, Name),
     arguments => {
-      require(arguments.size == 2, s"$Name takes a key and the max parallelism")
+      require(arguments.size == 2, s"$Name expects a key and the max parallelism")
       FlinkKeyGroup(arguments.head, arguments.last)
     }
   )

@@ -33,7 +33,7 @@ object RowHash {
   * @param columns
   *   the types of these columns, in order
   */
-private[spark] final class ColumnsHash(columns: Seq[DataType], seed: Int) extends RowHash {
+private final class ColumnsHash(columns: Seq[DataType], seed: Int) extends RowHash {
   private val hashes = columns.map(ColumnHash.of).toArray
 
   override def apply(row: UnsafeRow): Int = of(row, seed)
@@ -50,11 +50,11 @@ private[spark] final class ColumnsHash(columns: Seq[DataType], seed: Int) extend
 }
 
 /** Hash of one non-null column. */
-private[spark] sealed abstract class ColumnHash {
+private sealed abstract class ColumnHash {
   def of(row: UnsafeRow, column: Int, seed: Int): Int
 }
 
-private[spark] object ColumnHash {
+private object ColumnHash {
 
   /** The hash of a column or field of rows with this schema. */
   def ofField(schema: StructType, path: Seq[Int]): ColumnHash =

@@ -138,7 +138,7 @@ private[spark] final class ColumnFamily(view: StoreView, schema: FamilySchema, i
     )
 }
 
-private[spark] object ColumnFamily {
+private object ColumnFamily {
   def sparksError(e: CorruptRow): Throwable =
     SparkPrivate.corruptRow(e.store, e.expected, e.computed, e)
 }

@@ -2,6 +2,7 @@ package io.keyfold.spark.state
 
 import java.util.concurrent.ConcurrentHashMap
 
+import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.partition.PartitionKey
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
@@ -96,7 +97,7 @@ private[spark] final class FamilySchemas(
   private def requireColumnFamilies(operation: String): Unit = if (!columnFamilies) {
     throw StateStoreErrors.unsupportedOperationException(
       operation,
-      s"multiple column families is disabled in ${FamilySchemas.Provider}"
+      s"multiple column families is disabled in ${ProviderClass.SimpleName}"
     )
   }
 
@@ -116,9 +117,5 @@ private[spark] final class FamilySchemas(
 }
 
 private[spark] object FamilySchemas {
-
-  /** Keyfold's name in Spark's error messages. */
-  val Provider = "KeyfoldStateStoreProvider"
-
   val Default: String = StateStore.DEFAULT_COL_FAMILY_NAME
 }

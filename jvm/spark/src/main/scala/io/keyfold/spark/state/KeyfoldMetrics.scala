@@ -2,7 +2,7 @@ package io.keyfold.spark.state
 
 import java.util.concurrent.atomic.{AtomicLong, LongAdder}
 
-import io.keyfold.mem.MemoryUse
+import io.keyfold.mem.arena.MemoryUse
 import io.keyfold.store.{StoreTxn, VersionedStore}
 import io.keyfold.store.file.StoreCounters
 import org.apache.spark.sql.execution.streaming.state._
@@ -21,7 +21,11 @@ object KeyfoldMetrics {
     ),
     Counted(sum("keyfoldMemoryHits", "versions found in memory"), _.memoryHits),
     Counted(
-      sum("keyfoldSnapshotFallbacks", "snapshots that could not be used, so that an older one was"),
+      sum(
+        "keyfoldSnapshotFallbacks",
+        "snapshots that could not be used and were replaced by " +
+          "older files"
+      ),
       _.snapshotFallbacks
     ),
     Counted(sum("keyfoldDeltas", "delta files written"), _.deltas),
@@ -29,7 +33,7 @@ object KeyfoldMetrics {
     Counted(sum("keyfoldSnapshots", "snapshot files written"), _.snapshots),
     Counted(size("keyfoldSnapshotBytes", "bytes of snapshot files written"), _.snapshotBytes),
     Counted(
-      sum("keyfoldFileRetries", "file operations tried again after a failure that might pass"),
+      sum("keyfoldFileRetries", "file operations retried after a temporary failure"),
       _.retries
     ),
     Counted(sum("keyfoldFilesDeleted", "files deleted by retention"), _.filesDeleted)
@@ -39,7 +43,11 @@ object KeyfoldMetrics {
     size("keyfoldOffHeapBytes", "bytes of memory held off the heap") -> (_.offHeap),
     size("keyfoldSpilledBytes", "bytes held in mapped files, beyond the memory budget") ->
       (_.mapped),
-    size("keyfoldFreeBytes", "of both, bytes that neither rows nor their index take") -> (_.free)
+    size(
+      "keyfoldFreeBytes",
+      "bytes held, off the heap or mapped, that neither rows nor indexes " +
+        "use"
+    ) -> (_.free)
   )
 
   /** These have the names and meanings of metrics of Spark's RocksDB provider. */

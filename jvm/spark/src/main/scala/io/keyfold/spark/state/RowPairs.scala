@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
   * @param all
   *   one pair per value instead of one per key
   */
-private[spark] final class RowPairs(rows: RowCursor, schema: FamilySchema, all: Boolean)
+private final class RowPairs(rows: RowCursor, schema: FamilySchema, all: Boolean)
     extends Iterator[UnsafeRowPair] {
   private val keys = schema.newKeys()
   private val values = schema.newValues()

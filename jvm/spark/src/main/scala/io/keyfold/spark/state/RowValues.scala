@@ -9,8 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
   * @param rows
   *   has only that key, or nothing
   */
-private[spark] final class RowValues(rows: RowCursor, schema: FamilySchema)
-    extends Iterator[UnsafeRow] {
+private final class RowValues(rows: RowCursor, schema: FamilySchema) extends Iterator[UnsafeRow] {
   private val values = schema.newValues()
   private val reused = new UnsafeRow(schema.value.length)
   private var ahead = step(rows.next())

@@ -3,7 +3,7 @@ package io.keyfold.spark.state
 import java.lang.management.ManagementFactory
 
 import com.sun.management.OperatingSystemMXBean
-import io.keyfold.mem.{PagePool, SpillFiles}
+import io.keyfold.mem.page.{PagePool, SpillFiles}
 import io.keyfold.spark.conf.KeyfoldConf
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
@@ -21,14 +21,14 @@ private[spark] object StateMemory {
     val (pool, budget) = shared.getOrElse {
       val budget = maxBytes.getOrElse(defaultBytes)
       val pool = new PagePool(budget, Some(new SpillFiles(SparkPrivate.localFolder)))
-      log.info("State of all stores may take {} bytes off the heap", budget)
+      log.info("The off-heap memory limit of all state stores is {} bytes", budget)
       SparkShim.registerMemory(() => pool.allocatedBytes)
       shared = Some((pool, budget))
       (pool, budget)
     }
     maxBytes.filter(_ != budget).foreach { other =>
       log.warn(
-        "{} is {} here; the executor goes on with {}, which it saw first",
+        "{} is {} in this query; the executor keeps {}, the first value that it got",
         KeyfoldConf.MEMORY_MAX_BYTES.key,
         other,
         budget

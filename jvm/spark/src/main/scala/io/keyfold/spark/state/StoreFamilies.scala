@@ -52,7 +52,7 @@ private[spark] final class StoreFamilies(view: StoreView, schemas: FamilySchemas
   }
 }
 
-private[spark] object StoreFamilies {
+private object StoreFamilies {
 
   /** Runs `body` and converts a family mismatch to Spark's error. */
   def matching[T](name: String)(body: => T): T =

@@ -8,11 +8,15 @@ import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution
 import org.apache.spark.sql.execution.streaming.{checkpointing, runtime}
 import org.apache.spark.sql.internal.SQLConf
 
-/** Names and places that differ in other Spark lines. */
+/** Names, places and types that differ in other Spark lines. */
 object SparkShim {
   final val Line = "4.2"
 
   type CheckpointFileManager = checkpointing.CheckpointFileManager
+  type CancellableStream = checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
+
+  /** Setting that names the class of the checkpoint file manager. */
+  val FileManagerKey: String = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key
 
   /** Setting that passes the number of partitions of a query's state to executors. */
   val PartitionsKey: String = SQLConf.STATEFUL_SHUFFLE_PARTITIONS_INTERNAL.key
@@ -36,6 +40,20 @@ object SparkShim {
     has(classOf[TransformWithStateExecBase].getName) && has(classOf[MicroBatchExecution].getName)
   }
 
+  /** The one that the setting names, or Spark's own choice for the file system. */
   def checkpointFileManager(path: Path, conf: Configuration): CheckpointFileManager =
     checkpointing.CheckpointFileManager.create(path, conf)
+
+  /** The same entry of the offset log with changed settings. */
+  private[keyfold] def withSettings(
+      offsets: checkpointing.OffsetSeqBase,
+      by: Map[String, String]
+  ): checkpointing.OffsetSeqBase =
+    offsets match {
+      case v1: checkpointing.OffsetSeq =>
+        v1.copy(metadataOpt = v1.metadataOpt.map(m => m.copy(conf = m.conf ++ by)))
+      case v2: checkpointing.OffsetMap =>
+        v2.copy(metadata = v2.metadata.copy(conf = v2.metadata.conf ++ by))
+      case other => throw new IllegalStateException(s"Unknown offset log entry: $other")
+    }
 }

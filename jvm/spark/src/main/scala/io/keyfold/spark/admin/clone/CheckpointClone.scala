@@ -4,7 +4,7 @@ import java.io.FileNotFoundException
 import java.util.UUID
 
 import io.keyfold.errors.{Invalid, MissingFile}
-import io.keyfold.format.{Manifest, RescalePlan}
+import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.rescale.VersionFiles
 import io.keyfold.spark.checkpoint.CheckpointTools
 import io.keyfold.spark.conf.ProviderClass
@@ -43,8 +43,8 @@ final class CheckpointClone(
     if (!target.isEmpty) {
       throw refused(
         "KEYFOLD_CLONE_TARGET",
-        s"${target.location} is not empty; give a folder that is not there yet, or delete this " +
-          "one if it is what a copy has left that broke off"
+        s"${target.location} is not empty; give a folder that does not exist, or delete this one " +
+          "if an interrupted copy has left it"
       )
     }
     val newest =
@@ -60,7 +60,7 @@ final class CheckpointClone(
       throw refused(
         "KEYFOLD_CLONE_BATCH",
         s"Spark could not start after batch $chosen, since it needs the offsets of batch " +
-          s"${chosen - 1} too, which are gone; the oldest batch to copy is ${chosen + 1}"
+          s"${chosen - 1} too, which were deleted; the oldest batch to copy is ${chosen + 1}"
       )
     }
     val provider = settings.getOrElse(CheckpointLogs.ProviderKey, "")
@@ -69,7 +69,7 @@ final class CheckpointClone(
     }
     val state = stateOf(chosen)
     val other = from.walk("state").filter(_.path.split('/').exists(_.startsWith("_"))) ++
-      from.walk("sources") ++ plansUntil(chosen)
+      from.walk("sources") ++ plansOf(state)
     ClonePlan(logs.location, target.location, chosen, state, other.filterNot(isOperator))
   }
 
@@ -110,12 +110,23 @@ final class CheckpointClone(
     }
   }
 
-  /** Plans of rescales, which protect referenced files from deletion, and the manifests that list
-    * those files.
+  /** Plans of the rescales whose references are copied, which protect referenced files from
+    * deletion, and the manifests that list those files. Without references a plan would never be
+    * settled: the copy lacks the older files that show that its rescale took place.
     */
-  private def plansUntil(chosen: Long) = from.list("keyfold").filter { file =>
-    val batch = RescalePlan.parseName(file.name).orElse(Manifest.parseName(file.name)).map(_._1)
-    batch.exists(_ <= chosen)
+  private def plansOf(state: Seq[FileSize]) = {
+    val batches = state
+      .flatMap(file => FileKind.parse(file.name))
+      .collect { case (version, FileKind.Reference) =>
+        version.version - 1
+      }
+      .toSet
+    from.list("keyfold").filter { file =>
+      RescalePlan
+        .parseName(file.name)
+        .orElse(Manifest.parseName(file.name))
+        .exists { case (batch, _) => batches(batch) }
+    }
   }
 
   /** Contains absolute paths, so it is rewritten. */
@@ -141,7 +152,7 @@ final class CheckpointClone(
 
   private def gone(path: String) = new MissingFile(
     from.resolve(path).toString,
-    "it was there when the copy began; a running query deletes what is too old. Copy a newer batch."
+    "it existed when the copy began; a running query deletes old files. Copy a newer batch."
   )
 
   private def refused(condition: String, reason: String) =

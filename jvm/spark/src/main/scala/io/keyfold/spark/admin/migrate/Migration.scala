@@ -75,25 +75,25 @@ final class Migration(
   private def refusals(batch: Long, settings: Map[String, String]): Seq[String] = {
     val provider = settings.getOrElse(ProviderKey, "")
     Seq(
-      (provider == Keyfold) -> "Its state is Keyfold's already.",
+      (provider == Keyfold) -> "Its state is already Keyfold's.",
       (provider != Keyfold && !BuiltIn.contains(provider)) ->
         s"Its state store provider is '$provider'; only ${BuiltIn.mkString(" and ")} can be read.",
       logs.isRunningHere -> "Its query is running; stop it first.",
       logs.lastBegun.exists(_ > batch + 1) ->
-        s"Batch ${batch + 1} was begun and not committed, as others after it.",
+        s"Batch ${batch + 1} was started but not committed, and so were later ones.",
       (logs.lastBegun.contains(batch + 1) && !isOurs(batch + 1)) ->
-        (s"Batch ${batch + 1} was begun and not committed. Start the query once with the provider it " +
-          "has, let it finish that batch, and stop it."),
+        (s"Batch ${batch + 1} was started but not committed. Start the query once with its " +
+          "current provider, let it finish that batch, and stop it."),
       !settings.get(StrictKey).contains("true") ->
-        (s"It was written with $StrictKey=false (an early Spark wrote it): its rows need not lie in " +
-          "the partitions that their keys belong to. Start the query on a new checkpoint."),
+        (s"It was written with $StrictKey=false (by an old Spark version): its rows may be in " +
+          "partitions that their keys do not belong to. Start the query on a new checkpoint."),
       logs.operators(batch).isEmpty ->
         "It has no operator metadata: the query has no state, or ran on a Spark before 4.0.",
       (sink == SinkChoice.NotSaid) -> SinkNotSaid,
       (sink match {
         case SinkChoice.Folder(path) => logs.fileSink(path).isEmpty
         case _                       => false
-      }) -> "The folder given as that of a file sink has no log of one, _spark_metadata."
+      }) -> "The folder of the file sink has no log, _spark_metadata."
     ).collect { case (true, reason) => reason }
   }
 
@@ -102,15 +102,16 @@ final class Migration(
 
   private def lost(batch: Long) = new Invalid(
     "KEYFOLD_CONCURRENT_UPDATE",
-    s"Cannot migrate ${logs.location}: somebody else has begun or committed batch $batch meanwhile. " +
-      "Stop the query, and look at the checkpoint again."
+    s"Cannot migrate ${logs.location}: another process has started or committed batch $batch " +
+      "meanwhile. Stop the query, and check the checkpoint."
   )
 
-  private def nothingCommitted = "No batch was committed yet: start the query with Keyfold anew."
+  private def nothingCommitted = "No batch is committed yet: start the query with Keyfold on a " +
+    "new checkpoint."
 }
 
 object Migration {
   private[migrate] val SinkNotSaid =
-    "Say whether the query writes to a file sink, whose log must learn of the batch: pass its " +
-      "folder as sink path, or that there is none."
+    "If the query writes to a file sink, pass its folder as sink path, so that its log gets an " +
+      "entry for the batch; if not, say that there is no file sink."
 }

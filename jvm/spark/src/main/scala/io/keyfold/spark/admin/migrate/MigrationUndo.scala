@@ -34,11 +34,11 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
     val refusals = Seq(
       logs.isRunningHere -> "Its query is running; stop it first.",
       !before.exists(batch => BuiltIn.contains(providerOf(batch))) ->
-        ("Its last batch is no migration's. Once the query has run with Keyfold there is no way " +
-          "back to the state that it had before."),
+        ("Its last batch is not that of a migration. After the query has run with Keyfold, a " +
+          "migration cannot be undone."),
       (own.nonEmpty && sink == SinkChoice.NotSaid) -> Migration.SinkNotSaid,
       own.exists(!canForget(_)) ->
-        "The log of the file sink has put that batch together with those before it."
+        "The log of the file sink has compacted that batch with earlier ones."
     ).collect { case (true, reason) => reason }
     UndoPlan(
       logs.location,

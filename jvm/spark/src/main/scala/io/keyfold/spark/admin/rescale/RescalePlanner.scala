@@ -40,7 +40,7 @@ private[admin] final class RescalePlanner(
     logs.lastCommitted.filter(batch => logs.settings(batch).nonEmpty) match {
       case Some(last) => planAfter(last)
       case None       =>
-        refuse("KEYFOLD_RESCALE_NO_BATCH", s"${logs.location} has no batch that was committed")
+        refuse("KEYFOLD_RESCALE_NO_BATCH", s"${logs.location} has no committed batch")
         result(last = -1, from = 0, format = 0, resumes = false, Nil)
     }
   }
@@ -50,11 +50,11 @@ private[admin] final class RescalePlanner(
     val from = logs.partitions(last).getOrElse {
       refuse(
         "KEYFOLD_RESCALE_NO_BATCH",
-        s"the offset log does not say with how many partitions batch $last ran"
+        s"the offset log does not have the number of partitions of batch $last"
       )
       0
     }
-    if (from == to) refuse("KEYFOLD_RESCALE_PARTITIONS", s"the query has $to partitions already")
+    if (from == to) refuse("KEYFOLD_RESCALE_PARTITIONS", s"the query already has $to partitions")
     checkSettings(logs.settings(last).get)
     checkSink(last, resumes)
     val ids = logs.ids(last)
@@ -70,8 +70,8 @@ private[admin] final class RescalePlanner(
     if (begun > last && !isRescale) {
       refuse(
         "KEYFOLD_RESCALE_UNCOMMITTED_BATCH",
-        s"batch $begun was begun and not committed; run the query once more so that it ends by itself, " +
-          "with the trigger AvailableNow"
+        s"batch $begun was started but not committed; run the query once with the trigger " +
+          "AvailableNow, so that it finishes the batch and stops"
       )
     } else if (isRescale && !logs.partitions(begun).contains(to)) {
       refuse(
@@ -96,7 +96,8 @@ private[admin] final class RescalePlanner(
     if (!settings.get(StrictKey).contains("true")) {
       refuse(
         "KEYFOLD_RESCALE_PLACEMENT",
-        s"the query runs without $StrictKey: its rows need not be where their hash says"
+        s"the query runs without $StrictKey: its rows may be in partitions that their hash does " +
+          "not give"
       )
     }
   }
@@ -116,8 +117,8 @@ private[admin] final class RescalePlanner(
           if (!ends.contains(last) && !(resumes && ends.contains(last + 1))) {
             refuse(
               "KEYFOLD_RESCALE_SINK",
-              s"the log of the file sink in $path ends at batch ${ends.getOrElse("none")}, the query's " +
-                s"last is $last; it is another query's, or another folder"
+              s"the log of the file sink in $path ends at batch ${ends.getOrElse("none")}, the " +
+                s"query's last is $last; it is the log of another query, or another folder"
             )
           }
       }
@@ -195,8 +196,8 @@ private[admin] final class RescalePlanner(
     stale.headOption.foreach { path =>
       refuse(
         "KEYFOLD_RESCALE_STALE_FILES",
-        s"${blobs.describe(path)} is of a batch that the offset log does not know: the query runs, " +
-          "or batches were taken back by hand; move such files away"
+        s"${blobs.describe(path)} is of a batch that is not in the offset log: the query is " +
+          "running, or its batches were rolled back by hand; move such files away"
       )
     }
   }
@@ -209,7 +210,7 @@ private[admin] final class RescalePlanner(
       operators: Seq[OperatorPlan]
   ) = {
     val warnings = Seq(
-      Some("whether the query runs in another application cannot be seen; it must be stopped"),
+      Some("Keyfold cannot see whether the query runs in another application; it must be stopped"),
       readsMore(operators.flatMap(_.stores))
     ).flatten
     CheckpointPlan(
@@ -230,7 +231,7 @@ private[admin] final class RescalePlanner(
     val files = partitions.map(_.firstLoadFiles).maxOption.getOrElse(0)
     val times = partitions.map(_.firstLoadBytes).sum / stores.map(_.referencedBytes).sum.max(1)
     Option.when(partitions.exists(_.filtersRows))(
-      s"$to does not divide the number of key groups: first loads read more than they keep" +
+      s"$to does not divide the number of key groups: first loads read more rows than they keep" +
         (if (times < 2) "" else s", $times times the state in all and up to $files files each")
     )
   }

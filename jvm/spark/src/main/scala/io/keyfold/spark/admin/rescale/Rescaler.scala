@@ -89,7 +89,7 @@ private[admin] final class Rescaler(
   }
 
   private def resumed(): RescalePlan = {
-    progress(s"finishing batch ${plan.batch}, which was begun")
+    progress(s"finishing batch ${plan.batch}, which was started earlier")
     val mine = plans().filter(_.to == plan.to)
     mine.find(made => usesIds && isThere(filesOf(made))).getOrElse {
       val made = newPlan(mine.headOption.filter(_ => !usesIds).fold(UUID.randomUUID.toString)(_.id))
@@ -167,7 +167,11 @@ private[admin] final class Rescaler(
       good.headOption.getOrElse(made).name
     } catch {
       case NonFatal(e) =>
-        log.warn(s"Cannot remove what other tries of batch ${plan.batch} left; the query will", e)
+        log.warn(
+          s"Cannot delete files that other attempts at batch ${plan.batch} left; the " +
+            "query will",
+          e
+        )
         made.name
     }
   }
@@ -190,7 +194,7 @@ private[admin] final class Rescaler(
     .map(RescalePlan.read(blobs, _))
 }
 
-private[spark] object Rescaler {
+private[admin] object Rescaler {
   private val log = LoggerFactory.getLogger(classOf[Rescaler])
 
   private val Writer = s"keyfold ${BuildInfo.version} spark ${org.apache.spark.SPARK_VERSION}"

@@ -1,9 +1,10 @@
 package io.keyfold.spark.admin.rollback
 
 import java.io.IOException
+import java.util.Arrays
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileUtil, Path}
 
 /** Moves files of a checkpoint to a folder below its `keyfold` folder, under the same relative
   * paths, and back.
@@ -11,12 +12,31 @@ import org.apache.hadoop.fs.Path
   * @param name
   *   of that folder
   */
-private[admin] final class Aside(checkpoint: String, val name: String, conf: Configuration) {
+private final class Aside(checkpoint: String, val name: String, conf: Configuration) {
   private val root = new Path(checkpoint)
   private val folder = new Path(new Path(root, "keyfold"), name)
   private val fileSystem = root.getFileSystem(conf)
 
+  /** A copy of the file that the files here build on. */
+  private val base = new Path(folder, "base")
+
   def exists: Boolean = fileSystem.exists(folder)
+
+  /** Remembers which file of the checkpoint the files here build on. */
+  def buildOn(path: String): Unit =
+    if (!FileUtil.copy(fileSystem, new Path(root, path), fileSystem, base, false, conf))
+      throw new IOException(s"Cannot copy $path to $base")
+
+  /** Whether the checkpoint has that file, as it was. */
+  def buildsOn(path: String): Boolean = !fileSystem.exists(base) || {
+    canTake(path) && Arrays.equals(content(base), content(new Path(root, path)))
+  }
+
+  private def content(file: Path) = {
+    val in = fileSystem.open(file)
+    try in.readAllBytes()
+    finally in.close()
+  }
 
   /** Sorted paths of the files in the folder, relative to the checkpoint. */
   def files: Seq[String] = {
@@ -25,6 +45,7 @@ private[admin] final class Aside(checkpoint: String, val name: String, conf: Con
       .continually(found)
       .takeWhile(_.hasNext)
       .map(_.next().getPath)
+      .filter(_.getParent.getName != name)
       .map(path => fileSystem.makeQualified(folder).toUri.relativize(path.toUri).getPath)
       .toSeq
       .sorted
@@ -42,7 +63,7 @@ private[admin] final class Aside(checkpoint: String, val name: String, conf: Con
   def giveBack(path: String): Unit = move(new Path(folder, path), new Path(root, path))
 
   private def move(from: Path, to: Path): Unit = {
-    if (fileSystem.exists(to)) throw new IOException(s"Cannot move $from: $to is there")
+    if (fileSystem.exists(to)) throw new IOException(s"Cannot move $from: $to exists")
     fileSystem.mkdirs(to.getParent)
     if (!fileSystem.rename(from, to)) throw new IOException(s"Cannot move $from to $to")
   }

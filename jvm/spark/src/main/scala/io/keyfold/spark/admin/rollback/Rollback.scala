@@ -15,8 +15,8 @@ import org.apache.spark.sql.keyfold.CheckpointLogs
   * has run.
   *
   * Log entries are moved first, newest batch first, commit before offsets: after a failure at any
-  * point the checkpoint is at some batch, and the rollback can be run again. State files, which no
-  * log lists any more, are next, and plans of rescales last: they protect old files from deletion.
+  * point the checkpoint is at some batch, and the rollback can be undone. State files, which no log
+  * lists any more, are next, and plans of rescales last: they protect old files from deletion.
   */
 private[admin] final class Rollback(
     logs: CheckpointLogs,
@@ -45,7 +45,8 @@ private[admin] final class Rollback(
     val newer = ofLogs ++ stateFiles(batch) ++ plans(batch)
     if (dryRun) RolledBack(logs.location, batch, last, None, newer.count(aside.canTake))
     else {
-      progress(s"taking back batches $last to ${batch + 1}")
+      progress(s"rolling back batches $last to ${batch + 1}")
+      aside.buildOn(s"offsets/$batch")
       val taken = newer.count(aside.take)
       progress(s"set $taken files aside in keyfold/${aside.name}")
       RolledBack(logs.location, batch, last, Some(aside.name), taken)
@@ -57,7 +58,7 @@ private[admin] final class Rollback(
     * @param name
     *   of their folder
     * @throws io.keyfold.errors.RescaleRefused
-    *   if the query has run since
+    *   if the query has run since, or a later rollback has not been undone
     */
   def undo(name: String): RolledBack = {
     requireStopped()
@@ -78,6 +79,13 @@ private[admin] final class Rollback(
     ) {
       throw refused(s"the query has run since: its last batch is $next")
     }
+    // Its entry in the offset log has the time at which a batch began, so no two are equal.
+    if (!aside.buildsOn(s"offsets/$batch")) {
+      throw refused(
+        s"batch $batch, which the files of $name build on, was set aside by a later rollback or made " +
+          "again since. Undo the later rollback first; if the query has run since, there is no way back"
+      )
+    }
     progress(s"putting ${files.length} files back")
     val (plans, state) = others.partition(_.startsWith("keyfold/"))
     (plans ++ state).foreach(aside.giveBack)
@@ -95,19 +103,19 @@ private[admin] final class Rollback(
   private def requireState(batch: Long): Unit = {
     val provider = logs.settings(batch).flatMap(_.get(CheckpointLogs.ProviderKey))
     if (!provider.contains(ProviderClass.Keyfold)) {
-      throw refused(s"batch $batch is not in the offset log any more, or is of another provider")
+      throw refused(s"batch $batch is no longer in the offset log, or is of another provider")
     }
-    if (!logs.hasCommitted(batch)) throw refused(s"batch $batch is not in the commit log any more")
+    if (!logs.hasCommitted(batch)) throw refused(s"batch $batch is no longer in the commit log")
     if (!logs.canStartAfter(batch)) {
       throw refused(
         s"Spark could not start after batch $batch, since it needs the offsets of batch " +
-          s"${batch - 1} too, which are gone; the oldest batch to go back to is ${batch + 1}"
+          s"${batch - 1} too, which were deleted; the oldest batch to go back to is ${batch + 1}"
       )
     }
     val partitions = logs.partitions(batch).getOrElse(0)
     val planner = new StorePlanner(blobs, partitions, partitions, batch + 1, parallel)
     for (operator <- logs.operators(batch); (store, index) <- operator.stores.zipWithIndex) {
-      progress(s"looking at operator ${operator.id} (${operator.name}) store $store")
+      progress(s"reading operator ${operator.id} (${operator.name}) store $store")
       planner.plan(operator.id, store, logs.ids(batch, operator, index))
     }
   }
@@ -138,6 +146,6 @@ private[admin] final class Rollback(
     new RescaleRefused("KEYFOLD_ROLLBACK_REFUSED", s"Cannot roll back ${logs.location}: $reason.")
 }
 
-private[spark] object Rollback {
+private[admin] object Rollback {
   private val Name = "rollback-(\\d+)-[0-9a-f-]+".r
 }

@@ -2,13 +2,13 @@ package io.keyfold.spark.admin.vacuum
 
 import java.io.FileNotFoundException
 
-import scala.annotation.tailrec
 import scala.collection.mutable
 
 import io.keyfold.errors.StoreError
 import io.keyfold.format.{Ancestor, FileKind, FileReader}
 import io.keyfold.io.BlobStore
 import io.keyfold.model.VersionId
+import io.keyfold.store.file.VersionChain
 
 /** The versions of one store of one partition that some batches need: their own and their
   * ancestors, as far down as files show them. Reads footers, no blocks.
@@ -20,7 +20,7 @@ import io.keyfold.model.VersionId
   * @param batches
   *   versions of the batches
   */
-private[admin] final class NeededVersions(
+private final class NeededVersions(
     blobs: BlobStore,
     folder: String,
     batches: Seq[VersionId]
@@ -33,23 +33,24 @@ private[admin] final class NeededVersions(
   def contains(version: VersionId): Boolean =
     versions.contains(version) || version.version < oldest
 
-  @tailrec
-  private def add(version: VersionId): Unit = if (versions.add(version)) {
-    val lineage = lineageOf(version)
-    versions ++= lineage.dropRight(1).map(_.version)
-    if (lineage.nonEmpty) add(lineage.last.version)
+  /** Stops at a snapshot whose ancestors are known. */
+  private def add(batch: VersionId): Unit = if (versions.add(batch)) {
+    VersionChain
+      .ancestry(lineageOf(batch))(lineageOf)
+      .drop(1)
+      .takeWhile(it => versions.add(it.version) || it.kind != FileKind.Snapshot)
+      .foreach(_ => ())
   }
 
-  private def lineageOf(version: VersionId): Seq[Ancestor] =
-    Seq(FileKind.Delta, FileKind.Reference, FileKind.Snapshot).iterator
-      .flatMap(footerOf(version, _))
-      .nextOption()
-      .fold(Seq.empty[Ancestor])(_.lineage)
+  private def lineageOf(version: VersionId): List[Ancestor] = VersionChain.HeadKinds.iterator
+    .flatMap(lineageOf(version, _))
+    .nextOption()
+    .getOrElse(Nil)
 
-  private def footerOf(version: VersionId, kind: FileKind) =
+  private def lineageOf(version: VersionId, kind: FileKind) =
     try {
       val file = FileReader.open(blobs, s"$folder/${kind.nameOf(version)}", version, kind)
-      try Some(file.footer)
+      try Some(Ancestor(version, kind) :: file.footer.lineage.toList)
       finally file.close()
     } catch { case _: StoreError | _: FileNotFoundException => None }
 }

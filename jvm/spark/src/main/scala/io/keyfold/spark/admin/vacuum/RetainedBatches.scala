@@ -15,7 +15,7 @@ import org.apache.spark.sql.keyfold.CheckpointLogs
   * @param numbers
   *   of batches that may be in the log
   */
-private[admin] final class RetainedBatches(
+private final class RetainedBatches(
     logs: CheckpointLogs,
     blobs: BlobStore,
     numbers: Seq[Long]
@@ -55,7 +55,7 @@ private[admin] final class RetainedBatches(
           case Some((version, _))                       => reasonToKeep(operator, below, version)
           case None if below.exists(_.matches(RocksDb)) =>
             batches.find(!_.isKeyfolds).map { batch =>
-              s"may be of batch ${batch.number}, which another provider keeps"
+              s"may be of batch ${batch.number}, whose state is another provider's"
             }
           case None => None
         }
@@ -71,7 +71,7 @@ private[admin] final class RetainedBatches(
           .getOrElseUpdate(folder, new NeededVersions(blobs, folder, versions(operator, partition)))
           .contains(version)
       }
-    Option.when(isNeeded)("is of a version that retained batches build on")
+    Option.when(isNeeded)("is of a version that retained batches need")
   }
 
   private def mayHave(operator: String): Boolean = batches.isEmpty || batches.exists { batch =>
@@ -95,7 +95,7 @@ private[admin] final class RetainedBatches(
   }
 }
 
-private[spark] object RetainedBatches {
+private object RetainedBatches {
 
   /** File names that only Spark's RocksDB provider uses. */
   private val RocksDb = """SSTs|\d+(_[^/.]+)*\.(zip|changelog)"""

@@ -30,6 +30,18 @@ final class Vacuum(
   private val rescaled =
     files.list("keyfold").flatMap(file => RescalePlan.parseName(file.name)).map(_._1).maxOption
 
+  /** Batches after the last one that a rollback has set aside, with the name of its folder. If it
+    * was interrupted, their state is still in place, and the rollback can be undone.
+    */
+  private lazy val setAside: Map[Long, String] = {
+    val last = logs.lastBegun.getOrElse(-1L)
+    for {
+      name <- files.folders("keyfold") if name.startsWith("rollback-")
+      entry <- files.list(s"keyfold/$name/offsets")
+      batch <- entry.name.toLongOption if batch > last
+    } yield batch -> name
+  }.toMap
+
   /** @param paths
     *   of files and folders, relative to the checkpoint
     * @param dryRun
@@ -43,9 +55,11 @@ final class Vacuum(
     check(below)
     val found = below.map { case (path, files) => wasteOf(path, files) }
     if (!dryRun) {
-      for (waste <- found if waste.isOld) {
-        progress(s"deleting ${waste.path}")
-        files.delete(waste.path)
+      for ((waste, (path, checked)) <- found.zip(below) if waste.isOld) {
+        progress(s"deleting $path")
+        // A rescale or a batch may have put files there since: only what was checked goes.
+        checked.filter(files.isUnchanged).foreach(file => files.delete(file.path))
+        if (!checked.exists(_.path == path)) files.deleteEmptyFolders(path)
       }
     }
     found
@@ -59,7 +73,7 @@ final class Vacuum(
   private def checkPlace(path: String): Unit = {
     val parts = path.split("/", -1)
     if (parts.exists(part => part.isEmpty || part == "." || part == "..")) {
-      throw refused(path, "it is no plain path")
+      throw refused(path, "it is not a normalized path")
     }
     if (!CheckpointFiles.isTemporary(parts.last)) {
       if (parts.length < 2 || parts.head != "state") {
@@ -81,7 +95,13 @@ final class Vacuum(
       (path, file) <- named if !CheckpointFiles.isTemporary(path.drop(path.lastIndexOf('/') + 1))
     ) {
       if (versionOf(file).exists(version => rescaled.exists(version - 1 < _))) {
-        throw refused(path, s"$file may be referred to: a rescale has not been settled yet")
+        throw refused(path, s"$file may be referenced: a rescale is not cleaned up yet")
+      }
+      for (version <- versionOf(file); name <- setAside.get(version - 1)) {
+        val reason =
+          s"$file is of batch ${version - 1}, which keyfold/$name has. That rollback was " +
+            "interrupted, or a query or command writes this batch now: undo the rollback, or stop the other"
+        throw refused(path, reason)
       }
       retained.reasonToKeep(file).foreach(reason => throw refused(path, s"$file $reason"))
     }

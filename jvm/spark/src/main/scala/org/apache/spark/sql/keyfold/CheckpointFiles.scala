@@ -1,6 +1,6 @@
 package org.apache.spark.sql.keyfold
 
-import java.io.FileNotFoundException
+import java.io.{FileNotFoundException, IOException}
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.hadoop.conf.Configuration
@@ -18,6 +18,7 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     path.getFileSystem(conf).makeQualified(path)
   }
   private val manager = SparkShim.checkpointFileManager(root, conf)
+  private lazy val fileSystem = root.getFileSystem(conf)
 
   /** The folder, with scheme. */
   def location: String = root.toString
@@ -26,6 +27,10 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
 
   /** The files in a folder, without hidden ones; empty if the folder does not exist. */
   def list(path: String): Seq[FileSize] = visible(path).filter(_.isFile).map(size(path, _))
+
+  /** Names of the folders in a folder, without hidden ones; empty if it does not exist. */
+  def folders(path: String): Seq[String] =
+    visible(path).filter(_.isDirectory).map(_.getPath.getName)
 
   /** Whether the folder is empty, without even folders or hidden files. */
   def isEmpty: Boolean = entries("").isEmpty
@@ -39,9 +44,11 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
   }
 
   /** The files below a folder, at any depth. */
-  def walk(path: String): Seq[FileSize] = list(path) ++ visible(path)
-    .filter(_.isDirectory)
-    .flatMap(directory => walk(s"$path/${directory.getPath.getName}"))
+  def walk(path: String): Seq[FileSize] = {
+    val (folders, others) = visible(path).partition(_.isDirectory)
+    others.filter(_.isFile).map(size(path, _)) ++
+      folders.flatMap(folder => walk(s"$path/${folder.getPath.getName}"))
+  }
 
   /** Copies a file atomically to the same path below another folder.
     *
@@ -57,6 +64,24 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
   def write(path: String, text: String): Unit = write(path)(_.write(text.getBytes(UTF_8)))
 
   def delete(path: String): Unit = manager.delete(resolve(path))
+
+  /** Whether a file is as it was when it was listed. */
+  def isUnchanged(file: FileSize): Boolean = {
+    val now = entries(file.path)
+    now.lengthIs == 1 && now.head.isFile && file.bytes == now.head.getLen &&
+    file.modifiedMs == now.head.getModificationTime
+  }
+
+  /** Deletes a folder if there are no files at any depth below it, or else those folders below it
+    * that have none. The file system itself refuses to delete a folder with a file in it, also with
+    * one that comes just now.
+    */
+  def deleteEmptyFolders(path: String): Unit = {
+    folders(path).foreach(name => deleteEmptyFolders(s"$path/$name"))
+    try fileSystem.delete(resolve(path), false)
+    catch { case _: IOException => }
+    ()
+  }
 
   private def write(path: String)(body: java.io.OutputStream => Unit): Unit = {
     val file = resolve(path)

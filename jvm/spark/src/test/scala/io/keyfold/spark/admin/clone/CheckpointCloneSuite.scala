@@ -11,11 +11,15 @@ import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.admin.rescale.Scenario
 import io.keyfold.testkit.Failure
-import org.apache.spark.sql.keyfold.CheckpointLogs
+import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
+import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.SpanSugar._
 
 /** A query goes on with a copy of its checkpoint as with the original, which may be gone. */
-class CheckpointCloneSuite extends AnyFunSuite with QuietLogs with LocalSpark {
+class CheckpointCloneSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventually {
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(20.seconds, 10.millis)
+
   override protected def settings: Map[String, String] =
     Map("spark.sql.extensions" -> classOf[KeyfoldExtensions].getName)
 
@@ -75,6 +79,28 @@ class CheckpointCloneSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.check()
   }
 
+  test("a copy that needs no reference has no plan, which would keep its old files for ever") {
+    val retained = Map("spark.sql.streaming.minBatchesToRetain" -> "10")
+    val it = new Scenario(spark, Scenario.aggregation, format = 2, retained)
+    it.run(2)
+    it.rescale(12)
+    it.run(
+      5,
+      () => {
+        StateStores.maintain()
+        eventually(assert(StateStores.isIdle))
+        ()
+      }
+    )
+    assert(it.state.plans.length == 1, "the original still has batches that need it")
+    val (to, _) = copy(it)
+    Files.move(it.folder, newFolder())
+    it.moveTo(to)
+    assert(it.state.plans.isEmpty && it.state.manifests.isEmpty && it.state.references.isEmpty)
+    it.run(2)
+    it.check()
+  }
+
   test("a copy as of an earlier batch has that batch's state and no later one") {
     val it = new Scenario(spark, Scenario.aggregation, format = 2)
     it.run(2)
@@ -89,7 +115,7 @@ class CheckpointCloneSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
   test("a copy has the head of every partition, even where a snapshot holds all of the version") {
     val it = new Scenario(spark, Scenario.aggregation, format = 2)
-    it.run(5, () => org.apache.spark.sql.keyfold.StateStores.maintain())
+    it.run(5, () => StateStores.maintain())
     val committed = filesOf(it.folder).keys.filter(_.matches("commits/\\d+")).toSeq
     // All that a query could start after, which the oldest is not.
     val batches = committed.map(_.split('/')(1).toLong).sorted.drop(1)
@@ -110,7 +136,7 @@ class CheckpointCloneSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val savepoint = it.folder.resolve("keyfold/savepoints/before-upgrade")
     assert(said("to").str.endsWith(savepoint.toString) && queryId(savepoint) == queryId(it.folder))
     val whole = filesOf(savepoint)
-    it.run(4, () => org.apache.spark.sql.keyfold.StateStores.maintain())
+    it.run(4, () => StateStores.maintain())
     assert(filesOf(savepoint) == whole)
     val taken = intercept[Invalid](AdminApi.savepoint(it.session, path, "before-upgrade"))
     assert(taken.condition == "KEYFOLD_CLONE_TARGET")

@@ -51,7 +51,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         val plan = run.migration.plan()
         assert(plan.refusals.isEmpty && plan.provider == provider && plan.batch == run.newest)
         run.migration.apply()
-        assert(run.migration.plan().refusals.exists(_.contains("Keyfold's already")))
+        assert(run.migration.plan().refusals.exists(_.contains("already Keyfold's")))
       }
       val after = run.answers(second)
       if (migrated) assert(run.keyfoldFiles.nonEmpty, "state after it is in Keyfold's files")
@@ -158,7 +158,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     refused("file sink", SinkChoice.NotSaid)
     run.answers(second.take(1))
     val before = run.files
-    refused("no migration's")
+    refused("not that of a migration")
     assert(run.files == before)
   }
 
@@ -211,7 +211,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       "_spark_metadata"
     )
     Files.delete(run.folder.resolve("commits/0"))
-    refused(run.migration, "No batch was committed")
+    refused(run.migration, "No batch is committed")
     val loose = new Run("aggregation", Hdfs, 1)
     loose.answers(first.take(1))
     val entry = loose.folder.resolve("offsets/0")

@@ -113,7 +113,10 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val it = scenario(1)
     breakOff(it, _.path.startsWith("commits/"))
     it.session.conf.set("spark.sql.streaming.checkUnfinishedRepartitionOnRestart", "false")
+    // The new partition has no file of the version, and says so: the old ones shall fail first.
+    val newPartition = it.faults.plan.hold(_.path.startsWith("state/0/2/"))
     val error = intercept[StreamingQueryException](it.run(1))
+    newPartition.open()
     assert(error.getMessage.contains("KEYFOLD_PARTITIONS_MISMATCH"))
     it.rescale(3)
     it.run(1, addAgain = false)

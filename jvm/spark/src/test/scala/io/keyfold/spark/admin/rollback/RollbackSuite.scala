@@ -69,6 +69,12 @@ class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark with Even
     def rollback(to: Long, dryRun: Boolean = false) =
       ujson.read(AdminApi.rollback(session, checkpoint, to, dryRun))
 
+    def refusesUndo(aside: String): Unit = {
+      val error = intercept[RescaleRefused](AdminApi.undoRollback(session, checkpoint, aside))
+      assert(error.getMessage.contains("was set aside by a later rollback or made again"))
+      ()
+    }
+
     def lastBatch: Option[Long] = new CheckpointLogs(session, checkpoint).lastCommitted
 
     def partitions: Int = {
@@ -109,6 +115,35 @@ class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark with Even
       val aside = it.rollback(to = 0)("aside").str
       AdminApi.undoRollback(it.session, it.checkpoint, aside)
       assert(it.lastBatch.contains(3L) && it.partitions == 6)
+      it.run(1)
+      it.check()
+    }
+  }
+
+  for (format <- Seq(1, 2)) {
+    test(s"format v$format: of two rollbacks, the second is undone first") {
+      val it = new Counts(format)
+      it.run(6)
+      val first = it.rollback(to = 4)("aside").str
+      val second = it.rollback(to = 2)("aside").str
+      it.refusesUndo(first)
+      assert(it.lastBatch.contains(2L))
+      AdminApi.undoRollback(it.session, it.checkpoint, second)
+      AdminApi.undoRollback(it.session, it.checkpoint, first)
+      assert(it.lastBatch.contains(5L))
+      it.run(1)
+      it.check()
+    }
+
+    test(s"format v$format: a rollback to a batch that was made again cannot be undone") {
+      val it = new Counts(format)
+      it.run(4)
+      val aside = it.rollback(to = 2)("aside").str
+      it.rollback(to = 1)
+      // Reads again what was taken back, in one batch.
+      it.run(0)
+      assert(it.lastBatch.contains(2L))
+      it.refusesUndo(aside)
       it.run(1)
       it.check()
     }

@@ -14,9 +14,10 @@ import io.keyfold.model.VersionId
 import io.keyfold.spark.{LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.admin.rescale.Scenario
+import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{Path => HadoopPath}
-import org.apache.spark.sql.keyfold.{SparkShim, StateStores}
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, SparkShim, StateStores}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.SpanSugar._
@@ -110,6 +111,35 @@ class VacuumSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventu
     assert(filesBelow(it.folder) == files)
   }
 
+  for (format <- Seq(1, 2))
+    test(s"format v$format: what comes into a folder after it was checked stays") {
+      val it = new Scenario(spark, Scenario.aggregation, format)
+      it.run(2)
+      plant(it, "state/0/97/3_x.ref")
+      plant(it, "state/0/97/left/3_x.ref")
+      plant(it, "state/0/98/3.ref")
+      CheckpointTools.using(it.session, it.folder.toString) { tools =>
+        val files = new CheckpointFiles(tools.logs.location, tools.logs.hadoopConf)
+        // As a rescale would that runs beside it: another file, and one of the same name.
+        val vacuum = new Vacuum(
+          tools.logs,
+          files,
+          tools.blobs,
+          System.currentTimeMillis(),
+          0,
+          _ => {
+            plant(it, "state/0/97/3_y.ref")
+            Files.write(it.folder.resolve("state/0/98/3.ref"), new Array[Byte](11))
+            ()
+          }
+        )
+        vacuum.run(Seq("state/0/97", "state/0/98", "state/0/98/3.ref"), dryRun = false)
+      }
+      val left = filesBelow(it.folder).filter(path => path.matches("state/0/9[78]/.*"))
+      assert(left == Set("state/0/97/3_y.ref", "state/0/98/3.ref"))
+      assert(!Files.exists(it.folder.resolve("state/0/97/left")))
+    }
+
   test("no file goes or stays by its time alone, as clocks may be wrong (fault 19)") {
     val it = withOldBase(2)
     val files = filesBelow(it.folder)
@@ -180,6 +210,25 @@ class VacuumSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventu
         }
       }
       assert(Files.exists(planted))
+      it.run(1)
+      it.check()
+    }
+
+  for (format <- Seq(1, 2))
+    test(s"format v$format: what an interrupted rollback has not set aside yet stays") {
+      val it = new Scenario(spark, Scenario.aggregation, format)
+      it.run(3)
+      val path = it.folder.toString
+      val last = new CheckpointLogs(it.session, path).lastCommitted.get
+      val aside = ujson.read(AdminApi.rollback(it.session, path, last - 1, false))("aside").str
+      // As if it had ended between the logs and the state.
+      val moved = it.folder.resolve(s"keyfold/$aside")
+      val state = filesBelow(moved).filter(_.startsWith("state/")).toSeq.sorted
+      assert(state.length >= 8)
+      state.foreach(file => Files.move(moved.resolve(file), it.folder.resolve(file)))
+      val error = intercept[Invalid](vacuum(it, state, ageMs = 0))
+      assert(error.condition == "KEYFOLD_VACUUM_IN_USE" && error.getMessage.contains(aside))
+      AdminApi.undoRollback(it.session, path, aside)
       it.run(1)
       it.check()
     }

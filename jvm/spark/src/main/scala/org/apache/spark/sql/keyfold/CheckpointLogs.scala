@@ -1,11 +1,13 @@
 package org.apache.spark.sql.keyfold
 
 import java.io.FileNotFoundException
+import java.nio.charset.CharacterCodingException
 import java.util.UUID
 
 import scala.util.control.NonFatal
 
-import io.keyfold.errors.Invalid
+import com.fasterxml.jackson.core.JsonProcessingException
+import io.keyfold.errors.{Invalid, StoreError}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
@@ -44,15 +46,15 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   /** Settings that a batch ran with; None if the log has no such batch. */
   def settings(batch: Long): Option[Map[String, String]] =
-    logs.offsetLog.get(batch).map(_.metadataOpt.fold(Map.empty[String, String])(_.conf))
+    offsets(batch).map(_.metadataOpt.fold(Map.empty[String, String])(_.conf))
 
   /** Whether a query with this last batch could start: Spark also reads the offsets of the batch
     * before it, which are deleted for the oldest batch in the log.
     */
-  def canStartAfter(batch: Long): Boolean = batch == 0 || logs.offsetLog.get(batch - 1).nonEmpty
+  def canStartAfter(batch: Long): Boolean = batch == 0 || offsets(batch - 1).nonEmpty
 
   private[keyfold] def offsetMetadata(batch: Long): OffsetSeqMetadataBase =
-    logs.offsetLog.get(batch).flatMap(_.metadataOpt).get
+    offsets(batch).flatMap(_.metadataOpt).get
 
   /** Number of partitions of a batch. */
   def partitions(batch: Long): Option[Int] =
@@ -62,7 +64,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     * v1.
     */
   def ids(batch: Long): Option[Map[Long, Array[Array[String]]]] =
-    logs.commitLog.get(batch).flatMap(_.stateUniqueIds).filter(_.nonEmpty)
+    committed(batch).flatMap(_.stateUniqueIds).filter(_.nonEmpty)
 
   /** Ids of one store's state, one for each partition.
     *
@@ -86,7 +88,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
       }
     }
 
-  def hasCommitted(batch: Long): Boolean = logs.commitLog.get(batch).nonEmpty
+  def hasCommitted(batch: Long): Boolean = committed(batch).nonEmpty
 
   /** Batches for which an operator has its own metadata, ascending; empty if its metadata have no
     * versions.
@@ -111,9 +113,10 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   /** Whether the query runs in this process. */
   def isRunningHere: Boolean = {
     val metadata = new Path(location, StreamingCheckpointConstants.DIR_NAME_METADATA)
-    StreamMetadata.read(metadata, hadoopConf).exists { found =>
-      session.sharedState.activeStreamingQueries.containsKey(UUID.fromString(found.id))
+    val query = understood(metadata) {
+      StreamMetadata.read(metadata, hadoopConf).map(found => UUID.fromString(found.id))
     }
+    query.exists(session.sharedState.activeStreamingQueries.containsKey(_))
   }
 
   /** Operators as of a batch. */
@@ -123,11 +126,36 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   }
 
   private[keyfold] def metadata(batch: Long): Seq[OperatorStateMetadata] =
-    new StateMetadataPartitionReader(
-      location,
-      new SerializableConfiguration(hadoopConf),
-      batch
-    ).allOperatorStateMetadata.toSeq
+    understood(new Path(state, "*/_metadata")) {
+      new StateMetadataPartitionReader(
+        location,
+        new SerializableConfiguration(hadoopConf),
+        batch
+      ).allOperatorStateMetadata.toSeq
+    }
+
+  private def offsets(batch: Long) =
+    understood(new Path(location, s"offsets/$batch"))(logs.offsetLog.get(batch))
+
+  private def committed(batch: Long) =
+    understood(new Path(location, s"commits/$batch"))(logs.commitLog.get(batch))
+
+  /** What Spark reads from a file; its own errors rarely name the file.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if Spark cannot understand it; errors of the storage are not changed
+    */
+  private def understood[T](file: Path)(read: => T): T =
+    try read
+    catch {
+      case e @ (_: RuntimeException | _: JsonProcessingException | _: CharacterCodingException |
+          _: FileNotFoundException) if !e.isInstanceOf[StoreError] =>
+        throw new Invalid(
+          "KEYFOLD_CHECKPOINT_DAMAGED",
+          s"Cannot understand $file: $e. It is a file of Spark's own; restore it from a copy.",
+          e
+        )
+    }
 
   /** Begins a batch that reads no data, with the offsets and settings of batch `of`, and with
     * `settings` changed.
@@ -136,8 +164,8 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     *   false if it was already begun
     */
   def begin(batch: Long, of: Long, settings: Map[String, String]): Boolean = {
-    val offsets = changed(logs.offsetLog.get(of).get, settings)
-    added(fresh.offsetLog.add(batch, offsets), fresh.offsetLog.get(batch).nonEmpty)
+    val entry = SparkShim.withSettings(offsets(of).get, settings)
+    added(fresh.offsetLog.add(batch, entry), fresh.offsetLog.get(batch).nonEmpty)
   }
 
   /** Commits a batch without changes since batch `of`, except for the ids.
@@ -146,7 +174,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     *   false if it was already committed
     */
   def commit(batch: Long, of: Long, ids: Option[Map[Long, Array[Array[String]]]]): Boolean = {
-    val before = logs.commitLog.get(of).get
+    val before = committed(of).get
     val commit = ids.fold(before)(_ => before.withStateUniqueIds(ids))
     added(fresh.commitLog.add(batch, commit), fresh.commitLog.get(batch).nonEmpty)
   }
@@ -220,15 +248,6 @@ object CheckpointLogs {
   val PartitionsKey: String = SQLConf.SHUFFLE_PARTITIONS.key
   val ProviderKey: String = SQLConf.STATE_STORE_PROVIDER_CLASS.key
   val StrictKey: String = SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION.key
-
-  /** The same offsets with other settings. */
-  private[keyfold] def changed(offsets: OffsetSeqBase, by: Map[String, String]): OffsetSeqBase =
-    offsets match {
-      case v1: OffsetSeq =>
-        v1.copy(metadataOpt = v1.metadataOpt.map(m => m.copy(conf = m.conf ++ by)))
-      case v2: OffsetMap => v2.copy(metadata = v2.metadata.copy(conf = v2.metadata.conf ++ by))
-      case other         => throw new IllegalStateException(s"Unknown offset log entry: $other")
-    }
 
   /** A stateful operator and its stores, in the order in which the commit log has their ids. */
   final case class Operator(id: Long, name: String, stores: Seq[String])

@@ -35,11 +35,11 @@ final class RefuseOtherProvider(known: Seq[String]) extends ColumnarRule {
       val format = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
       throw new Invalid(
         "KEYFOLD_OTHER_PROVIDER",
-        s"The state in ${state.checkpointLocation} was written by $found, under checkpoint format 1. " +
-          "A checkpoint keeps its provider, and Spark cannot go on with this one under " +
-          s"$format=2, which is set for Keyfold. To go on with that provider, set $format=1 for " +
-          "this query before it starts. To have the state in Keyfold, stop the query and run " +
-          "`keyfold migrate` on its checkpoint, or begin anew with a new checkpoint location."
+        s"The state in ${state.checkpointLocation} was written by $found, under checkpoint " +
+          "format 1. A checkpoint keeps its provider, and Spark cannot continue it under " +
+          s"$format=2, which is set for Keyfold. To continue with that provider, set $format=1 " +
+          "for this query before it starts. To move the state to Keyfold, stop the query and " +
+          "run `keyfold migrate` on its checkpoint, or start with a new checkpoint location."
       )
     }
 }

@@ -1,0 +1,182 @@
+package io.keyfold.spark.checkpoint
+
+import java.io.{EOFException, FileNotFoundException, RandomAccessFile}
+import java.nio.file.attribute.BasicFileAttributes
+import java.nio.file.{
+  FileAlreadyExistsException,
+  FileVisitResult,
+  Files,
+  NoSuchFileException,
+  NotDirectoryException,
+  SimpleFileVisitor,
+  Path => LocalPath
+}
+
+import scala.jdk.CollectionConverters._
+
+import io.keyfold.io.AtomicFile
+import org.apache.hadoop.fs.{
+  BufferedFSInputStream,
+  FSDataInputStream,
+  FSInputStream,
+  FileStatus,
+  LocalFileSystem,
+  Path,
+  PathFilter
+}
+import org.apache.spark.sql.keyfold.SparkShim
+
+/** Checkpoint files of a local file system, without Hadoop's: that starts a process for each file
+  * (`chmod`, `readlink`) and writes a `.crc` file beside it.
+  *
+  * A file that is not to replace another is made visible by a hard link, so that of two writers one
+  * is refused.
+  *
+  * @param forced
+  *   whether files are forced to disk
+  */
+private[checkpoint] final class LocalFileManager(
+    path: Path,
+    fileSystem: LocalFileSystem,
+    forced: Boolean
+) extends SparkShim.CheckpointFileManager {
+
+  override def createAtomic(path: Path, overwriteIfPossible: Boolean): SparkShim.CancellableStream =
+    new LocalOutput(new AtomicFile(local(path), forced), local(path), path, overwriteIfPossible)
+
+  override def open(path: Path): FSDataInputStream =
+    new FSDataInputStream(
+      new BufferedFSInputStream(new LocalInput(local(path)), LocalFileManager.BufferBytes)
+    )
+
+  override def list(path: Path, filter: PathFilter): Array[FileStatus] =
+    try {
+      val found = Files.newDirectoryStream(local(path))
+      try
+        found.asScala
+          .map(it => it -> new Path(path, it.getFileName.toString))
+          .filter { case (_, child) => filter.accept(child) }
+          .flatMap { case (it, child) => status(it, child) }
+          .toArray
+      finally found.close()
+    } catch {
+      case _: NoSuchFileException   => throw new FileNotFoundException(s"There is no folder $path")
+      case _: NotDirectoryException => status(local(path), path).toArray
+    }
+
+  /** None if it was deleted since it was listed. */
+  private def status(file: LocalPath, path: Path): Option[FileStatus] =
+    try {
+      val its = Files.readAttributes(file, classOf[BasicFileAttributes])
+      val modifiedMs = its.lastModifiedTime.toMillis
+      val qualified = fileSystem.makeQualified(path)
+      Some(new FileStatus(its.size, its.isDirectory, 1, BlockBytes, modifiedMs, qualified))
+    } catch { case _: NoSuchFileException => None }
+
+  private def BlockBytes = fileSystem.getDefaultBlockSize(path)
+
+  override def mkdirs(path: Path): Unit = {
+    Files.createDirectories(local(path))
+    ()
+  }
+
+  override def exists(path: Path): Boolean = Files.exists(local(path))
+
+  override def delete(path: Path): Unit = {
+    val file = local(path)
+    try
+      if (Files.isDirectory(file)) Files.walkFileTree(file, LocalFileManager.Deleting)
+      else {
+        Files.deleteIfExists(LocalOutput.checksumOf(file))
+        Files.deleteIfExists(file)
+      }
+    catch { case _: NoSuchFileException => }
+    ()
+  }
+
+  override def isLocal: Boolean = true
+
+  override def createCheckpointDirectory(): Path = {
+    mkdirs(path)
+    fileSystem.makeQualified(path)
+  }
+
+  private def local(path: Path): LocalPath = fileSystem.pathToFile(path).toPath
+}
+
+private object LocalFileManager {
+  val BufferBytes: Int = 64 * 1024
+
+  object Deleting extends SimpleFileVisitor[LocalPath] {
+    override def visitFile(file: LocalPath, its: BasicFileAttributes): FileVisitResult =
+      delete(file)
+
+    override def postVisitDirectory(folder: LocalPath, e: java.io.IOException): FileVisitResult =
+      if (e == null) delete(folder) else throw e
+
+    private def delete(it: LocalPath) = {
+      Files.deleteIfExists(it)
+      FileVisitResult.CONTINUE
+    }
+  }
+}
+
+/** @param target
+  *   the file as the local file system names it
+  * @param path
+  *   as Hadoop does, for messages
+  */
+private final class LocalOutput(
+    file: AtomicFile,
+    target: LocalPath,
+    path: Path,
+    replaces: Boolean
+) extends SparkShim.CancellableStream(file.out) {
+  private var ended = false
+
+  override def close(): Unit = synchronized {
+    if (!ended) {
+      ended = true
+      // Hadoop would check the new file by the checksums of an older one of its name.
+      Files.deleteIfExists(LocalOutput.checksumOf(target))
+      try if (replaces) file.replace() else file.create()
+      catch {
+        case e: FileAlreadyExistsException =>
+          val refused = new org.apache.hadoop.fs.FileAlreadyExistsException(
+            s"Cannot create $path: it exists already"
+          )
+          refused.initCause(e)
+          throw refused
+      }
+    }
+  }
+
+  override def cancel(): Unit = synchronized {
+    ended = true
+    file.cancel()
+  }
+}
+
+private object LocalOutput {
+
+  /** Where Hadoop has the checksums of a file that its own writer has written. */
+  def checksumOf(file: LocalPath): LocalPath = file.resolveSibling(s".${file.getFileName}.crc")
+}
+
+/** Reads by `java.io`: a channel is closed under its thread when that is interrupted. */
+private final class LocalInput(path: LocalPath) extends FSInputStream {
+  private val file = new RandomAccessFile(path.toFile, "r")
+
+  override def seek(position: Long): Unit = {
+    if (position < 0 || position > file.length) throw new EOFException(s"$position of $path")
+    file.seek(position)
+  }
+
+  override def getPos: Long = file.getFilePointer
+  override def seekToNewSource(target: Long): Boolean = false
+  override def read(): Int = file.read()
+  override def read(into: Array[Byte], offset: Int, count: Int): Int =
+    file.read(into, offset, count)
+  override def available(): Int = math.min(file.length - getPos, Int.MaxValue.toLong).toInt
+  override def close(): Unit = file.close()
+}
