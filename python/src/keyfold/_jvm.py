@@ -1,4 +1,4 @@
-"""What is asked of PySpark's own parts, and of the JVM behind it."""
+"""Access to PySpark's internals and to the JVM behind it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def is_connect_session(target: object) -> bool:
 
 
 def connects_to_server(builder: Any) -> bool:  # noqa: ANN401
-    """Whether the session will be one of a Spark Connect server that runs already."""
+    """Whether the session will be one of a running Spark Connect server."""
     options = builder._options  # noqa: SLF001 - a builder has no public way to read them
     url = str(options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")))
     return (bool(url) or is_remote() or _is_connect(builder, "Builder")) and not url.startswith(
@@ -50,7 +50,7 @@ def connects_to_server(builder: Any) -> bool:  # noqa: ANN401
 
 
 def has_jvm() -> bool:
-    """Whether a JVM runs for this process, so that its class path cannot change any more."""
+    """Whether this process has a JVM already, whose class path cannot change any more."""
     from pyspark import SparkContext  # noqa: PLC0415 - not there in Connect-only installations
 
     return SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ  # noqa: SLF001
@@ -72,7 +72,7 @@ def loads_class(name: str) -> bool:
 
 
 def append(builder: Any, key: str, item: str) -> None:  # noqa: ANN401
-    """Appends an item to a list that the builder, or else what Spark is started with, has."""
+    """Appends an item to a list: the builder's, or else the one that Spark starts with."""
     options = builder._options  # noqa: SLF001
     named = options.get(key) or (_conf_of_jvm(key) if has_jvm() else _default(key))
     items = [it for it in str(named).split(",") if it.strip()]
@@ -81,7 +81,7 @@ def append(builder: Any, key: str, item: str) -> None:  # noqa: ANN401
 
 
 def runs_without(key: str, item: str) -> bool:
-    """Whether Spark runs already, and with a list that lacks an item."""
+    """Whether Spark is already running and its list lacks an item."""
     from pyspark import SparkContext  # noqa: PLC0415
 
     context = SparkContext._active_spark_context  # noqa: SLF001
@@ -100,7 +100,7 @@ def submit_jars() -> str | None:
 
 
 def _conf_of_jvm(key: str) -> str:
-    """The setting that spark-submit, or a context that runs, was given."""
+    """The setting that was given to spark-submit or to the running context."""
     from pyspark import SparkConf  # noqa: PLC0415
 
     return SparkConf().get(key) or ""
@@ -125,12 +125,12 @@ def _is_connect(target: object, name: str) -> bool:
 
 
 def active_session() -> Any:  # noqa: ANN401
-    """The session of this thread or else process, classic or Connect; None if there is none."""
+    """The active session of this thread, or else of this process; None if there is none."""
     return SparkSession.getActiveSession() or (None if has_jvm() else _connect_session())
 
 
 def new_builder(name: str) -> SparkSession.Builder:
-    """Of a local session of this process's own, quiet."""
+    """The builder of a local session that logs errors only."""
     return (
         SparkSession.builder.master("local[*]")
         .appName(name)
@@ -141,10 +141,10 @@ def new_builder(name: str) -> SparkSession.Builder:
 
 
 def call(session: Any, owner: str, method: str, *arguments: object) -> str:  # noqa: ANN401
-    """What a method of a Scala object answers, given the session and then `arguments`.
+    """Calls a method of a Scala object with the session and `arguments`; returns its result.
 
     Raises:
-        JvmError: it throws; with the condition and message of Keyfold's error, if it is one.
+        JvmError: it failed; with the condition and message of Keyfold's error, if it is one.
     """
     target = session._jvm  # noqa: SLF001 - there is no public way to the JVM
     for part in owner.split("."):
@@ -167,6 +167,6 @@ def _error_of(thrown: Any) -> JvmError:  # noqa: ANN401
 
 
 def _connect_session() -> Any:  # noqa: ANN401
-    # Whoever has such a session has imported its module, which warns or fails where it cannot work.
+    # Code that has such a session has imported its module. Importing it here could warn or fail.
     module = sys.modules.get(f"{_CONNECT}session")
     return None if module is None else module.SparkSession.getActiveSession()

@@ -1,4 +1,4 @@
-"""A checkpoint of a streaming query, opened by path. What writes asks a JVM to do it."""
+"""A checkpoint of a streaming query, opened by path. Methods that write use a JVM."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Checkpoint:
     def savepoints(self) -> tuple[str, ...]:
         """Names of the savepoints; each is a checkpoint at `keyfold/savepoints/NAME`."""
         names = sorted(it.name for it in self._storage.listing(copies.SAVEPOINTS))
-        # The commit log is copied last: without it, the copy broke off.
+        # The commit log is copied last: without it, the copy is incomplete.
         logs = {name: f"{copies.SAVEPOINTS}/{name}/commits" for name in names}
         return tuple(name for name in names if batches(self._storage, logs[name]))
 

@@ -1,4 +1,4 @@
-"""Apache Flink's way from a key to an operator, for pipelines that place keys themselves.
+"""Apache Flink's assignment of keys to operators, for pipelines that place keys themselves.
 
 A key's group is `murmur(key.hashCode()) % max_parallelism`, its operator
 `key_group * parallelism // max_parallelism`; 1 <= parallelism <= max_parallelism <= 32,768.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 LIMIT: Final = 1 << 15
-"""Most key groups."""
+"""The largest number of key groups."""
 
 _FUNCTION: Final = "keyfold_flink_key_group"
 _INT_BITS: Final = 32
@@ -43,9 +43,9 @@ def key_group(key: Column | str, max_parallelism: int) -> Column:
 
 
 def operator_index(key: Column | str, max_parallelism: int, parallelism: int) -> Column:
-    """The operator, an INT from 0 until `parallelism`, that has a column's keys.
+    """The operator, an INT from 0 until `parallelism`, that owns each key of a column.
 
-    `DataFrame.repartitionById(parallelism, operator_index(...))` brings the keys there.
+    `DataFrame.repartitionById(parallelism, operator_index(...))` moves the keys there.
 
     Raises:
         InvalidArgumentError: not 1 <= parallelism <= max_parallelism <= 32,768.
@@ -84,7 +84,7 @@ def _check(max_parallelism: int, parallelism: int) -> None:
 
 
 def _hash_code(key: str | bool | int) -> int:  # noqa: FBT001 - a key, not a switch
-    """What Java's `hashCode` is for a key, as an unsigned number of 32 bits."""
+    """Java's `hashCode` of a key, as an unsigned 32-bit number."""
     if isinstance(key, bool):
         return 1231 if key else 1237
     if isinstance(key, int):

@@ -1,4 +1,4 @@
-"""Switches Keyfold on in a Spark session."""
+"""Configures a Spark session to use Keyfold."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _ON_SERVER = (
     f"transformWithState it must also have been started with {EXTENSIONS_KEY}={EXTENSIONS_CLASS}."
 )
 _NO_EXTENSION = (
-    f"Spark runs already, without {EXTENSIONS_KEY}={EXTENSIONS_CLASS}: it will refuse "
-    "transformWithState, which needs it from the start. Other queries do not. Call "
-    "keyfold.configure(SparkSession.builder) before the first session is made, or set it where "
+    f"Spark is already running without {EXTENSIONS_KEY}={EXTENSIONS_CLASS}: it will refuse "
+    "transformWithState. Other queries do not need that setting. Call "
+    "keyfold.configure(SparkSession.builder) before the first session is created, or set it where "
     "Spark is started."
 )
 
@@ -88,7 +88,7 @@ def jar_path() -> Path:
 
 
 def bridge() -> Any:  # noqa: ANN401
-    """The module that knows PySpark; raises SparkVersionError without it."""
+    """The module that uses PySpark; raises SparkVersionError without it."""
     try:
         return import_module("keyfold._jvm")
     except ImportError as error:
@@ -151,9 +151,9 @@ def check_loaded(jvm: Any) -> None:  # noqa: ANN401
     """Raises JarNotLoadedError if the running JVM lacks the jar."""
     if not jvm.loads_class(PROVIDER_CLASS):
         raise JarNotLoadedError(
-            "Spark runs already, without Keyfold's jar, and a running JVM takes no more jars. "
-            "Either call keyfold.configure(SparkSession.builder) before this process makes its "
-            f"first session, or set spark.jars to {_jar_or_name()} where Spark is started "
+            "Spark is already running without Keyfold's jar, and jars cannot be added to a running "
+            "JVM. Either call keyfold.configure(SparkSession.builder) before this process makes "
+            f"its first session, or set spark.jars to {_jar_or_name()} where Spark is started "
             "(spark-submit --jars, or a properties file such as conf/keyfold-defaults.conf)."
         )
 

@@ -1,4 +1,4 @@
-"""What Spark must be told to use Keyfold; `conf/keyfold-defaults.conf` says the same."""
+"""The Spark settings that Keyfold needs, the same as in `conf/keyfold-defaults.conf`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,23 @@ SPARK_LINE: Final = "4.2"
 JARS_KEY: Final = "spark.jars"
 JAR_NAME: Final = f"keyfold-spark_{SPARK_LINE}_2.13.jar"
 
-# Lets transformWithState run with a provider that Spark does not list; read when a session is made.
+# Lets transformWithState run with a provider that is not Spark's; read when a session is created.
 EXTENSIONS_CLASS: Final = "io.keyfold.spark.KeyfoldExtensions"
 EXTENSIONS_KEY: Final = "spark.sql.extensions"
 
-# Version 2 gives each attempt at a batch files of its own; the commit log says whose are read.
+# With version 2 each attempt at a batch has its own files; the commit log has the ids of those that
+# count.
 FORMAT_KEY: Final = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 FORMAT_VERSION: Final = "2"
 
+# Writes Spark's logs as state files are written: with as few file operations as there must be.
+FILE_MANAGER_CLASS: Final = "io.keyfold.spark.KeyfoldCheckpointFileManager"
+FILE_MANAGER_KEY: Final = "spark.sql.streaming.checkpointFileManagerClass"
+
 QUERY_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
-    {PROVIDER_KEY: PROVIDER_CLASS, FORMAT_KEY: FORMAT_VERSION}
+    {
+        PROVIDER_KEY: PROVIDER_CLASS,
+        FORMAT_KEY: FORMAT_VERSION,
+        FILE_MANAGER_KEY: FILE_MANAGER_CLASS,
+    }
 )

@@ -15,9 +15,9 @@ from pyarrow import fs
 
 from keyfold.errors import FileMissingError, InvalidArgumentError, StorageError
 
-# At least two letters, so that a drive letter is none.
+# At least two letters, so that a drive letter is not taken for a scheme.
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-# Names under which Spark and Hadoop know what pyarrow calls s3 and abfs.
+# Schemes of Spark and Hadoop for what pyarrow calls s3 and abfs.
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "abfss": "abfs", "wasbs": "abfs"}
 
 
@@ -47,9 +47,9 @@ class Storage:
         self._files, self._base = _resolve(self.root)
 
     def listing(self, path: str) -> list[Listed]:
-        """What is directly in a folder, by name; empty if there is no such folder.
+        """The contents of a folder, by name; empty if there is no such folder.
 
-        What has a name that is not UTF-8 is left out: nobody can ask for it.
+        Names that are not UTF-8 are left out, since pyarrow cannot open them.
         """
         with self._errors(path):
             selector = fs.FileSelector(self._full(path), allow_not_found=True)

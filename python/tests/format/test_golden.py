@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ import pytest
 
 from keyfold.errors import KeyfoldError
 from keyfold.format.block import Entry
-from keyfold.format.codec import Codec
 from keyfold.format.footer import Family, Footer, Part
 from keyfold.format.manifest import Layer, read_layer
 from keyfold.format.place import StorePlace
@@ -21,7 +21,9 @@ from keyfold.format.source import BytesSource
 from keyfold.state.merge import Rows
 from keyfold.state.version import load
 from keyfold.storage import Storage
+from keyfold.wire.codec import Codec
 from kit.golden.files import GOLDEN, write
+from kit.golden.spec import bigint
 
 EXPECTED = json.loads((GOLDEN / "expected.json").read_text(encoding="utf-8"))
 VALID = {it["file"]: it for it in EXPECTED["valid"]}
@@ -138,6 +140,7 @@ def described(footer: Footer) -> dict[str, Any]:
         "groups": [asdict(group) for group in footer.groups],
         "references": None,
         "head": None if footer.head is None else asdict(footer.head),
+        "continued": footer.continued,
     }
     if footer.parts:
         parts = [place(it) for it in footer.parts]
@@ -205,3 +208,36 @@ def test_dump_in_the_format_page_is_the_golden_file() -> None:
         assert int(offset, 16) == len(content)
         content += bytes.fromhex(digits.replace(" ", ""))
     assert content == (GOLDEN / "valid" / "first-delta" / "1.delta").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        (5, {19: [4], 12: [1, "", 2, "00ff", 3], 2: [5]}),
+        (6, {19: [4, 6, 7], 2: [8, 9]}),
+    ],
+)
+def test_rows_of_several_entries_are_one_row(
+    tmp_path: Path, version: int, expected: dict[int, list[int | str]]
+) -> None:
+    folder = tmp_path / "state" / "0" / "0"
+    folder.mkdir(parents=True)
+    for file in ("continued/5.snapshot", "continued-delta/6.delta"):
+        shutil.copy(GOLDEN / "valid" / file, folder)
+    found = load(Storage(tmp_path), StorePlace(0, 0, "default"), version, "")
+    rows = found.rows("list")
+    assert rows.counts is not None
+    keys = zip(rows.keys.offsets(), rows.key_sizes, strict=True)
+    places = zip(rows.values.offsets(), rows.value_sizes, strict=True)
+    values = [bytes(rows.value_data[at : at + size]).hex() for at, size in places]
+    lists = {
+        bytes(rows.key_data[at : at + size]).hex(): [values.pop(0) for _ in range(count)]
+        for (at, size), count in zip(keys, rows.counts, strict=True)
+    }
+    assert lists == {
+        bigint(key): [it if isinstance(it, str) else bigint(it) for it in its]
+        for key, its in expected.items()
+    }
+    family = found.families["list"]
+    said = (family.keys, family.values, family.bytes)
+    assert said == (rows.count, int(rows.counts.sum()), int(rows.bytes().sum()))

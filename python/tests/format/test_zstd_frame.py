@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyfold.format.codec import Codec, decompress
-from keyfold.format.wire import MalformedError
-from keyfold.format.zstd_frame import most_bytes
+from keyfold.wire.codec import Codec, decompress
+from keyfold.wire.cursor import MalformedError
+from keyfold.wire.zstd_frame import most_bytes
 from kit.taken_apart import promising
 
 

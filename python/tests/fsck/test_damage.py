@@ -57,6 +57,25 @@ def test_healthy_after_retention(writer: StateWriter) -> None:
     assert check(writer, deep=True).findings == ()
 
 
+@pytest.mark.parametrize("gone", [(1,), (4,), (0, 1, 2, 3, 4)])
+def test_committed_batches_that_the_offset_log_lacks(
+    writer: StateWriter, gone: tuple[int, ...]
+) -> None:
+    for batch in gone:
+        (writer.fake.root / f"offsets/{batch}").unlink()
+    report = check(writer)
+    assert kinds(report) == {Kind.METADATA}
+    # Spark deletes old batches there first.
+    named = gone[-1:] if len(gone) > 1 else gone
+    assert [it.path.rpartition("/")[2] for it in report.findings] == [str(it) for it in named]
+
+
+def test_healthy_while_old_batches_are_deleted(writer: StateWriter) -> None:
+    for batch in (0, 1):
+        (writer.fake.root / f"offsets/{batch}").unlink()
+    assert check(writer).findings == ()
+
+
 def test_healthy_while_a_batch_is_written(writer: StateWriter) -> None:
     writer.fake.start(5)
     writer.path(6).write_bytes(writer.file(6, "delta", 0, []))

@@ -249,14 +249,14 @@ def test_a_refused_rescale_has_its_condition_and_changes_nothing(
         keyfold.rescale(checkpoint, 5, dry_run=False, sink_path=str(tmp_path))
     with refusal("KEYFOLD_RESCALE_PARTITIONS", "must be at least 1"):
         rescaled(checkpoint, 0)
-    with refusal("KEYFOLD_RESCALE_NO_BATCH", "no batch"):
+    with refusal("KEYFOLD_RESCALE_NO_BATCH", "no committed batch"):
         rescaled(tmp_path / "in", 5)
     with refusal("KEYFOLD_ROLLBACK_REFUSED", "not before the last"):
         rollback(checkpoint, 0)
     assert files_in(checkpoint) == before
 
     [said] = keyfold.plan_rescale(checkpoint, 2, no_file_sink=True).refusals
-    assert "has 2 partitions already" in said
+    assert "already has 2 partitions" in said
 
 
 def test_a_path_may_have_what_is_special_in_uris(spark: SparkSession, tmp_path: Path) -> None:

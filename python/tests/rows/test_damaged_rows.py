@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyfold.format.wire import MalformedError
 from keyfold.rows.keys import key_columns
 from keyfold.rows.places import Places
 from keyfold.rows.unsafe_row import struct_array
 from keyfold.schema.data_type import Array, Atomic, DataType, Decimal, Field, Map, Struct
+from keyfold.wire.cursor import MalformedError
 
 
 def struct(*types: DataType) -> Struct:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from keyfold.format.wire import MalformedError
 from keyfold.rows.keys import columns_ahead, key_columns
 from keyfold.rows.partition_key import columns_of, hash_of_values
 from keyfold.rows.places import Places
 from keyfold.schema.data_type import Atomic, Field, Struct
+from keyfold.wire.cursor import MalformedError
 
 LONG = Atomic("long")
 KEY = Struct((Field("a", LONG, nullable=True), Field("b", LONG, nullable=True)))

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from keyfold.format.wire import MalformedError
 from keyfold.schema.data_type import Array, Atomic, Decimal, Field, Map, Struct, parse_type
 from keyfold.schema.schema_file import read_schema
+from keyfold.wire.cursor import MalformedError
 
 
 def utf(text: str) -> bytes:

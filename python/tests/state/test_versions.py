@@ -148,7 +148,7 @@ def test_a_family_that_is_kept_in_another_way_was_dropped_or_is_damage(
             for code, flags, it in parts.sections
         ]
         path.write_bytes(replace(parts, sections=sections).together())
-        with pytest.raises(FileCorruptError, match="is not kept as in the files before"):
+        with pytest.raises(FileCorruptError, match="has other encodings than in the files before"):
             load(Storage(fake.root), StorePlace(0, 0, "default"), 2, writer.unique(0, 2))
 
 

@@ -180,5 +180,8 @@ def test_settings_are_those_that_spark_reads() -> None:
         "spark.sql.streaming.stateStore.providerClass": (
             "io.keyfold.spark.KeyfoldStateStoreProvider"
         ),
+        "spark.sql.streaming.checkpointFileManagerClass": (
+            "io.keyfold.spark.KeyfoldCheckpointFileManager"
+        ),
     }
     assert PROVIDER_KEY in QUERY_SETTINGS

@@ -1,4 +1,4 @@
-"""What changes a checkpoint: done by Keyfold's Scala side, through Spark's own classes.
+"""Operations that change a checkpoint. Keyfold's Scala code does them, with Spark's own classes.
 
 Imports: errors, session, text.
 """

@@ -22,18 +22,18 @@ _API = "io.keyfold.spark.admin.AdminApi"
 def answer(
     method: str, *arguments: object, command: str, spark: SparkSession | None
 ) -> dict[str, Any]:
-    """What a method of the JVM's `AdminApi` answers.
+    """Calls a method of the JVM's `AdminApi` and returns its result.
 
     Args:
         method: takes a session, then `arguments`.
         arguments: strings, numbers, None.
-        command: the command line that does the same.
-        spark: the session to use; None: the active one, or else one that is started for this and
-            stopped after it.
+        command: the command line for the same operation.
+        spark: the session to use; None: the active one, or else a new one that is stopped
+        afterwards.
 
     Raises:
-        ClassicSessionError: the session is one of Spark Connect.
-        JvmError: the JVM refuses.
+        ClassicSessionError: the session is a Spark Connect session.
+        JvmError: the operation failed or was refused.
     """
     jvm = setup.bridge()
     with _session(jvm, command, spark) as session:
@@ -52,8 +52,8 @@ def _session(jvm: Any, command: str, given: SparkSession | None) -> Iterator[Any
             session.stop()
     elif jvm.is_connect_session(session):
         raise ClassicSessionError(
-            "What changes a checkpoint works through a JVM in this process, which a Spark Connect "
-            f"session has not. Use the command line where the checkpoint can be reached: {command}"
+            "Changing a checkpoint needs a JVM in this process, which a Spark Connect session does "
+            f"not have. Use the command line where the checkpoint can be reached: {command}"
         )
     else:
         setup.check_loaded(jvm)
@@ -61,7 +61,7 @@ def _session(jvm: Any, command: str, given: SparkSession | None) -> Iterator[Any
 
 
 def command_line(verb: str, *arguments: object, **options: object) -> str:
-    """What the command line does the same with.
+    """The command line for the same operation.
 
     Args:
         verb: the command.
@@ -77,5 +77,5 @@ def command_line(verb: str, *arguments: object, **options: object) -> str:
 
 
 def sink(sink_path: str | None, *, no_file_sink: bool) -> str | None:
-    """How the JVM is told of the query's file sink: its folder; "" for none; None: not said."""
+    """The query's file sink for the JVM: its folder; "" for no sink; None if unknown."""
     return "" if no_file_sink else sink_path

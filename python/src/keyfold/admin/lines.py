@@ -1,4 +1,4 @@
-"""Text of what changes a checkpoint, for a terminal."""
+"""Results of operations as text for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A checkpoint kept by HDFSBacked or RocksDB becomes Keyfold's."""
+"""Converts checkpoints of HDFSBacked and RocksDB to Keyfold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stopped query, taken back to an earlier batch."""
+"""Takes a stopped query back to an earlier batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all commands have in common: the group they are in, output, errors and exit codes."""
+"""The group of all commands, with their output, errors and exit codes."""
 
 from __future__ import annotations
 

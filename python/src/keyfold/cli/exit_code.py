@@ -1,4 +1,4 @@
-"""What the command's exit code tells a script."""
+"""Exit codes of the command."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Ends of a command; a wrong use of it ends with 2 as well, as click has it."""
+    """Exit codes; click also exits with 2 if the command line is wrong."""
 
     DONE = 0
     NO = 1  # it worked, and the answer is no: damage was found, or the key is not there
     USAGE = 2
-    FAILED = 3  # it could not be done: what was to be read cannot be read
+    FAILED = 3  # it could not be done, for example because a file cannot be read

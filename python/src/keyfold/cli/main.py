@@ -1,4 +1,4 @@
-"""The command line: one command for each thing that a checkpoint can tell."""
+"""The commands that read a checkpoint."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keyfold.cli.output import JsonOutput, Output, message, progress
 from keyfold.errors import InvalidArgumentError
 from keyfold.table.state_table import StateTable
 
-# Its commands are in the group once it is imported.
+# Importing it adds its commands to the group.
 __all__ = ["admin", "cli"]
 
 _INSPECT = ("partitions", "files", "snapshots", "deltas", "references", "groups")
@@ -126,7 +126,7 @@ def diff(output: Output, checkpoint: str, table: str, before: int, after: int) -
     output.table([_open(checkpoint, table).diff(before, after)])
 
 
-# So that -2 is a batch.
+# So that -2 is taken as a batch and not as an option.
 diff.context_settings["ignore_unknown_options"] = True
 
 

@@ -21,22 +21,22 @@ from keyfold.text.arrow_values import to_python
 from keyfold.text.printable import printable
 
 _WIDE = 10_000
-# A grid is laid out as a whole, which takes a millisecond a row, and nobody reads so many.
+# The whole grid is laid out at once, which takes a millisecond per row.
 _MOST_ROWS = 1_000
 
 
 class Output(Protocol):
-    """Where results go."""
+    """Writes results to stdout."""
 
     def value(self, found: dict[str, Any], shown: RenderableType) -> None:
-        """One result: an object for JSON, or what a terminal shows."""
+        """One result, as a JSON object or as text."""
 
     def table(self, tables: Iterable[pa.Table]) -> None:
-        """Rows: in JSON an object a line, as soon as they are there."""
+        """Rows; in JSON one object per line, written as soon as it is read."""
 
 
 class JsonOutput:
-    """JSON; of tables an object a line."""
+    """JSON; for tables one object per line."""
 
     def value(self, found: dict[str, Any], shown: RenderableType) -> None:
         """The object."""
@@ -44,7 +44,7 @@ class JsonOutput:
         sys.stdout.write(json.dumps(found, default=_plain) + "\n")
 
     def table(self, tables: Iterable[pa.Table]) -> None:
-        """An object a line."""
+        """One object per line."""
         for part in tables:
             names = part.schema.names
             for values in zip(*map(to_python, part.columns), strict=True):
@@ -53,16 +53,16 @@ class JsonOutput:
 
 
 class TextOutput:
-    """Tables for people."""
+    """Tables as text."""
 
     def __init__(self) -> None:
-        # What is piped is not cut to the width of a terminal that is not there.
+        # Output to a pipe is not cut to the width of a terminal.
         self._console = Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
 
     def value(self, found: dict[str, Any], shown: RenderableType) -> None:
-        """What a terminal shows."""
+        """Text for a terminal."""
         del found
-        # What is a text is no markup.
+        # Text must not be taken as markup.
         self._console.print(_text(shown) if isinstance(shown, str) else shown)
 
     def table(self, tables: Iterable[pa.Table]) -> None:
@@ -87,7 +87,7 @@ def message(text: str) -> None:
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on stderr; None where that is no terminal."""
+    """A progress bar on stderr; None if stderr is not a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None
@@ -136,7 +136,7 @@ def _with_maps(value: Any) -> Any:  # noqa: ANN401
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401
-    """What JSON has no value for."""
+    """Values of types that JSON does not have."""
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, timedelta):

@@ -1,4 +1,4 @@
-"""What a checkpoint is, as a value and as text.
+"""Describes a checkpoint, as a value and as text.
 
 Imports: errors, format, spark_log, state, storage, text.
 """

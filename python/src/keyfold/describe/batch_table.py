@@ -26,9 +26,9 @@ SCHEMA = pa.schema(
 
 
 def batch_table(storage: Storage) -> pa.Table:
-    """A row for each batch that one of the logs has, ascending.
+    """A row for each batch in one of the logs, ascending.
 
-    When it was committed is when its file in the commit log was written, by the storage's clock.
+    A batch counts as committed when its file in the commit log was written, by the storage's clock.
     """
     times = {it.name: it.modified for it in storage.listing("commits")}
     started, committed = batches(storage, "offsets"), set(batches(storage, "commits"))

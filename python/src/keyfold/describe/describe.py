@@ -1,4 +1,4 @@
-"""Gathers a description from the heads of a checkpoint's stores; no block is read."""
+"""Makes a description from the heads of a checkpoint's stores; reads no blocks."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _Reader:
         )
 
     def problem(self, path: str, error: KeyfoldError) -> None:
-        """Notes what is wrong."""
+        """Adds a problem."""
         text = str(error.args[0]) if error.args else str(error)
         self.problems.append(Problem(self._storage.full_path(path), error.condition, text))
 
@@ -94,10 +94,10 @@ class _Reader:
 
 
 def describe(storage: Storage, query: str) -> Description:
-    """Describes a checkpoint. What cannot be read becomes a problem; nothing is raised for it.
+    """Describes a checkpoint. Files that cannot be read become problems, not exceptions.
 
-    A query may run meanwhile: if something was missing and newer batches have been committed since,
-    all is read once more.
+    The query may be running: if a file is missing and a newer batch has been committed, everything
+    is read again.
 
     Raises:
         StorageError: the storage cannot be reached.

@@ -1,4 +1,4 @@
-"""What both reports of a description say, in words."""
+"""The text that both reports of a description share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def heading(it: OperatorDescription) -> str:
 
 
 def table(it: OperatorDescription) -> list[tuple[str, ...]]:
-    """A heading and a row for each store; only a rescale leaves references, so they show if any."""
+    """A heading and a row for each store; the column of references only if there are any."""
     rows = [_COLUMNS, *(_cells(store) for store in it.stores)]
     if any(store.references for store in it.stores):
         return rows

@@ -18,7 +18,7 @@ def total(numbers: Iterable[int | None]) -> int | None:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that is wrong with a checkpoint."""
+    """A problem with a checkpoint."""
 
     path: str
     condition: str
@@ -29,8 +29,8 @@ class Problem:
 class FamilyDescription:
     """A column family over all partitions of its store. Sizes are in bytes.
 
-    Here and in what sums this up, rows, values and live bytes are None while they are not known:
-    the files that a rescale writes need not say.
+    Rows, values and live bytes, and all sums of them, are None while they are not known: files of a
+    rescale may not have them.
     """
 
     name: str

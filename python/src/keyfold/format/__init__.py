@@ -1,4 +1,4 @@
-"""A state file: its parts, byte by byte, and how it is read.
+"""Reads state files: names, footers, blocks and manifests.
 
-Imports: errors.
+Imports: errors, wire.
 """

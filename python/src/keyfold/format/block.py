@@ -11,15 +11,15 @@ import google_crc32c
 import numpy as np
 import numpy.typing as npt
 
-from keyfold.format.codec import decompress
 from keyfold.format.footer import Block, Family
-from keyfold.format.wire import ChecksumError, Cursor, MalformedError
+from keyfold.wire.codec import decompress
+from keyfold.wire.cursor import ChecksumError, Cursor, MalformedError
 
 Numbers: TypeAlias = npt.NDArray[np.uint32]
 
 
 class EntryType(IntEnum):
-    """What an entry means for the row of its key."""
+    """What an entry does to the row of its key."""
 
     PUT = 1
     APPEND = 2
@@ -28,7 +28,7 @@ class EntryType(IntEnum):
 
 @dataclass(frozen=True)
 class Entry:
-    """What a file says of one key; `values` is empty for REMOVE."""
+    """A file's entry for one key; `values` is empty for REMOVE."""
 
     family: str
     type: EntryType
@@ -39,7 +39,7 @@ class Entry:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The raw bytes of a block as columns, an element for each entry but where said otherwise.
+    """The raw bytes of a block as columns, with one element per entry.
 
     `value_lengths` has an element for each value; `keys` and `values` are the bytes of all of them,
     back to back. Lengths are in bytes.
@@ -69,6 +69,27 @@ class Columns:
             parts = tuple(values.take(next(lengths)) for _ in range(count))
             yield Entry(self.family.name, EntryType(kind), hashed, keys.take(size), parts)
 
+    def continued(self, before: Columns | None) -> bool:
+        """Whether every APPEND has the key of the entry before it.
+
+        Args:
+            before: the block before this one in the file, None if that was not read.
+        """
+        appended = np.flatnonzero(self.types == EntryType.APPEND).tolist()
+        if not appended:
+            return True
+        keys = self._keys()
+        last = None if before is None else before._keys()[-1]  # noqa: SLF001 - one of its own kind
+        return all(keys[at] == (keys[at - 1] if at > 0 else last) for at in appended)
+
+    def _keys(self) -> list[tuple[int, bytes]]:
+        """Hash and key of each entry."""
+        cursor = Cursor(self.keys.tobytes(), "the keys")
+        return [
+            (hashed, cursor.take(size))
+            for hashed, size in zip(self.hashes.tolist(), self.key_lengths.tolist(), strict=True)
+        ]
+
     def entry_bytes(self) -> npt.NDArray[np.int64]:
         """Bytes of key and values of each entry."""
         ends = np.concatenate(([0], np.cumsum(self.value_lengths, dtype=np.int64)))
@@ -80,15 +101,20 @@ class Columns:
 
 
 def decode_block(
-    stored: bytes, block: Block, family: Family, *, only_put: bool, row_checksums: bool
+    stored: bytes,
+    block: Block,
+    family: Family,
+    *,
+    allowed: frozenset[EntryType],
+    row_checksums: bool,
 ) -> Columns:
     """Checks and decodes the stored bytes of a block; raises MalformedError.
 
     Args:
-        stored: what the file has at the block's place.
+        stored: the block's bytes in the file.
         block: the block's row in the footer.
         family: the block's family.
-        only_put: whether the file is a snapshot.
+        allowed: what entries of such a file may be.
         row_checksums: whether entries carry a checksum.
     """
     found = google_crc32c.value(stored)
@@ -118,7 +144,7 @@ def decode_block(
         np.frombuffer(cursor.take(int(value_lengths.sum(dtype=np.uint64))), np.uint8),
     )
     cursor.end()
-    _check_types(columns, only_put=only_put)
+    _check_types(columns, allowed)
     if checksums is not None:
         _check_rows(columns, checksums)
     return columns
@@ -128,15 +154,13 @@ def _numbers(cursor: Cursor, count: int) -> Numbers:
     return np.frombuffer(cursor.take(4 * count), "<u4")
 
 
-def _check_types(columns: Columns, *, only_put: bool) -> None:
+def _check_types(columns: Columns, allowed: frozenset[EntryType]) -> None:
     types, counts, multi = columns.types, columns.value_counts, columns.family.multi_value
     name = columns.family.name
     if (types == EntryType.PUT).all() and (counts == 1).all():
         return
-    if ((types < EntryType.PUT) | (types > EntryType.REMOVE)).any():
-        raise MalformedError("it has an entry of unknown type")
-    if only_put and (types != EntryType.PUT).any():
-        raise MalformedError("a snapshot has an entry that is not a PUT")
+    for found in set(np.unique(types).tolist()) - allowed:
+        raise MalformedError(f"it has an entry of type {found}, which such a file cannot have")
     if not multi and (types == EntryType.APPEND).any():
         raise MalformedError(f"APPEND in {name!r}, which has one value a key")
     removed = types == EntryType.REMOVE

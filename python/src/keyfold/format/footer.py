@@ -1,18 +1,18 @@
-"""What a file says of itself, as values (docs/FORMAT.md, section 4)."""
+"""The contents of a footer (docs/FORMAT.md, section 4)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keyfold.format.codec import Codec
 from keyfold.format.frame import Frame
 from keyfold.format.group_table import GroupTable
 from keyfold.format.names import Kind
+from keyfold.wire.codec import Codec
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Which state a file belongs to.
+    """Identity of a file.
 
     `partitions` is 0 when the writer did not know it; `created` is in ms since 1970.
     """
@@ -59,7 +59,7 @@ class Family:
     bytes: int | None
 
     def is_kept_as(self, other: Family) -> bool:
-        """Whether rows of one may be put as they are where those of the other are kept."""
+        """Whether the rows of both families have the same encoding and placement."""
         return (
             self.key_encoding == other.key_encoding
             and self.row_encoding == other.row_encoding
@@ -71,7 +71,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Block:
-    """Where a block lies and how to read it. Lengths are in bytes."""
+    """A block's place in the file. Lengths are in bytes."""
 
     family: int
     codec: Codec
@@ -99,7 +99,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What tells a file from others of its name: its bytes, and the checksum in its trailer."""
+    """Distinguishes a file from others of its name: its length, and the checksum in its trailer."""
 
     length: int
     checksum: int
@@ -107,7 +107,7 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class Part:
-    """Where a part of a manifest lies and how to read it. Lengths are in bytes."""
+    """The place of a part in a manifest. Lengths are in bytes."""
 
     offset: int
     codec: Codec
@@ -118,11 +118,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Footer:
-    """Everything a file says of itself.
+    """A footer.
 
     `plan` names the rescale that wrote a reference. `parts` are those of its manifest, one for each
     layer, oldest first; releases before the manifest have written `references` instead. `head` is
-    in a snapshot, as far as it says so: the delta or reference whose version it holds.
+    in a snapshot, as far as it says so: the delta or reference whose version it holds. `continued`
+    is the number of entries that continue the one before them.
     """
 
     frame: Frame
@@ -136,8 +137,9 @@ class Footer:
     references: tuple[Reference, ...]
     parts: tuple[Part, ...]
     head: Fingerprint | None
+    continued: int
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """Of the file itself."""
+        """The file's own fingerprint."""
         return Fingerprint(self.frame.file_length, self.frame.checksum)

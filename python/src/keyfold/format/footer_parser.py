@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypedDict, TypeVar
 
-from keyfold.format.codec import codec_of
-from keyfold.format.footer import Family, Fingerprint, Footer, Identity, Link, Part, Reference
+from keyfold.format.footer import (
+    Block,
+    Family,
+    Fingerprint,
+    Footer,
+    Identity,
+    Link,
+    Part,
+    Reference,
+)
 from keyfold.format.footer_tables import MOST_AMOUNT, read_blocks, read_groups
 from keyfold.format.frame import Frame, UnknownVersionError
 from keyfold.format.names import FileName, Kind, is_file, is_id, is_store
-from keyfold.format.wire import Cursor, LineageError, MalformedError
+from keyfold.wire.codec import codec_of
+from keyfold.wire.cursor import Cursor, LineageError, MalformedError
 
 _IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _REFERENCES, _HEAD, _PARTS = range(
     1, 10
 )
+_CONTINUED = 10
 _NAMES = {
     _IDENTITY: "identity",
     _LINEAGE: "lineage",
@@ -25,6 +35,7 @@ _NAMES = {
     _REFERENCES: "references",
     _HEAD: "head",
     _PARTS: "parts",
+    _CONTINUED: "continued entries",
 }
 _REQUIRED = 1
 _MOST_KEY_GROUPS = 1 << 20
@@ -42,7 +53,7 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     """Reads a footer, decompressed, whose checksum was checked.
 
     Raises:
-        UnknownVersionError: it has a section that this release must know and does not.
+        UnknownVersionError: it has a required section that this release does not know.
         MalformedError: it breaks the format.
     """
     payloads = _sections(data)
@@ -85,6 +96,11 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
         references=references,
         parts=parts,
         head=_read(payloads, _HEAD, _head) if _HEAD in payloads else None,
+        continued=(
+            _read(payloads, _CONTINUED, lambda cursor: _continued(cursor, blocks))
+            if _CONTINUED in payloads
+            else 0
+        ),
     )
 
 
@@ -105,7 +121,7 @@ def _sections(data: bytes) -> dict[int, bytes]:
             payloads[code] = payload
         elif flags & _REQUIRED:
             raise UnknownVersionError(
-                f"its section {code} must be understood and this release does not know it"
+                f"it has the required section {code}, which this release does not know"
             )
     return payloads
 
@@ -138,9 +154,9 @@ def _identity(cursor: Cursor) -> Identity:
 
 
 def _lineage(cursor: Cursor, version: int) -> tuple[Link, ...]:
-    # A loop over a count from disk allocates nothing by itself: it ends with the bytes at hand.
+    # The count is not checked: the loop fails when no bytes are left.
     links = tuple(_link(cursor) for _ in range(cursor.u32()))
-    # Who follows lineages from file to file relies on it: that way each step is a step down.
+    # Code that follows lineages from file to file relies on this to terminate.
     if any(link.version != version - back for back, link in enumerate(links, 1)):
         raise LineageError(f"the lineage does not go down from {version - 1} without a gap")
     return links
@@ -238,12 +254,20 @@ def parse_reference(cursor: Cursor) -> Reference:
         or not 0 <= reference.group_residue < groups
         or not 0 <= reference.row_residue < max(rows, 1)
     ):
-        raise MalformedError(f"a reference takes what no file has of {path!r}")
+        raise MalformedError(f"a reference has an invalid selection of rows of {path!r}")
     return reference
 
 
 def _head(cursor: Cursor) -> Fingerprint:
     return Fingerprint(length=cursor.u64(), checksum=cursor.u32())
+
+
+def _continued(cursor: Cursor, blocks: tuple[Block, ...]) -> int:
+    count = cursor.u32()
+    # The first entry of a file continues nothing.
+    if not 1 <= count < sum(it.entries for it in blocks):
+        raise MalformedError(f"{count} continued entries")
+    return count
 
 
 def _kind(code: int) -> Kind:

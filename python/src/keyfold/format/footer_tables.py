@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from keyfold.format.codec import MOST_BYTES, codec_of
 from keyfold.format.footer import Block
 from keyfold.format.frame import HEADER_BYTES, Frame
 from keyfold.format.group_table import GroupTable
-from keyfold.format.wire import Cursor, MalformedError
+from keyfold.wire.codec import MOST_BYTES, codec_of
+from keyfold.wire.cursor import Cursor, MalformedError
 
-# Bytes of a block before its entries, and of an entry at least.
+# Bytes of a block before its entries, and the smallest size of an entry.
 _BLOCK_HEAD, _SMALLEST_ENTRY = 8, 13
-# Rows or bytes of a family, or of a group of it: so that those of all partitions can be added up.
+# The largest number of rows or bytes of a family or group, so that sums over all partitions fit 63
+# bits.
 MOST_AMOUNT = (1 << 47) - 1
 
 
 def read_blocks(cursor: Cursor, families: int) -> tuple[Block, ...]:
-    """The blocks of a file that lists this many families; raises MalformedError."""
+    """The blocks of a file with this number of families; raises MalformedError."""
     count = cursor.u32()
     columns = [cursor.column(code, count) for code in "HBQIIII"]
     blocks = tuple(
@@ -40,11 +41,11 @@ def read_blocks(cursor: Cursor, families: int) -> tuple[Block, ...]:
 
 
 def read_groups(cursor: Cursor, blocks: tuple[Block, ...], key_groups: int) -> GroupTable:
-    """The groups, each with the place that follows from the entries before it.
+    """The groups, each with its place, which depends on the number of entries before it.
 
     Raises:
-        MalformedError: together they are not the entries of all blocks, or one is not of its
-            blocks' family.
+        MalformedError: the groups do not have exactly the entries of all blocks, or one is not of
+        its blocks' family.
     """
     count = cursor.u32()
     family, number, entries, size = (

@@ -8,9 +8,9 @@ from typing import NamedTuple, NoReturn
 
 import google_crc32c
 
-from keyfold.format.codec import Codec, codec_of
 from keyfold.format.names import Kind
-from keyfold.format.wire import ChecksumError, CutOffError, MalformedError
+from keyfold.wire.codec import Codec, codec_of
+from keyfold.wire.cursor import ChecksumError, CutOffError, MalformedError
 
 FORMAT_VERSION = 1
 HEADER_BYTES = 16
@@ -24,12 +24,12 @@ _TRAILER_CHECKSUM_AT = 24
 _HEADER_MAGIC = b"KFLD"
 _TRAILER_MAGIC = b"DLFK"
 _ROW_CHECKSUMS = 1
-# Most raw bytes of a footer for each stored one.
+# The largest number of raw bytes of a footer for each stored byte.
 _FOOTER_RATIO = 1024
 
 
 class ForeignError(ValueError):
-    """Neither magic is there."""
+    """The file has neither magic."""
 
 
 class UnknownVersionError(ValueError):
@@ -38,9 +38,9 @@ class UnknownVersionError(ValueError):
 
 @dataclass(frozen=True)
 class Frame:
-    """What header and trailer say. Lengths are in bytes, that of the footer as it is stored.
+    """Contents of header and trailer. Lengths are in bytes; the footer's is its stored length.
 
-    `checksum` is the trailer's: of the footer, which has those of all else.
+    `checksum` is the trailer's, which covers the footer and so all other checksums.
     """
 
     kind: Kind
@@ -81,7 +81,7 @@ class _Trailer(NamedTuple):
 
 
 def has_trailer_magic(tail: bytes) -> bool:
-    """Whether bytes that end where the file ends end with the trailer's magic."""
+    """Whether the last bytes of a file end with the trailer's magic."""
     return tail.endswith(_TRAILER_MAGIC)
 
 
@@ -89,8 +89,8 @@ def refuse_short(content: bytes) -> NoReturn:
     """Refuses a file too short for header and trailer, given all of it.
 
     Raises:
-        ForeignError: it does not begin as the header's magic does.
-        MalformedError: it does, so it is the rest of a longer one; or it is empty.
+        ForeignError: it does not begin with the header's magic.
+        MalformedError: it does, so it was cut off; or it is empty.
     """
     magic = content[: len(_HEADER_MAGIC)]
     if not _HEADER_MAGIC.startswith(magic):
@@ -139,9 +139,9 @@ def footer_length(trailer: bytes, header: bytes | None, size: int) -> int:
 
 
 def check_frame(footer: bytes, trailer: bytes, header: bytes | None) -> Frame:
-    """Checks what `footer_length` does not: checksums, what is repeated and what is reserved.
+    """Checks what `footer_length` does not: checksums, repeated fields and reserved fields.
 
-    `footer` is as stored. Takes what `footer_length` has accepted; raises MalformedError.
+    `footer` is as stored. `footer_length` must have accepted the file. Raises MalformedError.
     """
     end = _Trailer._make(_TRAILER.unpack(trailer))
     _check("the footer", footer + trailer[:_TRAILER_CHECKSUM_AT], end.checksum)
@@ -153,7 +153,7 @@ def check_frame(footer: bytes, trailer: bytes, header: bytes | None) -> Frame:
             raise MalformedError("header and trailer differ in kind or flags")
         reserved.append(start.reserved)
     if any(reserved):
-        raise MalformedError("what is reserved in header or trailer is not 0")
+        raise MalformedError("a reserved field of header or trailer is not 0")
     if end.kind not in set(Kind):
         raise MalformedError(f"unknown kind of file {end.kind}")
     return Frame(

@@ -1,4 +1,4 @@
-"""The groups of a file: which entries of which blocks each has (docs/FORMAT.md, section 4.6)."""
+"""The groups of a file, each with its first block and entry (docs/FORMAT.md, section 4.6)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Numbers: TypeAlias = npt.NDArray[np.int64]
 class Group:
     """The run of entries of one family and key group; `bytes` counts keys and values.
 
-    It begins in `block` at the entry `index`, and runs on into the blocks that follow.
+    It begins in `block` at the entry `index` and may continue in the next blocks.
     """
 
     family: int

@@ -1,4 +1,4 @@
-"""A rescale's description of the old partitions' files (docs/FORMAT.md, section 11)."""
+"""The manifest of a rescale, which lists the old partitions' files (docs/FORMAT.md, section 11)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 import google_crc32c
 
 from keyfold.errors import FileCorruptError
-from keyfold.format.codec import decompress
 from keyfold.format.footer import Footer, Part, Reference
 from keyfold.format.footer_parser import parse_reference
 from keyfold.format.reader import errors_of, read_whole
 from keyfold.format.source import Source
-from keyfold.format.wire import ChecksumError, Cursor, MalformedError
+from keyfold.wire.codec import decompress
+from keyfold.wire.cursor import ChecksumError, Cursor, MalformedError
 
 _PLAN = re.compile("[0-9a-zA-Z-]+")
 
 
 @dataclass(frozen=True)
 class LayerPartition:
-    """What a partition had: files in the order to apply them.
+    """An old partition's files, in the order to apply them.
 
-    `on_top` says that they change what the layer before has of it.
+    `on_top`: they change rows of the layer before.
     """
 
     partition: int
@@ -32,7 +32,7 @@ class LayerPartition:
 
 @dataclass(frozen=True)
 class Layer:
-    """What some of `partitions` partitions had before a rescale."""
+    """The files of some of the `partitions` partitions before a rescale."""
 
     partitions: int
     of: tuple[LayerPartition, ...]
@@ -42,7 +42,7 @@ def manifest_path(reference: Footer) -> str:
     """Path in the checkpoint of the manifest that a reference names.
 
     Raises:
-        FileCorruptError: it names none.
+        FileCorruptError: the reference does not name a manifest.
     """
     identity = reference.identity
     if _PLAN.fullmatch(reference.plan) is None:
@@ -58,7 +58,7 @@ def read_layer(source: Source, part: Part) -> Layer:
     """One part of a manifest.
 
     Raises:
-        FileCorruptError: it is not what was written.
+        FileCorruptError: it is damaged.
     """
     name = f"the part at {part.offset}"
     with errors_of(source):
@@ -80,7 +80,7 @@ def read_layer(source: Source, part: Part) -> Layer:
 def _partition(cursor: Cursor) -> LayerPartition:
     partition, on_top = cursor.i32(), cursor.u8()
     if on_top > 1:
-        raise MalformedError(f"partition {partition} stands on {on_top}")
+        raise MalformedError(f"partition {partition} has the invalid flag {on_top}")
     return LayerPartition(
         partition, bool(on_top), tuple(parse_reference(cursor) for _ in range(cursor.u32()))
     )

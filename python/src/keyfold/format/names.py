@@ -24,13 +24,13 @@ _NOT_OF_STORE = re.compile(r"[/\x00-\x1f\x7f]")
 _MOST = (1 << 63) - 1
 _PLACE = re.compile(r"/state/(\d+)/(\d+)/(?:([^/]+)/)?[^/]+$")
 
-# The order in which a reader tries names to find the head of a version.
+# The order in which to look for the head of a version.
 HEAD_KINDS = (Kind.DELTA, Kind.REFERENCE, Kind.SNAPSHOT)
 
 
 @dataclass(frozen=True)
 class FileName:
-    """What a name says of its file. `id` is empty under checkpoint format v1."""
+    """A file name of Keyfold. `id` is empty under checkpoint format v1."""
 
     version: int
     id: str
@@ -43,7 +43,7 @@ class FileName:
 
 
 def parse_name(name: str) -> FileName | None:
-    """What `name`, without a folder, says; None if it is not a name of Keyfold's."""
+    """Parses a name without a folder; None if it is not a name of Keyfold's."""
     match = _NAME.fullmatch(name)
     if match is None:
         return None
@@ -54,7 +54,7 @@ def parse_name(name: str) -> FileName | None:
 
 
 def is_number(text: str) -> bool:
-    """Whether it is a number of a version, batch or operator, all of which have 63 bits."""
+    """Whether it can be the number of a version, batch or operator, all of which have 63 bits."""
     return text.isascii() and text.isdecimal() and len(text) < 20 and int(text) <= _MOST  # noqa: PLR2004
 
 
@@ -77,7 +77,7 @@ def is_file(path: str, name: str) -> bool:
 
 
 def place_of(path: str) -> str:
-    """Operator, partition and store that a path lies under, for messages; empty if it says none."""
+    """Operator, partition and store of a path, for messages; empty if it has none."""
     match = _PLACE.search(path)
     if match is None:
         return ""

@@ -1,4 +1,4 @@
-"""Where the files of a store lie."""
+"""The folder of a store's files."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ from keyfold.errors import (
     FormatVersionError,
     NotAKeyfoldFileError,
 )
-from keyfold.format.block import Columns, Entry, decode_block
-from keyfold.format.codec import decompress
+from keyfold.format.block import Columns, Entry, EntryType, decode_block
 from keyfold.format.footer import Footer
 from keyfold.format.footer_parser import parse_footer
 from keyfold.format.footer_tables import check_places
@@ -32,58 +31,70 @@ from keyfold.format.frame import (
 )
 from keyfold.format.names import Kind, parse_name, place_of
 from keyfold.format.source import Source
-from keyfold.format.wire import CutOffError, MalformedError, MisplacedError
+from keyfold.wire.codec import decompress
+from keyfold.wire.cursor import CutOffError, MalformedError, MisplacedError
 
-# One read of this many bytes gets trailer and footer of nearly every file.
+# One read of this size gets the trailer and footer of nearly every file.
 _TAIL_BYTES = 64 * 1024
-# What is read at once of blocks that lie together.
+# The largest read of adjacent blocks, in bytes.
 _RUN_BYTES = 32 * 1024 * 1024
+_ROWS = frozenset({EntryType.PUT})
+_ROWS_CONTINUED = _ROWS | {EntryType.APPEND}
+_ANY = frozenset(EntryType)
 
 
 def read_footer(source: Source) -> Footer:
-    """What a file says of itself, by one or two reads at its end; no block is read.
+    """The footer of a file. Needs one or two reads at its end, and reads no block.
 
     Raises:
-        FileCorruptError: it is damaged, or not the file that its name says.
+        FileCorruptError: it is damaged, or its identity is not that of its name.
         FormatVersionError: it needs a newer reader.
-        NotAKeyfoldFileError: it is not Keyfold's.
+        NotAKeyfoldFileError: Keyfold has not written it.
     """
     with errors_of(source):
         return _footer(source, whole=False)
 
 
 def read_columns(source: Source) -> tuple[Footer, tuple[Columns, ...]]:
-    """The footer, and every block as columns.
+    """The footer, and every block as columns, once the whole file was read and checked.
 
-    All of the file is read and checked before anything is returned. Raises as `read_footer` does.
+    Raises the errors of `read_footer`.
     """
     footer, blocks = stream_columns(source)
     return footer, tuple(blocks)
 
 
 def stream_columns(source: Source) -> tuple[Footer, Iterator[Columns]]:
-    """The same a block at a time; the groups are checked when the last one has been taken."""
+    """The same, one block at a time. The groups are checked after the last block."""
     with errors_of(source):
         footer = _footer(source, whole=True)
 
     def blocks() -> Iterator[Columns]:
-        hashes, sizes = [], []
+        hashes, sizes, appended = [], [], 0
         for columns in read_blocks(source, footer, range(len(footer.blocks))):
             hashes.append(columns.hashes)
             sizes.append(columns.entry_bytes())
+            appended += int((columns.types == EntryType.APPEND).sum())
             yield columns
         if hashes:
             with errors_of(source):
                 _check_groups(footer, np.concatenate(hashes), np.concatenate(sizes))
+                if footer.frame.kind is Kind.SNAPSHOT and appended != footer.continued:
+                    raise MalformedError(
+                        f"it continues {appended} entries, its footer says {footer.continued}"
+                    )
 
     return footer, blocks()
 
 
 def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Iterator[Columns]:
-    """Some blocks of a file as columns, ascending; those that lie together are read together.
+    """Some blocks of a file as columns, ascending; adjacent blocks are read together.
 
     Raises as `read_footer` does.
     """
+    snapshot = footer.frame.kind is Kind.SNAPSHOT
+    allowed = _ROWS if snapshot and not footer.continued else _ROWS_CONTINUED if snapshot else _ANY
+    before = None
     with errors_of(source):
         for run in _runs(footer, sorted(numbers)):
             first, last = footer.blocks[run[0]], footer.blocks[run[-1]]
@@ -97,10 +108,13 @@ def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Itera
                         bytes(content[at : at + block.stored_length]),
                         block,
                         footer.families[block.family],
-                        only_put=footer.frame.kind is Kind.SNAPSHOT,
+                        allowed=allowed,
                         row_checksums=footer.frame.row_checksums,
                     )
+                    if snapshot and not columns.continued(before):
+                        raise MalformedError("an APPEND does not continue the entry before it")
                 yield columns
+                before = columns if footer.continued else None
 
 
 def read_entries(source: Source) -> list[Entry]:
@@ -111,7 +125,7 @@ def read_entries(source: Source) -> list[Entry]:
 
 @contextmanager
 def errors_of(source: Source) -> Iterator[None]:
-    """Turns what is wrong with a file's bytes into errors that name it."""
+    """Turns errors about bytes into errors that name the file."""
     where = f"{source.path}{place_of(source.path)}"
     try:
         yield
@@ -159,7 +173,7 @@ def _footer(source: Source, *, whole: bool) -> Footer:
 
 @contextmanager
 def _part(name: str) -> Iterator[None]:
-    """Names the part of the file that an error is about."""
+    """Adds the part of the file to an error."""
     try:
         yield
     except MalformedError as error:
@@ -167,7 +181,7 @@ def _part(name: str) -> Iterator[None]:
 
 
 def read_whole(source: Source, offset: int, length: int) -> bytes:
-    """Bytes of a file, all of them; raises MalformedError if it has become shorter."""
+    """Bytes of a file; raises MalformedError if it has become shorter."""
     data = source.read(offset, length)
     if len(data) != length:
         raise CutOffError(f"it has become shorter than {offset + length} bytes")
@@ -186,7 +200,7 @@ def _check_name(path: str, footer: Footer) -> None:
 
 
 def _runs(footer: Footer, numbers: list[int]) -> Iterator[list[int]]:
-    """Blocks that follow each other, cut where a run gets long."""
+    """Runs of adjacent blocks, limited in size."""
     size = 0
 
     def place(at: tuple[int, int]) -> tuple[int, int]:
@@ -201,7 +215,7 @@ def _runs(footer: Footer, numbers: list[int]) -> Iterator[list[int]]:
 def _check_groups(
     footer: Footer, hashes: npt.NDArray[np.int32], sizes: npt.NDArray[np.int64]
 ) -> None:
-    """Checks hashes and bytes of the groups; that they cover all entries is known by the footer."""
+    """Checks hashes and bytes of the groups; the footer was checked for their entries."""
     key_groups = footer.identity.key_groups
     groups = footer.groups
     starts = np.cumsum(groups.entries) - groups.entries

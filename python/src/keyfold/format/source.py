@@ -1,4 +1,4 @@
-"""Where the bytes of a file come from: anything with a size and ranged reads."""
+"""A source of a file's bytes: anything with a size and ranged reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Source(Protocol):
 
     @property
     def path(self) -> str:
-        """Where it is, for messages."""
+        """Its path, for messages."""
 
     @property
     def size(self) -> int:

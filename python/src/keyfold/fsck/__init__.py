@@ -1,4 +1,4 @@
 """Looks for damage in a checkpoint.
 
-Imports: errors, format, rows, schema, spark_log, state, storage, table, text.
+Imports: errors, format, layout, rows, schema, spark_log, state, storage, text, wire.
 """

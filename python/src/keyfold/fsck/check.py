@@ -1,4 +1,4 @@
-"""Checks everything that the retained batches of a checkpoint need."""
+"""Checks all files that the retained batches of a checkpoint need."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ def fsck(
     progress: Progress | None = None,
     spark: SparkSession | None = None,
 ) -> FsckReport:
-    """Checks a checkpoint. What is wrong is in the report; nothing is raised for it.
+    """Checks a checkpoint. Damage is reported, not raised.
 
-    A query may run meanwhile: what its retention removes after it was listed is not missing.
+    The query may be running: a file that its retention has deleted meanwhile is not reported as
+    missing.
 
     Raises:
         StorageError: the storage cannot be reached.
@@ -84,7 +85,8 @@ def _fsck(
     found = run_here(checks, progress) if spark is None else run_on_spark(checks, progress, spark)
     findings += joined.from_iterable(it.findings for it in found)
     earlier = earlier_batches(storage)
-    started = max(batches(storage, "offsets"), default=-1)
+    # A batch is in both logs, unless one is damaged.
+    started = max((*batches(storage, "offsets"), *batches(storage, "commits")), default=-1)
     if committed or described:
         findings += strays(storage, described, partitions, started + 1, earlier)
     return FsckReport(
@@ -115,7 +117,7 @@ def _committed(storage: Storage, findings: list[Finding]) -> Iterator[Batch]:
                 Finding(
                     Kind.VERSION_GAP,
                     storage.full_path("commits"),
-                    f"after batch {before} comes batch {after}. Spark writes every batch; restore "
+                    f"batch {after} follows batch {before}. Spark writes every batch; restore "
                     "the files between from a copy.",
                 )
             )
@@ -127,6 +129,7 @@ def _committed(storage: Storage, findings: list[Finding]) -> Iterator[Batch]:
             continue
         except KeyfoldError as error:
             findings.append(_metadata(storage, f"offsets/{number}", error))
+    findings += _without_offsets(storage, numbers)
     for number in numbers:
         try:
             yield Batch(read_commit(storage, number), offsets.get(number))
@@ -134,6 +137,20 @@ def _committed(storage: Storage, findings: list[Finding]) -> Iterator[Batch]:
             continue
         except KeyfoldError as error:
             findings.append(_metadata(storage, f"commits/{number}", error))
+
+
+def _without_offsets(storage: Storage, committed: list[int]) -> Iterator[Finding]:
+    """Committed batches without offsets, but for old ones: Spark deletes these there first."""
+    begun = batches(storage, "offsets")
+    needed = min(begun[0] if begun else committed[-1], committed[-1]) if committed else 0
+    for number in committed:
+        if number >= needed and number not in begun:
+            yield Finding(
+                Kind.METADATA,
+                storage.full_path(f"offsets/{number}"),
+                f"batch {number} is committed, and is not in the offset log. The query cannot "
+                "start if this is its last batch or the one before. Restore the file from a copy.",
+            )
 
 
 def _operators(

@@ -1,4 +1,4 @@
-"""Checks one file: its footer, every block, and where its rows belong."""
+"""Checks one file: its footer, every block, and the partition of its rows."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from keyfold.format.block import Columns
 from keyfold.format.footer import Footer
 from keyfold.format.place import StorePlace
 from keyfold.format.reader import stream_columns
-from keyfold.format.wire import ChecksumError, CutOffError, LineageError, MisplacedError
 from keyfold.fsck.finding import Kind
 from keyfold.fsck.rows import RowCheck
 from keyfold.rows.partition_key import NO_RULE
 from keyfold.state.chain import Step
 from keyfold.storage import Storage
+from keyfold.wire.cursor import ChecksumError, CutOffError, LineageError, MisplacedError
 
 _KINDS: dict[type[BaseException], Kind] = {
     FileMissingError: Kind.MISSING,
@@ -40,14 +40,14 @@ _KINDS: dict[type[BaseException], Kind] = {
 
 
 def kind_of(error: KeyfoldError) -> Kind:
-    """What an error says is wrong."""
+    """The kind of finding for an error."""
     cause = error.__cause__ if isinstance(error, FileCorruptError) else None
     cause = cause or error
     return _KINDS.get(type(cause), Kind.FOOTER)
 
 
 class FileCheck:
-    """One file that a retained batch needs. `size` in bytes is there after `run`."""
+    """One file that a retained batch needs. `run` sets `size`, in bytes."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class FileCheck:
         self.size = 0
 
     def run(self, rows: RowCheck | None) -> Iterator[tuple[Kind, str]]:
-        """What is wrong with it; rows are checked by their schema if `rows` is given."""
+        """Checks the file; also its rows by their schema if `rows` is given."""
         try:
             with self._storage.open(self._step.path) as file:
                 self.size = file.size
@@ -120,7 +120,7 @@ class FileCheck:
 
 
 def _placed(footer: Footer, columns: Columns) -> Iterator[tuple[Kind, str]]:
-    """Rows that the partition does not own."""
+    """Finds rows that the partition does not own."""
     identity, rule = footer.identity, columns.family.partition_key
     if identity.partitions == 0 or rule == NO_RULE:
         return

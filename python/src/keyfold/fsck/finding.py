@@ -1,4 +1,4 @@
-"""What a check of a checkpoint finds."""
+"""Results of a check."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from keyfold.text.units import plural
 
 
 class Kind(Enum):
-    """What is wrong."""
+    """The kind of a problem."""
 
     METADATA = "metadata"  # a file of Spark's own cannot be read
     MISSING = "missing"  # a file that a retained batch needs is not there
     TRUNCATED = "truncated"  # a file is shorter than it says
-    CHECKSUM = "checksum"  # bytes are not those that were written
-    FOOTER = "footer"  # what a file says of itself makes no sense
+    CHECKSUM = "checksum"  # a checksum does not match
+    FOOTER = "footer"  # a footer is invalid
     FOREIGN = "foreign"  # a file of another program has one of Keyfold's names
     NEWER_FORMAT = "newer-format"  # a file needs a newer release
-    MISPLACED = "misplaced"  # a file is not the one that its name or folder says
+    MISPLACED = "misplaced"  # a file's identity is not that of its name or folder
     LINEAGE = "lineage"  # a file builds on a version that it cannot build on
     VERSION_GAP = "version-gap"  # batches between retained ones are missing from the commit log
     KEY_GROUPS = "key-groups"  # files differ in their number of key groups
@@ -33,15 +33,15 @@ class Kind(Enum):
     WRONG_PARTITION = "wrong-partition"  # a row lies in a partition that it does not belong to
     HASH = "hash"  # a row's hash is not that of its key
     ROW = "row"  # a row does not fit its schema
-    COUNT = "count"  # a version has not as many rows as it says
+    COUNT = "count"  # a version's number of rows is not the one in its head
     ORPHAN = "orphan"  # a file or folder belongs to no store of the query
     UNREFERENCED = "unreferenced"  # an attempt's file that no retained batch builds on
-    REPLACED = "replaced"  # a snapshot of a version that was made again since
+    REPLACED = "replaced"  # a snapshot of a version that was replaced later
 
 
-# What a vacuum may delete.
+# Findings that a vacuum may delete.
 WASTE = frozenset({Kind.ORPHAN, Kind.UNREFERENCED})
-# These cost space and nothing else.
+# Findings that only take disk space.
 HARMLESS = WASTE | {Kind.REPLACED}
 
 
@@ -55,7 +55,7 @@ class Finding:
 
     @property
     def is_damage(self) -> bool:
-        """Whether state is lost or wrong; other findings only waste space."""
+        """Whether state is lost or wrong; other findings only take disk space."""
         return self.kind not in HARMLESS
 
 
@@ -91,7 +91,7 @@ class FsckReport:
         return asdict(self) | {"findings": found, "ok": self.ok}
 
     def __str__(self) -> str:
-        """A line for what was looked at, and one for each finding."""
+        """A line with the numbers of files and batches, and one for each finding."""
         lines = [f"{it.kind.value}: {it.path}: {it.message}" for it in self.findings]
         return printable("\n".join([self._headline(), *lines]))
 

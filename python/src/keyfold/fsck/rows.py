@@ -1,4 +1,4 @@
-"""Checks rows by their schema: that they can be read, and are where their keys say."""
+"""Checks rows by their schema: whether they can be decoded, and whether keys have their hashes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from keyfold.errors import KeyfoldError
 from keyfold.format.block import Columns
 from keyfold.format.footer import Family
 from keyfold.format.place import StorePlace
-from keyfold.format.wire import MalformedError
 from keyfold.fsck.finding import Finding, Kind
+from keyfold.layout.layout import Layout, Shape
+from keyfold.layout.layouts import layouts
 from keyfold.rows.partition_key import NO_RULE, hashes_of
 from keyfold.rows.places import Places
 from keyfold.rows.row_hash import NoHashError
@@ -22,12 +23,11 @@ from keyfold.state.merge import Rows
 from keyfold.state.pieces import Entries, of_block, starts_of
 from keyfold.state.version import load
 from keyfold.storage import Storage
-from keyfold.table.layout import Layout, Shape
-from keyfold.table.layouts import layouts
+from keyfold.wire.cursor import MalformedError
 
 
 class RowCheck:
-    """Rows of one store of one partition."""
+    """Checks the rows of one store of one partition."""
 
     def __init__(
         self, storage: Storage, operator: OperatorMetadata, store: int, place: StorePlace
@@ -42,7 +42,7 @@ class RowCheck:
         try:
             found = layouts(self._storage, self._operator)
         except KeyfoldError:
-            # That the schema cannot be read is told once, not for each row.
+            # An unreadable schema is reported once, not for each row.
             return {}
         return {
             it.family: it
@@ -51,7 +51,7 @@ class RowCheck:
         }
 
     def block(self, columns: Columns) -> Iterator[tuple[Kind, str]]:
-        """What is wrong with the entries of a block."""
+        """Checks the entries of a block."""
         family, layout = columns.family, self._layouts.get(columns.family.name)
         if layout is None:
             return
@@ -80,7 +80,7 @@ class RowCheck:
             )
 
     def counts(self, batch: Batch) -> Iterator[Finding]:
-        """Whether a batch's version has as many rows as it says."""
+        """Checks the number of rows of a batch's version."""
         unique = batch.commit.id_of(self._operator.id, self._place.partition, self._store)
         path = self._storage.full_path(self._place.folder)
         try:
@@ -108,7 +108,7 @@ def _agrees(family: Family, found: tuple[int, int, int]) -> bool:
 
 
 def _every(entries: Entries) -> Rows:
-    """Entries as rows, those that remove a row too."""
+    """Entries as rows, including those that remove a row."""
     return Rows(
         entries.hashes,
         entries.keys,

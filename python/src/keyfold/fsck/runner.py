@@ -31,7 +31,7 @@ _CHECKED = pa.schema(
 
 
 def run_here(checks: list[StoreCheck], progress: Progress | None) -> list[Checked]:
-    """What each check finds. Several run at a time, as most of their time is waiting."""
+    """Results of checks. Several run at a time, as they mostly wait."""
     with ThreadPoolExecutor(THREADS) as pool:
         tasks = [pool.submit(check.run) for check in checks]
         for done, task in enumerate(as_completed(tasks), 1):
@@ -44,10 +44,10 @@ def run_here(checks: list[StoreCheck], progress: Progress | None) -> list[Checke
 def run_on_spark(
     checks: list[StoreCheck], progress: Progress | None, spark: SparkSession
 ) -> list[Checked]:
-    """What each check finds, a task for each partition of an operator.
+    """Results of checks, with a task for each partition of an operator.
 
-    A DataFrame is all that it takes, so that Spark Connect will do. Progress is told once, when all
-    is done: until then it is Spark's to show.
+    It uses a DataFrame only, so that it works with Spark Connect. Progress is reported once, at the
+    end; until then Spark shows it.
     """
     from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415 - need not be there
 

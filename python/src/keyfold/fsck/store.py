@@ -12,7 +12,7 @@ from keyfold.format.place import StorePlace
 from keyfold.fsck.file import FileCheck, kind_of
 from keyfold.fsck.finding import Finding, Kind
 from keyfold.fsck.rows import RowCheck
-from keyfold.rows.partition_key import CONSTANT
+from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import Chain, Step, chains
@@ -22,7 +22,7 @@ from keyfold.storage import Storage
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found in a store of a partition, and how many files and bytes were looked at."""
+    """Findings in one store of one partition, and the files and bytes that were checked."""
 
     findings: tuple[Finding, ...]
     files: int
@@ -30,7 +30,7 @@ class Checked:
 
 
 class StoreCheck:
-    """One store of one partition. It can be pickled, and run elsewhere."""
+    """Checks one store of one partition. It can be pickled, and run in another process."""
 
     def __init__(  # noqa: PLR0913 - the store, and what is asked of it
         self,
@@ -53,7 +53,7 @@ class StoreCheck:
         self._bytes = 0
 
     def run(self) -> Checked:
-        """Looks at everything."""
+        """Runs all checks."""
         if self._batches:
             self._run()
         return Checked(tuple(self._findings), self._files, self._bytes)
@@ -83,8 +83,8 @@ class StoreCheck:
                 self._find(
                     Kind.REPLACED,
                     f"{self.place.folder}/{name}",
-                    "it is of a delta that was replaced since, as after a rollback, and is passed "
-                    "over. It goes once it is older than what is retained.",
+                    "its delta was replaced later, as after a rollback, so it is not used. "
+                    "Retention deletes it once it is older than the retained batches.",
                 )
             elif name in committed:
                 needed[Step(f"{self.place.folder}/{name}")] = None
@@ -92,8 +92,8 @@ class StoreCheck:
                 self._find(
                     Kind.UNREFERENCED,
                     f"{self.place.folder}/{name}",
-                    "no retained batch builds on it: an attempt at a batch has left it. It goes "
-                    "once it is older than what is retained.",
+                    "no retained batch needs it: an attempt at a batch has left it. Retention "
+                    "deletes it once it is older than the retained batches.",
                 )
         key_groups = next((it.identity.key_groups for it in reversed(heads.values())), None)
         for step in needed:
@@ -106,7 +106,7 @@ class StoreCheck:
                 self._findings += self._rows.counts(batch)
 
     def _chain(self, batch: Batch) -> Chain | None:
-        """The files of a batch's version; None, and a finding, if it cannot be put together."""
+        """The files of a batch's version; None, and a finding, if it cannot be loaded."""
         unique = self._unique(batch)
         try:
             chain = next(chains(self._listed, batch.version, unique))
@@ -119,7 +119,7 @@ class StoreCheck:
             self._find(
                 Kind.MISSING,
                 f"{self.place.folder}/{delta}",
-                f"batch {batch.number} wrote it and it is gone; its snapshot can still be read. "
+                f"batch {batch.number} wrote it and it is missing; its snapshot can still be read. "
                 "Restore it from a copy.",
             )
         return chain
@@ -131,7 +131,8 @@ class StoreCheck:
         if isinstance(error, FileMissingError):
             self._find(Kind.MISSING, path, f"batch {batch.number} needs it. {error.args[0]}")
             return
-        # A head that cannot be read is told of as a file; it need not be the one of this batch.
+        # The head that cannot be read may be that of another batch, so the error is reported for
+        # its file.
         self._find(kind_of(error), path, f"batch {batch.number} cannot be read: {error.args[0]}")
 
     def _is_alone_in_partition_0(self) -> bool:
@@ -147,13 +148,13 @@ class StoreCheck:
             )
         except KeyfoldError:
             return False
-        return all(family.partition_key == CONSTANT for family in head.families)
+        return only_partition_0(family.partition_key for family in head.families)
 
     def _unique(self, batch: Batch) -> str:
         return batch.commit.id_of(self._operator.id, self.place.partition, self._store)
 
     def _astray(self) -> set[int]:
-        """Versions whose heads build on others than the commit log says."""
+        """Versions whose lineage contradicts the commit log."""
         ids = {batch.version: self._unique(batch) for batch in self._batches}
         found = set()
         for version, unique in ids.items():
@@ -175,7 +176,7 @@ class StoreCheck:
         return found
 
     def _lineages(self, heads: dict[int, Footer], oldest: int) -> None:
-        """Checks that heads build on snapshots that are there."""
+        """Finds snapshots in lineages that do not exist."""
         for version, head in heads.items():
             for link in head.lineage:
                 name = FileName(link.version, link.id, FileKind.SNAPSHOT)
@@ -184,8 +185,8 @@ class StoreCheck:
                     self._find(
                         Kind.MISSING,
                         f"{self.place.folder}/{name}",
-                        f"version {version} was built on it. Older files give the same, more "
-                        "slowly; the next snapshot makes up for it.",
+                        f"version {version} was built on it. Older files give the same version, "
+                        "but loading takes longer until the next snapshot.",
                     )
 
     def _committed_names(self, heads: dict[int, Footer], oldest: int) -> set[FileName]:

@@ -1,4 +1,4 @@
-"""The folders of a checkpoint's state, and what in them belongs to no store."""
+"""Finds files and folders in a checkpoint's state that belong to no store."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from keyfold.spark_log.migrated import Earlier
 from keyfold.state.walk import THREADS
 from keyfold.storage import Listed, Storage
 
-# What Spark's RocksDB provider keeps in a store's folder, which a migration leaves as it is.
+# Files of Spark's RocksDB provider in a store's folder, which a migration leaves there.
 _ROCKSDB_FOLDER = "SSTs"
 _ROCKSDB_FILE = re.compile(r"\d+(_[^/.]+)*\.(zip|changelog)")
-# As Spark's checkpoint file manager names what it is still writing.
+# Names of unfinished files of Spark's checkpoint file manager.
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.TID\d+)?\.tmp")
-# Beside the state, what a query, or a change of its checkpoint, writes to.
+# Folders beside the state that a query or an operation on its checkpoint writes to.
 _LOGS = ("", "offsets", "commits", "keyfold")
 
 
@@ -38,8 +38,8 @@ def strays(
         operators: those that Spark describes.
         partitions: partitions of each operator over all retained batches.
         last: the newest version that a batch which has started may write.
-        earlier: batches from before a migration. While there are some, the files of the provider
-            that kept them are needed to go back, or to look at them.
+        earlier: batches from before a migration. While there are any, the files of their provider
+        are needed to undo the migration and to read them.
     """
     sources = [f"sources/{it.name}" for it in storage.listing("sources") if it.is_folder]
     for folder in (*_LOGS, *sources):
@@ -48,7 +48,7 @@ def strays(
     for entry in _visible(storage.listing("state")):
         operator = known.get(entry.name)
         if operator is None:
-            # One whose description cannot be read is told of as that.
+            # An operator whose metadata cannot be read is reported elsewhere.
             if not storage.listing(f"state/{entry.name}/_metadata"):
                 yield _orphan(storage, f"state/{entry.name}", "the query has no such operator")
             continue
@@ -81,7 +81,7 @@ def _in_operator(  # noqa: PLR0913 - a folder, and what is known
     path = f"state/{operator.id}/{folder.name}"
     number = int(folder.name) if folder.name.isdecimal() else -1
     if not folder.is_folder or number < 0:
-        return [_orphan(storage, path, "it is no partition's folder")]
+        return [_orphan(storage, path, "it is not a partition's folder")]
     if number >= partitions and _has_state(storage, path):
         return [_orphan(storage, path, f"operator {operator.id} has no partition {number}")]
     stores = {store.name for store in operator.stores}
@@ -114,21 +114,19 @@ def _entry(
     name = None if entry.is_folder else parse_name(entry.name)
     if entry.name == _ROCKSDB_FOLDER or _ROCKSDB_FILE.fullmatch(entry.name):
         if earlier is None:
-            yield _orphan(
-                storage, path, "RocksDB has left it, from before the checkpoint was migrated"
-            )
+            yield _orphan(storage, path, "RocksDB wrote it before the checkpoint was migrated")
     elif name is None:
-        yield _orphan(storage, path, "it is no file of Keyfold's or Spark's")
+        yield _orphan(storage, path, "neither Keyfold nor Spark has written it")
     elif name.version > last:
-        yield _orphan(storage, path, f"no batch has begun that makes version {name.version}")
+        yield _orphan(storage, path, f"no batch that makes version {name.version} has started")
 
 
 def _unfinished(storage: Storage, folder: str, entries: list[Listed]) -> Iterator[Finding]:
-    """What writers that were killed have left in a folder; and those who still write have there."""
+    """Temporary files in a folder, of writers that were killed or are still writing."""
     for entry in entries:
         if not entry.is_folder and _TEMPORARY.fullmatch(entry.name):
             path = f"{folder}/{entry.name}" if folder else entry.name
-            yield _orphan(storage, path, "whoever wrote it was killed, or has not finished yet")
+            yield _orphan(storage, path, "its writer was killed, or has not finished yet")
 
 
 def _has_state(storage: Storage, path: str) -> bool:
@@ -141,5 +139,5 @@ def _visible(entries: list[Listed]) -> list[Listed]:
 
 def _orphan(storage: Storage, path: str, why: str) -> Finding:
     return Finding(
-        Kind.ORPHAN, storage.full_path(path), f"{why}. It takes space and is read by nobody."
+        Kind.ORPHAN, storage.full_path(path), f"{why}. It takes disk space and is never read."
     )

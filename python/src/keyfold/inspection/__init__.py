@@ -1,4 +1,4 @@
-"""What the state consists of, as tables of metadata.
+"""Tables of metadata about the state.
 
-Imports: describe, errors, format, rows, spark_log, state, storage, table, text.
+Imports: describe, errors, format, layout, rows, spark_log, state, storage, table, text.
 """

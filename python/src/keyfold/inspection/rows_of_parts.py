@@ -1,4 +1,4 @@
-"""The rows of the inspector's tables, made of listings and footers."""
+"""Makes the rows of the inspector's tables from listings and footers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def partitions(operators: list[OperatorMetadata], parts: list[Part]) -> pa.Table
 
 
 def _deltas(part: Part) -> int | None:
-    """How many deltas a load applies on top of a snapshot; None if it cannot be loaded."""
+    """Number of deltas that a load applies after the snapshot; None if it cannot be loaded."""
     try:
         chain = next(chains(part.files, part.version, part.unique))
     except KeyfoldError:
@@ -93,7 +93,7 @@ def files(parts: list[Part]) -> pa.Table:
 
 
 def _referenced(part: Part, footer: Footer) -> int | None:
-    """How many files a reference takes rows from; None if its manifest cannot be read."""
+    """Number of files that a reference takes rows from; None if its manifest cannot be read."""
     try:
         return len(referenced(part.files, footer))
     except KeyfoldError:

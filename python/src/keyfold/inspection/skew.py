@@ -1,4 +1,4 @@
-"""How unevenly state is spread, and which keys are the heaviest."""
+"""Skew: how unevenly the state is distributed, and the largest keys."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
+from keyfold.layout.layout import Shape
+from keyfold.layout.layouts import layouts
 from keyfold.rows.places import Ints
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.storage import Storage
-from keyfold.table.layout import Shape
-from keyfold.table.layouts import layouts
 from keyfold.table.source import Source
 from keyfold.text.arrow_values import to_python
 from keyfold.text.html_table import html_of_arrow
@@ -29,10 +29,10 @@ _KEYS = pa.schema([*_NAMED, ("partition", pa.int32()), ("key", pa.string()), *_C
 
 @dataclass(frozen=True)
 class Skew:
-    """Rows and bytes by partition, by key group and by key, the heaviest first.
+    """Rows and bytes by partition, by key group and by key, the largest first.
 
-    A key is what places a row: rows that are hashed alike, such as all elements of one key's map,
-    count together, and `key` is the stored key of one of them.
+    Rows with the same partitioning key, such as all elements of one key's map, count together as
+    one key; `key` is the stored key of one of them.
     """
 
     partitions: pa.Table

@@ -1,4 +1,4 @@
-"""Pictures of a checkpoint, and the page that shows them.
+"""Charts of a checkpoint, and the page that shows them.
 
 Imports: describe, errors, inspection, spark_log, state, storage, text.
 """

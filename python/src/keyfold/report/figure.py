@@ -11,7 +11,7 @@ from typing import Any
 
 from keyfold.errors import ExtraMissingError
 
-# What is drawn in this colour takes that of the page's text.
+# This colour is replaced by the page's text colour.
 _INK = "#010203"
 COLOURS = ("#3b82c4", "#d9822b", "#3f9b6c", "#9a6bc2", "#c2566b")
 GREY = "#8a8f98"
@@ -31,13 +31,13 @@ _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "keyfold",
     "font.family": "sans-serif",
-    # Names are no formulas.
+    # Names must not be parsed as formulas.
     "text.parse_math": False,
 }
 
 
 class Canvas:
-    """A figure being drawn; `svg` is there when it is done."""
+    """A figure; `svg` is set at the end of the `with` block."""
 
     def __init__(self, figure: Any) -> None:  # noqa: ANN401 - Matplotlib's own
         self.figure = figure
@@ -54,7 +54,7 @@ class Canvas:
 
 
 def is_installed() -> bool:
-    """Whether pictures can be drawn."""
+    """Whether Matplotlib is installed."""
     try:
         import_module("matplotlib.figure")
     except ImportError:
@@ -64,7 +64,7 @@ def is_installed() -> bool:
 
 @contextmanager
 def drawing(title: str, *, height: float = _HEIGHT) -> Iterator[Canvas]:
-    """A figure with a title for those who cannot see it; raises ExtraMissingError.
+    """A figure with a title for screen readers; raises ExtraMissingError.
 
     `height` is in inches, of which the page's width has 9.
     """
@@ -73,7 +73,7 @@ def drawing(title: str, *, height: float = _HEIGHT) -> Iterator[Canvas]:
         figures = import_module("matplotlib.figure")
     except ImportError as error:
         raise ExtraMissingError(
-            "Pictures take Matplotlib. Install it with `pip install 'keyfold[report]'`."
+            "Charts need Matplotlib. Install it with `pip install 'keyfold[report]'`."
         ) from error
     with matplotlib.rc_context(_STYLE):
         canvas = Canvas(figures.Figure(figsize=(_WIDTH, height), layout="constrained"))

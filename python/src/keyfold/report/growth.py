@@ -1,4 +1,4 @@
-"""Rows and bytes of the state, batch by batch, from the heads that are there."""
+"""Rows and bytes of the state, batch by batch, from heads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from keyfold.text.printable import printable
 
 Progress: TypeAlias = Callable[[int, int], None]
 
-# Footers to read at most; with more, batches are left out evenly.
+# The largest number of footers to read; to stay below it, batches are left out evenly.
 _FOOTERS = 2000
 
 
@@ -33,12 +33,12 @@ class Size:
 
 
 def sizes(storage: Storage, stores: int, progress: Progress | None) -> list[Size]:
-    """The state after batches that are retained, ascending; without those that cannot be told.
+    """The state after retained batches, ascending; without batches whose heads do not have sizes.
 
     Args:
         storage: the checkpoint.
-        stores: how many heads a batch has.
-        progress: told of each batch.
+        stores: number of heads per batch.
+        progress: called for each batch.
     """
     numbers = own_batches(storage)
     kept = numbers[:: -(-len(numbers) * max(stores, 1) // _FOOTERS) or 1]

@@ -1,4 +1,4 @@
-"""One page of HTML about a checkpoint, which needs nothing else."""
+"""One self-contained HTML page about a checkpoint."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _shown(it: _Section) -> str:
 def _figures(
     storage: Storage, described: Description, progress: Progress | None
 ) -> Iterator[_Section]:
-    """Each picture with a line of what it shows; what cannot be read is said instead."""
+    """Each chart with a caption; the error instead if it cannot be drawn."""
     stores = sum(it.partitions * len(it.stores) for it in described.operators)
     if described.last_batch is None or not described.operators:
         return
@@ -88,23 +88,23 @@ def _figures(
     files = inspector.files()
     found = sizes(storage, stores, progress)
     if found:
-        note = "What the state holds after each batch that is retained."
+        note = "Size of the state after each retained batch."
         yield _Section("Growth", note, pictures.growth(found))
     else:
-        yield _Section("Growth", "Of no batch the files say how big the state was.", "")
+        yield _Section("Growth", "No file has the size of the state.", "")
     try:
         spread = pictures.spread(inspector.partitions(), inspector.groups())
-        note = "How evenly the last batch's state lies in partitions and key groups."
+        note = "Distribution of the last batch's state over partitions and key groups."
         yield _Section("Spread", note, spread)
     except KeyfoldError as error:
         yield _Section("Spread", str(error), "")
     yield _Section(
         "Files",
-        "What partitions have kept. A task loads the newest snapshot, then each delta after it.",
+        "Files of each partition. A task loads the newest snapshot, then each delta after it.",
         pictures.timeline(files),
     )
     yield _Section(
         "Batches",
-        "How long batches took, and when in them the state was safely written.",
+        "Duration of each batch, and when its state was durable.",
         pictures.durations(batch_table(storage), files),
     )

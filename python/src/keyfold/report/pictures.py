@@ -1,4 +1,4 @@
-"""The pictures of a checkpoint."""
+"""The charts of a checkpoint."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MANY = 40
 _MOST_BARS = 400
 _MOST_STEPS = 400
 _SECOND = 1000
-# Width of the picture without what is around it.
+# Width of the axes alone.
 _POINTS = 540
-# Colour of a kind of file; width of its line in points, and the most of a batch's room for it.
+# Colour of a kind of file; width of its line in points, and its largest share of a batch's room.
 _KINDS = {
     "delta": (GREY, 3.0, 0.25),
     "snapshot": (COLOURS[0], 7.0, 0.9),
@@ -28,7 +28,7 @@ _KINDS = {
 
 
 def growth(found: list[Size]) -> str:
-    """State size and rows over batches, the operators on top of one another."""
+    """State size and rows over batches, operators stacked."""
     with drawing("State size and rows over batches") as canvas:
         left, right = canvas.axes(1, 2), canvas.axes(2, 2)
         names = list(dict.fromkeys(it.operator for it in found))
@@ -52,7 +52,7 @@ def growth(found: list[Size]) -> str:
 
 
 def spread(partitions: pa.Table, groups: pa.Table) -> str:
-    """Bytes by partition, and by key group from the heaviest down."""
+    """Bytes by partition, and by key group, the largest first."""
     with drawing("Spread over partitions and key groups") as canvas:
         left, right = canvas.axes(1, 2), canvas.axes(2, 2)
         found = partitions.group_by("partition").aggregate([("live_bytes", "sum")])
@@ -63,7 +63,7 @@ def spread(partitions: pa.Table, groups: pa.Table) -> str:
             left.axhline(float(np.mean(heights)), color=COLOURS[1], linewidth=1.5)
         by_group = groups.group_by(["operator", "key_group"]).aggregate([("bytes", "sum")])
         weights = sorted((it or 0 for it in by_group.column("bytes_sum").to_pylist()), reverse=True)
-        # By rank, so that one heavy group among thousands is seen; of the many as many as fit.
+        # By rank, so that one large group among thousands is visible; the others are thinned out.
         ranks = np.unique(np.geomspace(1, len(weights) + 1, _MOST_STEPS).astype(np.int64))
         right.stairs([weights[it - 1] for it in ranks[:-1]], ranks, fill=True, color=COLOURS[0])
         ranked(right, len(weights))
@@ -85,7 +85,7 @@ def timeline(files: pa.Table) -> str:
             places.setdefault(row["kind"], set()).add((row["batch_id"], row["partition"]))
         numbered = files.column("batch_id").to_pylist()
         room = _POINTS / (max(numbered) - min(numbered) + 1) if numbered else _POINTS
-        # Of many partitions each has too little height for a gap to the next.
+        # With many partitions there is no room for gaps.
         half = 0.3 if highest < _MANY else 0.5
         for kind, (color, most, part) in _KINDS.items():
             runs = list(_runs(sorted(places.get(kind, ()))))
@@ -104,7 +104,7 @@ def timeline(files: pa.Table) -> str:
 
 
 def durations(batches: pa.Table, files: pa.Table) -> str:
-    """How long batches took, and when in them the state's files were written."""
+    """Duration of batches, and when the state's files were written in each."""
     with drawing("Batch duration and commit of the state") as canvas:
         axes = canvas.axes()
         written: dict[int, int] = {}
@@ -147,7 +147,7 @@ def _name(axes: Any, title: str, below: str) -> None:  # noqa: ANN401 - Matplotl
 
 
 def _runs(places: list[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
-    """Batch, first and last partition of neighbours, of places in order."""
+    """Batch, first and last partition of each run of neighbours, given sorted places."""
     numbered = enumerate(places)
     for (batch, _), run in groupby(numbered, lambda it: (it[1][0], it[1][1] - it[0])):
         partitions = [partition for _, (_, partition) in run]

@@ -1,4 +1,4 @@
-"""Ticks of axes: round numbers in the unit that people read."""
+"""Ticks of axes: round numbers in readable units."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def byte_ticks(top: float) -> tuple[list[float], list[str]]:
 
 
 def in_bytes(axes: Any) -> None:  # noqa: ANN401 - Matplotlib's own
-    """Makes a vertical axis one of bytes that begins at 0; to be called when all is drawn."""
+    """Makes a vertical axis show bytes from 0; must be called after everything is drawn."""
     axes.set_ylim(bottom=0)
     axes.set_yticks(*byte_ticks(axes.get_ylim()[1]))
 
 
 def from_zero(axes: Any, *, integer: bool) -> None:  # noqa: ANN401
-    """Makes a vertical axis one of numbers that begins at 0."""
+    """Makes a vertical axis show numbers from 0."""
     axes.set_ylim(bottom=0)
     numbers(axes.yaxis, integer=integer)
 
 
 def numbers(axis: Any, *, integer: bool = True) -> None:  # noqa: ANN401
-    """Puts a few round numbers on an axis, whole ones only if it is of things that are counted."""
+    """Puts a few round numbers on an axis; whole ones only if it shows counts."""
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - an optional package
 
     axis.set_major_locator(MaxNLocator(nbins=7, integer=integer, steps=[1, 2, 5, 10]))
@@ -44,7 +44,7 @@ def numbers(axis: Any, *, integer: bool = True) -> None:  # noqa: ANN401
 
 
 def ranked(axes: Any, last: int) -> None:  # noqa: ANN401
-    """Makes a horizontal axis one of ranks from 1, each power of ten as wide as the one before."""
+    """Makes a horizontal axis show ranks from 1 on a logarithmic scale."""
     from matplotlib.ticker import NullFormatter  # noqa: PLC0415 - an optional package
 
     axes.set_xscale("log")

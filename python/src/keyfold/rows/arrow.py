@@ -1,4 +1,4 @@
-"""NumPy arrays as Arrow's, by their buffers: `pyarrow.array` would import pandas for it."""
+"""NumPy arrays as Arrow arrays, by their buffers: `pyarrow.array` would import pandas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keyfold.rows.places import Flags
 
 
 def arrow_ints(values: npt.NDArray[np.integer], null: Flags | None = None) -> pa.Array:
-    """Whole numbers of the same width."""
+    """Integers of the same width."""
     held = np.ascontiguousarray(values)
     arrow = getattr(pa, f"int{8 * held.itemsize}")()
     return pa.Array.from_buffers(arrow, len(held), [validity(null), pa.py_buffer(held)])
@@ -28,5 +28,5 @@ def arrow_flags(values: npt.NDArray[np.generic], null: Flags | None = None) -> p
 
 
 def validity(null: Flags | None) -> pa.Buffer | None:
-    """The bitmap of what is not null; None if nothing is."""
+    """The validity bitmap; None if nothing is null."""
     return None if null is None else pa.py_buffer(np.packbits(~null, bitorder="little"))

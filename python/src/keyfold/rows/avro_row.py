@@ -1,4 +1,4 @@
-"""Rows that Spark keeps as Avro, to Arrow columns; a loop over rows, unlike UnsafeRow."""
+"""Rows in Avro to Arrow columns, with a loop over rows."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import ExtraMissingError
-from keyfold.format.wire import MalformedError
 from keyfold.rows.keys import columns_ahead
 from keyfold.rows.places import Ints, Octets, Places, read
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.avro_schema import avro_schema, range_schema
 from keyfold.schema.data_type import Struct
+from keyfold.wire.cursor import MalformedError
 
 _VERSION_BYTES = 1
 _ID_BYTES = 2
@@ -26,7 +26,7 @@ _TIMESTAMP_BYTES = 8
 
 @dataclass(frozen=True)
 class AvroRows:
-    """Decodes rows; `written` has the schema of each id, `shown` is the one to show them in."""
+    """Decodes rows; `written` has the schema of each id, `shown` is the schema of the result."""
 
     written: Mapping[int, Struct]
     shown: Struct
@@ -57,8 +57,8 @@ class _Reader:
             self._avro: Any = import_module("fastavro")
         except ImportError as error:
             raise ExtraMissingError(
-                "This state is kept as Avro, which takes another package to read. Install it with "
-                "`pip install 'keyfold[avro]'`."
+                "This state is encoded as Avro, and reading Avro needs another package. Install it "
+                "with `pip install 'keyfold[avro]'`."
             ) from error
         self._prepared: dict[Struct, Any] = {}
         self._ranges: dict[Struct, Any] = {}
@@ -81,7 +81,7 @@ class _Reader:
         return self._read(content, schema)
 
     def ordered(self, content: bytes, it: Struct) -> dict[str, Any]:
-        """The columns that a range orders by, from a record of marker and value of each."""
+        """The ordering columns of a range key, from a record with marker and value of each."""
         schema = self._ranges.get(it)
         if schema is None:
             schema = self._ranges[it] = self._avro.parse_schema(range_schema(it))

@@ -7,18 +7,18 @@ import re
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.format.wire import MalformedError
 from keyfold.rows.places import Ints, Octets, Places, read
 from keyfold.rows.unsafe_row import struct_columns
 from keyfold.rows.values import of_numbers
 from keyfold.schema.data_type import Atomic, DataType, Struct
+from keyfold.wire.cursor import MalformedError
 
-# Columns are numbered with few digits.
+# Ordinals of columns have few digits.
 _PREFIX = re.compile(r"prefix:([1-9]\d{0,8})")
 _RANGE = re.compile(r"range:(\d{1,9}(?:,\d{1,9})*)")
 _NEGATIVE, _NULL = 0, 2
 _TIMESTAMP_BYTES = 8
-# NumPy's big-endian type of each type that orders, as a whole number.
+# NumPy's big-endian integer type for each type of an ordering column.
 _ORDERED = {
     "boolean": ">i1",
     "byte": ">i1",
@@ -36,7 +36,7 @@ def key_columns(
     """The columns of keys that begin at `keys` and are `sizes` bytes long.
 
     Raises:
-        MalformedError: they are not so encoded, or the encoding is not known.
+        MalformedError: the bytes do not fit the encoding, or the encoding is not known.
     """
     if encoding == "row":
         return struct_columns(data, keys, sizes, it)
@@ -49,10 +49,10 @@ def key_columns(
 
 
 def columns_ahead(encoding: str, it: Struct) -> list[int]:
-    """The columns that a range orders by, or that come first in a prefix; of timestamps none.
+    """The ordering columns of a range, or the first columns of a prefix; none for timestamps.
 
     Raises:
-        MalformedError: the encoding is not known, or the key has not such columns.
+        MalformedError: the encoding is not known, or the key lacks its columns.
     """
     count = len(it.fields)
     if encoding in {"timestampPrefix", "timestampPostfix"} and count:

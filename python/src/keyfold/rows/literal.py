@@ -1,4 +1,4 @@
-"""A value that a user gives, as Arrow has it."""
+"""Values from users, as Arrow values."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from keyfold.schema.data_type import DataType, Struct
 
 
 def one_value(value: Any, it: DataType, name: str) -> pa.Array:  # noqa: ANN401
-    """A column with one value; text is taken for what the type makes of it.
+    """A column with one value; text is parsed by the column's type.
 
     Raises:
-        InvalidArgumentError: the value is not one of that type.
+        InvalidArgumentError: the value is not of that type.
     """
     arrow = arrow_type(it)
     try:
         return pa.array([_prepared(value, it, name)], arrow)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise InvalidArgumentError(
-            f"Invalid value {value!r} of {name}: it is no {arrow}."
+            f"Invalid value {value!r} of {name}: it is not of type {arrow}."
         ) from error
 
 
@@ -32,7 +32,8 @@ def _prepared(value: Any, it: DataType, name: str) -> Any:  # noqa: ANN401
         unknown = value.keys() - set(it.names)
         if unknown:
             raise InvalidArgumentError(
-                f"Invalid value of {name}: it has no {sorted(unknown)}, but {list(it.names)}."
+                f"Invalid value of {name}: it has no fields {sorted(unknown)}; its fields are "
+                f"{list(it.names)}."
             )
         return {
             field.name: _prepared(value.get(field.name), field.type, field.name)
@@ -47,7 +48,7 @@ def _prepared(value: Any, it: DataType, name: str) -> Any:  # noqa: ANN401
 
 
 def from_text(text: str, arrow: pa.DataType) -> pa.Array:
-    """The value that a text stands for; a time without a zone is in UTC. Raises ArrowException."""
+    """Parses a text; a time without a zone is in UTC. Raises ArrowException."""
     texts = pa.array([text])
     if not pa.types.is_timestamp(arrow) or arrow.tz is None:
         return texts.cast(arrow)

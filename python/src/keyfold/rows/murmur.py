@@ -1,4 +1,4 @@
-"""Spark's Murmur3 over many numbers or texts at once, each with a seed of its own."""
+"""Spark's Murmur3 of many numbers or strings at once, each with its own seed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _F1, _F2 = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
 
 
 def hash_ints(values: npt.NDArray[np.int32], seeds: Hashes) -> Hashes:
-    """Of 4 bytes each."""
+    """Hashes of 4-byte numbers."""
     return _end(_mix(seeds, values.view(np.uint32)), np.uint32(4))
 
 
 def hash_longs(values: npt.NDArray[np.int64], seeds: Hashes) -> Hashes:
-    """Of 8 bytes each, the lower half first."""
+    """Hashes of 8-byte numbers, the lower half first."""
     words = values.view(np.uint64)
     low = (words & np.uint64(0xFFFFFFFF)).astype(np.uint32)
     high = (words >> np.uint64(32)).astype(np.uint32)
@@ -30,7 +30,7 @@ def hash_longs(values: npt.NDArray[np.int64], seeds: Hashes) -> Hashes:
 
 
 def hash_bytes(data: Octets, starts: Ints, sizes: Ints, seeds: Hashes) -> Hashes:
-    """Of texts: words of 4 bytes, then what is left byte by byte, which is Spark's own way."""
+    """Hashes of strings: words of 4 bytes, then the rest byte by byte, as Spark does."""
     found = seeds.copy()
     rows = np.flatnonzero(sizes >= 4)  # noqa: PLR2004 - bytes of a word
     at = 0

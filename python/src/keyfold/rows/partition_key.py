@@ -1,9 +1,9 @@
-"""Which columns of a key place its row (docs/FORMAT.md, section 4.3, `partition key`)."""
+"""The columns of a key that determine the partition (docs/FORMAT.md, section 4.3)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,20 @@ import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
-from keyfold.format.wire import MalformedError
 from keyfold.rows.literal import one_value
 from keyfold.rows.row_hash import row_hash
 from keyfold.schema.data_type import DataType, Struct
+from keyfold.wire.cursor import MalformedError
 
 CONSTANT = "constant"
 NO_RULE = "none"
 _FIRST = re.compile(r"first:(\d{1,9})")
 _PATH = re.compile(r"path:(\d{1,9})(?:\.(\d{1,9}))?")
+
+
+def only_partition_0(rules: Iterable[str]) -> bool:
+    """Whether families with these rules have all their rows in partition 0, for any N."""
+    return set(rules) == {CONSTANT}
 
 
 def columns_of(rule: str, key: Struct) -> list[tuple[int, ...]]:
@@ -44,7 +49,7 @@ def _paths(rule: str, key: Struct) -> list[tuple[int, ...]]:
         return []
     if path:
         return [tuple(int(part) for part in path.groups() if part is not None)]
-    # One too many is enough to be found wrong.
+    # One column too many is enough for the caller's check to fail.
     count = min(int(first[1]), len(key.fields) + 1) if first else len(key.fields)
     return [(index,) for index in range(count)]
 

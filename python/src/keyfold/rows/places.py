@@ -1,4 +1,4 @@
-"""Places in bytes, and numbers read from all of them at once."""
+"""Offsets in bytes, and reading numbers at all of them at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from keyfold.format.wire import MalformedError
+from keyfold.wire.cursor import MalformedError
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -19,7 +19,7 @@ Octets: TypeAlias = npt.NDArray[np.uint8]
 class Places:
     """Offsets in bytes: `index`, or, when that is None, `count` of them `step` apart.
 
-    Rows of one width, which lie back to back, are read without an offset for each.
+    Rows of one width are back to back and need no offset each.
     """
 
     index: Ints | None
@@ -33,7 +33,7 @@ class Places:
         return Places(index, len(index))
 
     def plus(self, offset: int) -> Places:
-        """The same, so many bytes on."""
+        """The same, moved by a number of bytes."""
         if self.index is None:
             return Places(None, self.count, self.start + offset, self.step)
         return Places(self.index + offset, self.count)
@@ -87,5 +87,5 @@ def gather(data: Octets, starts: Ints, lengths: Ints) -> tuple[Octets, Ints]:
     return data[at], offsets
 
 
-# Wider slices of one length are as quick byte by byte.
+# For wider slices of one length this is no faster than byte by byte.
 _WIDTHS = range(1, 257)

@@ -1,4 +1,4 @@
-"""The hash that decides where a row lives: Spark's partitioning hash of Arrow columns."""
+"""Spark's partitioning hash of Arrow columns, which decides where a row is stored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGS = {"long", "timestamp", "timestamp_ntz", "day_time", "time"}
 
 
 class NoHashError(TypeError):
-    """Rows are not hashed by columns of that type."""
+    """Columns of that type cannot be hashed."""
 
 
 def row_hash(columns: list[tuple[pa.Array, DataType]], count: int) -> npt.NDArray[np.int32]:
@@ -81,7 +81,7 @@ def _numbers(array: pa.Array) -> npt.NDArray[np.generic]:
 
 
 def _bits(array: pa.Array, zero: np.floating, dtype: type[N]) -> npt.NDArray[N]:
-    """Bits as Java has them: one zero, one NaN."""
+    """Bits as in Java, with one zero and one NaN."""
     values = np.asarray(array)
     values = np.where(np.isnan(values), type(zero)(np.nan), np.where(values == 0, zero, values))
     return values.view(dtype)
@@ -96,7 +96,7 @@ def _texts(array: pa.Array, seeds: Hashes) -> Hashes:
 
 
 def _decimals(array: pa.Array, it: Decimal, seeds: Hashes) -> Hashes:
-    # Of 16 bytes, which are all of an Arrow decimal, the lower 8 are all of a short one.
+    # An Arrow decimal has 16 bytes; the lower 8 are enough for a short one.
     words = np.frombuffer(array.buffers()[1], np.int64)[2 * array.offset :][: 2 * len(array)]
     if it.is_long:
         return hash_longs(np.ascontiguousarray(words[::2]), seeds)

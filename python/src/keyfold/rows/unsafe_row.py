@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.format.wire import MalformedError
 from keyfold.rows.arrow import arrow_offsets
 from keyfold.rows.places import Flags, Ints, Octets, Places, read
 from keyfold.rows.values import fixed, spread, variable
 from keyfold.schema.arrow_type import arrow_field, arrow_type
 from keyfold.schema.data_type import WIDTHS, Array, Atomic, DataType, Decimal, Map, Struct
+from keyfold.wire.cursor import MalformedError
 
 _WORD = 8
 _WORD_BITS = 64
@@ -43,7 +43,7 @@ def struct_array(data: Octets, rows: Places, sizes: Ints | int, it: Struct) -> p
 
 
 def as_struct(columns: list[pa.Array], it: Struct, count: int) -> pa.Array:
-    """A column of structs of the columns given."""
+    """A column of structs with these columns."""
     if not columns:
         return pa.array([{}] * count, arrow_type(it))
     return pa.StructArray.from_arrays(columns, fields=[arrow_field(field) for field in it.fields])
@@ -89,7 +89,7 @@ def _map(data: Octets, starts: Ints, sizes: Ints, it: Map) -> pa.Array:
         data, starts + _WORD + key_sizes, sizes - _WORD - key_sizes, it.value
     )
     if not offsets.equals(of_values):
-        raise MalformedError("a map has not a value for each key")
+        raise MalformedError("a map does not have a value for each key")
     return pa.MapArray.from_arrays(offsets, keys, values, arrow_type(it))
 
 

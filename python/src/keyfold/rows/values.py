@@ -1,4 +1,4 @@
-"""Values of one type, of a fixed width or with a length of their own, to Arrow."""
+"""Values of one type, of fixed or variable width, to Arrow."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.format.wire import MalformedError
 from keyfold.rows.arrow import arrow_flags, arrow_ints, validity
 from keyfold.rows.places import Flags, Ints, Octets, Places, gather, read
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import Atomic, DataType, Decimal
+from keyfold.wire.cursor import MalformedError
 
 _DTYPES = {
     "boolean": "u1",
@@ -32,14 +32,14 @@ _INTERVAL_BYTES = 16
 
 
 def fixed(data: Octets, slots: Places, null: Flags | None, it: str | Decimal) -> pa.Array:
-    """A column of values that lie in their slots."""
+    """A column of values that are stored in their slots."""
     if isinstance(it, Decimal):
         return _long_decimals(read(data, slots, "<i8").astype(np.int64), null, it)
     return of_numbers(read(data, slots, _DTYPES[it]), null, it)
 
 
 def of_numbers(values: npt.NDArray[np.generic], null: Flags | None, it: str) -> pa.Array:
-    """A column of numbers as Spark holds a type, without a copy."""
+    """A column of numbers of Spark's width, without a copy."""
     arrow = arrow_type(Atomic(it))
     if it == "boolean":
         return arrow_flags(values, null)
@@ -47,7 +47,7 @@ def of_numbers(values: npt.NDArray[np.generic], null: Flags | None, it: str) -> 
 
 
 def variable(data: Octets, starts: Ints, sizes: Ints, it: DataType) -> pa.Array:
-    """A column of values that lie elsewhere, none of them null."""
+    """A column of values outside of their slots, none of them null."""
     match it:
         case Decimal():
             return _wide_decimals(data, starts, sizes, it)
@@ -60,7 +60,7 @@ def variable(data: Octets, starts: Ints, sizes: Ints, it: DataType) -> pa.Array:
 
 
 def spread(found: pa.Array, held: Flags) -> pa.Array:
-    """The values at the places that are held, nulls at the others."""
+    """The values at the places that are not null, nulls at the others."""
     index = np.cumsum(held) - 1
     return found.take(arrow_ints(index, ~held))
 
@@ -95,9 +95,9 @@ def _long_decimals(unscaled: npt.NDArray[np.int64], null: Flags | None, it: Deci
 
 def _wide_decimals(data: Octets, starts: Ints, sizes: Ints, it: Decimal) -> pa.Array:
     if len(sizes) and (int(sizes.min()) < 1 or int(sizes.max()) > _DECIMAL_BYTES):
-        raise MalformedError("a decimal has not 1 to 16 bytes")
+        raise MalformedError("a decimal does not have 1 to 16 bytes")
     negative = read(data, Places.of(starts), "i1") < 0  # type: ignore[operator]
-    # Big-endian and as short as it can be; Arrow has it the other way round and 16 bytes wide.
+    # Spark's bytes are big-endian and as few as possible; Arrow's are little-endian, 16 bytes.
     wide = np.where(negative, np.uint8(255), np.uint8(0))[:, None].repeat(_DECIMAL_BYTES, axis=1)
     back = np.arange(_DECIMAL_BYTES)
     held = back < sizes[:, None]

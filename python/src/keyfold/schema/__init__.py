@@ -1,4 +1,4 @@
-"""Spark's data types and the schemas of state, as Spark keeps them in a checkpoint.
+"""Spark's data types, and its schema files in a checkpoint.
 
-Imports: errors, format, spark_log, storage, text.
+Imports: errors, format, spark_log, storage, text, wire.
 """

@@ -1,4 +1,4 @@
-"""The Arrow types in which rows are shown: those that Spark itself converts its types to."""
+"""Arrow types of Spark's types, the same as Spark's own conversion has."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ATOMIC = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us", tz="UTC"),
     "timestamp_ntz": pa.timestamp("us"),
-    # pyarrow has no interval of months alone; this is the number of months.
+    # pyarrow has no interval of months, so this is the number of months.
     "year_month": pa.int32(),
     "day_time": pa.duration("us"),
     "time": pa.time64("ns"),

@@ -1,6 +1,6 @@
 """The Avro schemas by which Spark writes rows of state (SchemaConverters.scala, with defaults).
 
-Numbers stay numbers: what is a date or a timestamp is known by Spark's type.
+Logical types are left out: Spark's type tells whether a number is a date or a timestamp.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from keyfold.format.wire import MalformedError
 from keyfold.schema.data_type import Array, Atomic, DataType, Decimal, Map, Struct
+from keyfold.wire.cursor import MalformedError
 
 _NAMES = {
     "boolean": "boolean",
@@ -44,7 +44,7 @@ def range_schema(it: Struct) -> dict[str, Any]:
 
 
 def _record(it: Struct, numbers: count[int]) -> dict[str, Any]:
-    # Names of types matter to nobody here, but two must not be the same.
+    # Names of types do not matter here, but must be unique.
     name = f"record{next(numbers)}"
     fields = [
         {"name": field.name, "type": _nullable(_type(field.type, numbers))} for field in it.fields
@@ -79,6 +79,6 @@ def _type(it: DataType, numbers: count[int]) -> Any:  # noqa: ANN401
 
 
 def _bytes_for(precision: int) -> int:
-    """The least number of bytes that every number of so many digits fits into."""
+    """The smallest number of bytes that fits every number with so many digits."""
     most: int = 10**precision - 1
     return (most.bit_length() + 8) // 8

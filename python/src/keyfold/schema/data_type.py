@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeAlias
 
-from keyfold.format.wire import MalformedError
+from keyfold.wire.cursor import MalformedError
 
 _DECIMAL = re.compile(r"decimal\(([1-9]|[12]\d|3[0-8]),(-?\d{1,2})\)")
 _TEXT = re.compile(r"string collate .+|(?:char|varchar)\(\d+\)")
@@ -16,7 +16,7 @@ _DAY_TIME = re.compile(r"interval (?:day|hour|minute|second)(?: to (?:hour|minut
 _YEAR_MONTH = re.compile(r"interval (?:year|month)(?: to month)?")
 _TIME = re.compile(r"time\(\d+\)")
 
-# Width in an UnsafeArrayData in bytes, in a row each takes 8.
+# Width in bytes in an UnsafeArrayData; in a row each takes 8.
 WIDTHS = {
     "boolean": 1,
     "byte": 1,
@@ -51,7 +51,7 @@ class Decimal:
 
     @property
     def is_long(self) -> bool:
-        """Whether a long holds it."""
+        """Whether it fits a long."""
         return self.precision <= 18  # noqa: PLR2004 - Decimal.MAX_LONG_DIGITS of Spark
 
 
@@ -105,7 +105,7 @@ DataType: TypeAlias = Atomic | Decimal | Struct | Array | Map
 
 
 def parse_type(found: Any) -> DataType:  # noqa: ANN401
-    """The type that a piece of Spark's JSON describes; raises MalformedError if it is not known."""
+    """Parses a type from Spark's JSON; raises MalformedError if it is not known."""
     if isinstance(found, str):
         return _named(found)
     try:
@@ -139,7 +139,7 @@ def parse_struct(found: Any) -> Struct:  # noqa: ANN401
 
 
 def _unique(names: list[str]) -> list[str]:
-    """Names that are there twice are numbered, as PySpark does: there may be two counts."""
+    """Numbers duplicate names, as PySpark does: there may be two columns `count`."""
     numbers = {name: count() for name, times in Counter(names).items() if times > 1}
     return [f"{name}_{next(numbers[name])}" if name in numbers else name for name in names]
 

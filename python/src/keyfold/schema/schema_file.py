@@ -6,16 +6,16 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from keyfold.format.wire import MalformedError
 from keyfold.schema.data_type import Struct, parse_struct
 from keyfold.text.json_text import parse_json
+from keyfold.wire.cursor import MalformedError
 
 DEFAULT_FAMILY = "default"
 
 
 @dataclass(frozen=True)
 class FamilySchema:
-    """What the rows of a column family are made of.
+    """The schemas of a column family's rows.
 
     `key_ids` and `value_ids` number the versions of a schema; rows in Avro name them.
     """
@@ -30,7 +30,7 @@ class FamilySchema:
 
 
 def read_schema(content: bytes) -> tuple[FamilySchema, ...]:
-    """The families that a schema file describes; raises MalformedError."""
+    """Parses a schema file; raises MalformedError."""
     source = _Java(content)
     version = source.text()
     match version:
@@ -74,14 +74,14 @@ def _json(text: str) -> dict[str, Any]:
     try:
         found = parse_json(text)
     except ValueError as error:
-        raise MalformedError(f"it holds what is not JSON: {error}") from error
+        raise MalformedError(f"it has text that is not JSON: {error}") from error
     if not isinstance(found, dict):
         raise MalformedError("it holds JSON that is not an object")
     return found
 
 
 class _Java:
-    """What `java.io.DataOutput` has written."""
+    """Reads what `java.io.DataOutput` has written."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -97,7 +97,7 @@ class _Java:
         (size,) = struct.unpack(">H", self._take(2))
         data = self._take(size)
         try:
-            # Java writes characters beyond the first plane as two halves, and zero in two bytes.
+            # Java writes characters above U+FFFF as two surrogates, and U+0000 in two bytes.
             text = data.replace(b"\xc0\x80", b"\x00").decode("utf-8", "surrogatepass")
             return text.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError as error:

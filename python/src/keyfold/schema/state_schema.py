@@ -1,4 +1,4 @@
-"""What the rows of an operator's stores are made of, from Spark's schema files."""
+"""The schemas of an operator's stores, from Spark's schema files."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from keyfold.errors import CheckpointDamagedError
 from keyfold.format.place import StorePlace
-from keyfold.format.wire import MalformedError
 from keyfold.schema.data_type import Struct
 from keyfold.schema.schema_file import FamilySchema, read_schema
 from keyfold.spark_log.logs import StoreMetadata
 from keyfold.storage import Storage
+from keyfold.wire.cursor import MalformedError
 
 
 @dataclass(frozen=True)
 class StateSchema:
-    """The families of a store by name, and every schema that their rows may have by its id."""
+    """The families of a store by name, and by id every schema that their rows may have."""
 
     families: Mapping[str, FamilySchema]
     keys: Mapping[str, Mapping[int, Struct]]
@@ -28,7 +28,7 @@ def read_state_schema(storage: Storage, operator: int, store: StoreMetadata) -> 
 
     Raises:
         FileMissingError: there is no schema file.
-        CheckpointDamagedError: one cannot be understood.
+        CheckpointDamagedError: a schema file cannot be parsed.
     """
     files = store.schema_files or (
         f"{StorePlace(operator, 0, store.name).folder}/_metadata/schema",

@@ -1,4 +1,4 @@
-"""What Spark itself writes into a checkpoint.
+"""Spark's own files in a checkpoint.
 
 Imports: errors, format, settings, storage, text.
 """

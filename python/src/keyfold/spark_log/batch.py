@@ -1,4 +1,4 @@
-"""One committed batch of a query: where its state is to be found."""
+"""A committed batch of a query, and which files have its state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from keyfold.errors import BatchNotRetainedError, FileMissingError
+from keyfold.errors import BatchNotRetainedError, FileMissingError, PartitionsMismatchError
 from keyfold.spark_log.logs import (
     Commit,
     Offsets,
@@ -20,13 +20,13 @@ from keyfold.storage import Storage
 
 T = TypeVar("T")
 
-# How often a query's last batch may move on, and its files go, while it is read.
+# How often to start again because the query has deleted files of what was the last batch.
 _TRIES = 5
 
 
 @dataclass(frozen=True)
 class Batch:
-    """A committed batch; `offsets` is None when Spark has removed what it was started with."""
+    """A committed batch; `offsets` is None if Spark has deleted its offset log entry."""
 
     commit: Commit
     offsets: Offsets | None
@@ -41,9 +41,29 @@ class Batch:
         """The version of the state that it made."""
         return self.commit.batch + 1
 
-    def partitions(self, operator: OperatorMetadata) -> int:
-        """Partitions of an operator, as `partition_count` says."""
-        return partition_count(operator, self.offsets)
+    def partitions(self, operator: OperatorMetadata, head: int = 0) -> int:
+        """Partitions of an operator, as `partition_count` says.
+
+        If the offset log does not say it, the state does: an operator's metadata of format v1 are
+        from before a rescale.
+
+        Args:
+            operator: what Spark says of it.
+            head: the number that the version's head was written for; 0 if it is not known.
+
+        Raises:
+            PartitionsMismatchError: the offset log and the head have different numbers.
+        """
+        said = None if self.offsets is None else self.offsets.shuffle_partitions
+        if said and head and said != head:
+            raise PartitionsMismatchError(
+                f"Version {self.version} of operator {operator.id} was written for {head} "
+                f"partitions and the offset log says {said} for batch {self.number}: a rescale is "
+                f"unfinished, or offsets/{self.number} is not this batch's. Finish the rescale, or "
+                "restore the file from a copy."
+            )
+        of_commit = len(self.commit.ids.get(operator.id, ()))
+        return said or head or of_commit or partition_count(operator, None)
 
 
 def partition_count(operator: OperatorMetadata, offsets: Offsets | None) -> int:
@@ -51,7 +71,7 @@ def partition_count(operator: OperatorMetadata, offsets: Offsets | None) -> int:
 
     The offset log wins: a rescale changes it but not an operator's metadata of format v1. Spark
     writes the query's number there for every operator, also for one without a shuffle key, which
-    runs in one partition whatever that number is: its heads say so (`partition_key.CONSTANT`).
+    runs in one partition whatever that number is (`partition_key.only_partition_0`).
     """
     said = max((store.partitions for store in operator.stores), default=1)
     return (None if offsets is None else offsets.shuffle_partitions) or said
@@ -61,9 +81,9 @@ def find_batch(storage: Storage, batch: int) -> Batch:
     """A committed batch; negative numbers count from the last one, which is -1.
 
     Raises:
-        BatchNotRetainedError: it is not committed yet, or Spark has forgotten it.
+        BatchNotRetainedError: it is not committed yet, or Spark has deleted it from its log.
         OtherProviderError: it is from before the checkpoint was migrated.
-        CheckpointDamagedError: its log cannot be understood.
+        CheckpointDamagedError: its log cannot be parsed.
     """
     committed = batches(storage, "commits")
     number = batch
@@ -92,9 +112,10 @@ def _not_there(storage: Storage, number: int, committed: list[int]) -> str:
 
 
 def read_at(storage: Storage, batch: int, work: Callable[[Batch], T]) -> T:
-    """What `work` makes of a batch, begun anew if the last batch moves on and its files go.
+    """Calls `work` with a batch; again if the query commits another batch and deletes files.
 
-    A running query removes the files of old batches; whoever reads the last one may find it old.
+    A running query deletes files of old batches, and the last batch may become an old one
+    meanwhile.
     """
     for left in reversed(range(_TRIES)):
         found = find_batch(storage, batch)

@@ -1,4 +1,4 @@
-"""What Spark itself writes into a checkpoint: offsets, commits and operator metadata."""
+"""Spark's own files in a checkpoint: offsets, commits and operator metadata."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from keyfold.storage import Storage
 from keyfold.text.json_text import parse_json
 
 _PARTITIONS_KEY = "spark.sql.shuffle.partitions"
-# More than any query has: who believes more looks for them one by one.
+# More than any query has. The reader may look for partitions one by one, so the number is limited.
 _MOST_PARTITIONS = 100_000
 
 
 @dataclass(frozen=True)
 class Offsets:
-    """A started batch: when, in ms since 1970, its watermark, and the settings it is bound to."""
+    """A started batch: its time in ms since 1970, its watermark, and its settings."""
 
     batch: int
     timestamp_ms: int
@@ -28,13 +28,13 @@ class Offsets:
 
     @property
     def shuffle_partitions(self) -> int | None:
-        """Number of partitions of the query's stateful operators; None if it does not say."""
+        """Number of partitions of the query's stateful operators; None if not known."""
         found = self.conf.get(_PARTITIONS_KEY, "")
         return int(found) if is_number(found) else None
 
     @property
     def provider(self) -> str | None:
-        """Class of the query's state store provider; None if it does not say."""
+        """Class of the query's state store provider; None if not known."""
         return self.conf.get(PROVIDER_KEY)
 
     @property
@@ -51,7 +51,7 @@ class Commit:
     ids: dict[int, list[list[str]]]
 
     def id_of(self, operator: int, partition: int, store: int) -> str:
-        """Id of the version that the batch made; empty if the commit names none."""
+        """Id of the version that the batch made; empty if the commit has none."""
         by_partition = self.ids.get(operator, [])
         by_store = by_partition[partition] if partition < len(by_partition) else []
         return by_store[store] if store < len(by_store) else ""
@@ -133,7 +133,7 @@ def operators(storage: Storage) -> list[int]:
 
 
 def read_operator(storage: Storage, operator: int, last_batch: int | None) -> OperatorMetadata:
-    """What Spark says of an operator: the newest of its files that is not after `last_batch`.
+    """Spark's metadata of an operator: the newest file that is not after `last_batch`.
 
     Raises FileMissingError or CheckpointDamagedError.
     """
@@ -193,7 +193,7 @@ def _variables(found: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _moved(operator: int, path: str) -> str:
-    """Where a schema file is now: Spark notes its whole path, and checkpoints are copied."""
+    """The current path of a schema file: Spark's paths are absolute, even in copies."""
     parts = str(path).split("/")[-3:]
     if not all(map(is_store, parts)):
         raise ValueError(path)

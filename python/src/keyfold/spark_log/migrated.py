@@ -1,4 +1,4 @@
-"""Batches that another provider kept, before a checkpoint became Keyfold's."""
+"""Batches of another provider, from before a checkpoint was migrated to Keyfold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyfold.storage import Storage
 
 @dataclass(frozen=True)
 class Earlier:
-    """Batches in the logs from before the migration: who kept their state, the first and last."""
+    """Batches in the logs from before the migration: their provider, the first and the last."""
 
     provider: str
     first: int
@@ -32,7 +32,7 @@ class Earlier:
 
 
 def earlier_batches(storage: Storage) -> Earlier | None:
-    """What in the logs is from before a migration; None if nothing is, as mostly.
+    """The batches in the logs from before a migration; None if there are none.
 
     Raises:
         StorageError: the storage cannot be reached.
@@ -41,7 +41,7 @@ def earlier_batches(storage: Storage) -> Earlier | None:
     oldest = _offsets(storage, numbers[0]) if numbers else None
     if oldest is None or oldest.provider is None or oldest.is_keyfolds:
         return None
-    # A migration is not taken back by a later batch.
+    # No batch after a migration has another provider.
     count = bisect_right(numbers, 0, lo=1, key=lambda it: int(_is_keyfolds(storage, it)))
     return Earlier(oldest.provider, numbers[0], numbers[count - 1])
 

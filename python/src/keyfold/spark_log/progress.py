@@ -1,4 +1,4 @@
-"""How far the query of a checkpoint has come."""
+"""The last batches of a checkpoint's query."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Progress:
 
     `commit` is the newest readable commit, None before the first; `offsets` its batch, or the
     newest started batch before the first commit; `oldest` the oldest batch still in the log.
-    `problems` holds what was unreadable on the way there.
+    `problems` has the errors for unreadable entries.
     """
 
     commit: Commit | None
@@ -30,17 +30,17 @@ class Progress:
 
     @property
     def provider(self) -> str | None:
-        """Class of the state store provider that the query is bound to; None if no log says."""
+        """Class of the query's state store provider; None if not known."""
         return None if self.offsets is None else self.offsets.provider
 
     @property
     def shuffle_partitions(self) -> int | None:
-        """Number of partitions of the query's stateful operators; None if no log says."""
+        """Number of partitions of the query's stateful operators; None if not known."""
         return None if self.offsets is None else self.offsets.shuffle_partitions
 
 
 def read_progress(storage: Storage) -> Progress:
-    """Reads the batch logs; a commit that cannot be read, or is gone, gives way to an older one."""
+    """Reads the batch logs; if a commit is damaged or missing, an older one is used."""
     problems: list[KeyfoldError] = []
     commit = None
     for batch in reversed(batches(storage, "commits")):

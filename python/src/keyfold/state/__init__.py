@@ -1,4 +1,4 @@
-"""A version of one partition's store, put together from its files.
+"""Loads a version of one partition's store from its files.
 
 Imports: errors, format, rows, spark_log, storage.
 """

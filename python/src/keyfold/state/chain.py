@@ -1,4 +1,4 @@
-"""Which files, in which order, give a version (docs/FORMAT.md, sections 2 and 4.2)."""
+"""The files that make a version, in order (docs/FORMAT.md, sections 2 and 4.2)."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Chain:
 
 
 def chains(files: StoreFiles, version: int, unique: str) -> Iterator[Chain]:
-    """Every chain of files that gives a version, from the one with the fewest deltas on.
+    """All chains of files that give a version, beginning with the one that has the fewest deltas.
 
     Raises:
-        FileMissingError: there is no chain, or no other one.
-        KeyfoldError: a head on the way cannot be read.
+        FileMissingError: there is no chain, or no other chain.
+        KeyfoldError: the head of a version in the lineage cannot be read.
     """
     head = files.head(version, unique)
     lineage = list(head.lineage)
@@ -89,7 +89,7 @@ def referenced(files: StoreFiles, footer: Footer) -> list[Step]:
 
 
 def _listed(it: Reference) -> tuple[Residues, ...]:
-    # The group modulus divides the number of key groups: it says the same of hashes.
+    # The group modulus divides the number of key groups, so it selects the same rows by hash.
     listed = ((it.group_modulus, it.group_residue), (it.row_modulus, it.row_residue))
     return tuple(Residues(modulus, frozenset({rest})) for modulus, rest in listed if modulus > 1)
 
@@ -101,6 +101,6 @@ def _step(files: StoreFiles, name: FileName) -> Step:
 def _missing(files: StoreFiles, version: int, name: FileName) -> FileMissingError:
     return FileMissingError(
         f"Cannot load version {version} (the state after batch {version - 1}) of "
-        f"{files.storage.full_path(files.folder)}: {name} is not there, and no other file gives "
-        "what it has. Restore it from a copy, or look at a newer batch."
+        f"{files.storage.full_path(files.folder)}: {name} does not exist, and no other file has "
+        "its rows. Restore it from a copy, or look at a newer batch."
     )

@@ -1,4 +1,4 @@
-"""Entries of equal keys found among many, without a loop over them."""
+"""Finds entries with equal keys, without a loop over entries."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _MOST_BITS = 26
 
 
 def repeated(entries: Entries) -> tuple[Ints, Flags]:
-    """Entries whose key others may have as well, in the order of keys and then of entries.
+    """Entries that may share their key with others, ordered by key and then by entry.
 
     Returns:
-        Their indices, and whether each is the first of its key. What is left out is the only entry
-        of its key.
+        Their indices, and whether each is the first of its key. All other entries are the only ones
+        of their keys.
     """
     prints = fingerprints(entries)
     found = np.flatnonzero(_shared(prints))
@@ -32,7 +32,7 @@ def repeated(entries: Entries) -> tuple[Ints, Flags]:
 
 
 def fingerprints(entries: Entries) -> npt.NDArray[np.uint64]:
-    """64 bits of each key: equal for equal keys, and hardly ever for others."""
+    """A 64-bit fingerprint of each key."""
     starts, lengths = entries.key_starts(), entries.key_lengths
     found = entries.hashes.astype(np.uint64) * _MIX
     widths = np.sort(lengths)
@@ -58,7 +58,7 @@ def _mixed(prints: npt.NDArray[np.uint64], words: npt.NDArray[np.uint64]) -> npt
 
 
 def _shared(prints: npt.NDArray[np.uint64]) -> Flags:
-    """Entries whose place in a table is taken by another as well."""
+    """Entries that share their place in a hash table with another one."""
     count = len(prints)
     bits = min(_MOST_BITS, max(4, count.bit_length() + 3))
     places = (prints >> np.uint64(64 - bits)).astype(np.int64)
@@ -72,7 +72,7 @@ def _shared(prints: npt.NDArray[np.uint64]) -> Flags:
 
 
 def _equal_to_previous(entries: Entries, order: Ints) -> Flags:
-    """Whether each but the first has the key of the one before it in an order."""
+    """Whether each entry but the first has the same key as the one before it, in a given order."""
     found = np.zeros(len(order), dtype=np.bool_)
     if len(order) < 2:  # noqa: PLR2004 - one has none before it
         return found
@@ -84,7 +84,7 @@ def _equal_to_previous(entries: Entries, order: Ints) -> Flags:
 def equal_slices(
     data: Octets, starts: Ints, lengths: Ints, others: Ints, other_lengths: Ints
 ) -> Flags:
-    """Whether slices of some bytes are equal to others of them."""
+    """Compares slices of bytes with other slices."""
     equal: Flags = lengths == other_lengths
     left = np.flatnonzero(equal & (lengths > 0))
     at = 0
@@ -99,7 +99,7 @@ def equal_slices(
 
 
 def _exactly(entries: Entries, order: Ints) -> tuple[Ints, Flags]:
-    """The same by the keys themselves, for when two of them have one fingerprint."""
+    """The same by the keys themselves, if two keys have the same fingerprint."""
     starts, lengths = entries.key_starts(), entries.key_lengths
     keys = [bytes(entries.keys[starts[i] : starts[i] + lengths[i]]) for i in order.tolist()]
     places = sorted(range(len(keys)), key=lambda place: (keys[place], int(order[place])))

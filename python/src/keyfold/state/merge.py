@@ -1,4 +1,4 @@
-"""Entries to rows: what is left of each key once all of a version's files are applied."""
+"""Merges entries to rows: the newest entry of each key wins."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Rows:
         return len(self.hashes)
 
     def pick(self, index: Ints) -> Rows:
-        """Some of the rows, in the order given."""
+        """Some rows, in a given order."""
         values, counts = index, None
         if self.counts is not None:
             counts = self.counts[index]
@@ -62,7 +62,7 @@ class Rows:
 
 
 def rows_of(entries: Entries, *, multi_value: bool) -> Rows:
-    """The rows that entries, in the order in which they were written, leave."""
+    """The rows that result from entries, which are in the order in which they were written."""
     if is_whole(entries):
         keep, counts = None, entries.value_counts if multi_value else None
         heads: Ints | slice = slice(None)
@@ -96,12 +96,12 @@ def rows_of(entries: Entries, *, multi_value: bool) -> Rows:
 
 
 def _live(entries: Entries) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """Entries whose values a row has, row by row and oldest first, and which is a row's first."""
+    """Entries with the values of each row, oldest first, and whether each is its row's first."""
     order, first = repeated(entries)
     types = entries.types[order]
     run = np.cumsum(first) - 1
     place = np.arange(len(order))
-    # The last entry of a run that is not an APPEND begins the row anew.
+    # The last entry of a run that is not an APPEND replaces the row.
     anew = np.where(types != EntryType.APPEND, place, -1)
     begin = np.full(int(run[-1]) + 1 if len(run) else 0, -1, dtype=np.int64)
     np.maximum.at(begin, run, anew)
@@ -117,18 +117,18 @@ def _live(entries: Entries) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.bo
 
 
 def _value_places(entries: Entries, keep: Ints) -> Ints:
-    """Numbers of the values of entries, in the order of those."""
+    """Indices of the values of entries, in the order of the entries."""
     return _numbers(starts_of(entries.value_counts)[keep], entries.value_counts[keep])
 
 
 def _numbers(starts: Ints, counts: Ints) -> Ints:
-    """So many numbers in a row from each start on, one run after the other."""
+    """For each start a run of consecutive numbers, one run after the other."""
     found: Ints = np.repeat(starts - starts_of(counts), counts) + np.arange(int(counts.sum()))
     return found
 
 
 def _even(starts: Ints, sizes: Ints) -> Places:
-    """Places of things back to back, without an offset each if they have one size."""
+    """Places of adjacent items, without offsets if all have the same size."""
     if len(sizes) and bool((sizes == sizes[0]).all()):
         return Places(None, len(sizes), 0, int(sizes[0]))
     return Places.of(starts)

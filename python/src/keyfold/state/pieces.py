@@ -1,4 +1,4 @@
-"""What the files of a version say of one column family, in the order in which it was said."""
+"""The entries of a version's files for one column family, oldest first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Entries:
         return len(self.hashes)
 
     def key_starts(self) -> Ints:
-        """Where each key begins."""
+        """The start of each key."""
         return starts_of(self.key_lengths)
 
     def take(self, mask: Flags) -> Entries:
@@ -56,7 +56,7 @@ NOTHING = Entries(_INTS, _INTS, _OCTETS, _INTS, _INTS, _INTS, _OCTETS, _OCTETS)
 
 
 def starts_of(lengths: Ints) -> Ints:
-    """Where things of these lengths begin that lie back to back."""
+    """Starts of adjacent items with these lengths."""
     return np.cumsum(lengths) - lengths
 
 
@@ -75,7 +75,7 @@ def of_block(columns: Columns, file: int) -> Entries:
 
 
 def concatenated(pieces: list[Entries]) -> Entries:
-    """All entries of the pieces, in their order."""
+    """All entries of the pieces, in order."""
     if len(pieces) == 1:
         return pieces[0]
     return Entries(
@@ -87,6 +87,6 @@ def concatenated(pieces: list[Entries]) -> Entries:
 
 
 def is_whole(entries: Entries) -> bool:
-    """Whether every entry is a row: all of one file, and none removed."""
+    """Whether every entry is a row: all are PUTs of one file, and none of them is continued."""
     one = entries.count == 0 or entries.file[0] == entries.file[-1]
-    return bool(one and (entries.types != EntryType.REMOVE).all())
+    return bool(one and (entries.types == EntryType.PUT).all())

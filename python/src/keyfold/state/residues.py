@@ -1,4 +1,4 @@
-"""Rows by the partition they belong to, at some number of partitions."""
+"""Selects rows by partition, at some number of partitions."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Residues:
     members: frozenset[int]
 
     def has(self, hashes: Ints) -> Flags:
-        """Whether it has each row."""
+        """Whether each row is selected."""
         return _among(hashes % self.modulus, self.modulus, self.members)
 
     def may_hold(self, groups: Ints, key_groups: int) -> Flags:
-        """Whether it may have rows of each key group."""
+        """Whether each key group may have selected rows."""
         shared = gcd(self.modulus, key_groups)
         return _among(groups % shared, shared, {it % shared for it in self.members})
 

@@ -1,4 +1,4 @@
-"""Which rows of a file are wanted."""
+"""Selects rows of a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Groups: TypeAlias = npt.NDArray[np.int64]
 
 
 class Sieve:
-    """Lets through the hashes that it was made with, and a few others."""
+    """A filter of hashes that accepts the given ones and a few others."""
 
     def __init__(self, hashes: Hashes) -> None:
         bits = max(10, min(24, len(hashes).bit_length() + 3))
@@ -27,7 +27,7 @@ class Sieve:
         self._table[hashes & self._mask] = True
 
     def passes(self, hashes: Hashes) -> Flags:
-        """Whether each is let through."""
+        """Whether each is accepted."""
         found: Flags = self._table[hashes & self._mask]
         return found
 
@@ -42,11 +42,11 @@ class Selection:
     sieve: Sieve | None = None
 
     def of_family(self, name: str) -> Selection:
-        """The same of one family alone."""
+        """The same for one family."""
         return replace(self, families=frozenset({name}))
 
     def blocks(self, footer: Footer, shares: tuple[Residues, ...]) -> list[int]:
-        """The blocks of a file that can hold wanted rows which are in all shares, ascending."""
+        """The blocks of a file that can have wanted rows that are in all shares, ascending."""
         taken = np.array([self._takes_family(it.name) for it in footer.families], dtype=np.bool_)
         groups = footer.groups
         if not len(groups):
@@ -56,7 +56,7 @@ class Selection:
             mask &= _among(groups.group, self.groups, footer.identity.key_groups)
         for share in shares:
             mask &= share.may_hold(groups.group, footer.identity.key_groups)
-        # One up where a group begins, one down after it ends.
+        # +1 where a group begins, -1 after it ends.
         steps = np.zeros(len(footer.blocks) + 1, dtype=np.int64)
         np.add.at(steps, groups.block[mask], 1)
         np.add.at(steps, groups.last_block[mask] + 1, -1)
@@ -64,7 +64,7 @@ class Selection:
         return blocks
 
     def mask(self, hashes: Hashes, key_groups: int, shares: tuple[Residues, ...]) -> Flags | None:
-        """The entries to take of a block, of those that are in all shares; None takes all."""
+        """The entries to take from a block, if they are in all shares; None takes all."""
         numbers = hashes.astype(np.int64)
         masks = [share.has(numbers) for share in shares]
         if self.hash is not None:

@@ -1,4 +1,4 @@
-"""The files of one store, and which versions can be made from them."""
+"""The files of one store, and the versions that they can make."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keyfold.storage import Storage
 
 @dataclass(frozen=True)
 class StoreFiles:
-    """One listing of a store's folder; other programs' files are left out.
+    """A listing of a store's folder, without other programs' files.
 
     `sizes` are in bytes, `times` in ms since 1970. A footer is read once.
     """
@@ -28,7 +28,7 @@ class StoreFiles:
     _layers: dict[str, list[Layer]] = field(default_factory=dict, compare=False, repr=False)
 
     def head(self, version: int, unique: str) -> Footer:
-        """What the head of a version says of itself.
+        """The footer of a version's head.
 
         Raises:
             FileMissingError: the version has no head.
@@ -41,7 +41,7 @@ class StoreFiles:
                 try:
                     return self.footer(name)
                 except KeyfoldError as error:
-                    # A snapshot says the same of its version, and all of it.
+                    # A snapshot has the same identity and lineage, and all rows.
                     broken = broken or error
         if broken is not None:
             raise broken
@@ -52,11 +52,11 @@ class StoreFiles:
         )
 
     def footer(self, name: FileName) -> Footer:
-        """What a file says of itself. Raises KeyfoldError."""
+        """The footer of a file. Raises KeyfoldError."""
         return self.footer_at(f"{self.folder}/{name}")
 
     def footer_at(self, path: str) -> Footer:
-        """What a file, by its path in the checkpoint, says of itself. Raises KeyfoldError."""
+        """The footer of a file, by its path in the checkpoint. Raises KeyfoldError."""
         known = self._footers.get(path)
         if known is not None:
             return known
@@ -64,14 +64,14 @@ class StoreFiles:
             return self.footer_of(file, path)
 
     def footer_of(self, file: Source, path: str) -> Footer:
-        """What an open file says of itself. Raises KeyfoldError."""
+        """The footer of an open file. Raises KeyfoldError."""
         known = self._footers.get(path)
         if known is None:
             known = self._footers[path] = read_footer(file)
         return known
 
     def layers(self, reference: Footer) -> list[Layer]:
-        """What the manifest of a reference has for it, oldest first. Raises KeyfoldError."""
+        """A reference's layers in its manifest, oldest first. Raises KeyfoldError."""
         name = self.name_of(reference)
         known = self._layers.get(name)
         if known is None:
@@ -81,16 +81,17 @@ class StoreFiles:
         return known
 
     def footer_or_none(self, name: FileName) -> Footer | None:
-        """What a file says of itself; None if it cannot be read."""
+        """The footer of a file; None if it cannot be read."""
         try:
             return self.footer(name)
         except KeyfoldError:
             return None
 
     def counts(self, snapshot: FileName) -> bool:
-        """Whether a snapshot is of the version that its name says now (docs/FORMAT.md, rule R8).
+        """Whether a snapshot counts (docs/FORMAT.md, rule R8).
 
-        One that cannot be read counts: who reads it will say what is wrong. With an id nothing is
+        A snapshot that cannot be read counts: its reader will raise the error. With an id nothing
+        is
         read.
         """
         footer = None if snapshot.id else self.footer_or_none(snapshot)
@@ -104,7 +105,7 @@ class StoreFiles:
         return True
 
     def name_of(self, footer: Footer) -> str:
-        """The name that a file's footer says it has."""
+        """The name of a file by its footer."""
         identity = footer.identity
         return str(FileName(identity.version, identity.id, footer.frame.kind))
 
@@ -113,7 +114,7 @@ class StoreFiles:
         return sum(name.kind is kind for name in self.sizes)
 
     def loadable(self, version: int, head: Footer | None) -> frozenset[int]:
-        """Versions up to `version` for which every file is there; contents are not checked.
+        """Versions up to `version` for which all files exist; contents are not checked.
 
         Ids of older versions come from the lineage of `head`, the head of `version`, and of the
         snapshots it leads to. `version` itself is left out when its head cannot be read (None).
@@ -130,9 +131,9 @@ class StoreFiles:
         return frozenset(found)
 
     def _chain(self, version: int, head: Footer | None) -> dict[int, str]:
-        """Ids of the versions that led to `version`, and its own if it has a head, by version."""
+        """Ids by version: of the lineage of `version`, and its own if it has a head."""
         if head is None or not head.identity.id:
-            # Without ids a version has one name, so the listing says it all.
+            # Without ids a version has one name, so the listing is enough.
             last = version if head else version - 1
             return {name.version: "" for name in self.sizes if not name.id and name.version <= last}
         chain = {version: head.identity.id}
@@ -146,7 +147,7 @@ class StoreFiles:
             try:
                 footer = self.footer(name)
             except KeyfoldError:
-                # Older versions need this snapshot's lineage, so for now they are not counted.
+                # Older versions need this snapshot's lineage, so they are not counted for now.
                 break
         return chain
 
@@ -154,8 +155,8 @@ class StoreFiles:
 def list_store(storage: Storage, folder: str, last: int, first: int = 0) -> StoreFiles:
     """Lists a store's folder.
 
-    Versions after `last` are left out, as they are not committed, and those before `first`:
-    HDFSBacked, which may have kept the state before a migration, gives its files the same names.
+    Versions after `last` are left out because they are not committed, and those before `first`
+    because HDFSBacked, from before a migration, uses the same file names.
     """
     sizes: dict[FileName, int] = {}
     times: dict[FileName, int | None] = {}

@@ -18,13 +18,13 @@ from keyfold.state.selection import ALL, Selection
 from keyfold.state.store_files import StoreFiles, list_store
 from keyfold.storage import Storage
 
-# How often a store is read anew because its files have changed meanwhile.
+# How often to read a store again because its files have changed meanwhile.
 _TRIES = 4
 
 
 @dataclass(frozen=True, eq=False)
 class StoreVersion:
-    """What the files of a version say, by family; families not asked for are left out."""
+    """A loaded version by family; families that were not requested are left out."""
 
     place: StorePlace
     head: Footer
@@ -44,14 +44,14 @@ class StoreVersion:
 def load(
     storage: Storage, place: StorePlace, version: int, unique: str, wanted: Selection = ALL
 ) -> StoreVersion:
-    """Loads what is wanted of a version.
+    """Loads a selection of a version.
 
-    If the files have changed meanwhile, they are listed and read anew; a snapshot that cannot be
-    used gives way to an older one with more deltas.
+    If the files have changed meanwhile, they are listed and read again. If a snapshot cannot be
+    used, an older one with more deltas is.
 
     Raises:
-        FileMissingError: a file that the version needs is not there.
-        KeyfoldError: one cannot be read.
+        FileMissingError: a file that the version needs does not exist.
+        KeyfoldError: a file cannot be read.
     """
     for left in reversed(range(_TRIES)):
         files = list_store(storage, place.folder, version)
@@ -76,7 +76,7 @@ def _load(
             except KeyfoldError as error:
                 broken = broken or error
     except KeyfoldError as error:
-        # What is wrong with the best chain says more than what the others lack.
+        # The error of the best chain is more helpful than those of the others.
         raise (broken or error) from error
     assert broken is not None  # noqa: S101 - chains yields or raises
     raise broken
@@ -114,22 +114,22 @@ def _selected(
 
 
 def _check_families(path: str, footer: Footer, kept: dict[str, Family]) -> None:
-    """Checks that families are kept as in the files before, unless they were dropped meanwhile."""
+    """Checks that families are kept as in earlier files, unless they were dropped since."""
     for name in footer.dropped:
         kept.pop(name, None)
     for family in footer.families:
         if not family.is_kept_as(kept.setdefault(family.name, family)):
             raise FileCorruptError(
-                f"Cannot read {path}: its column family {family.name} is not kept as in the files "
-                "before it. Restore the folder from a copy."
+                f"Cannot read {path}: its column family {family.name} has other encodings than in "
+                "the files before it. Restore the folder from a copy."
             )
 
 
 def _without(pieces: list[Entries], footer: Footer, step: Step) -> list[Entries]:
-    """What is left of a family that a file drops.
+    """The entries of a family that remain after a file drops it.
 
-    A file of another layout speaks for the rows alone that are taken of its partition: what another
-    one has put into the family meanwhile stays.
+    A file that a reference names drops only the rows that are taken of its partition: rows of other
+    partitions may be newer and stay.
     """
     identity = footer.identity
     if step.reference is None or identity.partitions == 0:

@@ -1,4 +1,4 @@
-"""Every store of every partition at one batch: its files, and its head or why there is none."""
+"""All stores of all partitions at one batch: files, and the head or the error of reading it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from keyfold.errors import FileCorruptError, KeyfoldError, PartitionsMismatchError
 from keyfold.format.footer import Footer, Identity
 from keyfold.format.place import StorePlace
-from keyfold.rows.partition_key import CONSTANT
+from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.store_files import StoreFiles, list_store
 from keyfold.storage import Storage
 
-# Object stores answer in tens of ms, so partitions are read side by side.
+# Object stores take tens of ms per request, so partitions are read concurrently.
 THREADS = 16
 
 
@@ -34,7 +34,7 @@ class Part:
 class Walk:
     """Reads the heads of a checkpoint's stores at one committed batch.
 
-    Files of versions before `first` are not looked at.
+    Files of versions before `first` are ignored.
     """
 
     def __init__(
@@ -47,10 +47,13 @@ class Walk:
 
     def parts(self, operator: OperatorMetadata) -> list[list[Part]]:
         """Parts of each store of an operator, in the order of the partitions."""
-        # Partition 0 first: it tells whether the others exist.
+        # Partition 0 first: it shows whether the others exist.
         first = self._parts(operator, range(1))
-        one = _only_partition_0(first)
-        others = self._parts(operator, range(1, 1 if one else self._batch.partitions(operator)))
+        heads = [part.head for store in first for part in store if part.head is not None]
+        written_for = max((it.identity.partitions for it in heads), default=0)
+        one = only_partition_0(it.partition_key for head in heads for it in head.families)
+        count = 1 if one else self._batch.partitions(operator, written_for)
+        others = self._parts(operator, range(1, count))
         return [zero + more for zero, more in zip(first, others, strict=True)]
 
     def _parts(self, operator: OperatorMetadata, partitions: Sequence[int]) -> list[list[Part]]:
@@ -97,9 +100,3 @@ class Walk:
                 f"partitions and the query has {partitions}: a rescale is unfinished. Finish it "
                 "before the query starts again."
             )
-
-
-def _only_partition_0(first: list[list[Part]]) -> bool:
-    heads = [part.head for store in first for part in store]
-    families = [it for head in heads if head is not None for it in head.families]
-    return bool(families) and all(it.partition_key == CONSTANT for it in families)

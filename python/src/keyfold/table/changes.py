@@ -1,4 +1,4 @@
-"""What differs between the states after two batches."""
+"""Differences between the states after two batches."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from keyfold.format.block import EntryType
 from keyfold.format.footer import Family, Footer
 from keyfold.format.names import FileName, Kind
 from keyfold.format.reader import read_blocks
+from keyfold.layout.layout import Shape
 from keyfold.rows.places import Flags, Ints, gather
 from keyfold.spark_log.batch import Batch
 from keyfold.state.key_order import equal_slices, repeated
 from keyfold.state.merge import Rows, rows_of
 from keyfold.state.pieces import NOTHING, Entries, concatenated, starts_of
 from keyfold.state.selection import ALL, Selection, Sieve
-from keyfold.table.layout import Shape
 from keyfold.table.source import Source, side_by_side
 
 
 class Change(Enum):
-    """How a row differs."""
+    """The kind of a difference."""
 
     INSERTED = "inserted"
     UPDATED = "updated"
@@ -34,7 +34,7 @@ class Change(Enum):
 
 
 def changed(source: Source, before: Batch, after: Batch, partition: int) -> Selection:
-    """The rows that deltas between two batches speak of; all if that cannot be told."""
+    """Selects rows that the deltas between two batches change; all rows if not known."""
     files = source.files(after, partition)
     head: Footer | None = source.head(after, partition)
     own = Selection().of_family(source.layout.family)
@@ -78,7 +78,7 @@ def entries_of(rows: Rows, file: int) -> Entries:
 
 
 def compared(before: Rows | None, after: Rows | None) -> dict[Change, tuple[Ints, Ints]]:
-    """Numbers of the rows of each kind of change, before and after."""
+    """Row numbers of each kind of change, before and after."""
     old = NOTHING if before is None else entries_of(before, 0)
     new = NOTHING if after is None else entries_of(after, 1)
     both = concatenated([old, new])
@@ -99,7 +99,7 @@ def compared(before: Rows | None, after: Rows | None) -> dict[Change, tuple[Ints
 
 
 def _same_values(entries: Entries, earlier: Ints, later: Ints) -> Flags:
-    """Whether rows have the values that others of them have."""
+    """Whether rows have the same values as other rows."""
     starts = starts_of(entries.value_lengths)
     first = starts_of(entries.value_counts)
     ends = np.concatenate(([0], np.cumsum(entries.value_lengths)))
@@ -128,13 +128,13 @@ def a_row_a_key(source: Source, batch: Batch) -> Source:
 
 
 def differences(source: Source, before: Batch, after: Batch) -> Iterator[pa.Table]:
-    """Tables of changes, which together are all of them."""
+    """The changes, as several tables."""
     old, new = source.partitions(before), source.partitions(after)
     if old == new:
         for tables in side_by_side(new, lambda it: _in_place(source, before, after, it)):
             yield from tables
         return
-    # Rows have moved from partition to partition, and each may be anywhere.
+    # A rescale has moved rows, so each may be in any partition.
     for partition in range(new):
         here = source.rows(after, partition)
         others = [source.rows(before, it) for it in range(old)]
@@ -147,7 +147,7 @@ def differences(source: Source, before: Batch, after: Batch) -> Iterator[pa.Tabl
 
 
 def _in_place(source: Source, before: Batch, after: Batch, partition: int) -> list[pa.Table]:
-    """Changes of a partition whose rows have stayed in it."""
+    """Changes of a partition whose rows have not moved to others."""
     wanted = changed(source, before, after, partition)
     old, new = source.rows(before, partition, wanted), source.rows(after, partition, wanted)
     return list(_of(source, old, new, partition))
@@ -157,7 +157,7 @@ _Found: TypeAlias = tuple[Rows, Family] | None
 
 
 def _of(source: Source, before: _Found, after: _Found, partition: int) -> Iterator[pa.Table]:
-    """Changes of a partition, each with what a row was before and is after."""
+    """Changes of a partition, each with the row before and after."""
     found = compared(before[0] if before else None, after[0] if after else None)
     for change, (old, new) in found.items():
         count = max(len(old), len(new))

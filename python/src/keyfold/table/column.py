@@ -45,7 +45,7 @@ def column_type(schema: pa.Schema, path: Sequence[str]) -> pa.DataType:
 
 
 def project(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Some columns of a table, each under the name it was asked by; raises UnknownNameError."""
+    """Some columns of a table, under the requested names; raises UnknownNameError."""
     found = {}
     for name in names:
         first, *rest = find_column(table.schema, name)
@@ -55,7 +55,7 @@ def project(table: pa.Table, names: Sequence[str]) -> pa.Table:
 
 
 def flattened(table: pa.Table) -> pa.Table:
-    """A table whose structs have become a column for each field, `key.user` and so on."""
+    """A table with a column for each field of a struct, such as `key.user`."""
     while any(pa.types.is_struct(it.type) and it.type.num_fields for it in table.schema):
         table = table.flatten()
     return table
@@ -68,6 +68,6 @@ def leaf_names(schema: pa.Schema) -> list[str]:
 
 def _unknown(schema: pa.Schema, name: str) -> UnknownNameError:
     return UnknownNameError(
-        f"Cannot find column {name!r}, or not one alone. There are: "
+        f"Cannot find column {name!r}, or more than one column has that name. There are: "
         f"{', '.join(leaf_names(schema))}."
     )

@@ -24,14 +24,14 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 
 
 def condition(where: str | pc.Expression, schema: pa.Schema) -> pc.Expression:
-    """The expression that a text stands for, such as `key.user == 42 and value.count > 3`.
+    """Parses a condition such as `key.user == 42 and value.count > 3`.
 
     It may have `and`, `or`, `not`, comparisons, `in (...)`, `is None`, columns with the fields of
-    structs behind a dot, and literals; a text is compared as what the column is.
+    structs behind a dot, and literals; a text is parsed by the column's type.
 
     Raises:
-        InvalidArgumentError: it cannot be understood.
-        UnknownNameError: it names a column that is not there.
+        InvalidArgumentError: it cannot be parsed.
+        UnknownNameError: it names an unknown column.
     """
     if isinstance(where, pc.Expression):
         return where
@@ -110,7 +110,7 @@ class _Reader:
             return pa.array([value], it)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise InvalidArgumentError(
-                f"Invalid value {value!r} in the condition {self._text!r}: it is no {it}."
+                f"Invalid value {value!r} in the condition {self._text!r}: it is not of type {it}."
             ) from error
 
     def _literal(self, node: ast.expr) -> Any:  # noqa: ANN401

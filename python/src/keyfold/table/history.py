@@ -1,4 +1,4 @@
-"""One key over the batches that are retained."""
+"""One key in all retained batches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keyfold.table.source import Source
 
 
 def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
-    """Every state that a key had, with the batch that made it; absence is a row of nulls.
+    """All states of a key, with the batch that made each; nulls if the key is absent.
 
     Raises as `StateTable.get` does.
     """
@@ -35,7 +35,7 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
             partitions, wanted = partitions_of(source, batch, stored)
             tables = [state.at(batch, it, wanted) for it in partitions]
         except (BatchNotRetainedError, FileMissingError):
-            # Retention has been here, or is just now; what comes later is there.
+            # Retention has deleted these files; those of later batches exist.
             state = _State(source)
             continue
         now = matching(source, pa.concat_tables(tables), key) if tables else _empty(source)
@@ -48,7 +48,7 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
 
 
 class _State:
-    """Rows of a key in a partition, brought from batch to batch by the deltas alone."""
+    """Rows of a key in a partition, updated from batch to batch by deltas."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -71,7 +71,7 @@ class _State:
         return source.shown(rows, family, partition)
 
     def _advanced(self, batch: Batch, partition: int, wanted: Selection) -> Entries | None:
-        """Entries so far and those of one more delta; None if that is not how it went on."""
+        """The entries so far and those of one more delta; None if that delta does not follow."""
         version, unique, entries = self._known.get(partition, (0, "", NOTHING))
         head = self._source.head(batch, partition)
         if version == 0 or not _follows(head, version, unique):

@@ -1,4 +1,4 @@
-"""One key: the partition, key group and rows that it has."""
+"""Looks up one key: its partition, key group and rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
 from keyfold.format.footer import Footer
+from keyfold.layout.layout import Shape
 from keyfold.rows.arrow import arrow_flags
 from keyfold.rows.literal import one_value
 from keyfold.rows.partition_key import NO_RULE, hash_of_values
@@ -20,17 +21,16 @@ from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import DataType, Struct
 from keyfold.spark_log.batch import Batch
 from keyfold.state.selection import Selection
-from keyfold.table.layout import Shape
 from keyfold.table.source import Source
 
 
 def stored_key(source: Source, key: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A key as the store has it, given as users see it; raises InvalidArgumentError."""
+    """The stored key of a user's key; raises InvalidArgumentError."""
     shown = source.layout.key
     unknown = [name for name in key if name not in shown.names]
     if unknown or not isinstance(key, Mapping):
         raise InvalidArgumentError(
-            f"Invalid key {key!r}: {', '.join(unknown)} is none of its columns, which are "
+            f"Invalid key {key!r}: it has no column {', '.join(unknown)}. Its columns are "
             f"{', '.join(shown.names)}."
         )
     if source.layout.shape in {Shape.MAP, Shape.TIMERS}:
@@ -41,7 +41,7 @@ def stored_key(source: Source, key: Mapping[str, Any]) -> Mapping[str, Any]:
 def partitions_of(
     source: Source, batch: Batch, key: Mapping[str, Any]
 ) -> tuple[list[int], Selection]:
-    """Partitions that can have a key as it is stored, and what to read there."""
+    """Partitions that can have a stored key, and what to read there."""
     head = source.head(batch, 0)
     family = source.family(head)
     if family is None:
@@ -65,7 +65,7 @@ def _group(head: Footer, hashed: int) -> frozenset[int]:
 
 
 def matching(source: Source, table: pa.Table, key: Mapping[str, Any]) -> pa.Table:
-    """The rows of a table whose key, as users see it, has the values given."""
+    """The rows of a table whose key, as users see it, has given values."""
     mask = _equal(table.column("key"), source.layout.key, key)
     return table.filter(arrow_flags(mask))
 

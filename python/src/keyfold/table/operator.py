@@ -10,9 +10,9 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
+from keyfold.layout.layouts import layouts
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.storage import Storage
-from keyfold.table.layouts import layouts
 from keyfold.table.scan import Scan
 from keyfold.table.source import Source, unknown
 from keyfold.table.state_table import StateTable
@@ -20,7 +20,7 @@ from keyfold.table.state_table import StateTable
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Names that are easier to remember than Spark's.
+# Short names for Spark's operators.
 ALIASES = {
     "stateStoreSave": "agg",
     "dedupe": "dedup",

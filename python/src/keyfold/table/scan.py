@@ -1,4 +1,4 @@
-"""Rows of a table, read when they are asked for."""
+"""Rows of a table, read when a method is called."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from keyfold.errors import BatchNotRetainedError, FileMissingError
+from keyfold.layout.layout import Layout, Shape
 from keyfold.spark_log.batch import Batch, find_batch, read_at
 from keyfold.table.column import find_column, flattened, project
 from keyfold.table.condition import condition
-from keyfold.table.layout import Layout, Shape
 from keyfold.table.source import Source
 from keyfold.text.html_table import html_of_arrow
 
@@ -53,8 +53,8 @@ class Scan:
             if find_batch(self.source.storage, -1).number == batch.number:
                 raise
             raise BatchNotRetainedError(
-                f"Cannot read on: the running query has removed files of batch {batch.number} "
-                "meanwhile. Begin again, or have it keep more batches "
+                f"Cannot read the other rows: the running query has removed files of batch "
+                f"{batch.number}. Start again, or let the query retain more batches "
                 "(spark.sql.streaming.minBatchesToRetain)."
             ) from error
 
@@ -135,7 +135,7 @@ def _counts_values(layout: Layout) -> bool:
 
 
 def checked_columns(layout: Layout, columns: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The columns asked for; raises UnknownNameError."""
+    """The requested columns; raises UnknownNameError."""
     for name in columns or ():
         find_column(layout.arrow, name)
     return None if columns is None else tuple(columns)

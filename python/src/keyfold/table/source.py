@@ -1,4 +1,4 @@
-"""Where a table's rows come from: the partitions of one store, loaded side by side."""
+"""Loads a table's rows: the partitions of one store, concurrently."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from keyfold.errors import FileCorruptError, UnknownNameError
 from keyfold.format.footer import Family, Footer
 from keyfold.format.place import StorePlace
-from keyfold.format.wire import MalformedError
-from keyfold.rows.partition_key import CONSTANT
+from keyfold.layout.layout import Layout
+from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.merge import Rows
@@ -24,9 +24,9 @@ from keyfold.state.selection import ALL, Selection
 from keyfold.state.store_files import StoreFiles, list_store
 from keyfold.state.version import StoreVersion, load
 from keyfold.storage import Storage
-from keyfold.table.layout import Layout
+from keyfold.wire.cursor import MalformedError
 
-# Partitions that are loaded side by side; what they hold is in memory.
+# Number of partitions that are loaded concurrently, and so are in memory.
 _AHEAD = max(2, min(4, os.cpu_count() or 1))
 
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Source:
-    """One family of one of an operator's stores. `_heads` are those that were read."""
+    """One family of one of an operator's stores. `_heads` caches heads."""
 
     storage: Storage
     operator: OperatorMetadata
@@ -52,7 +52,7 @@ class Source:
         return StorePlace(self.operator.id, partition, self.store)
 
     def unique(self, batch: Batch, partition: int) -> str:
-        """Id of the version that a batch made in a partition."""
+        """Id of a batch's version in a partition."""
         return batch.commit.id_of(self.operator.id, partition, self.layout.store)
 
     def files(self, batch: Batch, partition: int) -> StoreFiles:
@@ -60,7 +60,7 @@ class Source:
         return list_store(self.storage, self.place(partition).folder, batch.version)
 
     def head(self, batch: Batch, partition: int) -> Footer:
-        """What the head of a partition says; raises KeyfoldError."""
+        """The head of a partition; raises KeyfoldError."""
         known = self._heads.get((batch.number, partition))
         if known is None:
             unique = self.unique(batch, partition)
@@ -69,18 +69,20 @@ class Source:
         return known
 
     def family(self, head: Footer) -> Family | None:
-        """The family as a head describes it; None if the version has none."""
+        """The family in a head; None if the version does not have it."""
         return next((it for it in head.families if it.name == self.layout.family), None)
 
     def partitions(self, batch: Batch) -> int:
-        """Number of partitions that have the store; an operator without a shuffle key has one."""
+        """Number of partitions that have the store; 1 for an operator without a shuffle key.
+
+        Raises KeyfoldError.
+        """
         head = self.head(batch, 0)
-        if head.families and all(it.partition_key == CONSTANT for it in head.families):
-            return 1
-        return batch.partitions(self.operator)
+        one = only_partition_0(it.partition_key for it in head.families)
+        return 1 if one else batch.partitions(self.operator, head.identity.partitions)
 
     def load(self, batch: Batch, partition: int, wanted: Selection = ALL) -> StoreVersion:
-        """What is wanted of the family in a partition; raises KeyfoldError."""
+        """Loads a selection of the family in a partition; raises KeyfoldError."""
         own = wanted.of_family(self.layout.family)
         unique = self.unique(batch, partition)
         return load(self.storage, self.place(partition), batch.version, unique, own)
@@ -94,20 +96,20 @@ class Source:
         return None if family is None else (version.rows(family.name), family)
 
     def table(self, batch: Batch, partition: int, wanted: Selection = ALL) -> pa.Table:
-        """Rows of a partition as they are shown; raises KeyfoldError."""
+        """Rows of a partition as a table; raises KeyfoldError."""
         found = self.rows(batch, partition, wanted)
         if found is None:
             return self.layout.arrow.empty_table()
         return self.shown(*found, partition)
 
     def shown(self, rows: Rows, family: Family, partition: int) -> pa.Table:
-        """Rows as they are shown; raises FileCorruptError if they are not of the schema."""
+        """Rows as a table; raises FileCorruptError if they do not fit the schema."""
         with self.fitting(partition):
             return self.layout.table(rows, family, partition)
 
     @contextmanager
     def fitting(self, partition: int) -> Iterator[None]:
-        """Turns what does not fit the schema of the rows into a FileCorruptError."""
+        """Raises FileCorruptError if rows do not fit their schema."""
         try:
             yield
         except MalformedError as error:
@@ -123,7 +125,7 @@ class Source:
 
 
 def side_by_side(partitions: int, work: Callable[[int], T]) -> Iterator[T]:
-    """What `work` makes of each partition, ascending; some are worked on ahead."""
+    """Calls `work` for each partition, some ahead; yields the results in ascending order."""
     if partitions == 1:
         yield work(0)
         return

@@ -1,4 +1,4 @@
-"""State as a DataFrame: Spark's Python workers read the files, a partition each."""
+"""State as a DataFrame: Spark's Python workers read the files, one partition per task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def spark_frame(spark: SparkSession, scan: Scan) -> DataFrame:
-    """What a scan without a limit asks for; raises KeyfoldError if there is no head."""
+    """The rows of a scan without a limit; raises KeyfoldError if there is no head."""
     batch = find_batch(scan.source.storage, scan.batch)
     partitions = scan.source.partitions(batch)
     frame = spark.range(0, partitions, 1, partitions)
@@ -27,7 +27,7 @@ def spark_frame(spark: SparkSession, scan: Scan) -> DataFrame:
 def _reader(
     scan: Scan, batch: Batch
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    # Without the heads that were read here.
+    # Without the cached heads.
     sent = replace(scan, source=replace(scan.source, _heads={}))
 
     def read(parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,4 +1,4 @@
-"""Values of Arrow columns as those of Python, of whatever moments they are."""
+"""Values of Arrow columns as Python values, also times outside of Python's range."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 
 def to_python(column: pa.Array | pa.ChunkedArray) -> list[Any]:
-    """As `to_pylist`; a moment that Python has no date for is its number in the column's unit."""
+    """Like `to_pylist`; times outside of Python's range become numbers in the column's unit."""
     try:
         found: list[Any] = column.to_pylist()
     except (OverflowError, ValueError):

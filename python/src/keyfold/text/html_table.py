@@ -1,4 +1,4 @@
-"""Tables as HTML, everything in them escaped."""
+"""Tables as HTML, with all text escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyfold.text.arrow_values import to_python
 def html_table(
     names: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[int] = ()
 ) -> str:
-    """A `table` with a heading; the columns `right` are set flush right, as numbers are."""
+    """A `table` with a heading; the columns `right` are aligned right, for numbers."""
     body = "".join(_row("td", row, right) for row in rows)
     return f"<table><thead>{_row('th', names, right)}</thead><tbody>{body}</tbody></table>"
 

@@ -1,4 +1,4 @@
-"""JSON from files that somebody else has written."""
+"""JSON from files that Keyfold has not written."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _LIMIT = 1 << 63
 
 
 def parse_json(text: str) -> Any:  # noqa: ANN401 - JSON is anything
-    """What a text says.
+    """Parses JSON.
 
     Raises:
-        ValueError: it is not JSON, or JSON that whoever goes on with it would stumble over: nested
-            deeper than 200, a number that is none or has more than 64 bits, half a character.
+        ValueError: it is not JSON, or later code could not handle it: it is nested deeper than 200,
+        or has a number of more than 64 bits, NaN, an infinity or an unpaired surrogate.
     """
     try:
         found = json.loads(text, parse_constant=_no_number)
@@ -29,13 +29,13 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 - JSON is anything
 
 
 def _inside(it: Any) -> list[Any]:  # noqa: ANN401
-    """What a value consists of; of a text or a number, nothing."""
+    """The members of a value; none for a text or number."""
     if isinstance(it, dict):
         return [*it.keys(), *it.values()]
     if isinstance(it, list):
         return it
     if isinstance(it, str) and not it.isascii():
-        # Half a character of two is a UnicodeEncodeError, which is a ValueError.
+        # An unpaired surrogate raises UnicodeEncodeError, which is a ValueError.
         it.encode()
     if isinstance(it, int | float) and not -_LIMIT <= it < _LIMIT:
         raise ValueError("it has a number that is out of range")
@@ -43,4 +43,4 @@ def _inside(it: Any) -> list[Any]:  # noqa: ANN401
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers as readable text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def count(number: int | None) -> str:
 
 
 def size(number: int | None) -> str:
-    """Bytes in the largest unit that leaves at least 1."""
+    """A size in the largest unit in which it is at least 1."""
     if number is None:
         return "unknown"
     name, unit = unit_of(number)
@@ -21,7 +21,7 @@ def size(number: int | None) -> str:
 
 
 def unit_of(number: float) -> tuple[str, int]:
-    """The largest unit of bytes that leaves at least 1 of a number, and how many bytes it has."""
+    """The largest unit in which a size is at least 1, and its number of bytes."""
     power = 0
     while number >= 1024 ** (power + 1) and power < len(_UNITS) - 1:
         power += 1
@@ -40,7 +40,7 @@ def moment(ms: int | None) -> str:
     try:
         found = datetime.fromtimestamp(ms / 1000, tz=timezone.utc)
     except (OSError, OverflowError, ValueError):
-        # Beyond the years that a calendar has.
+        # The year is outside of the calendar's range.
         return f"{ms} ms"
     return found.strftime("%Y-%m-%d %H:%M:%S UTC")
 

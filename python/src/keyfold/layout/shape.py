@@ -1,4 +1,4 @@
-"""Rows of a map state put together by the key that their maps belong to."""
+"""Groups the rows of a map state by grouping key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyfold.state.merge import Rows
 
 
 def map_offsets(rows: Rows) -> tuple[pa.Array, pa.Array]:
-    """An order in which rows of one grouping key are together, and where each key's begin.
+    """An order that groups rows by grouping key, and the offset of each key's first row.
 
     The last offset is the number of rows. Keys are encoded `prefix:1`: length and bytes of the
     grouping key come first.

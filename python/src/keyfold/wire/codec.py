@@ -6,8 +6,8 @@ from enum import IntEnum
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.format.wire import MalformedError
-from keyfold.format.zstd_frame import most_bytes
+from keyfold.wire.cursor import MalformedError
+from keyfold.wire.zstd_frame import most_bytes
 
 
 class Codec(IntEnum):
@@ -19,7 +19,7 @@ class Codec(IntEnum):
 
 
 _NAMES = {Codec.ZSTD: "zstd", Codec.LZ4: "lz4_raw"}
-# LZ4 adds at most 255 bytes of match for each byte of length.
+# LZ4 gives at most 255 bytes for each stored byte.
 _LZ4_EXPANSION = 255
 # Lengths are below 2 GiB.
 MOST_BYTES = (1 << 31) - 1
@@ -35,11 +35,9 @@ def codec_of(code: int) -> Codec:
 
 def decompress(stored: bytes, raw_length: int, codec: Codec) -> bytes:
     """The raw bytes; raises MalformedError if they are not `raw_length` bytes."""
-    # Before that many bytes are allocated.
+    # Checked before that many bytes are allocated.
     if raw_length > min(_most(stored, codec), MOST_BYTES):
-        raise MalformedError(
-            f"{len(stored)} stored bytes cannot hold the {raw_length} raw bytes it says"
-        )
+        raise MalformedError(f"{len(stored)} stored bytes cannot give {raw_length} raw bytes")
     if codec is Codec.NONE:
         if raw_length != len(stored):
             raise MalformedError(f"raw length {raw_length} differs from {len(stored)} stored")
@@ -48,15 +46,15 @@ def decompress(stored: bytes, raw_length: int, codec: Codec) -> bytes:
         raw = _decompress(stored, raw_length, codec)
     except (OSError, pa.ArrowException) as error:
         raise MalformedError(f"it cannot be decompressed: {error}") from error
-    # LZ4 fills less than it is given without saying so, and the rest is whatever was in memory.
-    # Nothing less must be enough.
+    # LZ4 may fill less of the buffer and report no error: the rest would be old memory. So a
+    # decoding with one byte less must fail.
     if codec is Codec.LZ4 and raw_length > 0 and _fits(stored, raw_length - 1, codec):
-        raise MalformedError(f"it holds less than the {raw_length} raw bytes it says")
+        raise MalformedError(f"it has fewer than {raw_length} raw bytes")
     return raw
 
 
 def _most(stored: bytes, codec: Codec) -> int:
-    """The most bytes that can come out."""
+    """The largest number of bytes that decompression can give."""
     if codec is Codec.ZSTD:
         return most_bytes(stored)
     return len(stored) * (_LZ4_EXPANSION if codec is Codec.LZ4 else 1)

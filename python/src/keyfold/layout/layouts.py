@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from keyfold.format.place import DEFAULT_STORE
+from keyfold.layout.layout import Layout, Shape
 from keyfold.rows.avro_row import AvroRows
 from keyfold.schema.data_type import Struct
 from keyfold.schema.schema_file import DEFAULT_FAMILY
 from keyfold.schema.state_schema import StateSchema, read_state_schema
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.storage import Storage
-from keyfold.table.layout import Layout, Shape
 
 _JOIN_VALUES = re.compile(r"(left|right)-(?:keyWithIndexToValue|keyWithTsToValues)")
 _SHAPES = {
@@ -25,11 +25,11 @@ _TIMERS = "timers"
 
 
 def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
-    """The tables of an operator: what its users know first, then what Spark keeps for itself.
+    """The tables of an operator: first those of its users, then Spark's internal ones.
 
     Raises:
-        FileMissingError: a schema file is not there.
-        CheckpointDamagedError: one cannot be understood.
+        FileMissingError: a schema file does not exist.
+        CheckpointDamagedError: a schema file cannot be parsed.
     """
     found: list[Layout] = []
     shapes = {name: _SHAPES.get(kind, Shape.ROWS) for name, kind in operator.variables}
@@ -38,7 +38,7 @@ def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
         for family in schema.families:
             name = family if store.name == DEFAULT_STORE else store.name
             if operator.variables and family == DEFAULT_FAMILY:
-                # Spark registers it and keeps nothing there.
+                # Spark registers it but has no rows in it.
                 continue
             found += _of_family(schema, number, family, name, shapes)
     return sorted(found, key=lambda it: (it.name in _hidden(found), it.name))

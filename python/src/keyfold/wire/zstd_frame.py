@@ -1,8 +1,8 @@
-"""What a Zstandard frame can hold, whatever its header promises (RFC 8878, section 3.1.1)."""
+"""The largest size that a Zstandard frame can have (RFC 8878, section 3.1.1)."""
 
 from __future__ import annotations
 
-from keyfold.format.wire import MalformedError
+from keyfold.wire.cursor import MalformedError
 
 _MAGIC = b"\x28\xb5\x2f\xfd"
 _MOST_OF_BLOCK = 128 * 1024
@@ -10,7 +10,7 @@ _RUN, _COMPRESSED = 1, 2
 
 
 def most_bytes(frame: bytes) -> int:
-    """The most bytes that come out of a frame, from the headers of its blocks.
+    """The largest decompressed size of a frame, computed from the headers of its blocks.
 
     Raises:
         MalformedError: the bytes are not one frame.

@@ -1,4 +1,4 @@
-"""How the rows of a column family are shown: as Spark's `statestore` source shows them."""
+"""Presents the rows of a column family as Spark's `statestore` source does."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.format.footer import Family
+from keyfold.layout.shape import map_offsets
 from keyfold.rows.arrow import arrow_ints, arrow_offsets
 from keyfold.rows.avro_row import AvroRows
 from keyfold.rows.keys import key_columns
@@ -17,13 +18,12 @@ from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import Atomic, DataType, Struct
 from keyfold.schema.schema_file import FamilySchema
 from keyfold.state.merge import Rows
-from keyfold.table.shape import map_offsets
 
 _AVRO = "avro"
 
 
 class Shape(Enum):
-    """What a family holds, to its users."""
+    """What users see in a family."""
 
     ROWS = "rows"
     LIST = "list"
@@ -34,7 +34,7 @@ class Shape(Enum):
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a table and how they are made of rows.
+    """The columns of a table, and how to make them from rows.
 
     `name` is what users call it; `store` the number of the operator's store that has `family`.
     Lists and maps have a row for each element if `flat`, else one for each key. `listed` shows
@@ -53,7 +53,7 @@ class Layout:
 
     @property
     def key(self) -> Struct:
-        """The key as it is shown."""
+        """The type of the key column."""
         key = self.schema.key
         match self.shape:
             case Shape.MAP | Shape.TIMERS:
@@ -88,7 +88,7 @@ class Layout:
         return pa.schema([*fields, pa.field("partition_id", pa.int32())])
 
     def table(self, rows: Rows, family: Family, partition: int) -> pa.Table:
-        """Rows as they are shown; raises MalformedError if they are not of the schema."""
+        """Rows as a table; raises MalformedError if they do not fit the schema."""
         key = self.key_array(rows, family)
         values = self.value_array(rows, family)
         counts = rows.counts
@@ -119,7 +119,7 @@ class Layout:
         return pa.Table.from_arrays([*columns, where], schema=self.arrow)
 
     def key_array(self, rows: Rows, family: Family) -> pa.Array:
-        """The keys as they are stored, a struct each."""
+        """The stored keys, one struct each."""
         data, encoding, it = rows.key_data, family.key_encoding, self.schema.key
         if family.row_encoding == _AVRO and self.avro_keys is not None:
             return self.avro_keys.keys(data, rows.keys, rows.key_sizes, encoding)
@@ -139,7 +139,7 @@ class Layout:
 
     @property
     def _value(self) -> Struct:
-        """The value as it is shown: a join's side without the mark that it has been matched."""
+        """The value column; a join's side is shown without its `matched` flag."""
         value = self.schema.value
         last: DataType = value[-1] if value.fields else Atomic("void")
         if (

@@ -6,30 +6,30 @@ import struct
 
 
 class MalformedError(ValueError):
-    """Bytes are not what the format says; the caller knows the file and turns it into its error."""
+    """Bytes that violate the format. The caller, who knows the file, raises its error instead."""
 
 
 class ChecksumError(MalformedError):
-    """Bytes are not those that were written."""
+    """A checksum does not match."""
 
 
 class CutOffError(MalformedError):
-    """A file ends too early, or goes on after its end."""
+    """A file is too short or too long."""
 
 
 class MisplacedError(MalformedError):
-    """A file is not the one that its name says."""
+    """A file's identity and its name differ."""
 
 
 class LineageError(MalformedError):
-    """A version builds on what it cannot build on."""
+    """A lineage is invalid."""
 
 
 class Cursor:
     """A position in bytes that never reads past their end.
 
-    Every method raises `MalformedError`, naming `what` is read, when the bytes at hand are fewer
-    than asked; nothing is allocated before that check.
+    Every method raises `MalformedError`, which names `what`, if too few bytes are left; nothing is
+    allocated before that check.
     """
 
     def __init__(self, data: bytes, what: str) -> None:

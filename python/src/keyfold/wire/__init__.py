@@ -1,0 +1,4 @@
+"""The bytes of the format: bounded reading of integers and strings, and codecs.
+
+Imports: nothing.
+"""
