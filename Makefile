@@ -103,7 +103,7 @@ soak-queries: setup $(TEST_CLASSES) ## a query of each kind for 20 minutes, and 
 		$(CURDIR)/$(BIN)/python -m soak $(SECONDS) $(CURDIR)/soak-out/queries.csv
 	$(BIN)/python integration-tests/soak/draw.py soak-out/queries.csv soak-out/queries.svg
 
-fuzz: $(VENV)/ready ## files that lie, against both readers, an hour each; SECONDS=60, SEED= repeats
+fuzz: $(VENV)/ready ## invalid files, against both readers, an hour each; SECONDS=60, SEED= repeats
 	$(if $(SEED),,FOR_SECONDS=$$(($(SECONDS) / 4))) SEED=$(SEED) build/sbt 'core/testOnly *LyingFilesSuite'
 	$(if $(SEED),,FOR_SECONDS=$$(($(SECONDS) / 3))) SEED=$(SEED) \
 		$(BIN)/python -m pytest -s --timeout 0 python/tests/fuzz
