@@ -61,7 +61,7 @@ def test_an_edited_offset_log_does_not_make_a_checkpoint_keyfolds(
     checkpoint = run(session_of(spark, provider, 1), tmp_path, by_word, WORDS)
     offsets = checkpoint / "offsets" / "0"
     offsets.write_text(offsets.read_text().replace(provider, PROVIDER_CLASS))
-    (checkpoint / "offsets" / ".0.crc").unlink()
+    (checkpoint / "offsets" / ".0.crc").unlink(missing_ok=True)
     with pytest.raises(StreamingQueryException) as caught:
         run(spark, tmp_path, by_word, WORDS)
     said = str(caught.value)

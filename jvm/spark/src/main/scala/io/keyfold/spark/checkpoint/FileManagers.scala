@@ -3,7 +3,7 @@ package io.keyfold.spark.checkpoint
 import io.keyfold.spark.conf.KeyfoldConf
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.local.LocalFs
-import org.apache.hadoop.fs.{LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{FileSystem, FsConstants, LocalFileSystem, Path}
 import org.apache.spark.sql.keyfold.SparkShim
 
 /** The checkpoint file manager for a path, by what its file system is. */
@@ -16,20 +16,26 @@ object FileManagers {
 
   /** Keyfold's for local disks; otherwise Spark's own choice. */
   def of(path: Path, conf: Configuration): SparkShim.CheckpointFileManager =
-    path.getFileSystem(conf) match {
-      case local: LocalFileSystem if isPlain(local, conf) =>
-        new LocalFileManager(path, local, KeyfoldConf.filesForced(conf.get))
-      case _ =>
-        val own = new Configuration(conf)
-        own.unset(SparkShim.FileManagerKey)
-        SparkShim.checkpointFileManager(path, own)
+    if (isLocalDisk(path, conf)) {
+      val local = new LocalFileSystem
+      local.initialize(FsConstants.LOCAL_FS_URI, conf)
+      new LocalFileManager(path, local, KeyfoldConf.filesForced(conf.get))
+    } else {
+      val own = new Configuration(conf)
+      own.unset(SparkShim.FileManagerKey)
+      SparkShim.checkpointFileManager(path, own)
     }
 
-  /** Whether nobody has put a file system of their own in its place. */
-  private def isPlain(local: LocalFileSystem, conf: Configuration): Boolean =
-    local.getClass == classOf[LocalFileSystem] &&
-      local.getRawFileSystem.getClass == classOf[RawLocalFileSystem] &&
-      conf.get("fs.AbstractFileSystem.file.impl", classOf[LocalFs].getName) == classOf[
-        LocalFs
-      ].getName
+  /** Whether the path is of a local disk and no settings put another file system in its place. The
+    * file system itself does not tell: Hive's jars, which PySpark has, bring one for `file:`.
+    */
+  private def isLocalDisk(path: Path, conf: Configuration): Boolean = {
+    val scheme =
+      Option(path.toUri.getScheme).getOrElse(FileSystem.getDefaultUri(conf).getScheme)
+    def is(key: String, expected: Class[_]) =
+      conf.get(key, expected.getName) == expected.getName
+    scheme == FsConstants.LOCAL_FS_URI.getScheme &&
+    is("fs.file.impl", classOf[LocalFileSystem]) &&
+    is("fs.AbstractFileSystem.file.impl", classOf[LocalFs])
+  }
 }
