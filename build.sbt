@@ -20,6 +20,21 @@ val testing = Seq(
   "com.lihaoyi" %% "ujson" % "4.1.0" % Test
 )
 
+// Hadoop's client for S3 as Spark's Hadoop has it, with the modules of Amazon's SDK that it uses
+// instead of the bundle of all (600 MB). What else they need comes with Spark.
+val s3Client = Seq(
+  "org.apache.hadoop" % "hadoop-aws" % "3.5.0" % Test,
+  "software.amazon.s3.analyticsaccelerator" % "analyticsaccelerator-s3" % "1.3.1" % Test
+).map(_.intransitive()) ++
+  Seq("s3", "s3-transfer-manager", "sts", "apache-client").map { module =>
+    ("software.amazon.awssdk" % module % "2.35.4" % Test).excludeAll(
+      ExclusionRule("io.netty"),
+      ExclusionRule("org.slf4j"),
+      ExclusionRule("com.fasterxml.jackson.core"),
+      ExclusionRule("software.amazon.awssdk", "netty-nio-client")
+    )
+  }
+
 // What Spark's own launcher opens to itself on JDK 17.
 val sparkJavaOptions = Seq(
   "java.base/java.lang",
@@ -89,7 +104,7 @@ lazy val spark = (project in file("jvm/spark"))
       IO.copyFile((ThisBuild / baseDirectory).value / "VERSION", version)
       Seq(version)
     }.taskValue,
-    libraryDependencies ++= testing ++ Seq(
+    libraryDependencies ++= testing ++ s3Client ++ Seq(
       "org.apache.spark" %% "spark-sql" % line.spark % Provided
     ),
     // One jar for users: core has no dependency that Spark lacks, so nothing needs shading.

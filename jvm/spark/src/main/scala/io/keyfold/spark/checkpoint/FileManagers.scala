@@ -14,17 +14,27 @@ object FileManagers {
     if (conf.get(SparkShim.FileManagerKey) == null) of(path, conf)
     else SparkShim.checkpointFileManager(path, conf)
 
-  /** Keyfold's for local disks; otherwise Spark's own choice. */
+  /** Keyfold's for local disks and for object stores that show a file when it is closed; otherwise
+    * Spark's own choice.
+    */
   def of(path: Path, conf: Configuration): SparkShim.CheckpointFileManager =
     if (isLocalDisk(path, conf)) {
       val local = new LocalFileSystem
       local.initialize(FsConstants.LOCAL_FS_URI, conf)
       new LocalFileManager(path, local, KeyfoldConf.filesForced(conf.get))
     } else {
-      val own = new Configuration(conf)
-      own.unset(SparkShim.FileManagerKey)
-      SparkShim.checkpointFileManager(path, own)
+      val fileSystem = path.getFileSystem(conf)
+      if (fileSystem.hasPathCapability(path, ObjectFileManager.Capability)) {
+        val conditional = ConditionalWrites.of(fileSystem, path)
+        new ObjectFileManager(path, fileSystem, conditional, sparks(path, conf))
+      } else sparks(path, conf)
     }
+
+  private def sparks(path: Path, conf: Configuration) = {
+    val own = new Configuration(conf)
+    own.unset(SparkShim.FileManagerKey)
+    SparkShim.checkpointFileManager(path, own)
+  }
 
   /** Whether the path is of a local disk and no settings put another file system in its place. The
     * file system itself does not tell: Hive's jars, which PySpark has, bring one for `file:`.

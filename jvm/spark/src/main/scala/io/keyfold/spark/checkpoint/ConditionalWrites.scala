@@ -1,0 +1,120 @@
+package io.keyfold.spark.checkpoint
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.{Collections, UUID, WeakHashMap}
+import java.util.concurrent.atomic.AtomicReference
+
+import scala.util.Random
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, Path}
+import org.slf4j.LoggerFactory
+
+/** Creates objects by PUTs that a store refuses if the object exists.
+  *
+  * Each carries a token of its own: an answer may be lost, and the request that is sent again is
+  * then refused because of the first. Equal bytes would not tell whose object it is.
+  *
+  * A client that can send the condition does not prove that the store honours it. So the first
+  * object is sent twice: the second must be refused.
+  */
+private[checkpoint] final class ConditionalWrites private (
+    fileSystem: FileSystem,
+    honoured: AtomicReference[Option[Boolean]]
+) {
+  import ConditionalWrites._
+
+  /** Whether the store has been seen to refuse. */
+  def areHonoured: Boolean = honoured.get.contains(true)
+
+  /** Whether the store has been seen to replace an object in spite of the condition. */
+  def areIgnored: Boolean = honoured.get.contains(false)
+
+  /** Creates an object.
+    *
+    * @throws org.apache.hadoop.fs.FileAlreadyExistsException
+    *   if it exists
+    * @throws java.io.IOException
+    *   if it could not be written; it may exist then
+    */
+  def create(path: Path, bytes: Array[Byte]): Unit = {
+    if (!areHonoured && fileSystem.exists(path)) throw exists(path, null)
+    val token = UUID.randomUUID.toString
+    create(path, bytes, token, Attempts)
+    if (honoured.get.isEmpty) prove(path, bytes, token)
+  }
+
+  private def create(path: Path, bytes: Array[Byte], token: String, attempts: Int): Unit =
+    try put(path, bytes, token)
+    catch {
+      case e if isRefusal(e)                  => if (!isMine(path, token)) throw exists(path, e)
+      case e if isConflict(e) && attempts > 1 =>
+        Thread.sleep(Random.between(PauseMs, 2 * PauseMs))
+        create(path, bytes, token, attempts - 1)
+    }
+
+  /** The same bytes and token again: it does no harm where the store ignores the condition. */
+  private def prove(path: Path, bytes: Array[Byte], token: String): Unit =
+    try {
+      put(path, bytes, token)
+      honoured.set(Some(false))
+      log.warn(
+        "{} replaces objects in spite of If-None-Match. Two drivers that run one query there may " +
+          "both go on; files are written as Spark writes them. Never start a query twice there, or " +
+          "use a store that honours conditional writes.",
+        fileSystem.getUri
+      )
+    } catch {
+      case e if isRefusal(e) => honoured.set(Some(true))
+      case NonFatal(e)       =>
+        log.warn(s"Cannot find out whether ${fileSystem.getUri} honours conditional writes", e)
+    }
+
+  private def put(path: Path, bytes: Array[Byte], token: String): Unit = {
+    val header = s"fs.s3a.create.header.$TokenHeader"
+    val out = ObjectFileManager.put(fileSystem, path, Capability -> "true", header -> token)
+    out.write(bytes)
+    out.close()
+  }
+
+  private def isMine(path: Path, token: String) = {
+    val found = fileSystem.getXAttr(path, s"header.$TokenHeader")
+    found != null && new String(found, UTF_8) == token
+  }
+
+  private def exists(path: Path, cause: Throwable) = {
+    val e = new FileAlreadyExistsException(s"Cannot create $path: it exists already")
+    e.initCause(cause)
+    e
+  }
+}
+
+private[checkpoint] object ConditionalWrites {
+  private val log = LoggerFactory.getLogger(classOf[ConditionalWrites])
+
+  /** The option of a file system that writes an object only if there is none. */
+  val Capability = "fs.option.create.conditional.overwrite"
+
+  private val TokenHeader = "keyfold-writer"
+  private val Attempts = 10
+  private val PauseMs = 50L
+
+  private val known =
+    Collections.synchronizedMap(new WeakHashMap[FileSystem, AtomicReference[Option[Boolean]]])
+
+  /** None if the file system cannot send the condition. What is known of its store holds for all
+    * that use it.
+    */
+  def of(fileSystem: FileSystem, path: Path): Option[ConditionalWrites] =
+    Option.when(fileSystem.hasPathCapability(path, Capability)) {
+      val honoured = known.computeIfAbsent(fileSystem, _ => new AtomicReference(None))
+      new ConditionalWrites(fileSystem, honoured)
+    }
+
+  /** S3A's exception for status 412, by name: its jar is not there unless the user has it. */
+  private def isRefusal(e: Throwable) = e.getClass.getSimpleName == "RemoteFileChangedException"
+
+  /** Status 409: another request for the object is under way. */
+  private def isConflict(e: Throwable) =
+    e.getMessage != null && e.getMessage.contains("ConditionalRequestConflict")
+}

@@ -1,0 +1,151 @@
+package io.keyfold.spark.checkpoint
+
+import java.io.{ByteArrayOutputStream, IOException}
+import java.util.Collections
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.hadoop.fs.{
+  FSDataInputStream,
+  FSDataOutputStream,
+  FSDataOutputStreamBuilder,
+  FileStatus,
+  FileSystem,
+  Path,
+  PathFilter
+}
+import org.apache.spark.sql.keyfold.SparkShim
+
+/** Checkpoint files of an object store: one PUT a file, whole when it is visible, and no rename.
+  *
+  * A file that is not to replace another is written by a conditional PUT, so that of two writers
+  * one is refused. That also makes it safe to answer `exists` from memory for the next entry of one
+  * of Spark's logs: whoever asks then creates it, and the store decides.
+  *
+  * @param conditional
+  *   writes what must not replace an object, if the file system can
+  * @param sparks
+  *   writes it if not
+  */
+private[checkpoint] final class ObjectFileManager(
+    path: Path,
+    fileSystem: FileSystem,
+    conditional: Option[ConditionalWrites],
+    sparks: => SparkShim.CheckpointFileManager
+) extends SparkShim.CheckpointFileManager
+    with KnownFiles {
+
+  /** For each folder that was listed, the highest number that is the name of a file. */
+  private val highest = new ConcurrentHashMap[Path, java.lang.Long]
+
+  override def createAtomic(path: Path, overwriteIfPossible: Boolean): SparkShim.CancellableStream =
+    if (overwriteIfPossible) new ObjectOutput(ObjectFileManager.put(fileSystem, path))
+    else
+      conditional
+        .filterNot(_.areIgnored)
+        .fold(sparks.createAtomic(path, overwriteIfPossible))(new ConditionalOutput(path, _))
+
+  override def open(path: Path): FSDataInputStream = fileSystem.open(path)
+
+  override def openFile(path: Path, length: Long): FSDataInputStream =
+    fileSystem.openFile(path).optLong("fs.option.openfile.length", length).build().get
+
+  override def list(path: Path, filter: PathFilter): Array[FileStatus] = {
+    val found = fileSystem.listStatus(path)
+    val numbers = found.filter(_.isFile).flatMap(it => number(it.getPath))
+    highest.put(path, numbers.maxOption.getOrElse(-1L): Long)
+    found.filter(it => filter.accept(it.getPath))
+  }
+
+  override def mkdirs(path: Path): Unit = {
+    fileSystem.mkdirs(path)
+    ()
+  }
+
+  override def exists(path: Path): Boolean = !isNext(path) && fileSystem.exists(path)
+
+  /** Whether it would be a new entry of a log whose entries are known. */
+  private def isNext(path: Path) = number(path).exists { it =>
+    val known = highest.get(path.getParent)
+    known != null && it > known && conditional.exists(_.areHonoured)
+  }
+
+  override def delete(path: Path): Unit =
+    if (number(path).exists(isKnown(path, _))) deleteFile(path)
+    else {
+      fileSystem.delete(path, true)
+      ()
+    }
+
+  private def isKnown(path: Path, number: Long) = {
+    val known = highest.get(path.getParent)
+    known != null && number <= known
+  }
+
+  override def deleteFile(path: Path): Unit = {
+    val bulk = fileSystem.createBulkDelete(path.getParent)
+    try
+      bulk.bulkDelete(Collections.singleton(path)).forEach { failed =>
+        throw new IOException(s"Cannot delete ${failed.getKey}: ${failed.getValue}")
+      }
+    finally bulk.close()
+  }
+
+  override def isLocal: Boolean = false
+
+  override def createCheckpointDirectory(): Path = {
+    mkdirs(path)
+    fileSystem.makeQualified(path)
+  }
+
+  private def number(path: Path): Option[Long] = path.getName.toLongOption.filter(_ >= 0)
+
+  private final class ConditionalOutput(
+      path: Path,
+      writes: ConditionalWrites,
+      bytes: ByteArrayOutputStream
+  ) extends SparkShim.CancellableStream(bytes) {
+    def this(path: Path, writes: ConditionalWrites) =
+      this(path, writes, new ByteArrayOutputStream)
+
+    private var ended = false
+
+    override def close(): Unit = synchronized {
+      if (!ended) {
+        ended = true
+        writes.create(path, bytes.toByteArray)
+        number(path).foreach { it =>
+          highest.computeIfPresent(path.getParent, (_, known) => math.max(known, it))
+        }
+      }
+    }
+
+    override def cancel(): Unit = synchronized { ended = true }
+  }
+}
+
+private[checkpoint] object ObjectFileManager {
+
+  /** What a file system must be capable of for this manager. */
+  val Capability = "fs.s3a.create.performance"
+
+  /** Begins a PUT that looks for nothing before it.
+    *
+    * @param options
+    *   further ones that the file system must know
+    */
+  def put(fileSystem: FileSystem, path: Path, options: (String, String)*): FSDataOutputStream = {
+    val builder: FSDataOutputStreamBuilder[_ <: FSDataOutputStream, _] = fileSystem.createFile(path)
+    builder.overwrite(true)
+    builder.must(Capability, true)
+    options.foreach { case (key, value) => builder.must(key, value) }
+    builder.build()
+  }
+}
+
+private final class ObjectOutput(out: FSDataOutputStream) extends SparkShim.CancellableStream(out) {
+
+  override def cancel(): Unit = {
+    out.abort()
+    ()
+  }
+}
