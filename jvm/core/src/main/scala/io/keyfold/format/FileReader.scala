@@ -127,6 +127,8 @@ object FileReader {
     *   and `kind`: as the file's name says
     * @param tail
     *   bytes to fetch with the trailer, so that the footer and small blocks need no further request
+    * @param length
+    *   of the file in bytes, if a listing gave it
     * @throws java.io.FileNotFoundException
     *   if the file does not exist
     */
@@ -135,9 +137,10 @@ object FileReader {
       path: String,
       version: VersionId,
       kind: FileKind,
-      tail: Int = TailCachedReader.Tail
+      tail: Int = TailCachedReader.Tail,
+      length: Option[Long] = None
   ): FileReader = {
-    val blob = blobs.open(path)
+    val blob = length.fold(blobs.open(path))(blobs.open(path, _))
     try open(new TailCachedReader(blob, tail), blobs.describe(path), version, kind)
     catch {
       case NonFatal(e) =>

@@ -2,6 +2,8 @@ package io.keyfold.io
 
 import java.io.OutputStream
 
+import scala.annotation.unused
+
 /** Files below one root (a checkpoint's `state` folder), named by relative path with `/`.
   *
   * Guarantees that Keyfold relies on; `BlobStoreSuiteBase` tests each for every implementation:
@@ -33,6 +35,14 @@ trait BlobStore extends AutoCloseable {
     *   if it does not exist
     */
   def open(path: String): BlobReader
+
+  /** Opens a file with a length that a listing gave, so that the file system need not be asked for
+    * it. If that is not, or no longer, the length of the file, reads may fail or give less.
+    *
+    * @throws java.io.FileNotFoundException
+    *   if it does not exist: now or when it is first read
+    */
+  def open(path: String, @unused length: Long): BlobReader = open(path)
 
   def exists(path: String): Boolean
 

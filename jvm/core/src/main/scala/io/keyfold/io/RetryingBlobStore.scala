@@ -40,6 +40,9 @@ final class RetryingBlobStore(
   override def open(path: String): BlobReader =
     new RetryingReader(path, retrying("open", path)(inner.open(path)))
 
+  override def open(path: String, length: Long): BlobReader =
+    new RetryingReader(path, retrying("open", path)(inner.open(path, length)))
+
   override def exists(path: String): Boolean = retrying("look for", path)(inner.exists(path))
 
   override def lengths(folder: String): Map[String, Long] =

@@ -38,7 +38,7 @@ class FaultSuite extends AnyFunSuite {
   test("a question for a file that fails does not say that it is not there (fault 10)") {
     val fixture = new StoreFixture
     fixture.commitMaintained(8)
-    fixture.faults.plan.fail(Failure.Before)(_.what == "exists")
+    fixture.faults.plan.fail(Failure.Before)(call => call.what == "exists" || call.what == "list")
     val error = intercept[IOException](fixture.loaded(8))
     assert(error.getMessage.contains("injected: exists"))
     fixture.faults.plan.clear()

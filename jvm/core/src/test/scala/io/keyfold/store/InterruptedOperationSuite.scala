@@ -149,7 +149,7 @@ private object InterruptedOperationSuite {
 
   private val loading = new Operation(
     "load and commit",
-    ids => Seq("open", "read", "close", "exists") ++ written(ids).filter(_ == "write"),
+    ids => Seq("list", "open", "read", "close") ++ written(ids),
     1L to 4L,
     5
   )({ h =>
@@ -181,7 +181,7 @@ private object InterruptedOperationSuite {
 
   private val load = new Operation(
     "load",
-    _ => Seq("open", "read", "close", "exists"),
+    _ => Seq("list", "open", "read", "close"),
     1L to 5L,
     6
   )(_.commitMaintained(1 to 5))({ h =>

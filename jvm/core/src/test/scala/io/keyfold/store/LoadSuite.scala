@@ -1,7 +1,7 @@
 package io.keyfold.store
 
 import io.keyfold.model.VersionId
-import io.keyfold.testkit.{FileCall, Gate, Running}
+import io.keyfold.testkit.{Failure, FileCall, Gate, Running}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What a load from files does to others that use the same store: nothing, but to those who want
@@ -103,18 +103,18 @@ class LoadSuite extends AnyFunSuite {
   test("when the load of one fails, the next in line loads for itself") {
     val fixture = sixVersions()
     val store = fixture.open()
-    val gate = holdOpen(fixture, "6.delta")
+    val plan = fixture.faults.plan
+    val gate = plan.hold(_.what == "list")
     val first = new Running(store.read(VersionId(6)))
     gate.awaitArrival()
     val second = new Running(store.begin(VersionId(6)))
     second.awaitBlocked()
-    val whole = fixture.blobs.bytes(fixture.path("6.delta"))
-    fixture.blobs.remove(fixture.path("6.delta"))
-    val again = holdOpen(fixture, "6.delta")
+    plan.fail(Failure.Before)(_ == FileCall("open", fixture.path("6.delta")))
+    val again = plan.hold(_.what == "list")
     gate.open()
     intercept[Exception](first.result())
     again.awaitArrival()
-    fixture.blobs.put(fixture.path("6.delta"), whole)
+    plan.clear()
     again.open()
     assert(rows(second.result()) == expected(6))
   }

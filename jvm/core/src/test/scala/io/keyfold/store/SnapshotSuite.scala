@@ -3,6 +3,7 @@ package io.keyfold.store
 import io.keyfold.errors.{CorruptFile, UnreadableVersion}
 import io.keyfold.model.VersionId
 import io.keyfold.store.file.SnapshotRepair
+import io.keyfold.testkit.FileCall
 import org.scalatest.funsuite.AnyFunSuite
 
 /** When snapshots are written, what stands in for one that cannot be read, and versions that begin
@@ -79,11 +80,11 @@ class SnapshotSuite extends AnyFunSuite {
   test("a snapshot is tried as often as is set before an older one is taken") {
     val fixture = damaged("6.snapshot")
     def opensWith(tries: Int) = {
-      fixture.blobs.counts.reset()
+      fixture.faults.plan.clear()
       fixture.open(repairing(SnapshotRepair(enabled = true, tries, 500))).read(VersionId(8))
-      fixture.blobs.counts.opens
+      fixture.faults.plan.calls.count(_ == FileCall("open", fixture.path("6.snapshot")))
     }
-    assert(opensWith(3) == opensWith(1) + 2)
+    assert(opensWith(3) == 3 * opensWith(1))
   }
 
   test("a version that begins anew has its own rows only, as a snapshot without a delta") {

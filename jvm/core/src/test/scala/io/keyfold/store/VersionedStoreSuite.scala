@@ -6,7 +6,9 @@ import java.util.concurrent.atomic.AtomicReference
 
 import io.keyfold.errors.{FamilyMismatch, MissingFile, OutOfOrder}
 import io.keyfold.format.{Ancestor, FileKind, FileReader}
+import io.keyfold.io.BlobStore
 import io.keyfold.model.VersionId
+import io.keyfold.testkit.{LaggingBlobStore, MemoryBlobStore}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The life of versions in one store, without damage; see [[BadInputSuite]] for that. */
@@ -134,14 +136,55 @@ class VersionedStoreSuite extends AnyFunSuite {
     assert(counts.opens == 0 && counts.exists == 0 && counts.lists == 0)
   }
 
-  test("neither load nor commit lists a folder (fault 10)") {
+  test("a load opens each file of its chain once, after one listing; a commit asks for nothing") {
     val fixture = new StoreFixture
-    fixture.commitVersions(4)
-    fixture.blobs.counts.reset()
+    fixture.commitVersions(10)
     val store = fixture.open()
-    fixture.commit(store, 4, "b" -> "2")
-    assert(fixture.blobs.counts.opens > 0)
-    assert(fixture.blobs.counts.lists == 0)
+    val counts = fixture.blobs.counts
+    counts.reset()
+    store.read(VersionId(10)).release()
+    // The head is opened to find the others, and again to read its rows.
+    assert((counts.lists, counts.opens, counts.exists) == ((1, 11, 0)))
+    counts.reset()
+    val txn = store.begin(VersionId(10))
+    put(txn, "b", "2")
+    txn.commit("id")
+    assert((counts.lists, counts.opens, counts.exists, counts.writes) == ((0, 0, 0, 1)))
+  }
+
+  private def listingsOf(
+      fixture: StoreFixture
+  ): Seq[(String, Map[String, Long] => Map[String, Long])] = {
+    val before = fixture.blobs.lengths(fixture.location.folder)
+    Seq(
+      "is empty" -> (_ => Map.empty),
+      "lacks snapshots" -> (_.filterNot(_._1.endsWith("snapshot"))),
+      "lacks deltas" -> (_.filterNot(_._1.endsWith("delta"))),
+      "has other lengths" -> (_.map { case (name, length) => name -> (length - 1) }),
+      "has larger lengths" -> (_.map { case (name, length) => name -> (length + 1000) }),
+      "has what is not there" -> (_ ++ Seq("8.snapshot" -> 100L, "7.reference" -> 5L)),
+      "is of before" -> (_ => before)
+    )
+  }
+
+  for (i <- 0 to 6) {
+    val name = listingsOf(new StoreFixture)(i)._1
+    test(s"a load gives the version though the listing $name (fault 10)") {
+      val all = new MemoryBlobStore
+      val plain = new StoreFixture(all)
+      plain.commitMaintained(4)
+      val listing = listingsOf(plain)(i)._2
+      val fixture = new StoreFixture(all) {
+        override protected def files: BlobStore = new LaggingBlobStore(all, listing)
+      }
+      val writing = plain.open()
+      for (v <- 5 to 8) plain.commit(writing, v - 1L, s"k$v" -> v.toString)
+      writing.read(VersionId(8)).release()
+      assert(writing.snapshotIfDue().contains(VersionId(8)))
+      // Only the newest snapshot gives it now.
+      for (v <- 1 to 7; kind <- Seq("delta", "snapshot")) all.remove(plain.path(s"$v.$kind"))
+      assert(fixture.loaded(8) == expected(8))
+    }
   }
 
   test("a version that was never committed is missing, by name") {

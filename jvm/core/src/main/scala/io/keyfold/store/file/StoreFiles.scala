@@ -1,6 +1,7 @@
 package io.keyfold.store.file
 
-import java.io.FileNotFoundException
+import java.io.{FileNotFoundException, IOException, InterruptedIOException}
+import java.nio.channels.ClosedByInterruptException
 import java.time.Clock
 
 import io.keyfold.errors.{CorruptFile, ForeignFile, LayoutMismatch, MissingFile}
@@ -19,6 +20,7 @@ import io.keyfold.group.GroupOrder
 import io.keyfold.io.{BlobStore, TailCachedReader}
 import io.keyfold.map.{MapTxn, MapView}
 import io.keyfold.model.{StoreLocation, VersionId}
+import org.slf4j.LoggerFactory
 
 /** The files of one store, by version and kind. Checks that a file belongs to this store. */
 private[store] final class StoreFiles(
@@ -28,21 +30,34 @@ private[store] final class StoreFiles(
     clock: Clock,
     newChecksum: () => RowChecksum
 ) {
+  import StoreFiles.log
+
   def path(version: VersionId, kind: FileKind): String =
     s"${location.folder}/${kind.nameOf(version)}"
 
   def describe(version: VersionId, kind: FileKind): String = blobs.describe(path(version, kind))
 
-  def hasSnapshot(version: VersionId): Boolean =
-    blobs.exists(path(version, FileKind.Snapshot))
+  def hasSnapshot(version: VersionId, listing: Listing = Listing.Unknown): Boolean =
+    listing.has(version, FileKind.Snapshot)(blobs.exists(path(version, FileKind.Snapshot)))
+
+  /** What one request tells of all files of the store; nothing if it fails. */
+  def listing(): Listing =
+    try Listing.of(blobs.lengths(location.folder))
+    catch {
+      case e: InterruptedIOException     => throw e
+      case e: ClosedByInterruptException => throw e
+      case e: IOException                =>
+        log.warn(s"Cannot list the files of $location: they are asked for one by one", e)
+        Listing.Unknown
+    }
 
   /** Whether a snapshot made from `file` is valid: `file` must be the head of the version. */
   def isHead(version: VersionId, file: Fingerprint): Boolean =
-    file.isOfHead(openIfThere(version, _))
+    file.isOfHead(openIfThere(version, _, Listing.Unknown))
 
   /** @throws io.keyfold.errors.MissingFile if there is no such file */
-  def open(version: VersionId, kind: FileKind): FileReader =
-    openIfThere(version, kind).getOrElse(
+  def open(version: VersionId, kind: FileKind, listing: Listing = Listing.Unknown): FileReader =
+    openIfThere(version, kind, listing).getOrElse(
       throw new MissingFile(describe(version, kind), s"$location version $version needs it")
     )
 
@@ -113,11 +128,11 @@ private[store] final class StoreFiles(
     * @throws io.keyfold.errors.ForeignFile
     *   if there are files of another provider instead
     */
-  def head(version: VersionId): FileReader = {
+  def head(version: VersionId, listing: Listing = Listing.Unknown): FileReader = {
     var damaged: Option[CorruptFile] = None
     VersionChain.HeadKinds.iterator
       .flatMap { kind =>
-        try openIfThere(version, kind)
+        try openIfThere(version, kind, listing)
         catch {
           case e: CorruptFile =>
             damaged = damaged.orElse(Some(e))
@@ -208,12 +223,22 @@ private[store] final class StoreFiles(
       settings.writer
     )
 
-  private def openIfThere(version: VersionId, kind: FileKind): Option[FileReader] =
-    try {
-      Some(closing(FileReader.open(blobs, path(version, kind), version, kind))(check))
-    } catch {
-      case _: FileNotFoundException => None
+  private def openIfThere(
+      version: VersionId,
+      kind: FileKind,
+      listing: Listing
+  ): Option[FileReader] = {
+    def open(length: Option[Long]) =
+      closing(FileReader.open(blobs, path(version, kind), version, kind, length = length))(check)
+    val listed = listing.length(version, kind)
+    try Some(open(listed))
+    catch {
+      case _: FileNotFoundException if listed.isEmpty                    => None
+      case _: FileNotFoundException | _: CorruptFile if listed.isDefined =>
+        // The listing lags (G6): the file was replaced or deleted since.
+        openIfThere(version, kind, Listing.Unknown)
     }
+  }
 
   /** Closes the file if it fails the check. */
   private def closing(file: FileReader)(check: FileReader => Unit): FileReader =
@@ -266,4 +291,8 @@ private[store] final class StoreFiles(
         throw new ForeignFile(blobs.describe(other), "RocksDBStateStoreProvider uses such names")
       }
     }
+}
+
+private[store] object StoreFiles {
+  private val log = LoggerFactory.getLogger(classOf[StoreFiles])
 }

@@ -15,16 +15,19 @@ import io.keyfold.errors.{
 import io.keyfold.format.{Ancestor, FileKind, FileReader}
 import io.keyfold.map.{MapTxn, StateMap}
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
-import io.keyfold.store.file.{Lineage, RowChecksum, StoreFiles, VersionChain}
+import io.keyfold.store.file.{Lineage, Listing, RowChecksum, StoreFiles, VersionChain}
 import org.slf4j.LoggerFactory
 
 /** Builds a version in a map from the files of a chain.
   *
+  * @param listing
+  *   of the store's files
   * @param keyGroups
   *   G of the version's head, which all files must have
   */
 private[store] final class ChainApplier(
     files: StoreFiles,
+    listing: Listing,
     location: StoreLocation,
     target: VersionId,
     keyGroups: Int,
@@ -50,29 +53,42 @@ private[store] final class ChainApplier(
     */
   def applyAll(chain: VersionChain): Unit = {
     val txn = map.begin(VersionId.Empty)
+    val snapshot = chain.start.filter(_.kind == FileKind.Snapshot)
+    val toOpen = snapshot ++ chain.deltas.map(Ancestor(_, FileKind.Delta))
+    val opened = new OpenedAhead(toOpen.toSeq.map { it => () =>
+      files.open(it.version, it.kind, listing)
+    })
     try {
       chain.start.foreach {
         case Ancestor(version, FileKind.Reference) => applyReference(txn, version)
-        case Ancestor(version, _)                  => applySnapshot(txn, version)
+        case Ancestor(version, _)                  => applySnapshot(txn, version, opened)
       }
       chain.deltas.foldLeft(chain.start.fold(VersionId.Empty)(_.version)) { (readable, delta) =>
-        applyDelta(txn, delta, readable)
+        applyDelta(txn, delta, readable, opened)
         delta
       }
       txn.commit(target)
-    } finally txn.release()
+    } finally {
+      opened.close()
+      txn.release()
+    }
   }
 
-  private def applySnapshot(txn: MapTxn, version: VersionId): Unit =
-    try apply(txn, version, FileKind.Snapshot)
+  private def applySnapshot(txn: MapTxn, version: VersionId, opened: OpenedAhead): Unit =
+    try apply(txn, version, opened.next())
     catch {
       // Running out of memory says nothing about the file.
       case e: OutOfMemory                       => throw e
       case e @ (_: StoreError | _: IOException) => throw new BadSnapshot(e)
     }
 
-  private def applyDelta(txn: MapTxn, version: VersionId, readable: VersionId): Unit =
-    try apply(txn, version, FileKind.Delta)
+  private def applyDelta(
+      txn: MapTxn,
+      version: VersionId,
+      readable: VersionId,
+      opened: OpenedAhead
+  ): Unit =
+    try apply(txn, version, opened.next())
     catch {
       case e @ (_: CorruptFile | _: MissingFile) =>
         throw new UnreadableVersion(
@@ -108,8 +124,7 @@ private[store] final class ChainApplier(
         )
     }
 
-  private def apply(txn: MapTxn, version: VersionId, kind: FileKind): Unit = {
-    val file = files.open(version, kind)
+  private def apply(txn: MapTxn, version: VersionId, file: FileReader): Unit =
     try {
       if (!file.footer.head.forall(files.isHead(version, _))) throw new OthersSnapshot
       checkKeyGroups(file)
@@ -120,9 +135,8 @@ private[store] final class ChainApplier(
       val families = file.footer.families.map(f => familyIn(txn, file, f.spec)).toArray
       new EntryApplier(txn, families, file, EntryFilter.All, 0, location.partition, rowChecksum)
         .applyAll()
-      if (kind == FileKind.Delta) deltaBytes(version) = file.length
+      if (file.kind == FileKind.Delta) deltaBytes(version) = file.length
     } finally file.close()
-  }
 
   private def checkKeyGroups(file: FileReader): Unit = {
     val found = file.footer.identity.keyGroups

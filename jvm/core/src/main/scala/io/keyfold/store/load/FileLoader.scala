@@ -1,7 +1,5 @@
 package io.keyfold.store.load
 
-import scala.util.control.NonFatal
-
 import io.keyfold.errors.{
   CorruptFile,
   ForeignFile,
@@ -15,12 +13,14 @@ import io.keyfold.map.StateMap
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.store.file.{
   Lineage,
+  Listing,
   RowChecksum,
   StoreCounters,
   StoreFiles,
   StoreSettings,
   VersionChain
 }
+import org.slf4j.LoggerFactory
 
 /** Rebuilds a version from files: the newest usable snapshot of its lineage, or the reference at
   * its end, then the deltas after it.
@@ -37,6 +37,7 @@ private[store] final class FileLoader(
     newMap: Int => StateMap
 ) {
   import ChainApplier.{BadSnapshot, OthersSnapshot}
+  import FileLoader.log
 
   /** Loads a version into a new map and commits it there.
     *
@@ -44,13 +45,26 @@ private[store] final class FileLoader(
     *   if the version cannot be rebuilt
     */
   def load(target: VersionId): LoadedVersions = {
-    val (head, keyGroups) = readHead(target)
+    val listing = files.listing()
+    try load(target, listing)
+    catch {
+      case e: StoreError if listing.isKnown && isMissing(e) =>
+        log.info("Loading {} version {} again without its listing: {}", location, target, e)
+        load(target, Listing.Unknown)
+    }
+  }
+
+  private def isMissing(e: StoreError) =
+    e.isInstanceOf[MissingFile] || e.getCause.isInstanceOf[MissingFile]
+
+  private def load(target: VersionId, listing: Listing): LoadedVersions = {
+    val (head, keyGroups) = readHead(target, listing)
     val ancestry = VersionChain.ancestry(head.elements)(lineageBelow(target, _))
     val chains = VersionChain.all(ancestry) { here =>
-      here.kind == FileKind.Snapshot || files.hasSnapshot(here.version)
+      here.kind == FileKind.Snapshot || files.hasSnapshot(here.version, listing)
     }
     val fallback = new SnapshotFallback(s"$location version $target", settings.repair, counters)
-    fill(head, keyGroups) { applier =>
+    fill(head, keyGroups, listing) { applier =>
       chains
         .find(fallback.tryBuild(_)(applier.applyAll))
         .getOrElse(throw noOtherWay(target, head.bottom.version, null))
@@ -72,7 +86,7 @@ private[store] final class FileLoader(
     )
     if (versions.head != start || !files.hasSnapshot(start)) throw none
     try
-      fill(head, keyGroups) { applier =>
+      fill(head, keyGroups, Listing.Unknown) { applier =>
         val chain = VersionChain(Some(Ancestor(start, FileKind.Snapshot)), versions.tail)
         applier.applyAll(chain)
         chain
@@ -88,17 +102,18 @@ private[store] final class FileLoader(
     * @param build
     *   commits the version and returns its chain
     */
-  private def fill(head: Lineage, keyGroups: Int)(
+  private def fill(head: Lineage, keyGroups: Int, listing: Listing)(
       build: ChainApplier => VersionChain
   ): LoadedVersions = {
     val target = head.head.version
     val map = newMap(keyGroups)
     try {
-      val applier = new ChainApplier(files, location, target, keyGroups, map, newChecksum())
+      val applier =
+        new ChainApplier(files, listing, location, target, keyGroups, map, newChecksum())
       val lineage = applier.lineage(build(applier))
       new LoadedVersions(map, keyGroups, target, lineage.copy(file = head.file))
     } catch {
-      case NonFatal(e) =>
+      case e: Throwable =>
         map.close()
         throw e
     }
@@ -145,9 +160,12 @@ private[store] final class FileLoader(
     try Option.when(version != VersionId.Empty)(readHead(version)._2)
     catch { case _: MissingFile | _: ForeignFile => None }
 
-  private def readHead(version: VersionId): (Lineage, Int) =
+  private def readHead(
+      version: VersionId,
+      listing: Listing = Listing.Unknown
+  ): (Lineage, Int) =
     try {
-      val file = files.head(version)
+      val file = files.head(version, listing)
       try {
         val footer = file.footer
         val elements = Ancestor(version, file.kind) :: footer.lineage.toList
@@ -179,4 +197,8 @@ private[store] final class FileLoader(
         "and there is no older one. Versions after a newer snapshot may still be read.",
       cause
     )
+}
+
+private object FileLoader {
+  private val log = LoggerFactory.getLogger(classOf[FileLoader])
 }

@@ -13,8 +13,12 @@ import org.apache.hadoop.fs.{FSDataInputStream, Path}
   *   the checkpoint's `state` folder
   */
 final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
-  private lazy val manager = FileManagers.configured(root, conf)
   private lazy val fileSystem = root.getFileSystem(conf)
+  private lazy val manager = {
+    // Both by the thread that comes first: Hadoop takes the user from the thread.
+    fileSystem
+    FileManagers.configured(root, conf)
+  }
 
   override def write(path: String)(body: OutputStream => Unit): Long = {
     val file = resolve(path)
@@ -43,8 +47,14 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
 
   override def open(path: String): BlobReader = {
     val file = resolve(path)
-    val length = fileSystem.getFileStatus(file).getLen
-    new HadoopBlobReader(manager.open(file), length)
+    open(file, fileSystem.getFileStatus(file).getLen)
+  }
+
+  override def open(path: String, length: Long): BlobReader = open(resolve(path), length)
+
+  private def open(file: Path, length: Long) = manager match {
+    case objects: KnownFiles => new ObjectReader(objects, file, length)
+    case files               => new HadoopBlobReader(files.open(file), length)
   }
 
   override def exists(path: String): Boolean = manager.exists(resolve(path))
@@ -53,7 +63,10 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
     try manager.list(resolve(folder)).filter(_.isFile).map(f => f.getPath.getName -> f.getLen).toMap
     catch { case _: FileNotFoundException => Map.empty }
 
-  override def delete(path: String): Unit = manager.delete(resolve(path))
+  override def delete(path: String): Unit = manager match {
+    case objects: KnownFiles => objects.deleteFile(resolve(path))
+    case files               => files.delete(resolve(path))
+  }
 
   override def describe(path: String): String = resolve(path).toString
 

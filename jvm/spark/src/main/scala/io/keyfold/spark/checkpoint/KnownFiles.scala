@@ -9,8 +9,10 @@ private[checkpoint] trait KnownFiles {
 
   /** @param length
     *   of the file, in bytes
+    * @param policy
+    *   how it is going to be read: a name that Hadoop's `fs.option.openfile.read.policy` has
     */
-  def openFile(path: Path, length: Long): FSDataInputStream
+  def openFile(path: Path, length: Long, policy: String): FSDataInputStream
 
   /** Deletes a file; it is no error if there is none. */
   def deleteFile(path: Path): Unit

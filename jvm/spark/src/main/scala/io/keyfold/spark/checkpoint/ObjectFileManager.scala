@@ -46,8 +46,12 @@ private[checkpoint] final class ObjectFileManager(
 
   override def open(path: Path): FSDataInputStream = fileSystem.open(path)
 
-  override def openFile(path: Path, length: Long): FSDataInputStream =
-    fileSystem.openFile(path).optLong("fs.option.openfile.length", length).build().get
+  override def openFile(path: Path, length: Long, policy: String): FSDataInputStream = {
+    val builder = fileSystem.openFile(path)
+    builder.optLong("fs.option.openfile.length", length)
+    builder.opt("fs.option.openfile.read.policy", policy)
+    builder.build().get
+  }
 
   override def list(path: Path, filter: PathFilter): Array[FileStatus] = {
     val found = fileSystem.listStatus(path)

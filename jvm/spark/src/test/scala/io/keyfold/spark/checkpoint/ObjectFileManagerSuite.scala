@@ -1,0 +1,174 @@
+package io.keyfold.spark.checkpoint
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.UUID
+import java.util.concurrent.{Callable, CyclicBarrier, Executors}
+
+import scala.jdk.CollectionConverters._
+import scala.util.{Failure, Success, Try}
+
+import io.keyfold.spark.KeyfoldCheckpointFileManager
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.{BeforeAndAfterAll, Outcome}
+
+/** What Spark's own tests of a file manager do not ask, on S3: requests, and answers that are lost.
+  */
+class ObjectFileManagerSuite extends AnyFunSuite with BeforeAndAfterAll {
+  private var server: S3Server = _
+
+  override protected def withFixture(test: NoArgTest): Outcome = {
+    if (server == null) server = S3Server.needed()
+    super.withFixture(test)
+  }
+
+  override protected def afterAll(): Unit = if (server != null) server.close()
+
+  /** A folder that is listed, and a store that has been seen to refuse. */
+  private class Place(conf: Configuration = server.conf()) {
+    val folder = new Path(server.root, UUID.randomUUID.toString)
+    val manager = new KeyfoldCheckpointFileManager(folder, conf)
+    manager.mkdirs(folder)
+    write("0", "zero")
+    manager.list(folder)
+    server.requests()
+
+    def path(name: String): Path = new Path(folder, name)
+
+    def write(name: String, text: String, replaces: Boolean = false): Unit = {
+      val out = manager.createAtomic(path(name), replaces)
+      try {
+        out.write(text.getBytes(UTF_8))
+        out.close()
+      } catch {
+        case e: Throwable =>
+          out.cancel()
+          throw e
+      }
+    }
+
+    def read(name: String): String = {
+      val in = manager.open(path(name))
+      try new String(in.readAllBytes, UTF_8)
+      finally in.close()
+    }
+
+    def names: Set[String] = manager.list(folder).map(_.getPath.getName).toSet
+  }
+
+  test("a file is one PUT, whether it may replace another or not") {
+    val place = new Place
+    place.write("1", "one")
+    place.write("a.delta", "state", replaces = true)
+    place.write("a.delta", "state again", replaces = true)
+    assert(server.requests() == Seq.fill(3)("PutObject 200"))
+    assert(place.read("1") == "one" && place.read("a.delta") == "state again")
+  }
+
+  test("whether the next entry of a log exists is answered without a request; others are asked") {
+    val place = new Place
+    assert(!place.manager.exists(place.path("1")))
+    assert(server.requests().isEmpty)
+    place.write("1", "one")
+    assert(place.manager.exists(place.path("1")))
+    assert(!place.manager.exists(place.path("a")))
+    assert(place.manager.exists(place.folder))
+    assert(server.requests().head == "PutObject 200")
+  }
+
+  test("an entry is deleted by one request, a folder with all that is in it") {
+    val place = new Place
+    place.write("1", "one")
+    server.requests()
+    place.manager.delete(place.path("0"))
+    assert(server.requests().map(_.takeWhile(_ != ' ')) == Seq("DeleteObject"))
+    assert(place.names == Set("1"))
+    place.write("sub/2", "two")
+    place.manager.delete(place.folder)
+    assert(!place.manager.exists(place.path("sub/2")) && !place.manager.exists(place.folder))
+  }
+
+  test("of 16 that create a file at once one is told that it did, and its bytes stay") {
+    val pool = Executors.newFixedThreadPool(16)
+    val place = new Place
+    for (round <- 1 to 10) {
+      val start = new CyclicBarrier(16)
+      val tasks = (1 to 16).map { i => () =>
+        start.await()
+        Try(place.write(s"$round", s"$i"))
+      }: Seq[Callable[Try[Unit]]]
+      val ends = pool.invokeAll(tasks.asJava).asScala.map(_.get).toSeq
+      val created = ends.zipWithIndex.collect { case (Success(_), i) => s"${i + 1}" }
+      assert(created == Seq(place.read(s"$round")))
+      ends.collect { case Failure(e) => assert(e.isInstanceOf[FileAlreadyExistsException], e) }
+    }
+    pool.shutdown()
+  }
+
+  test("another driver's entry is refused by name, though this one believes that it is the next") {
+    val mine = new Place
+    val theirs = new KeyfoldCheckpointFileManager(mine.folder, server.conf())
+    val out = theirs.createAtomic(mine.path("1"), overwriteIfPossible = false)
+    out.write("theirs".getBytes(UTF_8))
+    out.close()
+    assert(!mine.manager.exists(mine.path("1")))
+    val error = intercept[FileAlreadyExistsException](mine.write("1", "mine"))
+    assert(error.getMessage.contains(mine.path("1").toString))
+    assert(mine.read("1") == "theirs")
+  }
+
+  test("nothing is visible before the end, and nothing is left of a write that is cancelled") {
+    val place = new Place
+    for (replaces <- Seq(true, false)) {
+      val out = place.manager.createAtomic(place.path("1"), replaces)
+      out.write(1)
+      out.flush()
+      assert(!place.names("1"))
+      out.cancel()
+      out.close()
+      assert(!place.names("1"))
+      val whole = place.manager.createAtomic(place.path(s"whole-$replaces"), replaces)
+      whole.close()
+      whole.cancel()
+    }
+    assert(place.names == Set("0", "whole-true", "whole-false"))
+  }
+
+  private def overWire[T](body: (FaultyWire, Place) => T): T = {
+    val wire = new FaultyWire(server.port)
+    try body(wire, new Place(server.conf(wire.listens)))
+    finally wire.close()
+  }
+
+  for (replaces <- Seq(true, false))
+    test(s"a PUT whose answer is lost has written the file; replaces: $replaces") {
+      overWire { (wire, place) =>
+        wire.next.set(FaultyWire.LoseAnswer)
+        place.write("1", "one", replaces)
+        assert(wire.next.get == FaultyWire.Pass, "no answer was lost")
+        assert(server.requests().count(_.startsWith("PutObject")) == 2)
+        assert(place.read("1") == "one")
+      }
+    }
+
+  test("a PUT whose answer is lost does not take another's object for its own") {
+    overWire { (wire, place) =>
+      val theirs = new KeyfoldCheckpointFileManager(place.folder, server.conf())
+      val out = theirs.createAtomic(place.path("1"), overwriteIfPossible = false)
+      out.write("one".getBytes(UTF_8))
+      out.close()
+      wire.next.set(FaultyWire.LoseAnswer)
+      intercept[FileAlreadyExistsException](place.write("1", "one"))
+    }
+  }
+
+  test("a PUT that another request for the object delays is sent again") {
+    overWire { (wire, place) =>
+      wire.next.set(FaultyWire.Conflict)
+      place.write("1", "one")
+      assert(wire.next.get == FaultyWire.Pass, "no conflict was answered")
+      assert(place.read("1") == "one")
+    }
+  }
+}
