@@ -9,7 +9,7 @@ import io.keyfold.errors.{CorruptFile, ForeignFile, OutOfMemory, UnknownFormat}
 import io.keyfold.format.Layout.EntryType
 import io.keyfold.format.wire.{ByteSource, Checksum, Codec}
 import io.keyfold.group.KeyGroups
-import io.keyfold.io.{BlobReader, BlobStore, TailCachedReader}
+import io.keyfold.io.{BlobReader, BlobStore, ListedFile, TailCachedReader}
 import io.keyfold.model.VersionId
 
 /** An open file whose footer has been checked; blocks are read and checked on demand.
@@ -127,8 +127,8 @@ object FileReader {
     *   and `kind`: as the file's name says
     * @param tail
     *   bytes to fetch with the trailer, so that the footer and small blocks need no further request
-    * @param length
-    *   of the file in bytes, if a listing gave it
+    * @param listed
+    *   the file as a listing has shown it
     * @throws java.io.FileNotFoundException
     *   if the file does not exist
     */
@@ -138,9 +138,9 @@ object FileReader {
       version: VersionId,
       kind: FileKind,
       tail: Int = TailCachedReader.Tail,
-      length: Option[Long] = None
+      listed: Option[ListedFile] = None
   ): FileReader = {
-    val blob = length.fold(blobs.open(path))(blobs.open(path, _))
+    val blob = listed.fold(blobs.open(path))(blobs.open(path, _))
     try open(new TailCachedReader(blob, tail), blobs.describe(path), version, kind)
     catch {
       case NonFatal(e) =>

@@ -36,13 +36,13 @@ trait BlobStore extends AutoCloseable {
     */
   def open(path: String): BlobReader
 
-  /** Opens a file with a length that a listing gave, so that the file system need not be asked for
-    * it. If that is not, or no longer, the length of the file, reads may fail or give less.
+  /** Opens a file that a listing has shown, so that the file system need not be asked for it. If it
+    * has been replaced since, reads may fail or give less.
     *
     * @throws java.io.FileNotFoundException
-    *   if it does not exist: now or when it is first read
+    *   if it does not exist any more: now or when it is first read
     */
-  def open(path: String, @unused length: Long): BlobReader = open(path)
+  def open(path: String, @unused listed: ListedFile): BlobReader = open(path)
 
   def exists(path: String): Boolean
 
@@ -50,6 +50,10 @@ trait BlobStore extends AutoCloseable {
     * such folder. May lag (G6).
     */
   def lengths(folder: String): Map[String, Long]
+
+  /** The same, to open the files with. */
+  def files(folder: String): Map[String, ListedFile] =
+    lengths(folder).map { case (name, length) => name -> new ListedFile(length) }
 
   /** The names alone, sorted. */
   final def list(folder: String): Seq[String] = lengths(folder).keys.toSeq.sorted
@@ -59,6 +63,13 @@ trait BlobStore extends AutoCloseable {
   /** The full name of the file, for messages. */
   def describe(path: String): String
 }
+
+/** A file as a listing has shown it. An implementation may know more of it.
+  *
+  * @param length
+  *   in bytes
+  */
+class ListedFile(val length: Long)
 
 /** An open file. */
 trait BlobReader extends AutoCloseable {

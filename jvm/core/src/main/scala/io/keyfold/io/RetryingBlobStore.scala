@@ -40,13 +40,16 @@ final class RetryingBlobStore(
   override def open(path: String): BlobReader =
     new RetryingReader(path, retrying("open", path)(inner.open(path)))
 
-  override def open(path: String, length: Long): BlobReader =
-    new RetryingReader(path, retrying("open", path)(inner.open(path, length)))
+  override def open(path: String, listed: ListedFile): BlobReader =
+    new RetryingReader(path, retrying("open", path)(inner.open(path, listed)))
 
   override def exists(path: String): Boolean = retrying("look for", path)(inner.exists(path))
 
   override def lengths(folder: String): Map[String, Long] =
     retrying("list", folder)(inner.lengths(folder))
+
+  override def files(folder: String): Map[String, ListedFile] =
+    retrying("list", folder)(inner.files(folder))
 
   override def delete(path: String): Unit = retrying("delete", path)(inner.delete(path))
 

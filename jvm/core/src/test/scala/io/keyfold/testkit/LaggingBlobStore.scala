@@ -2,18 +2,18 @@ package io.keyfold.testkit
 
 import java.io.EOFException
 
-import io.keyfold.io.{BlobReader, BlobStore}
+import io.keyfold.io.{BlobReader, BlobStore, ListedFile}
 
-/** Lists what `listing` makes of the truth, and believes what it is told of a file's length. */
+/** Lists what `listing` makes of the truth, and believes what it has listed of a file. */
 final class LaggingBlobStore(inner: BlobStore, listing: Map[String, Long] => Map[String, Long])
     extends ForwardingBlobStore(inner) {
   override def lengths(folder: String): Map[String, Long] = listing(inner.lengths(folder))
 
-  override def open(path: String, told: Long): BlobReader =
+  override def open(path: String, listed: ListedFile): BlobReader =
     new ForwardingBlobReader(inner.open(path)) {
-      override def length: Long = told
+      override def length: Long = listed.length
 
       override def read(position: Long, count: Int): Array[Byte] =
-        if (position + count > told) throw new EOFException(path) else super.read(position, count)
+        if (position + count > length) throw new EOFException(path) else super.read(position, count)
     }
 }

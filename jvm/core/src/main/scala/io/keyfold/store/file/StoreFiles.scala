@@ -42,7 +42,7 @@ private[store] final class StoreFiles(
 
   /** What one request tells of all files of the store; nothing if it fails. */
   def listing(): Listing =
-    try Listing.of(blobs.lengths(location.folder))
+    try Listing.of(blobs.files(location.folder))
     catch {
       case e: InterruptedIOException     => throw e
       case e: ClosedByInterruptException => throw e
@@ -228,10 +228,9 @@ private[store] final class StoreFiles(
       kind: FileKind,
       listing: Listing
   ): Option[FileReader] = {
-    def open(length: Option[Long]) =
-      closing(FileReader.open(blobs, path(version, kind), version, kind, length = length))(check)
-    val listed = listing.length(version, kind)
-    try Some(open(listed))
+    val listed = listing.file(version, kind)
+    def open = FileReader.open(blobs, path(version, kind), version, kind, listed = listed)
+    try Some(closing(open)(check))
     catch {
       case _: FileNotFoundException if listed.isEmpty                    => None
       case _: FileNotFoundException | _: CorruptFile if listed.isDefined =>

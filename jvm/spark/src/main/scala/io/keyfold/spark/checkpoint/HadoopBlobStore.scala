@@ -2,9 +2,9 @@ package io.keyfold.spark.checkpoint
 
 import java.io.{FileNotFoundException, OutputStream}
 
-import io.keyfold.io.{BlobReader, BlobStore}
+import io.keyfold.io.{BlobReader, BlobStore, ListedFile}
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FSDataInputStream, Path}
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path}
 
 /** Files of a checkpoint, through Spark's checkpoint file manager, whose guarantees for a file
   * system decide how far G1 to G5 hold there. It makes a file visible when its stream is closed.
@@ -45,23 +45,29 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
         manager.createAtomic(file, overwriteIfPossible = true)
     }
 
-  override def open(path: String): BlobReader = {
-    val file = resolve(path)
-    open(file, fileSystem.getFileStatus(file).getLen)
+  override def open(path: String): BlobReader = open(fileSystem.getFileStatus(resolve(path)))
+
+  override def open(path: String, listed: ListedFile): BlobReader = listed match {
+    case known: HadoopListedFile => open(known.status)
+    case _                       => open(path)
   }
 
-  override def open(path: String, length: Long): BlobReader = open(resolve(path), length)
-
-  private def open(file: Path, length: Long) = manager match {
-    case objects: KnownFiles => new ObjectReader(objects, file, length)
-    case files               => new HadoopBlobReader(files.open(file), length)
+  private def open(file: FileStatus) = manager match {
+    case objects: KnownFiles => new ObjectReader(objects, file)
+    case others              => new HadoopBlobReader(others.open(file.getPath), file.getLen)
   }
 
   override def exists(path: String): Boolean = manager.exists(resolve(path))
 
   override def lengths(folder: String): Map[String, Long] =
-    try manager.list(resolve(folder)).filter(_.isFile).map(f => f.getPath.getName -> f.getLen).toMap
-    catch { case _: FileNotFoundException => Map.empty }
+    statuses(folder).map(it => it.getPath.getName -> it.getLen).toMap
+
+  override def files(folder: String): Map[String, ListedFile] =
+    statuses(folder).map(it => it.getPath.getName -> new HadoopListedFile(it)).toMap
+
+  private def statuses(folder: String) =
+    try manager.list(resolve(folder)).filter(_.isFile)
+    catch { case _: FileNotFoundException => Array.empty[FileStatus] }
 
   override def delete(path: String): Unit = manager match {
     case objects: KnownFiles => objects.deleteFile(resolve(path))
@@ -74,6 +80,8 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
 
   private def resolve(path: String) = new Path(root, path)
 }
+
+private final class HadoopListedFile(val status: FileStatus) extends ListedFile(status.getLen)
 
 private final class HadoopBlobReader(in: FSDataInputStream, override val length: Long)
     extends BlobReader {

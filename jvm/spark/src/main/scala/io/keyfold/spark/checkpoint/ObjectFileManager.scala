@@ -46,9 +46,9 @@ private[checkpoint] final class ObjectFileManager(
 
   override def open(path: Path): FSDataInputStream = fileSystem.open(path)
 
-  override def openFile(path: Path, length: Long, policy: String): FSDataInputStream = {
-    val builder = fileSystem.openFile(path)
-    builder.optLong("fs.option.openfile.length", length)
+  override def openFile(file: FileStatus, policy: String): FSDataInputStream = {
+    val builder = fileSystem.openFile(file.getPath)
+    builder.withFileStatus(file)
     builder.opt("fs.option.openfile.read.policy", policy)
     builder.build().get
   }

@@ -3,28 +3,26 @@ package io.keyfold.spark.checkpoint
 import java.io.EOFException
 
 import io.keyfold.io.BlobReader
-import org.apache.hadoop.fs.{FSDataInputStream, Path}
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus}
 
 /** Reads an object by as few requests as its reader's order of ranges allows: ranges that follow
   * each other come from one request for all that is left, others from one of their own.
   */
-private[checkpoint] final class ObjectReader(
-    files: KnownFiles,
-    file: Path,
-    override val length: Long
-) extends BlobReader {
+private[checkpoint] final class ObjectReader(files: KnownFiles, file: FileStatus)
+    extends BlobReader {
+  override val length: Long = file.getLen
   private var inOrder, atRandom: FSDataInputStream = _
   private var next = 0L
 
   override def read(position: Long, count: Int): Array[Byte] = {
-    if (position + count > length) throw new EOFException(s"$length of $file")
+    if (position + count > length) throw new EOFException(s"$length of ${file.getPath}")
     val bytes = new Array[Byte](count)
     if (position > 0 && position >= next && position - next <= ObjectReader.Gap) {
-      if (inOrder == null) inOrder = files.openFile(file, length, "sequential")
+      if (inOrder == null) inOrder = files.openFile(file, "sequential")
       inOrder.readFully(position, bytes)
       next = position + count
     } else {
-      if (atRandom == null) atRandom = files.openFile(file, length, "random")
+      if (atRandom == null) atRandom = files.openFile(file, "random")
       atRandom.readFully(position, bytes)
     }
     bytes
