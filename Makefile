@@ -96,8 +96,9 @@ demo: setup ## 336,776 real flights through Keyfold, killed half way, compared w
 
 test: test-jvm test-python ## everything that must pass before a change lands
 
-test-long: ## what takes longer: core's tests without checks of each memory access, as it runs for users
+test-long: setup servers ## what takes longer: core's tests as it runs for users; kills and faults on S3 and HDFS
 	build/test-core-unchecked
+	$(BIN)/python -m pytest -m long integration-tests $(PYTEST_ARGS)
 
 test-jvm: ## format check, Scala tests, and one of Spark's own suites against Keyfold
 	build/test-jvm

@@ -19,6 +19,8 @@ CONF = {
     "spark.sql.streaming.minBatchesToRetain": 2,
     "spark.sql.streaming.stateStore.minDeltasForSnapshot": 2,
     "spark.sql.streaming.stateStore.maintenanceInterval": "100ms",
+    # Else Hadoop's client tries no call again that the end of a name node without a twin has cut.
+    "spark.hadoop.dfs.client.retry.policy.enabled": "true",
 }
 
 
