@@ -245,3 +245,27 @@ lazy val jcstress = (project in file("jvm/jcstress"))
       JavaArgs.write(target.value / "java.args", files.distinct, Nil)
     }
   )
+
+val hadoopVersion = "3.5.0" // of Spark 4.2.0
+
+// What a Spark needs for S3A and does not bring itself.
+val S3A = config("s3a")
+
+// Servers that tests keep checkpoints on, and what Spark needs to reach them.
+lazy val servers = (project in file("jvm/servers"))
+  .configs(S3A)
+  .settings(
+    name := "keyfold-servers",
+    publish / skip := true,
+    scalacOptions := (spark / scalacOptions).value,
+    ivyConfigurations += S3A,
+    libraryDependencies ++= s3Client.map(_.withConfigurations(Some(S3A.name))) ++ Seq(
+      "org.apache.hadoop" % "hadoop-client-minicluster" % hadoopVersion,
+      "org.slf4j" % "slf4j-nop" % "2.0.17"
+    ),
+    prepare := {
+      val s3a = update.value.select(configurationFilter(S3A.name))
+      IO.write(target.value / "s3a.classpath", JavaArgs.path(s3a))
+      JavaArgs.write(target.value / "java.args", (Compile / fullClasspath).value.files, Nil)
+    }
+  )
