@@ -32,6 +32,13 @@ BIN := $(VENV)/bin
 JAR := python/src/keyfold/jars/keyfold-spark_4.2_2.13.jar
 JVM_SOURCES := VERSION build.sbt $(wildcard project/*.sbt project/*.scala project/*.properties) \
 	$(shell find jvm/core/src/main jvm/spark/src/main -type f)
+# Servers for tests: an S3 server, where there is Go; what Spark needs to reach it; an HDFS.
+VERSITYGW := v1.8.0
+S3_SERVER := .cache/versitygw/$(VERSITYGW)
+SERVERS := jvm/servers/target/java.args
+# Where `make s3` listens, and has its objects
+PORT = 9000
+s3: FOLDER = s3-out
 # Where classes of Scala's tests are ready for Python's: a file manager that fails, a processor.
 TEST_CLASSES := jvm/spark/target/test-classes-ready
 # Suites of applyInPandasWithState start Python; without PySpark in it they skip their tests.
@@ -44,7 +51,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jar demo test test-long test-jvm test-python crash soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jar servers s3 demo test test-long test-jvm test-python crash soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-page bench-python golden docs fmt lint clean
 
 help: ## list the targets
@@ -67,6 +74,22 @@ $(TEST_CLASSES): $(JAR) $(shell find jvm/core/src/test jvm/spark/src/test -type 
 	build/sbt spark/Test/compile
 	touch $@
 
+# Tests that need it are skipped without Go, and say so.
+$(S3_SERVER):
+	@if command -v go >/dev/null; then \
+		echo "Building the S3 server (4 minutes at the first time) ..."; \
+		GOBIN=$(CURDIR)/$(@D) go install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW) && touch $@; \
+	fi
+
+$(SERVERS): build.sbt $(shell find jvm/servers -name '*.scala')
+	build/sbt servers/prepare
+	touch $@
+
+servers: $(S3_SERVER) $(SERVERS) ## what tests on S3 and HDFS need
+
+s3: $(VENV)/ready servers ## an S3 server for checkpoints, and the settings for Spark and keyfold; PORT=9000 FOLDER=s3-out
+	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.servers $(PORT) $(abspath $(FOLDER))
+
 demo: setup ## 336,776 real flights through Keyfold, killed half way, compared with batch
 	$(BIN)/python -m demo
 
@@ -78,7 +101,7 @@ test-long: ## what takes longer: core's tests without checks of each memory acce
 test-jvm: ## format check, Scala tests, and one of Spark's own suites against Keyfold
 	build/test-jvm
 
-test-python: setup $(TEST_CLASSES) lint ## Python tests, and spark-submit on a local cluster
+test-python: setup $(TEST_CLASSES) servers lint ## Python tests, and spark-submit on a local cluster
 	$(BIN)/python -m pytest python/tests demo/tests integration-tests $(PYTEST_ARGS)
 
 crash: setup $(TEST_CLASSES) ## lives of queries that are stopped, killed and changed: RUNS=1000 SEED=1
@@ -160,7 +183,7 @@ lint: $(VENV)/ready ## ruff and strict mypy
 	$(BIN)/mypy --strict python/src demo bench build
 
 fmt: $(VENV)/ready ## format Scala and Python
-	build/sbt scalafmtAll conformance/scalafmtAll bench/scalafmtAll scalafmtSbt
+	build/sbt scalafmtAll conformance/scalafmtAll bench/scalafmtAll servers/scalafmtAll scalafmtSbt
 	$(BIN)/ruff format python integration-tests demo bench build examples
 
 clean: ## remove what the build made, but the Python environment
