@@ -36,8 +36,9 @@ JVM_SOURCES := VERSION build.sbt $(wildcard project/*.sbt project/*.scala projec
 VERSITYGW := v1.8.0
 S3_SERVER := .cache/versitygw/$(VERSITYGW)
 SERVERS := jvm/servers/target/java.args
-# Where `make s3` listens, and has its objects
+# Where `make s3` listens, how long it holds each request back, and where it has its objects
 PORT = 9000
+DELAY_MS = 0
 s3: FOLDER = s3-out
 # Where classes of Scala's tests are ready for Python's: a file manager that fails, a processor.
 TEST_CLASSES := jvm/spark/target/test-classes-ready
@@ -87,8 +88,8 @@ $(SERVERS): build.sbt $(shell find jvm/servers -name '*.scala')
 
 servers: $(S3_SERVER) $(SERVERS) ## what tests on S3 and HDFS need
 
-s3: $(VENV)/ready servers ## an S3 server for checkpoints, and the settings for Spark and keyfold; PORT=9000 FOLDER=s3-out
-	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.servers $(PORT) $(abspath $(FOLDER))
+s3: $(VENV)/ready servers ## an S3 server for checkpoints, and the settings for Spark and keyfold; PORT=9000 DELAY_MS=25
+	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.servers $(PORT) $(abspath $(FOLDER)) $(DELAY_MS)
 
 demo: setup ## 336,776 real flights through Keyfold, killed half way, compared with batch
 	$(BIN)/python -m demo

@@ -1,4 +1,4 @@
 """Servers that tests keep checkpoints on, and a proxy that makes one of them a bad one.
 
-Imports: keyfold, and of the kit places.
+Imports: of the kit only places.
 """
