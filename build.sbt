@@ -247,27 +247,9 @@ lazy val jcstress = (project in file("jvm/jcstress"))
   )
 
 val hadoopVersion = "3.5.0" // of Spark 4.2.0
-val awsVersion = "2.35.4" // of that Hadoop
 
 // What a Spark needs for S3A and does not bring itself.
 val S3A = config("s3a")
-
-// Without the bundle of all of AWS, which has 600 MB, and without what nothing here uses.
-val s3aJars = Seq(
-  "org.apache.hadoop" % "hadoop-aws" % hadoopVersion,
-  "software.amazon.awssdk" % "s3" % awsVersion,
-  "software.amazon.awssdk" % "s3-transfer-manager" % awsVersion,
-  "software.amazon.awssdk" % "sts" % awsVersion,
-  "software.amazon.awssdk" % "apache-client" % awsVersion
-).map(
-  _.excludeAll(
-    ExclusionRule("software.amazon.awssdk", "bundle"),
-    ExclusionRule("software.amazon.awssdk", "netty-nio-client"),
-    ExclusionRule("org.wildfly.openssl"),
-    ExclusionRule("org.slf4j"),
-    ExclusionRule("com.fasterxml.jackson.core")
-  ).withConfigurations(Some(S3A.name))
-)
 
 // Servers that tests keep checkpoints on, and what Spark needs to reach them.
 lazy val servers = (project in file("jvm/servers"))
@@ -277,7 +259,7 @@ lazy val servers = (project in file("jvm/servers"))
     publish / skip := true,
     scalacOptions := (spark / scalacOptions).value,
     ivyConfigurations += S3A,
-    libraryDependencies ++= s3aJars ++ Seq(
+    libraryDependencies ++= s3Client.map(_.withConfigurations(Some(S3A.name))) ++ Seq(
       "org.apache.hadoop" % "hadoop-client-minicluster" % hadoopVersion,
       "org.slf4j" % "slf4j-nop" % "2.0.17"
     ),

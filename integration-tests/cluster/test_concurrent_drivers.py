@@ -1,11 +1,16 @@
 """Two drivers at once on one checkpoint: one loses, and what it wrote does not count."""
 
+import random
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import keyfold
 from cluster.keyed_values import KEYS, expected, rows_of, write_input
+from kit.checkpoint_place import LOCAL, S3, CheckpointPlace, Folder
+from kit.kill_moment import state_files
 from kit.program import Program
 from kit.submit import PARTITIONS, Spark
 
@@ -19,25 +24,30 @@ CONF = {
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    "checkpoint", [LOCAL, pytest.param(S3, marks=pytest.mark.long)], indirect=True
+)
 def test_of_two_drivers_the_second_to_commit_dies_and_its_state_does_not_count_fault_13(
-    spark: Spark, tmp_path: Path
+    spark: Spark, tmp_path: Path, checkpoint: CheckpointPlace
 ) -> None:
-    source, checkpoint = tmp_path / "in", tmp_path / "checkpoint"
+    source = tmp_path / "in"
+    conf = {**CONF, **checkpoint.conf}
     write_input(source, first=0, files=FILES)
 
     def start_until_it_waits(name: str) -> Program:
         """Starts a driver with an output of its own; it has then written the state of batch 1."""
         waits = tmp_path / name
-        driver = spark.start(JOB, source, checkpoint, tmp_path / f"out-{name}", waits, conf=CONF)
+        output = tmp_path / f"out-{name}"
+        driver = spark.start(JOB, source, checkpoint.url, output, waits, conf=conf)
         driver.wait_until(waits.exists, f"batch 1 of the {name} driver")
         return driver
 
     # Nobody has told the old driver that it was given up; both are at the end of the same batch.
-    commit = checkpoint / "commits" / "1"
+    commit = checkpoint.files / "commits" / "1"
     old = start_until_it_waits("old")
-    of_old = ids_of_version_2(checkpoint)
+    of_old = ids_of_version_2(checkpoint.files)
     new = start_until_it_waits("new")
-    of_new = ids_of_version_2(checkpoint) - of_old
+    of_new = ids_of_version_2(checkpoint.files) - of_old
     assert len(of_old) == len(of_new) == PARTITIONS
 
     (tmp_path / "new").unlink()
@@ -50,13 +60,49 @@ def test_of_two_drivers_the_second_to_commit_dies_and_its_state_does_not_count_f
     committed = {unique for unique in of_old | of_new if unique in commit.read_text()}
     assert committed == of_new
     assert rows_of(tmp_path / "out-new") == expected(FILES)
-    description = keyfold.open_checkpoint(checkpoint).describe()
+    description = keyfold.open_checkpoint(checkpoint.uri).describe()
     assert description.problems == ()
     assert description.last_batch == FILES - 1
     assert description.rows == KEYS
 
 
-def ids_of_version_2(checkpoint: Path) -> set[str]:
+@pytest.mark.long
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("checkpoint", [S3], indirect=True)
+@pytest.mark.parametrize("seed", range(1, 21))
+def test_of_two_drivers_that_commit_at_once_one_dies_at_the_log_fault_13(
+    tmp_path: Path, checkpoint: CheckpointPlace, seed: int
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - to be repeated, not to be secret
+    source = tmp_path / "in"
+    conf = {**CONF, **checkpoint.conf}
+    write_input(source, first=0, files=FILES)
+    names = chance.sample(["a", "b"], 2)
+    with closing(Spark(tmp_path, master="local[1]")) as spark:
+        drivers = {}
+        for name in names:
+            job = (JOB, source, checkpoint.url, tmp_path / f"out-{name}", tmp_path / name)
+            drivers[name] = spark.start(*job, conf=conf)
+        for name, driver in drivers.items():
+            driver.wait_until((tmp_path / name).exists, f"batch 1 of driver {name}")
+        for name in names:
+            (tmp_path / name).unlink()
+            time.sleep(chance.choice([0, 0.02 * chance.random()]))
+        codes = {name: driver.wait() for name, driver in drivers.items()}
+
+    [winner] = [name for name, code in codes.items() if code == 0]
+    [loser] = [name for name, code in codes.items() if code != 0]
+    assert "CONCURRENT_STREAM_LOG_UPDATE" in drivers[loser].log, drivers[loser].end_of_log
+    assert rows_of(tmp_path / f"out-{winner}") == expected(FILES)
+    description = keyfold.open_checkpoint(checkpoint.uri).describe()
+    assert description.problems == ()
+    assert description.last_batch == FILES - 1
+    assert description.rows == KEYS
+
+
+def ids_of_version_2(checkpoint: Folder) -> set[str]:
     """Ids of the deltas of batch 1, of all partitions."""
-    names = [file.name for file in checkpoint.glob("state/0/*/2_*.delta")]
-    return {name.removeprefix("2_").removesuffix(".delta") for name in names}
+    stores = [checkpoint / "state" / "0" / str(it) for it in range(PARTITIONS)]
+    names = {name for store in stores for name in state_files(store)}
+    deltas = {name for name in names if name.startswith("2_") and name.endswith(".delta")}
+    return {name.removeprefix("2_").removesuffix(".delta") for name in deltas}

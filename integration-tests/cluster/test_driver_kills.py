@@ -9,10 +9,12 @@ import pytest
 
 import keyfold
 from cluster.repeated_rows import expected, write_end, write_files, written
+from kit.checkpoint_place import LOCAL, S3, CheckpointPlace
 from kit.kill_moment import KillMoment, last_batch
 from kit.submit import PARTITIONS, Spark
 
 KILLS = int(os.environ.get("KEYFOLD_KILLS", "20"))
+FEW_KILLS = 2
 FIRST_SEED = int(os.environ.get("KEYFOLD_SEED", "1"))
 # More than any moment waits for, so that a run is killed before it has read them all.
 FILES_AHEAD = 12
@@ -25,19 +27,30 @@ CONF = {
 
 
 @pytest.mark.timeout(600 + 60 * KILLS)
+@pytest.mark.parametrize(
+    ("checkpoint", "kills"),
+    [
+        (LOCAL, KILLS),
+        (S3, FEW_KILLS),
+        pytest.param(S3, KILLS, marks=pytest.mark.long),
+    ],
+    indirect=["checkpoint"],
+)
 def test_no_row_is_lost_or_counted_twice_by_a_driver_killed_again_and_again_fault_4(
-    spark: Spark, tmp_path: Path
+    spark: Spark, tmp_path: Path, checkpoint: CheckpointPlace, kills: int
 ) -> None:
-    source, checkpoint, output = (tmp_path / name for name in ("in", "checkpoint", "out"))
+    source, output = tmp_path / "in", tmp_path / "out"
+    job = ("cluster/windows_job.py", source, checkpoint.url, output)
+    conf = {**CONF, **checkpoint.conf}
     files = 0
     within_batch = 0
-    for seed in range(FIRST_SEED, FIRST_SEED + KILLS):
-        committed = last_batch(checkpoint, "commits")
+    for seed in range(FIRST_SEED, FIRST_SEED + kills):
+        committed = last_batch(checkpoint.files, "commits")
         # Batch n reads file n.
         write_files(source, files, committed + FILES_AHEAD)
         files = committed + FILES_AHEAD + 1
-        moment = KillMoment(seed, checkpoint, PARTITIONS)
-        driver = spark.start("cluster/windows_job.py", source, checkpoint, output, conf=CONF)
+        moment = KillMoment(seed, checkpoint.files, PARTITIONS)
+        driver = spark.start(*job, conf=conf)
         driver.wait_until(moment.has_come, str(moment))
         time.sleep(moment.delay_ms / 1000)
         if moment.driver_only:
@@ -45,20 +58,22 @@ def test_no_row_is_lost_or_counted_twice_by_a_driver_killed_again_and_again_faul
         else:
             driver.kill()
         assert driver.wait() == -signal.SIGKILL, f"{moment} came late. {driver.end_of_log}"
-        within_batch += last_batch(checkpoint, "offsets") > last_batch(checkpoint, "commits")
+        within_batch += last_batch(checkpoint.files, "offsets") > last_batch(
+            checkpoint.files, "commits"
+        )
 
-        assert last_batch(checkpoint, "commits") >= committed, str(moment)
-        assert keyfold.open_checkpoint(checkpoint).describe().problems == (), str(moment)
-        so_far = written(output, range(last_batch(checkpoint, "commits") + 1))
+        assert last_batch(checkpoint.files, "commits") >= committed, str(moment)
+        assert keyfold.open_checkpoint(checkpoint.uri).describe().problems == (), str(moment)
+        so_far = written(output, range(last_batch(checkpoint.files, "commits") + 1))
         assert len(set(so_far)) == len(so_far), str(moment)
         assert set(so_far) <= set(expected(files)), str(moment)
 
-    assert within_batch > 0
+    assert within_batch > 0 or kills == FEW_KILLS
     write_end(source, files)
-    spark.run("cluster/windows_job.py", source, checkpoint, output, conf=CONF)
-    assert written(output, range(last_batch(checkpoint, "commits") + 1)) == expected(files)
+    spark.run(*job, conf=conf)
+    assert written(output, range(last_batch(checkpoint.files, "commits") + 1)) == expected(files)
 
-    description = keyfold.open_checkpoint(checkpoint).describe()
+    description = keyfold.open_checkpoint(checkpoint.uri).describe()
     assert description.problems == ()
     # All state has been let go but that of the end's own row.
     assert [operator.rows for operator in description.operators] == [1, 1]

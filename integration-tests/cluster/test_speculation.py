@@ -1,6 +1,7 @@
 """Speculative copies of tasks that keep state: two attempts, two files, one that counts."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +19,8 @@ from cluster.speculation_plan import (
     planned,
 )
 from cluster.standalone import Standalone
+from kit.checkpoint_place import LOCAL, S3, CheckpointPlace
+from kit.kill_moment import state_files
 from kit.submit import Spark
 
 JOB = "cluster/speculation_job.py"
@@ -57,20 +60,25 @@ def spark(tmp_path: Path) -> Iterator[Spark]:
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    "checkpoint", [LOCAL, pytest.param(S3, marks=pytest.mark.long)], indirect=True
+)
 def test_of_two_speculative_attempts_the_one_that_won_counts_fault_1(
-    spark: Spark, tmp_path: Path
+    spark: Spark, tmp_path: Path, checkpoint: CheckpointPlace
 ) -> None:
-    names = ("in", "checkpoint", "out", "meetings", "events")
-    source, checkpoint, output, meetings, events = (tmp_path / name for name in names)
+    source, output, meetings, events = (
+        tmp_path / name for name in ("in", "out", "meetings", "events")
+    )
     meetings.mkdir()
     events.mkdir()
-    conf = CONF | {"spark.eventLog.dir": events.as_uri()}
+    conf = {**CONF, **checkpoint.conf, "spark.eventLog.dir": events.as_uri()}
+    job = (JOB, source, checkpoint.url, output, meetings)
 
     # The second run has nothing in memory: it reads the files that the commit log names.
     write_input(source, first=0, files=BATCHES)
-    spark.run(JOB, source, checkpoint, output, meetings, conf=conf)
+    spark.run(*job, conf=conf)
     write_input(source, first=BATCHES, files=1)
-    spark.run(JOB, source, checkpoint, output, meetings, conf=conf)
+    spark.run(*job, conf=conf)
 
     attempts = [it for log in sorted(events.iterdir()) for it in state_attempts(log)]
     for batch in range(BATCHES):
@@ -78,7 +86,8 @@ def test_of_two_speculative_attempts_the_one_that_won_counts_fault_1(
         pair = {it.number: it for it in attempts if (it.batch, it.partition) == (batch, partition)}
         assert_twins(kind, pair)
         committed = len(list(meetings.glob(f"{batch}-*")))
-        deltas = list((checkpoint / "state" / "0" / str(partition)).glob(f"{batch + 1}_*.delta"))
+        files = state_files(checkpoint.files / "state" / "0" / str(partition))
+        deltas = [it for it in files if re.fullmatch(rf"{batch + 1}_.*\.delta", it)]
         assert len(deltas) == committed == (1 if kind == ORIGINAL_UNCOMMITTED else 2)
 
     rows = [json.loads(line) for line in lines_of(output / str(BATCHES))]
@@ -90,7 +99,7 @@ def test_of_two_speculative_attempts_the_one_that_won_counts_fault_1(
         winners = [won[batch, row["partition"]] for batch in range(BATCHES + 1)]
         assert row["attempts"] == "".join(map(str, winners))
 
-    description = keyfold.open_checkpoint(checkpoint).describe()
+    description = keyfold.open_checkpoint(checkpoint.uri).describe()
     assert description.problems == ()
     assert description.rows == KEYS
 

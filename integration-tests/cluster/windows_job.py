@@ -1,8 +1,9 @@
 """Rows taken once, then counted by minute and key: two stateful operators, one behind the other.
 
-Usage: windows_job.py INPUT CHECKPOINT OUTPUT
+Usage: windows_job.py INPUT CHECKPOINT OUTPUT [CHECKPOINT OUTPUT]...
 
-A batch writes to OUTPUT/<batch>, and overwrites what it wrote when it ran before.
+A batch writes to OUTPUT/<batch>, and overwrites what it wrote when it ran before. With several
+checkpoints there are as many queries, one after the other.
 """
 
 import sys
@@ -12,12 +13,23 @@ from pyspark.sql import functions as f
 
 KEYS = 7
 
-source, checkpoint, output = sys.argv[1:]
+source, *queries = sys.argv[1:]
 spark = SparkSession.builder.getOrCreate()
 
 
-def write(batch: DataFrame, number: int) -> None:
-    batch.write.mode("overwrite").json(f"{output}/{number}")
+def run(checkpoint: str, output: str) -> None:
+    """Runs a query until it has read all files."""
+
+    def write(batch: DataFrame, number: int) -> None:
+        batch.write.mode("overwrite").json(f"{output}/{number}")
+
+    query = (
+        counts.writeStream.foreachBatch(write)
+        .option("checkpointLocation", checkpoint)
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
 
 
 minute = f.window("at", "1 minute")
@@ -33,10 +45,5 @@ counts = (
         (f.unix_seconds("window.start") / 60).cast("long").alias("minute"), "key", "rows", "total"
     )
 )
-query = (
-    counts.writeStream.foreachBatch(write)
-    .option("checkpointLocation", checkpoint)
-    .trigger(availableNow=True)
-    .start()
-)
-query.awaitTermination()
+for place, target in zip(queries[::2], queries[1::2], strict=True):
+    run(place, target)

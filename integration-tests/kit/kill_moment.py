@@ -2,7 +2,8 @@
 
 import random
 import re
-from pathlib import Path
+
+from kit.checkpoint_place import Folder
 
 PLANNED, COMMITTED = "a batch is planned", "a batch is committed"
 DELTA, SNAPSHOT = "a delta is written", "a snapshot is written"
@@ -25,7 +26,7 @@ class KillMoment:
     def __init__(
         self,
         seed: int,
-        checkpoint: Path,
+        checkpoint: Folder,
         partitions: int,
         operators: int = OPERATORS,
         batches: int = MOST_BATCHES,
@@ -73,14 +74,14 @@ class KillMoment:
         return f"seed {self._seed}: {victims} killed {self.delay_ms} ms after {self.event}"
 
 
-def last_batch(checkpoint: Path, log: str) -> int:
+def last_batch(checkpoint: Folder, log: str) -> int:
     """The newest batch in the log `offsets` or `commits`; -1 before the first."""
     folder = checkpoint / log
     names = [file.name for file in folder.iterdir()] if folder.is_dir() else []
     return max((int(name) for name in names if name.isdecimal()), default=-1)
 
 
-def state_files(store: Path) -> set[str]:
+def state_files(store: Folder) -> set[str]:
     """Names of a store's files, without those that are still being written."""
     names = {file.name for file in store.iterdir()} if store.is_dir() else set[str]()
     return {name for name in names if STATE_FILE.fullmatch(name)}

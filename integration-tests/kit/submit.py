@@ -24,7 +24,7 @@ class Spark:
         self._started: list[Program] = []
 
     def start(
-        self, job: str, *arguments: Path, conf: Conf | None = None, jar: str = "--jars"
+        self, job: str, *arguments: Path | str, conf: Conf | None = None, jar: str = "--jars"
     ) -> Program:
         """Starts a job, by its path from `integration-tests`.
 
@@ -54,7 +54,7 @@ class Spark:
     def run(
         self,
         job: str,
-        *arguments: Path,
+        *arguments: Path | str,
         conf: Conf | None = None,
         jar: str = "--jars",
         timeout_s: float = TIMEOUT_S,

@@ -1,0 +1,63 @@
+"""Where tests have the checkpoint of a query: on a local disk, or on a server of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from kit.servers import s3
+from kit.servers.s3 import S3Server
+
+LOCAL, S3 = "local", "s3"
+NAME = "checkpoint"
+
+
+class Folder(Protocol):
+    """As much of a `Path` as is needed to look at a checkpoint while its query runs."""
+
+    @property
+    def name(self) -> str: ...
+    def __truediv__(self, name: str, /) -> Folder: ...
+    def is_dir(self) -> bool: ...
+    def exists(self) -> bool: ...
+    def read_text(self) -> str: ...
+    def iterdir(self) -> Iterator[Folder]: ...
+
+
+@dataclass(frozen=True)
+class CheckpointPlace:
+    """A checkpoint's names.
+
+    `url` is Spark's, which needs the settings `conf` for it; `uri` is what Keyfold's Python is
+    given; `files` has the files as they are now.
+    """
+
+    url: str
+    uri: str
+    files: Folder
+    conf: Mapping[str, object] = field(default_factory=dict)
+
+
+@contextmanager
+def checkpoint_place(kind: str, folder: Path) -> Iterator[CheckpointPlace]:
+    """A place for one checkpoint, whose files are below `folder`. Its server ends with it."""
+    if kind == LOCAL:
+        checkpoint = folder / NAME
+        yield CheckpointPlace(str(checkpoint), str(checkpoint), checkpoint)
+    else:
+        with closing(S3Server(folder)) as server:
+            yield on_s3(server, server.port)
+
+
+def on_s3(server: S3Server, port: int) -> CheckpointPlace:
+    """A checkpoint on a server that is reached at `port`, its own or that of a proxy."""
+    return CheckpointPlace(
+        s3.spark_url(NAME),
+        # Past the proxy: what it is asked is to be Spark's alone.
+        s3.keyfold_uri(NAME, server.port),
+        server.bucket / NAME,
+        s3.spark_conf(port),
+    )
