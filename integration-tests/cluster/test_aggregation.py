@@ -6,13 +6,13 @@ import pytest
 
 import keyfold
 from cluster.keyed_values import FILES, KEYS, expected, rows_of, write_input
-from kit.checkpoint_place import LOCAL, S3, CheckpointPlace
+from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
 from kit.submit import PARTITIONS, Spark
 
 JOB = "cluster/aggregation_job.py"
 
 
-@pytest.mark.parametrize("checkpoint", [LOCAL, S3], indirect=True)
+@pytest.mark.parametrize("checkpoint", [LOCAL, S3, HDFS], indirect=True)
 def test_counts_survive_a_restart_on_two_executors(
     spark: Spark, tmp_path: Path, checkpoint: CheckpointPlace
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import keyfold
 from cluster.keyed_values import KEYS, expected, rows_of, write_input
-from kit.checkpoint_place import LOCAL, S3, CheckpointPlace, Folder
+from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace, Folder
 from kit.kill_moment import state_files
 from kit.program import Program
 from kit.submit import PARTITIONS, Spark
@@ -25,7 +25,9 @@ CONF = {
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    "checkpoint", [LOCAL, pytest.param(S3, marks=pytest.mark.long)], indirect=True
+    "checkpoint",
+    [LOCAL, *(pytest.param(it, marks=pytest.mark.long) for it in (S3, HDFS))],
+    indirect=True,
 )
 def test_of_two_drivers_the_second_to_commit_dies_and_its_state_does_not_count_fault_13(
     spark: Spark, tmp_path: Path, checkpoint: CheckpointPlace

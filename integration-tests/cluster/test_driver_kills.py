@@ -9,7 +9,7 @@ import pytest
 
 import keyfold
 from cluster.repeated_rows import expected, write_end, write_files, written
-from kit.checkpoint_place import LOCAL, S3, CheckpointPlace
+from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
 from kit.kill_moment import KillMoment, last_batch
 from kit.submit import PARTITIONS, Spark
 
@@ -32,7 +32,9 @@ CONF = {
     [
         (LOCAL, KILLS),
         (S3, FEW_KILLS),
+        (HDFS, FEW_KILLS),
         pytest.param(S3, KILLS, marks=pytest.mark.long),
+        pytest.param(HDFS, KILLS, marks=pytest.mark.long),
     ],
     indirect=["checkpoint"],
 )

@@ -19,7 +19,7 @@ from cluster.speculation_plan import (
     planned,
 )
 from cluster.standalone import Standalone
-from kit.checkpoint_place import LOCAL, S3, CheckpointPlace
+from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
 from kit.kill_moment import state_files
 from kit.submit import Spark
 
@@ -61,7 +61,9 @@ def spark(tmp_path: Path) -> Iterator[Spark]:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    "checkpoint", [LOCAL, pytest.param(S3, marks=pytest.mark.long)], indirect=True
+    "checkpoint",
+    [LOCAL, *(pytest.param(it, marks=pytest.mark.long) for it in (S3, HDFS))],
+    indirect=True,
 )
 def test_of_two_speculative_attempts_the_one_that_won_counts_fault_1(
     spark: Spark, tmp_path: Path, checkpoint: CheckpointPlace

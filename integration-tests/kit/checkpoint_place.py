@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
 from kit.servers import s3
+from kit.servers.hdfs import Hdfs, HdfsFolder
 from kit.servers.s3 import S3Server
 
-LOCAL, S3 = "local", "s3"
+LOCAL, S3, HDFS = "local", "s3", "hdfs"
 NAME = "checkpoint"
 
 
@@ -31,14 +33,18 @@ class Folder(Protocol):
 class CheckpointPlace:
     """A checkpoint's names.
 
-    `url` is Spark's, which needs the settings `conf` for it; `uri` is what Keyfold's Python is
-    given; `files` has the files as they are now.
+    `url` is Spark's, which needs the settings `conf` for it; `readable` returns what Keyfold's
+    Python is given, a copy of now where it does not reach the files; `files` has them as they are.
     """
 
     url: str
-    uri: str
+    readable: Callable[[], str]
     files: Folder
     conf: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def uri(self) -> str:
+        return self.readable()
 
 
 @contextmanager
@@ -46,7 +52,10 @@ def checkpoint_place(kind: str, folder: Path) -> Iterator[CheckpointPlace]:
     """A place for one checkpoint, whose files are below `folder`. Its server ends with it."""
     if kind == LOCAL:
         checkpoint = folder / NAME
-        yield CheckpointPlace(str(checkpoint), str(checkpoint), checkpoint)
+        yield CheckpointPlace(str(checkpoint), lambda: str(checkpoint), checkpoint)
+    elif kind == HDFS:
+        with closing(Hdfs(folder / "hdfs")) as hdfs:
+            yield on_hdfs(hdfs, folder)
     else:
         with closing(S3Server(folder)) as server:
             yield on_s3(server, server.port)
@@ -57,7 +66,19 @@ def on_s3(server: S3Server, port: int) -> CheckpointPlace:
     return CheckpointPlace(
         s3.spark_url(NAME),
         # Past the proxy: what it is asked is to be Spark's alone.
-        s3.keyfold_uri(NAME, server.port),
+        lambda: s3.keyfold_uri(NAME, server.port),
         server.bucket / NAME,
         s3.spark_conf(port),
     )
+
+
+def on_hdfs(hdfs: Hdfs, folder: Path) -> CheckpointPlace:
+    """A checkpoint on HDFS; copies of it are made below `folder`."""
+    numbers = count()
+
+    def copy() -> str:
+        to = folder / f"copy-{next(numbers)}"
+        hdfs.copy(f"/{NAME}", to)
+        return str(to)
+
+    return CheckpointPlace(f"{hdfs.url}/{NAME}", copy, HdfsFolder(hdfs, f"/{NAME}"))

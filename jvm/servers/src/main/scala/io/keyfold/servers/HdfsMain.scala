@@ -1,0 +1,56 @@
+package io.keyfold.servers
+
+import java.io.File
+
+import scala.io.StdIn
+import scala.util.control.NonFatal
+
+/** An HDFS of three data nodes that obeys the lines it reads, and ends when there are no more.
+  *
+  * Each line is answered by one, `ok` and what was asked for, or `failed` and why; the first line
+  * it says is the answer to its start, with the URL of the file system.
+  *
+  *   - `stop N`, `start N`: a data node, by its number from 0
+  *   - `restart`: the name node; returns when it has left safe mode
+  *   - `list PATH`: names in a folder, with a tab between; none if there is no folder
+  *   - `exists PATH`: true or false
+  *   - `copy PATH FOLDER`: all files of a folder of HDFS to a folder of the local disk
+  *   - `calls`: how often each method of the name node was called since it was started
+  */
+object HdfsMain {
+
+  /** @param args
+    *   the folder that blocks and names are kept in
+    */
+  def main(args: Array[String]): Unit = {
+    val hdfs = new Hdfs(new File(args(0)))
+    try {
+      say(s"ok ${hdfs.url}")
+      Iterator
+        .continually(StdIn.readLine())
+        .takeWhile(_ != null)
+        .foreach(line => say(answer(hdfs, line.split(" ").toList)))
+    } finally hdfs.close()
+    // Threads of Hadoop's would keep the process.
+    sys.exit(0)
+  }
+
+  private def answer(hdfs: Hdfs, words: List[String]): String =
+    try
+      "ok " + (words match {
+        case List("stop", number)       => hdfs.stopDataNode(number.toInt); ""
+        case List("start", number)      => hdfs.startDataNode(number.toInt); ""
+        case List("restart")            => hdfs.restartNameNode(); ""
+        case List("list", path)         => hdfs.names(path).mkString("\t")
+        case List("exists", path)       => hdfs.exists(path)
+        case List("copy", path, folder) => hdfs.copy(path, new File(folder)); ""
+        case List("calls") => hdfs.calls.map { case (it, count) => s"$it=$count" }.mkString("\t")
+        case _             => throw new IllegalArgumentException(words.mkString(" "))
+      })
+    catch { case NonFatal(e) => s"failed ${e.toString.replace('\n', ' ')}" }
+
+  private def say(line: String): Unit = {
+    println(line)
+    Console.flush()
+  }
+}
