@@ -29,7 +29,7 @@ from keyfold.settings import PROVIDER_CLASS
 from keyfold.spark_log.batch import find_batch
 from keyfold.spark_log.logs import batches, operators, query_id, read_operator
 from keyfold.spark_log.progress import read_progress
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.table.operator import Operator
 from keyfold.table.source import unknown
 

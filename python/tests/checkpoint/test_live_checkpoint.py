@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import keyfold
-from keyfold.storage import Listed, Storage
+from keyfold.storage.files import Listed
+from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import keyfold
 from keyfold.errors import InvalidArgumentError, UnknownNameError
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter, hash_of
 

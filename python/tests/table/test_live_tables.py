@@ -9,7 +9,7 @@ import pytest
 
 import keyfold
 from keyfold.errors import BatchNotRetainedError, FileMissingError
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter
 

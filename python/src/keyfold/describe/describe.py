@@ -20,7 +20,7 @@ from keyfold.spark_log.logs import operators, read_operator
 from keyfold.spark_log.migrated import Earlier, earlier_batches
 from keyfold.spark_log.progress import Progress, read_progress
 from keyfold.state.walk import THREADS, Part, Walk
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 
 class _Reader:

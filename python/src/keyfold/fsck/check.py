@@ -27,7 +27,7 @@ from keyfold.spark_log.logs import (
 )
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.walk import THREADS, Walk
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

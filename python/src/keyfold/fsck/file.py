@@ -23,7 +23,7 @@ from keyfold.fsck.finding import Kind
 from keyfold.fsck.rows import RowCheck
 from keyfold.rows.partition_key import NO_RULE
 from keyfold.state.chain import Step
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.wire.cursor import ChecksumError, CutOffError, LineageError, MisplacedError
 
 _KINDS: dict[type[BaseException], Kind] = {

@@ -22,7 +22,7 @@ from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.merge import Rows
 from keyfold.state.pieces import Entries, of_block, starts_of
 from keyfold.state.version import load
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.wire.cursor import MalformedError
 
 

@@ -17,7 +17,7 @@ from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import Chain, Step, chains
 from keyfold.state.store_files import list_store
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from keyfold.fsck.finding import Finding, Kind
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.spark_log.migrated import Earlier
 from keyfold.state.walk import THREADS
-from keyfold.storage import Listed, Storage
+from keyfold.storage.files import Listed
+from keyfold.storage.storage import Storage
 
 # Files of Spark's RocksDB provider in a store's folder, which a migration leaves there.
 _ROCKSDB_FOLDER = "SSTs"

@@ -16,7 +16,7 @@ from keyfold.spark_log.batch import Batch, read_at
 from keyfold.spark_log.logs import OperatorMetadata, operators, read_operator
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.walk import THREADS, Part, Walk
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 
 class Inspector:

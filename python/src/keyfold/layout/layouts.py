@@ -12,7 +12,7 @@ from keyfold.schema.data_type import Struct
 from keyfold.schema.schema_file import DEFAULT_FAMILY
 from keyfold.schema.state_schema import StateSchema, read_state_schema
 from keyfold.spark_log.logs import OperatorMetadata
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 _JOIN_VALUES = re.compile(r"(left|right)-(?:keyWithIndexToValue|keyWithTsToValues)")
 _SHAPES = {

@@ -10,7 +10,7 @@ from keyfold.format.place import StorePlace
 from keyfold.schema.data_type import Struct
 from keyfold.schema.schema_file import FamilySchema, read_schema
 from keyfold.spark_log.logs import StoreMetadata
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.wire.cursor import MalformedError
 
 

@@ -16,7 +16,7 @@ from keyfold.spark_log.logs import (
     read_offsets,
 )
 from keyfold.spark_log.migrated import check_provider
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 T = TypeVar("T")
 

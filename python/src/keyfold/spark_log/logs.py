@@ -9,7 +9,7 @@ from typing import Any
 from keyfold.errors import CheckpointDamagedError
 from keyfold.format.names import is_id, is_number, is_store
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.text.json_text import parse_json
 
 _PARTITIONS_KEY = "spark.sql.shuffle.partitions"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from keyfold.errors import CheckpointDamagedError, FileMissingError, KeyfoldError
 from keyfold.spark_log.logs import Commit, Offsets, batches, read_commit, read_offsets
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 
 @dataclass(frozen=True)

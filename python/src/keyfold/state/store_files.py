@@ -10,7 +10,7 @@ from keyfold.format.manifest import Layer, manifest_path, read_layer
 from keyfold.format.names import HEAD_KINDS, FileName, Kind, parse_name
 from keyfold.format.reader import read_footer
 from keyfold.format.source import Source
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 
 @dataclass(frozen=True)

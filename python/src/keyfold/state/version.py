@@ -16,7 +16,7 @@ from keyfold.state.merge import Rows, rows_of
 from keyfold.state.pieces import NOTHING, Entries, concatenated, of_block
 from keyfold.state.selection import ALL, Selection
 from keyfold.state.store_files import StoreFiles, list_store
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 # How often to read a store again because its files have changed meanwhile.
 _TRIES = 4

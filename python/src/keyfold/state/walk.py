@@ -13,7 +13,7 @@ from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.store_files import StoreFiles, list_store
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 # Object stores take tens of ms per request, so partitions are read concurrently.
 THREADS = 16

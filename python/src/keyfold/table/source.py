@@ -23,7 +23,7 @@ from keyfold.state.merge import Rows
 from keyfold.state.selection import ALL, Selection
 from keyfold.state.store_files import StoreFiles, list_store
 from keyfold.state.version import StoreVersion, load
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.wire.cursor import MalformedError
 
 # Number of partitions that are loaded concurrently, and so are in memory.
