@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -172,6 +172,14 @@ def read_operator(storage: Storage, operator: int, last_batch: int | None) -> Op
         if not is_store(it.name):
             raise _damaged(storage, path, f"{it.name!r} cannot be the name of a store")
     return metadata
+
+
+def read_operators(
+    storage: Storage, numbers: Sequence[int], last_batch: int | None
+) -> list[OperatorMetadata]:
+    """The same of several operators, ascending."""
+    storage.fetch(listings=[f"state/{it}/_metadata/v2" for it in numbers])
+    return storage.side_by_side(lambda it: read_operator(storage, it, last_batch), numbers)
 
 
 def _is_whole(value: object) -> bool:

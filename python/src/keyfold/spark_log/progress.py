@@ -14,13 +14,12 @@ class Progress:
     """State of the batch logs at one moment.
 
     `commit` is the newest readable commit, None before the first; `offsets` its batch, or the
-    newest started batch before the first commit; `oldest` the oldest batch still in the log.
+    newest started batch before the first commit.
     `problems` has the errors for unreadable entries.
     """
 
     commit: Commit | None
     offsets: Offsets | None
-    oldest: Offsets | None
     problems: tuple[KeyfoldError, ...]
 
     @property
@@ -43,7 +42,13 @@ def read_progress(storage: Storage) -> Progress:
     """Reads the batch logs; if a commit is damaged or missing, an older one is used."""
     problems: list[KeyfoldError] = []
     commit = None
-    for batch in reversed(batches(storage, "commits")):
+    storage.fetch(listings=["commits", "offsets"])
+    committed, started = batches(storage, "commits"), batches(storage, "offsets")
+    newest = [f"commits/{it}" for it in committed[-1:]]
+    # A batch that runs has offsets and no commit yet.
+    newest += [f"offsets/{it}" for it in (committed or started)[-1:]]
+    storage.fetch(newest)
+    for batch in reversed(committed):
         try:
             commit = read_commit(storage, batch)
             break
@@ -51,15 +56,18 @@ def read_progress(storage: Storage) -> Progress:
             continue
         except CheckpointDamagedError as error:
             problems.append(error)
-    started = batches(storage, "offsets")
     last = None if commit is None else commit.batch
     candidates = [batch for batch in reversed(started) if last is None or batch <= last]
     return Progress(
         commit,
         _first(storage, candidates, problems),
-        _first(storage, started, []),
         tuple(problems),
     )
+
+
+def oldest_offsets(storage: Storage) -> Offsets | None:
+    """The oldest batch still in the log that can be read."""
+    return _first(storage, batches(storage, "offsets"), [])
 
 
 def _first(storage: Storage, candidates: list[int], problems: list[KeyfoldError]) -> Offsets | None:

@@ -29,7 +29,9 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
     found: list[pa.Table] = []
     before: pa.Table | None = None
     state = _State(source)
-    for number in own_batches(source.storage):
+    numbers = own_batches(source.storage)
+    source.storage.fetch([f"{log}/{it}" for it in numbers for log in ("commits", "offsets")])
+    for number in numbers:
         try:
             batch = find_batch(source.storage, number)
             partitions, wanted = partitions_of(source, batch, stored)
@@ -72,21 +74,22 @@ class _State:
 
     def _advanced(self, batch: Batch, partition: int, wanted: Selection) -> Entries | None:
         """The entries so far and those of one more delta; None if that delta does not follow."""
+        source = self._source
         version, unique, entries = self._known.get(partition, (0, "", NOTHING))
-        head = self._source.head(batch, partition)
+        head = source.head(batch, partition)
         if version == 0 or not _follows(head, version, unique):
             return None
-        if self._source.layout.family in head.dropped:
+        if source.layout.family in head.dropped:
             return None
         name = FileName(head.identity.version, head.identity.id, Kind.DELTA)
-        path = f"{self._source.place(partition).folder}/{name}"
-        own = wanted.of_family(self._source.layout.family)
+        path = f"{source.place(partition).folder}/{name}"
+        own = wanted.of_family(source.layout.family)
         blocks = own.blocks(head, ())
         if not blocks:
             return entries
         pieces = [entries]
         number = int(entries.file[-1]) + 1 if entries.count else 0
-        with self._source.storage.open(path) as file:
+        with source.files(batch, partition).open(path) as file:
             for columns in read_blocks(file, read_footer(file), blocks):
                 mask = own.mask(columns.hashes, head.identity.key_groups, ())
                 piece = of_block(columns, number)

@@ -73,7 +73,7 @@ class Operator:
         """
         return {
             layout.name: StateTable(Source(self._storage, self.metadata, layout))
-            for layout in layouts(self._storage, self.metadata)
+            for layout in layouts(self._storage.once(), self.metadata)
         }
 
     def __getitem__(self, name: str) -> StateTable:
