@@ -42,7 +42,9 @@ def strays(
         earlier: batches from before a migration. While there are any, the files of their provider
         are needed to undo the migration and to read them.
     """
+    storage.fetch(listings=[*_LOGS, "sources"])
     sources = [f"sources/{it.name}" for it in storage.listing("sources") if it.is_folder]
+    storage.fetch(listings=sources)
     for folder in (*_LOGS, *sources):
         yield from _unfinished(storage, folder, storage.listing(folder))
     known = {str(operator.id): operator for operator in operators}
