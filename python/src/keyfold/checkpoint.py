@@ -28,8 +28,14 @@ from keyfold.report.growth import Progress as ReportProgress
 from keyfold.report.page import notebook, write_report
 from keyfold.settings import PROVIDER_CLASS
 from keyfold.spark_log.batch import find_batch
-from keyfold.spark_log.logs import batches, operators, query_id, read_operators
-from keyfold.spark_log.progress import read_progress
+from keyfold.spark_log.logs import (
+    batches,
+    metadata_folder,
+    operators,
+    query_id,
+    read_operators,
+)
+from keyfold.spark_log.progress import newest_commit, read_progress
 from keyfold.storage.storage import Storage
 from keyfold.table.operator import Operator
 from keyfold.table.source import unknown
@@ -78,11 +84,13 @@ class Checkpoint:
             CheckpointDamagedError: a description cannot be parsed.
         """
         storage = self._storage.once()
-        storage.fetch(listings=["commits", "offsets", "state"])
-        last = read_progress(storage).last_batch
-        return tuple(
-            Operator(self._storage, it) for it in read_operators(storage, operators(storage), last)
-        )
+        storage.fetch(listings=["commits", "state"])
+        numbers = operators(storage)
+        newest = [f"commits/{it}" for it in batches(storage, "commits")[-1:]]
+        storage.fetch(newest, [metadata_folder(it) for it in numbers])
+        commit, _ = newest_commit(storage)
+        last = None if commit is None else commit.batch
+        return tuple(Operator(self._storage, it) for it in read_operators(storage, numbers, last))
 
     def __getitem__(self, name: str | int) -> Operator:
         """An operator by number, Spark's name or a short one: agg, dedup, join, session, tws ...

@@ -70,7 +70,6 @@ def _fsck(
     spark: SparkSession | None,
 ) -> FsckReport:
     findings: list[Finding] = []
-    storage.list_below("state")
     readable = list(_committed(storage, findings))
     committed = [it for it in readable if it.offsets is None or it.offsets.is_keyfolds]
     described = list(_operators(storage, committed, findings))

@@ -40,22 +40,13 @@ class Progress:
 
 def read_progress(storage: Storage) -> Progress:
     """Reads the batch logs; if a commit is damaged or missing, an older one is used."""
-    problems: list[KeyfoldError] = []
-    commit = None
     storage.fetch(listings=["commits", "offsets"])
     committed, started = batches(storage, "commits"), batches(storage, "offsets")
     newest = [f"commits/{it}" for it in committed[-1:]]
     # A batch that runs has offsets and no commit yet.
     newest += [f"offsets/{it}" for it in (committed or started)[-1:]]
     storage.fetch(newest)
-    for batch in reversed(committed):
-        try:
-            commit = read_commit(storage, batch)
-            break
-        except FileMissingError:
-            continue
-        except CheckpointDamagedError as error:
-            problems.append(error)
+    commit, problems = newest_commit(storage)
     last = None if commit is None else commit.batch
     candidates = [batch for batch in reversed(started) if last is None or batch <= last]
     return Progress(
@@ -63,6 +54,19 @@ def read_progress(storage: Storage) -> Progress:
         _first(storage, candidates, problems),
         tuple(problems),
     )
+
+
+def newest_commit(storage: Storage) -> tuple[Commit | None, list[KeyfoldError]]:
+    """The newest commit that can be read, and the errors of those that cannot."""
+    problems: list[KeyfoldError] = []
+    for batch in reversed(batches(storage, "commits")):
+        try:
+            return read_commit(storage, batch), problems
+        except FileMissingError:
+            continue
+        except CheckpointDamagedError as error:
+            problems.append(error)
+    return None, problems
 
 
 def oldest_offsets(storage: Storage) -> Offsets | None:

@@ -12,7 +12,7 @@ from keyfold.format.place import StorePlace
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
-from keyfold.state.store_files import StoreFiles, list_store
+from keyfold.state.store_files import StoreFiles, list_partitions, list_store
 from keyfold.storage.storage import Storage
 
 # Object stores take tens of ms per request, so partitions are read concurrently.
@@ -57,7 +57,7 @@ class Walk:
         return self._count(operator, self._first(operator))
 
     def _first(self, operator: OperatorMetadata) -> list[list[Part]]:
-        self._storage.list_below(f"state/{operator.id}")
+        list_partitions(self._storage, operator.id, self._batch.partitions(operator))
         return self._parts(operator, range(1))
 
     def _count(self, operator: OperatorMetadata, first: list[list[Part]]) -> int:

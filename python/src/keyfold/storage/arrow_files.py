@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import pyarrow.fs as fs  # type: ignore[import-untyped] # noqa: PLR0402
 
-from keyfold.storage.files import Listed, Ranges
+from keyfold.storage.files import Listed, Pages, Ranges, Run
 
 
 class ArrowFiles:
@@ -25,9 +25,9 @@ class ArrowFiles:
         found = (_listed(it) for it in self._files.get_file_info(selector))
         return [it for it in found if it is not None]
 
-    def below(self, path: str) -> Iterator[tuple[str, Listed]]:
+    def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:
         """Not called."""
-        raise NotImplementedError(path)
+        raise NotImplementedError(path, splits, run)
 
     def content(self, path: str) -> bytes:
         """As `Files`."""

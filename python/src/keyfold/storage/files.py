@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,12 @@ class Ranges(Protocol):
         """The `length` bytes from `offset`; fewer at the end of the file."""
 
 
+Pages: TypeAlias = list[tuple[str, Listed]]
+Run: TypeAlias = Callable[
+    [Callable[[tuple[str, str]], Pages], Sequence[tuple[str, str]]], list[Pages]
+]
+
+
 class Files(Protocol):
     """Files by path. A missing file raises FileNotFoundError, all else another OSError."""
 
@@ -40,8 +46,14 @@ class Files(Protocol):
     def listing(self, path: str) -> list[Listed]:
         """The contents of a folder; nothing if there is no such folder."""
 
-    def below(self, path: str) -> Iterator[tuple[str, Listed]]:
-        """All files below a folder, with their folders relative to it. Called if remote."""
+    def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:
+        """All files below a folder, with their folders relative to it. Called if remote.
+
+        Args:
+            path: the folder.
+            splits: names between which it may be listed side by side, ascending.
+            run: calls a function for each item, side by side.
+        """
 
     def content(self, path: str) -> bytes:
         """All bytes of a file, in one request."""

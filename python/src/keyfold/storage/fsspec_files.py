@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from keyfold.storage.files import Listed, Ranges, Sized
+from keyfold.storage.files import Listed, Pages, Ranges, Run, Sized
 
 
 class FsspecFiles:
@@ -21,16 +21,18 @@ class FsspecFiles:
     def listing(self, path: str) -> list[Listed]:
         """As `Files`."""
         try:
-            found = self._files.ls(path, detail=True, refresh=True)
+            found = self._files.ls(path, detail=True)
         except (FileNotFoundError, NotADirectoryError):
             return []
         return [_listed(it) for it in found if it["name"].strip("/") != path.strip("/")]
 
-    def below(self, path: str) -> Iterator[tuple[str, Listed]]:
-        """As `Files`."""
+    def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:  # noqa: ARG002
+        """As `Files`, without splits, which fsspec does not know."""
         start = len(path.strip("/"))
-        for name, it in self._files.find(path, detail=True, refresh=True).items():
-            yield name.strip("/").rpartition("/")[0][start:].lstrip("/"), _listed(it)
+        return [
+            (name.strip("/").rpartition("/")[0][start:].lstrip("/"), _listed(it))
+            for name, it in self._files.find(path, detail=True).items()
+        ]
 
     def content(self, path: str) -> bytes:
         """As `Files`."""

@@ -5,7 +5,7 @@ pyarrow asks for the length of each object before it reads it, which doubles the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import obstore
 from obstore.exceptions import BaseError
 
-from keyfold.storage.files import Listed, Ranges, Sized
+from keyfold.storage.files import Listed, Pages, Ranges, Run, Sized
 from keyfold.storage.refusal import is_missing, reason
 
 # Objects of a page of a listing; S3 gives at most as many.
@@ -21,13 +21,14 @@ _PAGE = 1000
 
 
 class ObjectFiles:
-    """A bucket."""
+    """A bucket; `ordered` says that it can list from a name on, in the order of names."""
 
     remote = True
 
-    def __init__(self, store: Any, place: str) -> None:  # noqa: ANN401 - one of obstore's
+    def __init__(self, store: Any, place: str, *, ordered: bool) -> None:  # noqa: ANN401 - obstore's
         self._store = store
         self._place = place
+        self._ordered = ordered
 
     def listing(self, path: str) -> list[Listed]:
         """As `Files`: one request for 1,000 objects."""
@@ -36,13 +37,25 @@ class ObjectFiles:
         folders = [Listed(_name(it), 0, is_folder=True) for it in found["common_prefixes"]]
         return folders + [_listed(it) for it in found["objects"] if it["path"] != path]
 
-    def below(self, path: str) -> Iterator[tuple[str, Listed]]:
-        """As `Files`: one request for 1,000 objects."""
+    def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:
+        """As `Files`: one request for 1,000 objects, and one for each split."""
+
+        def read(between: tuple[str, str]) -> Pages:
+            return list(self._between(path, *between))
+
+        starts = [f"{path}/{it}" for it in splits] if self._ordered else []
+        between = list(zip(["", *starts], [*starts, ""], strict=True))
+        return [it for found in run(read, between) for it in found]
+
+    def _between(self, path: str, start: str, end: str) -> Iterator[tuple[str, Listed]]:
+        """Files from `start` until before `end`, both in the order of the store; "" is no limit."""
         with self._errors():
-            for page in obstore.list(self._store, path or None, chunk_size=_PAGE):
-                for it in page:
-                    folder = it["path"].rpartition("/")[0]
-                    yield folder[len(path) :].lstrip("/"), _listed(it)
+            pages = obstore.list(self._store, path or None, offset=start or None, chunk_size=_PAGE)
+            for it in (it for page in pages for it in page):
+                if end and it["path"].encode() > end.encode():
+                    return
+                folder = it["path"].rpartition("/")[0]
+                yield folder[len(path) :].lstrip("/"), _listed(it)
 
     def content(self, path: str) -> bytes:
         """As `Files`; the length is learnt from the response."""

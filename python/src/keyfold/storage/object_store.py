@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -65,7 +66,9 @@ def bucket_files(
             f"Invalid checkpoint path or storage options for {shown!r}: {said}. Options for "
             f"{kind}: are those of Polars and delta-rs, such as {_KNOWN[kind]}."
         ) from None
-    return ObjectFiles(store, _place(kind, authority, store.config))
+    # Directory buckets of S3 Express have no order; others than S3 would list all each time.
+    ordered = kind == "s3" and not authority.endswith("--x-s3")
+    return ObjectFiles(store, _place(kind, authority, store.config), ordered=ordered)
 
 
 def _place(kind: str, authority: str, config: Mapping[str, Any]) -> str:
@@ -73,5 +76,7 @@ def _place(kind: str, authority: str, config: Mapping[str, Any]) -> str:
         return f"container {authority!r}"
     if kind == "gs":
         return f"bucket {authority!r} at Google Cloud Storage"
-    endpoint, region = config.get("endpoint"), config.get("region")
-    return f"bucket {authority!r} at {endpoint or 'Amazon S3'} (region {region or 'us-east-1'})"
+    said = os.environ
+    endpoint = config.get("endpoint") or said.get("AWS_ENDPOINT_URL") or "Amazon S3"
+    region = config.get("region") or said.get("AWS_REGION") or said.get("AWS_DEFAULT_REGION")
+    return f"bucket {authority!r} at {endpoint} (region {region or 'us-east-1'})"

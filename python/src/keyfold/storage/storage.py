@@ -74,11 +74,17 @@ class Storage:
                 self._memory.listings[path] = found
         return found
 
-    def list_below(self, path: str) -> None:
-        """Lists all folders below a remote one at once, if what was listed is remembered."""
+    def list_below(self, path: str, splits: Sequence[str] = ()) -> None:
+        """Lists all folders below a remote one at once, if what was listed is remembered.
+
+        Args:
+            path: the folder.
+            splits: names between which it may be listed side by side, ascending.
+        """
         if self.remote and self._memory is not None and not self._memory.knows(path):
             with self._errors(path):
-                self._memory.add_below(path, self._files.below(self._full(path)))
+                found = self._files.below(self._full(path), splits, self.side_by_side)
+            self._memory.add_below(path, found)
 
     def text(self, path: str) -> str:
         """Content of a small file. Bytes that are not UTF-8 become replacement characters.
@@ -147,7 +153,7 @@ class Storage:
         return f"{self.root.rstrip('/')}/{path}"
 
     def _full(self, path: str) -> str:
-        return f"{self._base}/{path}".strip("/" if self.remote else "") if path else self._base
+        return "/".join(it for it in (self._base, path) if it)
 
     @contextmanager
     def _errors(self, path: str) -> Iterator[None]:

@@ -21,7 +21,7 @@ from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.merge import Rows
 from keyfold.state.selection import ALL, Selection
-from keyfold.state.store_files import StoreFiles, list_store
+from keyfold.state.store_files import StoreFiles, list_partitions, list_store
 from keyfold.state.version import StoreVersion, load
 from keyfold.storage.storage import Storage
 from keyfold.wire.cursor import MalformedError
@@ -151,7 +151,7 @@ class Source:
         """Lists all partitions at once where that is quicker; returns their number."""
         count = self.partitions(batch)
         if count > 1:
-            self.storage.list_below(f"state/{self.operator.id}")
+            list_partitions(self.storage, self.operator.id, count)
         return count
 
     def side_by_side(self, batch: Batch, work: Callable[[int], T]) -> Iterator[T]:
