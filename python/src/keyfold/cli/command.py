@@ -26,7 +26,8 @@ _EPILOG = (
 def cli() -> None:
     """Look inside the state of a Spark Structured Streaming query, and change it as a whole.
 
-    CHECKPOINT is the query's checkpointLocation, a path or a URI such as s3://bucket/folder.
+    CHECKPOINT is the query's checkpointLocation, a path or a URI such as s3://bucket/folder, for
+    which --storage-option and AWS's environment variables give endpoint and credentials.
     Commands that read need no Spark, and the query may run meanwhile. Commands that change
     something (rescale, rollback, migrate, clone, savepoint, vacuum) start Spark.
 

@@ -48,7 +48,8 @@ class StoreFiles:
         if held is not None:
             yield held
             return
-        with self.storage.open(path, self.size_of(path)) as file:
+        size = self.size_of(path) if self.storage.remote else None
+        with self.storage.open(path, size) as file:
             if isinstance(file, BytesSource):
                 self._held[path] = file
             yield file

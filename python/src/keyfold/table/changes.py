@@ -148,6 +148,8 @@ def differences(source: Source, before: Batch, after: Batch) -> Iterator[pa.Tabl
 
 def _in_place(source: Source, before: Batch, after: Batch, partition: int) -> list[pa.Table]:
     """Changes of a partition whose rows have not moved to others."""
+    if before.number < after.number:
+        source.share_files([before, after], partition)
     wanted = changed(source, before, after, partition)
     old, new = source.rows(before, partition, wanted), source.rows(after, partition, wanted)
     return list(_of(source, old, new, partition))

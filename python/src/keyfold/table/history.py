@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.errors import BatchNotRetainedError, FileMissingError
+from keyfold.errors import BatchNotRetainedError, FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
 from keyfold.format.names import FileName, Kind
 from keyfold.format.reader import read_blocks, read_footer
@@ -30,7 +31,7 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
     before: pa.Table | None = None
     state = _State(source)
     numbers = own_batches(source.storage)
-    source.storage.fetch([f"{log}/{it}" for it in numbers for log in ("commits", "offsets")])
+    _fetch(source, numbers, stored)
     for number in numbers:
         try:
             batch = find_batch(source.storage, number)
@@ -47,6 +48,22 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
                 found.append(_dated(now, number, change, source))
         before = now
     return pa.concat_tables(found) if found else _dated(_empty(source), 0, "", source).slice(0, 0)
+
+
+def _fetch(source: Source, numbers: list[int], stored: Mapping[str, Any]) -> None:
+    """Reads what is needed of all batches side by side; errors are left to those who need it."""
+    storage = source.storage
+    storage.fetch([f"{log}/{it}" for it in numbers for log in ("commits", "offsets")])
+    if not storage.remote:
+        return
+    with suppress(KeyfoldError):
+        batches = [find_batch(storage, it) for it in numbers]
+        partitions, _ = partitions_of(source, batches[-1], stored) if batches else ([], None)
+        for partition in partitions:
+            source.fetch_heads(batches, partition)
+        if 0 not in partitions:
+            # The head of partition 0 has the number of partitions of each batch.
+            source.fetch_heads(batches, 0)
 
 
 class _State:

@@ -6,13 +6,13 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.errors import FileCorruptError, UnknownNameError
+from keyfold.errors import FileCorruptError, KeyfoldError, UnknownNameError
 from keyfold.format.footer import Family, Footer
 from keyfold.format.place import StorePlace
 from keyfold.layout.layout import Layout
@@ -90,6 +90,21 @@ class Source:
             return found
 
         return self.storage.side_by_side(read, range(self.list_all(batch)))
+
+    def share_files(self, batches: list[Batch], partition: int) -> StoreFiles:
+        """One listing of a partition for several batches, of which the newest is the last."""
+        files = self.files(batches[-1], partition)
+        self._files.update({(it.number, partition): files for it in batches})
+        return files
+
+    def fetch_heads(self, batches: list[Batch], partition: int) -> None:
+        """Reads the heads of several batches in a partition, side by side."""
+        files = self.share_files(batches, partition)
+        files.fetch(files.sized(files.sizes))
+        for batch in batches:
+            with suppress(KeyfoldError):
+                head = files.head(batch.version, self.unique(batch, partition))
+                self._heads[batch.number, partition] = head
 
     def family(self, head: Footer) -> Family | None:
         """The family in a head; None if the version does not have it."""
