@@ -157,6 +157,14 @@ def test_missing_objects(requests: Requests) -> None:
     assert requests.asked
 
 
+def test_a_pickled_storage_remembers_nothing(requests: Requests, tmp_path: Path) -> None:
+    written(tmp_path, partitions=4, batches=2)
+    storage = Storage("s3://bucket/cp").once()
+    storage.fetch(["metadata", "commits/0"], ["commits"])
+    assert len(pickle.loads(pickle.dumps(storage)).listing("commits")) == 2  # noqa: S301
+    assert requests.counts(twice=1) == {"get": 2, "list_with_delimiter": 2}
+
+
 def test_credentials_are_not_shown(tmp_path: Path) -> None:
     storage = Storage("s3a://bucket/cp", OPTIONS)
     with pytest.raises(StorageError) as error:
@@ -171,12 +179,27 @@ def test_credentials_are_not_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["s3://id:not-to-be-shown@bucket/cp", "s3://bucket?secret=not-to-be-shown"]
+    "path",
+    [
+        "abfss://id:not-to-be-shown@account.dfs.core.windows.net/cp",
+        "sftp://id:not-to-be-shown@host/cp",
+        "s3://bucket/cp?secret=not-to-be-shown",
+    ],
 )
 def test_credentials_in_a_uri_are_refused(path: str) -> None:
-    with pytest.raises(InvalidArgumentError, match="storage options") as error:
+    with pytest.raises(InvalidArgumentError, match="storage option") as error:
         Storage(path)
     assert "not-to-be-shown" not in str(error.value)
+
+
+def test_a_uri_of_pyarrow_is_read_and_its_credentials_are_not_shown() -> None:
+    storage = Storage(
+        "s3://an-id:not%2Fshown@bucket/a b/cp?endpoint_override=host:9000&scheme=http&region=there"
+    )
+    config = storage._files._store.config  # type: ignore[attr-defined]
+    assert config["secret_access_key"] == "not/shown"  # noqa: S105
+    assert (config["endpoint"], config["region"]) == ("http://host:9000", "there")
+    assert storage.full_path("x") == "s3://bucket/a b/cp/x"
 
 
 def test_unknown_options_are_refused(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
 
 from keyfold.storage.files import Listed
 
@@ -56,7 +55,3 @@ class Memory:
         for folder, entries in found.items():
             self.listings[folder] = sorted(entries.values(), key=lambda it: it.name)
         self._complete.add(path)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without threads."""
-        return {name: it for name, it in self.__dict__.items() if name != "pool"}

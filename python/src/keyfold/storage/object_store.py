@@ -38,8 +38,11 @@ def bucket_files(
     Raises:
         InvalidArgumentError: there is no bucket, or no such option.
     """
-    if not authority:
-        raise InvalidArgumentError(f"Invalid checkpoint path {shown!r}: it names no bucket.")
+    if not authority or ":" in authority:
+        raise InvalidArgumentError(
+            "Invalid checkpoint path: it names no bucket, or a password. Give credentials as "
+            "storage options, which are not shown."
+        )
     config = {
         name.lower(): str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in options.items()

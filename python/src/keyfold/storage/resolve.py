@@ -15,9 +15,10 @@ from keyfold.errors import ExtraMissingError, InvalidArgumentError
 from keyfold.storage.arrow_files import ArrowFiles
 from keyfold.storage.files import Files
 from keyfold.storage.fsspec_files import FsspecFiles
+from keyfold.storage.s3_uri import parse_s3_uri
 
 # At least two letters, so that a drive letter is not taken for a scheme.
-_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?:/([^/]*))?(.*)", re.DOTALL)
+_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?:/([^/?]*))?(.*)", re.DOTALL)
 # Schemes of Spark and Hadoop for what obstore calls s3, gs and abfss.
 _OBJECT_STORES = {
     "s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs",
@@ -48,21 +49,29 @@ def resolve(root: str, options: Mapping[str, Any]) -> Place:
         _refuse_options(root, options)
         return Place(ArrowFiles(fs.LocalFileSystem()), str(Path(root).absolute()), root)
     scheme, authority, path = found[1].lower(), found[2] or "", found[3]
-    if ":" in authority.rpartition("@")[0] or (scheme in _OBJECT_STORES and "?" in authority):
-        raise InvalidArgumentError(
-            f"Invalid checkpoint path: a URI of {scheme} with credentials in it. Give them as "
-            "storage options, which are not shown."
-        )
     if scheme in _OBJECT_STORES:
-        # Here, since a checkpoint on a disk is read without it.
-        from keyfold.storage.object_store import bucket_files  # noqa: PLC0415
-
-        kind = _OBJECT_STORES[scheme]
-        files = bucket_files(kind, authority, options, shown=root)
-        return Place(files, path.strip("/"), root, _secrets(options))
+        return _of_object_store(found[1], authority, path, options)
+    if ":" in authority.rpartition("@")[0]:
+        raise InvalidArgumentError(
+            f"Invalid checkpoint path: a URI of {scheme} with a password in it. Give it as a "
+            "storage option, which is not shown."
+        )
     if scheme in {"file", "hdfs", "viewfs"}:
         return _of_arrow(root, options)
     return _of_fsspec(root, scheme, options)
+
+
+def _of_object_store(scheme: str, authority: str, path: str, options: Mapping[str, Any]) -> Place:
+    # Here, since a checkpoint on a disk is read without it.
+    from keyfold.storage.object_store import bucket_files  # noqa: PLC0415
+
+    kind, given = _OBJECT_STORES[scheme.lower()], dict(options)
+    if kind == "s3":
+        uri = parse_s3_uri(authority, path)
+        authority, path, given = uri.bucket, uri.path, uri.options | given
+    shown = f"{scheme}://{authority}{path}"
+    files = bucket_files(kind, authority, given, shown=shown)
+    return Place(files, path.strip("/"), shown, _secrets(given))
 
 
 def _of_arrow(root: str, options: Mapping[str, Any]) -> Place:
