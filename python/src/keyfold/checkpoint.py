@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -27,9 +28,15 @@ from keyfold.report.growth import Progress as ReportProgress
 from keyfold.report.page import notebook, write_report
 from keyfold.settings import PROVIDER_CLASS
 from keyfold.spark_log.batch import find_batch
-from keyfold.spark_log.logs import batches, operators, query_id, read_operator
-from keyfold.spark_log.progress import read_progress
-from keyfold.storage import Storage
+from keyfold.spark_log.logs import (
+    batches,
+    metadata_folder,
+    operators,
+    query_id,
+    read_operators,
+)
+from keyfold.spark_log.progress import newest_commit, read_progress
+from keyfold.storage.storage import Storage
 from keyfold.table.operator import Operator
 from keyfold.table.source import unknown
 
@@ -61,12 +68,12 @@ class Checkpoint:
     @property
     def last_batch(self) -> int | None:
         """Number of the last committed batch; None before the first."""
-        return read_progress(self._storage).last_batch
+        return read_progress(self._storage.once()).last_batch
 
     @property
     def provider(self) -> str | None:
         """Class of the state store provider; None before the first batch has started."""
-        return read_progress(self._storage).provider
+        return read_progress(self._storage.once()).provider
 
     @property
     def operators(self) -> tuple[Operator, ...]:
@@ -76,11 +83,14 @@ class Checkpoint:
             FileMissingError: an operator has a folder but no description.
             CheckpointDamagedError: a description cannot be parsed.
         """
-        last = self.last_batch
-        return tuple(
-            Operator(self._storage, read_operator(self._storage, number, last))
-            for number in operators(self._storage)
-        )
+        storage = self._storage.once()
+        storage.fetch(listings=["commits", "state"])
+        numbers = operators(storage)
+        newest = [f"commits/{it}" for it in batches(storage, "commits")[-1:]]
+        storage.fetch(newest, [metadata_folder(it) for it in numbers])
+        commit, _ = newest_commit(storage)
+        last = None if commit is None else commit.batch
+        return tuple(Operator(self._storage, it) for it in read_operators(storage, numbers, last))
 
     def __getitem__(self, name: str | int) -> Operator:
         """An operator by number, Spark's name or a short one: agg, dedup, join, session, tws ...
@@ -99,7 +109,7 @@ class Checkpoint:
 
         Times and durations are in ms. A batch that is not committed has no `committed_ms`.
         """
-        return batch_table(self._storage)
+        return batch_table(self._storage.once())
 
     @property
     def inspect(self) -> Inspector:
@@ -123,7 +133,7 @@ class Checkpoint:
                 --py-files`, or `addArtifacts`) and must reach the checkpoint by the same path. By
                 default threads of this process check.
         """
-        return fsck(self._storage, deep=deep, progress=progress, spark=spark)
+        return fsck(self._storage.once(), deep=deep, progress=progress, spark=spark)
 
     def report(self, path: str | PathLike[str], *, progress: ReportProgress | None = None) -> None:
         """Writes a self-contained HTML page: the text of `describe`, and charts.
@@ -131,7 +141,8 @@ class Checkpoint:
         Raises:
             ExtraMissingError: Matplotlib is not installed.
         """
-        write_report(self._storage, self.describe(), path, progress)
+        storage = self._storage.once()
+        write_report(storage, describe(storage, self._query), path, progress)
 
     def savepoint(self, name: str) -> Copy:
         """Copies the newest batch to `keyfold/savepoints/NAME`, where it is kept.
@@ -142,10 +153,12 @@ class Checkpoint:
 
     def savepoints(self) -> tuple[str, ...]:
         """Names of the savepoints; each is a checkpoint at `keyfold/savepoints/NAME`."""
-        names = sorted(it.name for it in self._storage.listing(copies.SAVEPOINTS))
+        storage = self._storage.once()
+        names = sorted(it.name for it in storage.listing(copies.SAVEPOINTS))
         # The commit log is copied last: without it, the copy is incomplete.
         logs = {name: f"{copies.SAVEPOINTS}/{name}/commits" for name in names}
-        return tuple(name for name in names if batches(self._storage, logs[name]))
+        storage.fetch(listings=logs.values())
+        return tuple(name for name in names if batches(storage, logs[name]))
 
     def clone(
         self, path: str | PathLike[str], *, batch: int | None = None, dry_run: bool = False
@@ -176,29 +189,50 @@ class Checkpoint:
 
         The description's `problems` has what cannot be read.
         """
-        return describe(self._storage, self._query)
+        return describe(self._storage.once(), self._query)
 
     def _repr_html_(self) -> str:
-        return notebook(self._storage, self.describe())
+        storage = self._storage.once()
+        return notebook(storage, describe(storage, self._query))
 
     def __repr__(self) -> str:
         """The path it was opened with."""
         return f"Checkpoint({self.path!r})"
 
 
-def open_checkpoint(path: str | PathLike[str]) -> Checkpoint:
+def open_checkpoint(
+    path: str | PathLike[str], *, storage_options: Mapping[str, Any] | None = None
+) -> Checkpoint:
     """Opens the checkpoint folder of a streaming query. It writes nothing and needs no JVM.
 
     Args:
         path: the query's `checkpointLocation`: a local path, or a URI such as `s3://bucket/folder`.
+        storage_options: endpoint, region and credentials of an object store, with the names of
+            Polars and delta-rs: for S3 `aws_endpoint_url`, `aws_region`, `aws_access_key_id`,
+            `aws_secret_access_key`, `aws_session_token`, and `aws_skip_signature` for anonymous
+            access. What is not given is taken from the environment variables of these names. For a
+            scheme that fsspec reads, they are the arguments of its file system.
 
     Raises:
-        InvalidArgumentError: `path` is neither.
+        InvalidArgumentError: `path` is neither, or there is no such option.
+        ExtraMissingError: the scheme of `path` needs a package that is not installed.
         NotACheckpointError: the folder is not a checkpoint.
         OtherProviderError: another provider wrote its state.
         StorageError: the storage cannot be reached.
     """
-    storage = Storage(path)
+    storage = Storage(path, storage_options)
+    return Checkpoint(storage, _checked(storage.once()))
+
+
+def open_for_command(path: str, storage_options: Mapping[str, Any]) -> Checkpoint:
+    """The same for one command, after which it is not used: it asks the storage nothing twice."""
+    storage = Storage(path, storage_options).once()
+    return Checkpoint(storage, _checked(storage))
+
+
+def _checked(storage: Storage) -> str:
+    """Id of the query; raises an error if its state cannot be read."""
+    storage.fetch(["metadata"], ["commits", "offsets", "state"])
     try:
         query = query_id(storage)
     except (FileMissingError, CheckpointDamagedError) as error:
@@ -213,4 +247,4 @@ def open_checkpoint(path: str | PathLike[str]) -> Checkpoint:
             f"queries that were started with it, or brought to it: keyfold migrate {storage.root}, "
             "while the query is stopped."
         )
-    return Checkpoint(storage, query)
+    return query

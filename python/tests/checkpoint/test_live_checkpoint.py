@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import keyfold
-from keyfold.storage import Listed, Storage
+from keyfold.storage.files import Listed
+from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 
 
@@ -20,8 +21,8 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[], An
         pending = [action]
         listing = Storage.listing
 
-        def listed(self: Storage, path: str) -> list[Listed]:
-            found = listing(self, path)
+        def listed(self: Storage, path: str, **how: Any) -> list[Listed]:
+            found = listing(self, path, **how)
             if path == folder and pending:
                 pending.pop()()
             return found

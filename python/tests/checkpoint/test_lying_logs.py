@@ -12,7 +12,7 @@ import pytest
 import keyfold
 from keyfold.errors import CheckpointDamagedError
 from keyfold.spark_log.logs import read_commit, read_offsets, read_operator
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter
 

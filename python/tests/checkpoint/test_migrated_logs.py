@@ -11,7 +11,7 @@ from keyfold.errors import OtherProviderError
 from keyfold.settings import PROVIDER_CLASS
 from keyfold.spark_log.batch import find_batch
 from keyfold.spark_log.migrated import Earlier, earlier_batches
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.providers import HDFS
 from kit.state_writer import StateWriter

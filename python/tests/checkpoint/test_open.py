@@ -13,7 +13,7 @@ from keyfold.errors import (
 )
 from keyfold.settings import PROVIDER_CLASS
 from keyfold.spark_log.logs import OperatorMetadata, StoreMetadata, read_commit
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import QUERY, FakeCheckpoint
 from kit.providers import HDFS
 

@@ -20,7 +20,7 @@ from keyfold.format.reader import read_columns, read_entries, read_footer
 from keyfold.format.source import BytesSource
 from keyfold.state.merge import Rows
 from keyfold.state.version import load
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.wire.codec import Codec
 from kit.golden.files import GOLDEN, write
 from kit.golden.spec import bigint

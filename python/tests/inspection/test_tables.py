@@ -10,7 +10,7 @@ import pytest
 
 import keyfold
 from keyfold.errors import InvalidArgumentError, UnknownNameError
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter, hash_of
 
@@ -138,7 +138,12 @@ def test_rows_cost_no_calls(fake: FakeCheckpoint, monkeypatch: Any) -> None:
     for name in ("listing", "open", "content"):
         original = getattr(Storage, name)
         monkeypatch.setattr(
-            Storage, name, lambda it, path, f=original: (calls.append(path), f(it, path))[1]
+            Storage,
+            name,
+            lambda it, path, *size, f=original, **how: (
+                calls.append(path),
+                f(it, path, *size, **how),
+            )[1],
         )
     for count in (10, 2000):
         writer.batch({key: key for key in range(count)})

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import keyfold
 from keyfold.report import pictures
 from keyfold.report.growth import Size, sizes
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter
 

@@ -16,7 +16,7 @@ from keyfold.errors import FileCorruptError, KeyGroupsMismatchError
 from keyfold.format.place import StorePlace
 from keyfold.state.selection import Selection
 from keyfold.state.version import load
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.golden.spec import family
 from kit.state_writer import StateWriter, hash_of

@@ -9,7 +9,7 @@ import pytest
 
 import keyfold
 from keyfold.errors import BatchNotRetainedError, FileMissingError
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter
 
@@ -30,10 +30,10 @@ def before_opening(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[
         pending = [action]
         opening = Storage.open
 
-        def opened(self: Storage, path: str) -> Any:
+        def opened(self: Storage, path: str, size: int | None = None) -> Any:
             if part in path and pending:
                 pending.pop()()
-            return opening(self, path)
+            return opening(self, path, size)
 
         monkeypatch.setattr(Storage, "open", opened)
 

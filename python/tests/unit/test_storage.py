@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from keyfold.errors import FileMissingError, StorageError
-from keyfold.storage import Listed, Storage
+from keyfold.storage.files import Listed
+from keyfold.storage.storage import Storage
 
 
 def test_listing_is_sorted_and_knows_folders(tmp_path: Path) -> None:

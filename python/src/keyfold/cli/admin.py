@@ -13,7 +13,7 @@ from keyfold.admin import migrate as migrating
 from keyfold.admin import rescale as rescaling
 from keyfold.admin import rollback as rolling
 from keyfold.checkpoint import open_checkpoint
-from keyfold.cli.command import checkpoint, command, output
+from keyfold.cli.command import changeable, command, output
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import Output
 from keyfold.errors import InvalidArgumentError
@@ -26,7 +26,7 @@ _no_sink = click.option("--no-file-sink", is_flag=True, help="The query has no f
 
 
 @command(
-    checkpoint,
+    changeable,
     click.option("--to", "partitions", type=int, required=True, help="Number of partitions."),
     _sink,
     _no_sink,
@@ -55,7 +55,7 @@ def rescale(  # noqa: PLR0913 - one for each option
 
 
 @command(
-    checkpoint,
+    changeable,
     click.option("--undo", "gives_up", is_flag=True, help="Undo the migration."),
     _sink,
     _no_sink,
@@ -79,7 +79,7 @@ def migrate(  # noqa: PLR0913 - one for each option
 
 
 @command(
-    checkpoint,
+    changeable,
     click.option("--to-batch", "batch", type=int, help="The batch that becomes the last one."),
     click.option("--undo", "aside", help="Put back the files that this rollback set aside."),
     _apply,
@@ -101,7 +101,7 @@ def rollback(
 
 
 @command(
-    checkpoint,
+    changeable,
     click.argument("to"),
     click.option("-b", "--batch", type=int, help="A batch; the last committed by default."),
     click.option("--dry-run", is_flag=True, help="Only show what would be copied."),
@@ -113,7 +113,7 @@ def clone(output: Output, *, checkpoint: str, to: str, batch: int | None, dry_ru
     output.value(asdict(found), str(found))
 
 
-@command(checkpoint, click.argument("name", required=False), output)
+@command(changeable, click.argument("name", required=False), output)
 def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
     """Copy the newest batch to a savepoint NAME, which is kept; without NAME, list savepoints."""
     opened = open_checkpoint(checkpoint)
@@ -126,7 +126,7 @@ def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
 
 
 @command(
-    checkpoint,
+    changeable,
     click.option(
         "--older-than-hours", type=float, default=24, show_default=True,
         help="Keep files that have changed since.",

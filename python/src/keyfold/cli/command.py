@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from keyfold.checkpoint import open_for_command
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import JsonOutput, Output, TextOutput, message
 from keyfold.errors import InvalidArgumentError, KeyfoldError, UnknownNameError
@@ -25,7 +26,8 @@ _EPILOG = (
 def cli() -> None:
     """Look inside the state of a Spark Structured Streaming query, and change it as a whole.
 
-    CHECKPOINT is the query's checkpointLocation, a path or a URI such as s3://bucket/folder.
+    CHECKPOINT is the query's checkpointLocation, a path or a URI such as s3://bucket/folder, for
+    which --storage-option and AWS's environment variables give endpoint and credentials.
     Commands that read need no Spark, and the query may run meanwhile. Commands that change
     something (rescale, rollback, migrate, clone, savepoint, vacuum) start Spark.
 
@@ -43,7 +45,7 @@ def command(*decorators: Callable[[C], C]) -> Callable[[C], click.Command]:
             kind = arguments.pop("output")
             output: Output = JsonOutput() if kind == "json" else TextOutput()
             try:
-                sys.exit(function(output, **arguments) or ExitCode.DONE)
+                sys.exit(function(output, **_opened(arguments)) or ExitCode.DONE)
             except (InvalidArgumentError, UnknownNameError) as error:
                 message(str(error))
                 sys.exit(ExitCode.USAGE)
@@ -66,4 +68,50 @@ output = click.option(
     "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True,
     help="Text, at most 1,000 rows; or JSON: one object, for tables one object a line.",
 )  # fmt: skip
-checkpoint = click.argument("checkpoint")
+_argument = click.argument("checkpoint")
+
+
+def _pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """KEY=VALUE as a dictionary."""
+    found = {}
+    for one in given:
+        key, equals, value = one.partition("=")
+        if not key or not equals:
+            # Without what was given, which may be a credential.
+            raise click.BadParameter("one of them is not KEY=VALUE.")
+        found[key] = value
+    return found
+
+
+def readable(function: C) -> C:
+    """The argument of a command that reads: it gets an opened `Checkpoint`."""
+    option = click.option(
+        "--storage-option", "storage_options", callback=_pairs, multiple=True, metavar="KEY=VALUE",
+        help="Where and how to reach an object store, such as aws_endpoint_url=http://host:9000. "
+        "Repeatable. Environment variables do as well: AWS_ENDPOINT_URL. Use them for credentials, "
+        "since other users of this machine may see a command line.",
+    )  # fmt: skip
+    return _argument(option(function))
+
+
+def changeable(function: C) -> C:
+    """The argument of a command that changes: it gets the path, which Spark opens."""
+    option = click.option(
+        "--storage-option", "refused_options", callback=_pairs, multiple=True, hidden=True
+    )
+    return _argument(option(function))
+
+
+def _opened(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a command, with its checkpoint opened if it reads one."""
+    if arguments.pop("refused_options", ()):
+        raise InvalidArgumentError(
+            "Commands that change a checkpoint start Spark and take no storage options. Give Spark "
+            "the settings of Hadoop's file system, in spark-defaults.conf of SPARK_CONF_DIR: "
+            "spark.hadoop.fs.s3a.endpoint, .access.key, .secret.key. For what they read before "
+            "Spark starts, set AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+        )
+    if "storage_options" not in arguments:
+        return arguments
+    options = arguments.pop("storage_options")
+    return arguments | {"checkpoint": open_for_command(arguments["checkpoint"], options)}

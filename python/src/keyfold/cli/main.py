@@ -11,11 +11,11 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from click.shell_completion import get_completion_class
 
 from keyfold._version import __version__
-from keyfold.checkpoint import Checkpoint, open_checkpoint
+from keyfold.checkpoint import Checkpoint
 from keyfold.cli import admin
-from keyfold.cli.command import checkpoint as _checkpoint
 from keyfold.cli.command import cli, command
 from keyfold.cli.command import output as _output
+from keyfold.cli.command import readable as _checkpoint
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import JsonOutput, Output, message, progress
 from keyfold.errors import InvalidArgumentError
@@ -34,9 +34,9 @@ _batch = click.option(
 
 
 @command(_checkpoint, _output)
-def describe(output: Output, checkpoint: str) -> None:
+def describe(output: Output, checkpoint: Checkpoint) -> None:
     """Size, versions and files of the state."""
-    found = open_checkpoint(checkpoint).describe()
+    found = checkpoint.describe()
     output.value(found.to_dict(), found)
 
 
@@ -45,19 +45,18 @@ def describe(output: Output, checkpoint: str) -> None:
 ])), click.option(
     "--by", type=click.Choice(["bytes", "rows"]), default="bytes", help="What skew measures."
 ), _output)  # fmt: skip
-def inspect(output: Output, checkpoint: str, what: str, by: str) -> None:
+def inspect(output: Output, checkpoint: Checkpoint, what: str, by: str) -> None:
     """Tables of metadata; skew reads all rows and lists the largest keys."""
-    opened = open_checkpoint(checkpoint)
-    inspector = opened.inspect
+    inspector = checkpoint.inspect
     match what:
         case "column-families":
             found = inspector.column_families()
         case "skew":
             found = inspector.skew(by).keys
         case "batches":
-            found = opened.batches()
+            found = checkpoint.batches()
         case "operators":
-            found = _operators(opened)
+            found = _operators(checkpoint)
         case _:
             found = getattr(inspector, what)()
     output.table([found])
@@ -75,7 +74,7 @@ def _operators(opened: Checkpoint) -> pa.Table:
 
 
 @command(_checkpoint, _table, _key, _batch, _output)
-def get(output: Output, checkpoint: str, table: str, key: str, batch: int) -> int | None:
+def get(output: Output, checkpoint: Checkpoint, table: str, key: str, batch: int) -> int | None:
     """The rows of one KEY, given as JSON: '{"user": 42}'."""
     found = _open(checkpoint, table).get(_parsed(key), batch)
     if found.num_rows:
@@ -97,7 +96,7 @@ def get(output: Output, checkpoint: str, table: str, key: str, batch: int) -> in
 def scan(  # noqa: PLR0913 - one for each option
     output: Output,
     *,
-    checkpoint: str,
+    checkpoint: Checkpoint,
     table: str,
     columns: str | None,
     where: str | None,
@@ -121,7 +120,7 @@ def scan(  # noqa: PLR0913 - one for each option
     _checkpoint, _table, click.argument("before", type=int),
     click.argument("after", type=int, default=-1), _output,
 )  # fmt: skip
-def diff(output: Output, checkpoint: str, table: str, before: int, after: int) -> None:
+def diff(output: Output, checkpoint: Checkpoint, table: str, before: int, after: int) -> None:
     """Differences between the states after batches BEFORE and AFTER (the last by default)."""
     output.table([_open(checkpoint, table).diff(before, after)])
 
@@ -131,7 +130,7 @@ diff.context_settings["ignore_unknown_options"] = True
 
 
 @command(_checkpoint, _table, _key, _output)
-def history(output: Output, checkpoint: str, table: str, key: str) -> int | None:
+def history(output: Output, checkpoint: Checkpoint, table: str, key: str) -> int | None:
     """The values of one KEY, given as JSON, in all retained batches."""
     found = _open(checkpoint, table).history(_parsed(key))
     output.table([found])
@@ -143,19 +142,19 @@ def history(output: Output, checkpoint: str, table: str, key: str) -> int | None
     click.option("--deep", is_flag=True, help="Decode rows, compute their hashes, count them."),
     _output,
 )
-def fsck(output: Output, checkpoint: str, deep: bool) -> int | None:  # noqa: FBT001 - click's
+def fsck(output: Output, checkpoint: Checkpoint, deep: bool) -> int | None:  # noqa: FBT001 - click's
     """Check every file that the retained batches need for damage."""
     with progress("checking") as told:
-        found = open_checkpoint(checkpoint).fsck(deep=deep, progress=told)
+        found = checkpoint.fsck(deep=deep, progress=told)
     output.value(found.to_dict(), str(found))
     return None if found.ok else ExitCode.NO
 
 
 @command(_checkpoint, click.argument("file", type=click.Path(dir_okay=False)), _output)
-def report(output: Output, checkpoint: str, file: str) -> None:
+def report(output: Output, checkpoint: Checkpoint, file: str) -> None:
     """Write a report with charts, one HTML page, to FILE."""
     with progress("reading") as told:
-        open_checkpoint(checkpoint).report(file, progress=told)
+        checkpoint.report(file, progress=told)
     output.value({"file": file}, file)
 
 
@@ -174,9 +173,9 @@ def completion(output: Output, shell: str) -> None:
     output.value({"script": script}, script)
 
 
-def _open(checkpoint: str, table: str) -> StateTable:
+def _open(checkpoint: Checkpoint, table: str) -> StateTable:
     name, _, inner = table.partition("/")
-    operator = open_checkpoint(checkpoint)[name]
+    operator = checkpoint[name]
     return operator[inner] if inner else operator.only
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from keyfold.errors import CheckpointDamagedError, FileMissingError
 from keyfold.spark_log.logs import Offsets, batches, read_offsets
 from keyfold.state.walk import THREADS
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 SCHEMA = pa.schema(
     [

@@ -18,9 +18,9 @@ from keyfold.format.names import Kind
 from keyfold.spark_log.batch import Batch, partition_count
 from keyfold.spark_log.logs import operators, read_operator
 from keyfold.spark_log.migrated import Earlier, earlier_batches
-from keyfold.spark_log.progress import Progress, read_progress
+from keyfold.spark_log.progress import Progress, oldest_offsets, read_progress
 from keyfold.state.walk import THREADS, Part, Walk
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 
 class _Reader:
@@ -105,6 +105,7 @@ def describe(storage: Storage, query: str) -> Description:
     progress = read_progress(storage)
     found = _describe(storage, query, progress)
     if found.problems:
+        storage.forget()
         later = read_progress(storage)
         if later.last_batch != progress.last_batch:
             found = _describe(storage, query, later)
@@ -118,7 +119,7 @@ def _describe(storage: Storage, query: str, progress: Progress) -> Description:
         for error in progress.problems:
             reader.problem("", error)
         described = [reader.operator(number) for number in operators(storage)]
-    offsets, oldest = progress.offsets, progress.oldest
+    offsets, oldest = progress.offsets, oldest_offsets(storage)
     return Description(
         path=storage.root,
         query_id=query,

@@ -14,7 +14,7 @@ from keyfold.fsck.finding import HARMLESS, Finding, FsckReport, Kind
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import strays
-from keyfold.schema.state_schema import read_state_schema
+from keyfold.schema.state_schema import read_state_schema, schema_paths
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import (
     OperatorMetadata,
@@ -27,7 +27,7 @@ from keyfold.spark_log.logs import (
 )
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.walk import THREADS, Walk
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,6 +52,7 @@ def fsck(
     """
     first = _oldest(storage)
     report = _fsck(storage, deep, progress, spark)
+    storage.forget()
     if report.findings and _oldest(storage) != first:
         report = _fsck(storage, deep, progress, spark)
     return report
@@ -111,6 +112,8 @@ def _committed(storage: Storage, findings: list[Finding]) -> Iterator[Batch]:
     except KeyfoldError as error:
         findings.append(_metadata(storage, "metadata", error))
     numbers = batches(storage, "commits")
+    logs = [f"commits/{it}" for it in numbers]
+    storage.fetch(logs + [f"offsets/{it}" for it in batches(storage, "offsets")])
     for before, after in pairwise(numbers):
         if after != before + 1:
             findings.append(
@@ -166,6 +169,7 @@ def _operators(
             elif any(number in batch.commit.ids for batch in committed):
                 findings.append(_metadata(storage, f"state/{number}", error))
             continue
+        storage.fetch(it for store in operator.stores for it in schema_paths(number, store))
         for store in operator.stores:
             try:
                 read_state_schema(storage, number, store)
@@ -182,16 +186,19 @@ def _places(
     pool: ThreadPoolExecutor,
 ) -> list[tuple[StorePlace, int]]:
     """Every store of every partition in any of the batches, with its number in the operator."""
-    found: dict[tuple[StorePlace, int], None] = {}
+    most = 0
     seen: set[int] = set()
     for batch in reversed(committed):
         count = batch.partitions(operator)
         if count in seen:
             continue
         seen.add(count)
-        for index, parts in enumerate(Walk(storage, batch, pool).parts(operator)):
-            found |= {(part.place, index): None for part in parts}
-    return list(found)
+        most = max(most, Walk(storage, batch, pool).partitions(operator))
+    return [
+        (StorePlace(operator.id, partition, store.name), index)
+        for index, store in enumerate(operator.stores)
+        for partition in range(most)
+    ]
 
 
 def _metadata(storage: Storage, path: str, error: KeyfoldError) -> Finding:

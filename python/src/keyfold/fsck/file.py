@@ -23,7 +23,7 @@ from keyfold.fsck.finding import Kind
 from keyfold.fsck.rows import RowCheck
 from keyfold.rows.partition_key import NO_RULE
 from keyfold.state.chain import Step
-from keyfold.storage import Storage
+from keyfold.state.store_files import StoreFiles
 from keyfold.wire.cursor import ChecksumError, CutOffError, LineageError, MisplacedError
 
 _KINDS: dict[type[BaseException], Kind] = {
@@ -51,13 +51,13 @@ class FileCheck:
 
     def __init__(
         self,
-        storage: Storage,
+        files: StoreFiles,
         place: StorePlace,
         step: Step,
         key_groups: int | None,
         partitions_of: Callable[[int], int | None],
     ) -> None:
-        self._storage = storage
+        self._files = files
         self._place = place
         self._step = step
         self._key_groups = key_groups
@@ -67,7 +67,7 @@ class FileCheck:
     def run(self, rows: RowCheck | None) -> Iterator[tuple[Kind, str]]:
         """Checks the file; also its rows by their schema if `rows` is given."""
         try:
-            with self._storage.open(self._step.path) as file:
+            with self._files.open(self._step.path) as file:
                 self.size = file.size
                 footer, blocks = stream_columns(file)
                 yield from self._identity(footer)

@@ -21,8 +21,9 @@ from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.merge import Rows
 from keyfold.state.pieces import Entries, of_block, starts_of
+from keyfold.state.store_files import StoreFiles
 from keyfold.state.version import load
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.wire.cursor import MalformedError
 
 
@@ -79,12 +80,12 @@ class RowCheck:
                 ),
             )
 
-    def counts(self, batch: Batch) -> Iterator[Finding]:
-        """Checks the number of rows of a batch's version."""
+    def counts(self, batch: Batch, files: StoreFiles) -> Iterator[Finding]:
+        """Checks the number of rows of a batch's version, which is among the files of its store."""
         unique = batch.commit.id_of(self._operator.id, self._place.partition, self._store)
         path = self._storage.full_path(self._place.folder)
         try:
-            version = load(self._storage, self._place, batch.version, unique)
+            version = load(self._storage, self._place, batch.version, unique, files=files)
         except KeyfoldError as error:
             yield Finding(Kind.COUNT, path, f"batch {batch.number} cannot be read: {error.args[0]}")
             return

@@ -17,7 +17,7 @@ from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import Chain, Step, chains
 from keyfold.state.store_files import list_store
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,13 @@ class StoreCheck:
         """Runs all checks."""
         if self._batches:
             self._run()
+            self._listed.release()
         return Checked(tuple(self._findings), self._files, self._bytes)
 
     def _run(self) -> None:
         newest = self._batches[-1]
         self._listed = list_store(self._storage, self.place.folder, newest.version)
+        self._listed.fetch(self._listed.sized(self._listed.sizes))
         needed: dict[Step, None] = {}
         heads: dict[int, Footer] = {}
         oldest = newest.version
@@ -96,6 +98,7 @@ class StoreCheck:
                     "deletes it once it is older than the retained batches.",
                 )
         key_groups = next((it.identity.key_groups for it in reversed(heads.values())), None)
+        self._listed.fetch((it.path, it.reference.length) for it in needed if it.reference)
         for step in needed:
             self._check(step, key_groups)
         if self._rows is not None and not self._findings:
@@ -103,7 +106,7 @@ class StoreCheck:
                 self._batches[0].number: self._batches[0],
                 newest.number: newest,
             }.values():
-                self._findings += self._rows.counts(batch)
+                self._findings += self._rows.counts(batch, self._listed)
 
     def _chain(self, batch: Batch) -> Chain | None:
         """The files of a batch's version; None, and a finding, if it cannot be loaded."""
@@ -202,7 +205,7 @@ class StoreCheck:
         }
 
     def _check(self, step: Step, key_groups: int | None) -> None:
-        check = FileCheck(self._storage, self.place, step, key_groups, self._partitions_of)
+        check = FileCheck(self._listed, self.place, step, key_groups, self._partitions_of)
         for kind, message in check.run(self._rows):
             self._find(kind, step.path, message)
         self._files += 1

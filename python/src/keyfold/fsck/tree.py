@@ -13,7 +13,8 @@ from keyfold.fsck.finding import Finding, Kind
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.spark_log.migrated import Earlier
 from keyfold.state.walk import THREADS
-from keyfold.storage import Listed, Storage
+from keyfold.storage.files import Listed
+from keyfold.storage.storage import Storage
 
 # Files of Spark's RocksDB provider in a store's folder, which a migration leaves there.
 _ROCKSDB_FOLDER = "SSTs"
@@ -41,7 +42,9 @@ def strays(
         earlier: batches from before a migration. While there are any, the files of their provider
         are needed to undo the migration and to read them.
     """
+    storage.fetch(listings=[*_LOGS, "sources"])
     sources = [f"sources/{it.name}" for it in storage.listing("sources") if it.is_folder]
+    storage.fetch(listings=sources)
     for folder in (*_LOGS, *sources):
         yield from _unfinished(storage, folder, storage.listing(folder))
     known = {str(operator.id): operator for operator in operators}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from typing import TypeVar
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -13,10 +13,12 @@ from keyfold.format.names import Kind
 from keyfold.inspection import rows_of_parts as rows
 from keyfold.inspection.skew import Skew, measure
 from keyfold.spark_log.batch import Batch, read_at
-from keyfold.spark_log.logs import OperatorMetadata, operators, read_operator
+from keyfold.spark_log.logs import OperatorMetadata, operators, read_operators
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.walk import THREADS, Part, Walk
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
+
+T = TypeVar("T")
 
 
 class Inspector:
@@ -31,13 +33,11 @@ class Inspector:
 
     def partitions(self, batch: int = -1) -> pa.Table:
         """A row for each store of each partition: its head, rows, bytes and files."""
-        return read_at(
-            self._storage, batch, lambda it: rows.partitions(self._operators(it), self._parts(it))
-        )
+        return self._at(batch, lambda on, it: rows.partitions(_operators(on, it), _parts(on, it)))
 
     def files(self) -> pa.Table:
         """A row for each file of a committed version, from listings alone."""
-        return read_at(self._storage, -1, lambda it: rows.files(self._parts(it)))
+        return self._at(-1, lambda on, it: rows.files(_parts(on, it)))
 
     def snapshots(self) -> pa.Table:
         """A row for each snapshot, from its footer."""
@@ -56,11 +56,11 @@ class Inspector:
 
         Entries that a later file replaces count too; `skew` counts rows.
         """
-        return read_at(self._storage, batch, lambda it: rows.groups(self._parts(it)))
+        return self._at(batch, lambda on, it: rows.groups(_parts(on, it)))
 
     def column_families(self, batch: int = -1) -> pa.Table:
         """A row for each column family, over all partitions."""
-        return read_at(self._storage, batch, lambda it: rows.families(self._parts(it)))
+        return self._at(batch, lambda on, it: rows.families(_parts(on, it)))
 
     def skew(self, by: str = "bytes", batch: int = -1, top: int = 20) -> Skew:
         """How evenly the state is spread over partitions and key groups, and its largest keys.
@@ -75,38 +75,22 @@ class Inspector:
         Raises:
             InvalidArgumentError: `by` has another value.
         """
-        return read_at(
-            self._storage,
-            batch,
-            lambda it: measure(self._storage, self._operators(it), it, by, top),
-        )
+        return self._at(batch, lambda on, it: measure(on, _operators(on, it), it, by, top))
 
-    def _operators(self, batch: Batch) -> list[OperatorMetadata]:
-        return [
-            read_operator(self._storage, number, batch.number)
-            for number in operators(self._storage)
-        ]
-
-    def _parts(self, batch: Batch) -> list[Part]:
-        earlier = earlier_batches(self._storage)
-        with self._pool() as pool:
-            walk = Walk(self._storage, batch, pool, earlier.next_version if earlier else 0)
-            return [
-                part
-                for operator in self._operators(batch)
-                for store in walk.parts(operator)
-                for part in store
-            ]
+    def _at(self, batch: int, work: Callable[[Storage, Batch], T]) -> T:
+        """Calls `work` with a batch and a storage that is asked everything once."""
+        storage = self._storage.once()
+        return read_at(storage, batch, lambda it: work(storage, it))
 
     def _of_kind(self, kind: Kind) -> pa.Table:
-        def read(batch: Batch) -> pa.Table:
+        def read(storage: Storage, batch: Batch) -> pa.Table:
             found = [
                 (part, name)
-                for part in self._parts(batch)
+                for part in _parts(storage, batch)
                 for name in sorted(part.files.sizes, key=lambda it: it.version)
                 if name.kind is kind
             ]
-            with self._pool() as pool:
+            with ThreadPoolExecutor(THREADS) as pool:
                 footers: list[Footer | None] = list(
                     pool.map(lambda it: it[0].files.footer_or_none(it[1]), found)
                 )
@@ -114,10 +98,20 @@ class Inspector:
                 [(part, it) for (part, _), it in zip(found, footers, strict=True) if it is not None]
             )
 
-        return read_at(self._storage, -1, read)
+        return self._at(-1, read)
 
-    @staticmethod
-    @contextmanager
-    def _pool() -> Iterator[ThreadPoolExecutor]:
-        with ThreadPoolExecutor(THREADS) as pool:
-            yield pool
+
+def _operators(storage: Storage, batch: Batch) -> list[OperatorMetadata]:
+    return read_operators(storage, operators(storage), batch.number)
+
+
+def _parts(storage: Storage, batch: Batch) -> list[Part]:
+    earlier = earlier_batches(storage)
+    with ThreadPoolExecutor(THREADS) as pool:
+        walk = Walk(storage, batch, pool, earlier.next_version if earlier else 0)
+        return [
+            part
+            for operator in _operators(storage, batch)
+            for store in walk.parts(operator)
+            for part in store
+        ]

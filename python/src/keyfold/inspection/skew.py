@@ -14,7 +14,7 @@ from keyfold.layout.layouts import layouts
 from keyfold.rows.places import Ints
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.table.source import Source
 from keyfold.text.arrow_values import to_python
 from keyfold.text.html_table import html_of_arrow

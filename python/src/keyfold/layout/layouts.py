@@ -10,9 +10,9 @@ from keyfold.layout.layout import Layout, Shape
 from keyfold.rows.avro_row import AvroRows
 from keyfold.schema.data_type import Struct
 from keyfold.schema.schema_file import DEFAULT_FAMILY
-from keyfold.schema.state_schema import StateSchema, read_state_schema
+from keyfold.schema.state_schema import StateSchema, read_state_schema, schema_paths
 from keyfold.spark_log.logs import OperatorMetadata
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 _JOIN_VALUES = re.compile(r"(left|right)-(?:keyWithIndexToValue|keyWithTsToValues)")
 _SHAPES = {
@@ -33,6 +33,7 @@ def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
     """
     found: list[Layout] = []
     shapes = {name: _SHAPES.get(kind, Shape.ROWS) for name, kind in operator.variables}
+    storage.fetch(it for store in operator.stores for it in schema_paths(operator.id, store))
     for number, store in enumerate(operator.stores):
         schema = read_state_schema(storage, operator.id, store)
         for family in schema.families:

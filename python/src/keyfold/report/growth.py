@@ -13,7 +13,7 @@ from keyfold.spark_log.batch import find_batch
 from keyfold.spark_log.logs import operators, read_operator
 from keyfold.spark_log.migrated import own_batches
 from keyfold.state.walk import THREADS, Walk
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.text.printable import printable
 
 Progress: TypeAlias = Callable[[int, int], None]

@@ -16,7 +16,7 @@ from keyfold.inspection.inspector import Inspector
 from keyfold.report import pictures
 from keyfold.report.figure import is_installed
 from keyfold.report.growth import Progress, sizes
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 _STYLE = """
 :root { color-scheme: light dark; }

@@ -10,7 +10,7 @@ from keyfold.format.place import StorePlace
 from keyfold.schema.data_type import Struct
 from keyfold.schema.schema_file import FamilySchema, read_schema
 from keyfold.spark_log.logs import StoreMetadata
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.wire.cursor import MalformedError
 
 
@@ -30,18 +30,21 @@ def read_state_schema(storage: Storage, operator: int, store: StoreMetadata) -> 
         FileMissingError: there is no schema file.
         CheckpointDamagedError: a schema file cannot be parsed.
     """
-    files = store.schema_files or (
-        f"{StorePlace(operator, 0, store.name).folder}/_metadata/schema",
-    )
     families: dict[str, FamilySchema] = {}
     keys: dict[str, dict[int, Struct]] = {}
     values: dict[str, dict[int, Struct]] = {}
-    for path in files:
+    for path in schema_paths(operator, store):
         for family in _read(storage, path):
             families[family.name] = family
             keys.setdefault(family.name, {})[family.key_id] = family.key
             values.setdefault(family.name, {})[family.value_id] = family.value
     return StateSchema(families, keys, values)
+
+
+def schema_paths(operator: int, store: StoreMetadata) -> tuple[str, ...]:
+    """The schema files of a store, oldest first."""
+    folder = StorePlace(operator, 0, store.name).folder
+    return store.schema_files or (f"{folder}/_metadata/schema",)
 
 
 def _read(storage: Storage, path: str) -> tuple[FamilySchema, ...]:

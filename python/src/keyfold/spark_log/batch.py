@@ -16,7 +16,7 @@ from keyfold.spark_log.logs import (
     read_offsets,
 )
 from keyfold.spark_log.migrated import check_provider
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 T = TypeVar("T")
 
@@ -89,6 +89,8 @@ def find_batch(storage: Storage, batch: int) -> Batch:
     number = batch
     if batch < 0:
         number = committed[-1] + 1 + batch if committed else batch
+    if number in committed:
+        storage.fetch([f"commits/{number}", f"offsets/{number}"])
     try:
         commit = read_commit(storage, number)
     except FileMissingError as error:
@@ -122,6 +124,7 @@ def read_at(storage: Storage, batch: int, work: Callable[[Batch], T]) -> T:
         try:
             return work(found)
         except FileMissingError as error:
+            storage.forget()
             later = find_batch(storage, batch)
             if left and later.number != found.number:
                 continue

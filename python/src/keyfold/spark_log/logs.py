@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from keyfold.errors import CheckpointDamagedError
 from keyfold.format.names import is_id, is_number, is_store
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.text.json_text import parse_json
 
 _PARTITIONS_KEY = "spark.sql.shuffle.partitions"
@@ -132,6 +132,11 @@ def operators(storage: Storage) -> list[int]:
     return sorted(_numbers(entry.name for entry in storage.listing("state") if entry.is_folder))
 
 
+def metadata_folder(operator: int) -> str:
+    """Where an operator's metadata of format v2 are."""
+    return f"state/{operator}/_metadata/v2"
+
+
 def read_operator(storage: Storage, operator: int, last_batch: int | None) -> OperatorMetadata:
     """Spark's metadata of an operator: the newest file that is not after `last_batch`.
 
@@ -142,7 +147,7 @@ def read_operator(storage: Storage, operator: int, last_batch: int | None) -> Op
     newest = max(last_batch or 0, 0)
     versions = [
         batch
-        for batch in _numbers(entry.name for entry in storage.listing(f"{folder}/v2"))
+        for batch in _numbers(entry.name for entry in storage.listing(metadata_folder(operator)))
         if batch <= newest
     ]
     path = f"{folder}/v2/{max(versions)}" if versions else f"{folder}/metadata"
@@ -172,6 +177,14 @@ def read_operator(storage: Storage, operator: int, last_batch: int | None) -> Op
         if not is_store(it.name):
             raise _damaged(storage, path, f"{it.name!r} cannot be the name of a store")
     return metadata
+
+
+def read_operators(
+    storage: Storage, numbers: Sequence[int], last_batch: int | None
+) -> list[OperatorMetadata]:
+    """The same of several operators, ascending."""
+    storage.fetch(listings=[metadata_folder(it) for it in numbers])
+    return storage.side_by_side(lambda it: read_operator(storage, it, last_batch), numbers)
 
 
 def _is_whole(value: object) -> bool:

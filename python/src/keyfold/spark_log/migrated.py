@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from keyfold.errors import CheckpointDamagedError, FileMissingError, OtherProviderError
 from keyfold.spark_log.logs import Offsets, batches, read_offsets
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 
 @dataclass(frozen=True)

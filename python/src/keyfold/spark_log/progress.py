@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from keyfold.errors import CheckpointDamagedError, FileMissingError, KeyfoldError
 from keyfold.spark_log.logs import Commit, Offsets, batches, read_commit, read_offsets
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 
 @dataclass(frozen=True)
@@ -14,13 +14,12 @@ class Progress:
     """State of the batch logs at one moment.
 
     `commit` is the newest readable commit, None before the first; `offsets` its batch, or the
-    newest started batch before the first commit; `oldest` the oldest batch still in the log.
+    newest started batch before the first commit.
     `problems` has the errors for unreadable entries.
     """
 
     commit: Commit | None
     offsets: Offsets | None
-    oldest: Offsets | None
     problems: tuple[KeyfoldError, ...]
 
     @property
@@ -41,25 +40,38 @@ class Progress:
 
 def read_progress(storage: Storage) -> Progress:
     """Reads the batch logs; if a commit is damaged or missing, an older one is used."""
-    problems: list[KeyfoldError] = []
-    commit = None
-    for batch in reversed(batches(storage, "commits")):
-        try:
-            commit = read_commit(storage, batch)
-            break
-        except FileMissingError:
-            continue
-        except CheckpointDamagedError as error:
-            problems.append(error)
-    started = batches(storage, "offsets")
+    storage.fetch(listings=["commits", "offsets"])
+    committed, started = batches(storage, "commits"), batches(storage, "offsets")
+    newest = [f"commits/{it}" for it in committed[-1:]]
+    # A batch that runs has offsets and no commit yet.
+    newest += [f"offsets/{it}" for it in (committed or started)[-1:]]
+    storage.fetch(newest)
+    commit, problems = newest_commit(storage)
     last = None if commit is None else commit.batch
     candidates = [batch for batch in reversed(started) if last is None or batch <= last]
     return Progress(
         commit,
         _first(storage, candidates, problems),
-        _first(storage, started, []),
         tuple(problems),
     )
+
+
+def newest_commit(storage: Storage) -> tuple[Commit | None, list[KeyfoldError]]:
+    """The newest commit that can be read, and the errors of those that cannot."""
+    problems: list[KeyfoldError] = []
+    for batch in reversed(batches(storage, "commits")):
+        try:
+            return read_commit(storage, batch), problems
+        except FileMissingError:
+            continue
+        except CheckpointDamagedError as error:
+            problems.append(error)
+    return None, problems
+
+
+def oldest_offsets(storage: Storage) -> Offsets | None:
+    """The oldest batch still in the log that can be read."""
+    return _first(storage, batches(storage, "offsets"), [])
 
 
 def _first(storage: Storage, candidates: list[int], problems: list[KeyfoldError]) -> Offsets | None:

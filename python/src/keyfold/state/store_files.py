@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from keyfold.errors import FileMissingError, KeyfoldError
@@ -9,15 +11,23 @@ from keyfold.format.footer import Footer
 from keyfold.format.manifest import Layer, manifest_path, read_layer
 from keyfold.format.names import HEAD_KINDS, FileName, Kind, parse_name
 from keyfold.format.reader import read_footer
-from keyfold.format.source import Source
-from keyfold.storage import Storage
+from keyfold.format.source import BytesSource, Source
+from keyfold.storage.storage import Storage
+
+# A file of a remote chain is read whole up to this size: that is faster than two requests.
+_WHOLE_BYTES = 1 << 20
+# Partitions that are listed together; a page of a listing has 1,000 files.
+_LISTED_TOGETHER = 25
+# Bytes of a store's remote files that are kept until they are used.
+_HELD_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
 class StoreFiles:
     """A listing of a store's folder, without other programs' files.
 
-    `sizes` are in bytes, `times` in ms since 1970. A footer is read once.
+    `sizes` are in bytes, `times` in ms since 1970. A footer is read once, and so are small files of
+    a remote storage.
     """
 
     storage: Storage
@@ -26,6 +36,61 @@ class StoreFiles:
     times: dict[FileName, int | None] = field(default_factory=dict)
     _footers: dict[str, Footer] = field(default_factory=dict, compare=False, repr=False)
     _layers: dict[str, list[Layer]] = field(default_factory=dict, compare=False, repr=False)
+    _held: dict[str, BytesSource] = field(default_factory=dict, compare=False, repr=False)
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[Source]:
+        """A file of the store or of its references, by its path in the checkpoint.
+
+        Raises as `Storage.open` does.
+        """
+        held = self._held.get(path)
+        if held is not None:
+            yield held
+            return
+        size = self.size_of(path) if self.storage.remote else None
+        with self.storage.open(path, size) as file:
+            if isinstance(file, BytesSource):
+                self._held[path] = file
+            yield file
+
+    def fetch(self, sizes: Iterable[tuple[str, int | None]]) -> None:
+        """Reads small files of a remote storage side by side, for `open`.
+
+        Errors are left to `open`.
+
+        Args:
+            sizes: paths in the checkpoint, and the length of each if it is known.
+        """
+        if not self.storage.remote:
+            return
+        left = _HELD_BYTES - sum(it.size for it in self._held.values())
+        wanted = []
+        for path, size in sizes:
+            if path not in self._held and size is not None and size <= min(left, _WHOLE_BYTES):
+                wanted.append(path)
+                left -= size
+
+        def read(path: str) -> None:
+            with suppress(KeyfoldError):
+                content = self.storage.whole(path)
+                self._held[path] = BytesSource(self.storage.full_path(path), content)
+
+        self.storage.side_by_side(read, wanted)
+
+    def sized(self, names: Iterable[FileName]) -> list[tuple[str, int | None]]:
+        """Own files as `fetch` takes them."""
+        return [(f"{self.folder}/{it}", self.sizes[it]) for it in names]
+
+    def release(self) -> None:
+        """Gives up the contents that it keeps; footers stay."""
+        self._held.clear()
+
+    def size_of(self, path: str) -> int | None:
+        """Length of an own file in bytes; None if the listing does not have it."""
+        folder, _, file = path.rpartition("/")
+        name = parse_name(file) if folder == self.folder else None
+        return None if name is None else self.sizes.get(name)
 
     def head(self, version: int, unique: str) -> Footer:
         """The footer of a version's head.
@@ -60,7 +125,7 @@ class StoreFiles:
         known = self._footers.get(path)
         if known is not None:
             return known
-        with self.storage.open(path) as file:
+        with self.open(path) as file:
             return self.footer_of(file, path)
 
     def footer_of(self, file: Source, path: str) -> Footer:
@@ -91,8 +156,7 @@ class StoreFiles:
         """Whether a snapshot counts (docs/FORMAT.md, rule R8).
 
         A snapshot that cannot be read counts: its reader will raise the error. With an id nothing
-        is
-        read.
+        is read.
         """
         footer = None if snapshot.id else self.footer_or_none(snapshot)
         if footer is None or footer.head is None:
@@ -152,15 +216,24 @@ class StoreFiles:
         return chain
 
 
-def list_store(storage: Storage, folder: str, last: int, first: int = 0) -> StoreFiles:
-    """Lists a store's folder.
+def list_partitions(storage: Storage, operator: int, partitions: int) -> None:
+    """Lists all partitions of an operator at once, where that is quicker than one by one."""
+    # The order of object stores is that of the text; each part has some pages of a listing.
+    names = sorted(map(str, range(partitions)))
+    storage.list_below(f"state/{operator}", names[_LISTED_TOGETHER::_LISTED_TOGETHER])
+
+
+def list_store(
+    storage: Storage, folder: str, last: int, first: int = 0, *, anew: bool = False
+) -> StoreFiles:
+    """Lists a store's folder; `anew`: also if its listing is remembered.
 
     Versions after `last` are left out because they are not committed, and those before `first`
     because HDFSBacked, from before a migration, uses the same file names.
     """
     sizes: dict[FileName, int] = {}
     times: dict[FileName, int | None] = {}
-    for entry in storage.listing(folder):
+    for entry in storage.listing(folder, anew=anew):
         name = None if entry.is_folder else parse_name(entry.name)
         if name is not None and first <= name.version <= last:
             sizes[name], times[name] = entry.size, entry.modified

@@ -16,7 +16,7 @@ from keyfold.state.merge import Rows, rows_of
 from keyfold.state.pieces import NOTHING, Entries, concatenated, of_block
 from keyfold.state.selection import ALL, Selection
 from keyfold.state.store_files import StoreFiles, list_store
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 
 # How often to read a store again because its files have changed meanwhile.
 _TRIES = 4
@@ -41,10 +41,16 @@ class StoreVersion:
         return {family.name: family for family in self.head.families}
 
 
-def load(
-    storage: Storage, place: StorePlace, version: int, unique: str, wanted: Selection = ALL
+def load(  # noqa: PLR0913 - a version, and what is known and wanted of it
+    storage: Storage,
+    place: StorePlace,
+    version: int,
+    unique: str,
+    wanted: Selection = ALL,
+    *,
+    files: StoreFiles | None = None,
 ) -> StoreVersion:
-    """Loads a selection of a version.
+    """Loads a selection of a version; `files` are those of its folder if they were listed already.
 
     If the files have changed meanwhile, they are listed and read again. If a snapshot cannot be
     used, an older one with more deltas is.
@@ -53,14 +59,15 @@ def load(
         FileMissingError: a file that the version needs does not exist.
         KeyfoldError: a file cannot be read.
     """
+    listed = files or list_store(storage, place.folder, version)
     for left in reversed(range(_TRIES)):
-        files = list_store(storage, place.folder, version)
         try:
-            return _load(files, place, version, unique, wanted)
+            return _load(listed, place, version, unique, wanted)
         except KeyfoldError:
-            now = list_store(storage, place.folder, version)
-            if left == 0 or (now.sizes, now.times) == (files.sizes, files.times):
+            now = list_store(storage, place.folder, version, anew=True)
+            if left == 0 or (now.sizes, now.times) == (listed.sizes, listed.times):
                 raise
+            listed = now
     raise AssertionError
 
 
@@ -87,8 +94,12 @@ def _build(
 ) -> dict[str, Entries]:
     pieces: dict[str, list[Entries]] = {}
     kept: dict[str, Family] = {}
+    files.fetch(
+        (it.path, it.reference.length if it.reference else files.size_of(it.path))
+        for it in chain.steps
+    )
     for number, step in enumerate(chain.steps):
-        with files.storage.open(step.path) as file:
+        with files.open(step.path) as file:
             footer = files.footer_of(file, step.path)
             check_belongs(file.path, footer, chain.head, place, step)
             for name in footer.dropped:

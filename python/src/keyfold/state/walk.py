@@ -12,11 +12,11 @@ from keyfold.format.place import StorePlace
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
-from keyfold.state.store_files import StoreFiles, list_store
-from keyfold.storage import Storage
+from keyfold.state.store_files import StoreFiles, list_partitions, list_store
+from keyfold.storage.storage import Storage
 
 # Object stores take tens of ms per request, so partitions are read concurrently.
-THREADS = 16
+THREADS = 24
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,28 @@ class Walk:
         self._storage = storage
         self._batch = batch
         self._pool = pool
-        self._first = first
+        self._oldest = first
 
     def parts(self, operator: OperatorMetadata) -> list[list[Part]]:
         """Parts of each store of an operator, in the order of the partitions."""
         # Partition 0 first: it shows whether the others exist.
-        first = self._parts(operator, range(1))
+        first = self._first(operator)
+        others = self._parts(operator, range(1, self._count(operator, first)))
+        return [zero + more for zero, more in zip(first, others, strict=True)]
+
+    def partitions(self, operator: OperatorMetadata) -> int:
+        """Number of an operator's partitions that have state."""
+        return self._count(operator, self._first(operator))
+
+    def _first(self, operator: OperatorMetadata) -> list[list[Part]]:
+        list_partitions(self._storage, operator.id, self._batch.partitions(operator))
+        return self._parts(operator, range(1))
+
+    def _count(self, operator: OperatorMetadata, first: list[list[Part]]) -> int:
         heads = [part.head for store in first for part in store if part.head is not None]
         written_for = max((it.identity.partitions for it in heads), default=0)
         one = only_partition_0(it.partition_key for head in heads for it in head.families)
-        count = 1 if one else self._batch.partitions(operator, written_for)
-        others = self._parts(operator, range(1, count))
-        return [zero + more for zero, more in zip(first, others, strict=True)]
+        return 1 if one else self._batch.partitions(operator, written_for)
 
     def _parts(self, operator: OperatorMetadata, partitions: Sequence[int]) -> list[list[Part]]:
         tasks = [
@@ -69,10 +79,11 @@ class Walk:
         version = self._batch.version
         error: KeyfoldError | None = None
         # Twice, as a running query may replace or remove the file after it was listed.
-        for _ in range(2):
-            files = list_store(self._storage, place.folder, version, self._first)
+        for anew in (False, True):
+            files = list_store(self._storage, place.folder, version, self._oldest, anew=anew)
             try:
                 head = files.head(version, unique)
+                files.release()
                 self._check_identity(head.identity, place)
                 return Part(place, version, unique, files, head, None)
             except KeyfoldError as found:

@@ -22,7 +22,7 @@ from keyfold.state.key_order import equal_slices, repeated
 from keyfold.state.merge import Rows, rows_of
 from keyfold.state.pieces import NOTHING, Entries, concatenated, starts_of
 from keyfold.state.selection import ALL, Selection, Sieve
-from keyfold.table.source import Source, side_by_side
+from keyfold.table.source import Source
 
 
 class Change(Enum):
@@ -46,7 +46,7 @@ def changed(source: Source, before: Batch, after: Batch, partition: int) -> Sele
         numbers = [it.number for it in head.families if it.name == source.layout.family]
         own_groups = head.groups.group[np.isin(head.groups.family, numbers)]
         groups.update(own_groups.tolist())
-        with source.storage.open(f"{files.folder}/{files.name_of(head)}") as file:
+        with files.open(f"{files.folder}/{files.name_of(head)}") as file:
             hashes += [it.hashes for it in read_blocks(file, head, own.blocks(head, ()))]
         link = head.lineage[0] if head.lineage else None
         if head.identity.version == before.version + 1:
@@ -131,7 +131,7 @@ def differences(source: Source, before: Batch, after: Batch) -> Iterator[pa.Tabl
     """The changes, as several tables."""
     old, new = source.partitions(before), source.partitions(after)
     if old == new:
-        for tables in side_by_side(new, lambda it: _in_place(source, before, after, it)):
+        for tables in source.side_by_side(after, lambda it: _in_place(source, before, after, it)):
             yield from tables
         return
     # A rescale has moved rows, so each may be in any partition.
@@ -148,6 +148,8 @@ def differences(source: Source, before: Batch, after: Batch) -> Iterator[pa.Tabl
 
 def _in_place(source: Source, before: Batch, after: Batch, partition: int) -> list[pa.Table]:
     """Changes of a partition whose rows have not moved to others."""
+    if before.number < after.number:
+        source.share_files([before, after], partition)
     wanted = changed(source, before, after, partition)
     old, new = source.rows(before, partition, wanted), source.rows(after, partition, wanted)
     return list(_of(source, old, new, partition))

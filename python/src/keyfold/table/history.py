@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.errors import BatchNotRetainedError, FileMissingError
+from keyfold.errors import BatchNotRetainedError, FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
 from keyfold.format.names import FileName, Kind
 from keyfold.format.reader import read_blocks, read_footer
@@ -29,7 +30,9 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
     found: list[pa.Table] = []
     before: pa.Table | None = None
     state = _State(source)
-    for number in own_batches(source.storage):
+    numbers = own_batches(source.storage)
+    _fetch(source, numbers, stored)
+    for number in numbers:
         try:
             batch = find_batch(source.storage, number)
             partitions, wanted = partitions_of(source, batch, stored)
@@ -45,6 +48,22 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
                 found.append(_dated(now, number, change, source))
         before = now
     return pa.concat_tables(found) if found else _dated(_empty(source), 0, "", source).slice(0, 0)
+
+
+def _fetch(source: Source, numbers: list[int], stored: Mapping[str, Any]) -> None:
+    """Reads what is needed of all batches side by side; errors are left to those who need it."""
+    storage = source.storage
+    storage.fetch([f"{log}/{it}" for it in numbers for log in ("commits", "offsets")])
+    if not storage.remote:
+        return
+    with suppress(KeyfoldError):
+        batches = [find_batch(storage, it) for it in numbers]
+        partitions, _ = partitions_of(source, batches[-1], stored) if batches else ([], None)
+        for partition in partitions:
+            source.fetch_heads(batches, partition)
+        if 0 not in partitions:
+            # The head of partition 0 has the number of partitions of each batch.
+            source.fetch_heads(batches, 0)
 
 
 class _State:
@@ -72,21 +91,22 @@ class _State:
 
     def _advanced(self, batch: Batch, partition: int, wanted: Selection) -> Entries | None:
         """The entries so far and those of one more delta; None if that delta does not follow."""
+        source = self._source
         version, unique, entries = self._known.get(partition, (0, "", NOTHING))
-        head = self._source.head(batch, partition)
+        head = source.head(batch, partition)
         if version == 0 or not _follows(head, version, unique):
             return None
-        if self._source.layout.family in head.dropped:
+        if source.layout.family in head.dropped:
             return None
         name = FileName(head.identity.version, head.identity.id, Kind.DELTA)
-        path = f"{self._source.place(partition).folder}/{name}"
-        own = wanted.of_family(self._source.layout.family)
+        path = f"{source.place(partition).folder}/{name}"
+        own = wanted.of_family(source.layout.family)
         blocks = own.blocks(head, ())
         if not blocks:
             return entries
         pieces = [entries]
         number = int(entries.file[-1]) + 1 if entries.count else 0
-        with self._source.storage.open(path) as file:
+        with source.files(batch, partition).open(path) as file:
             for columns in read_blocks(file, read_footer(file), blocks):
                 mask = own.mask(columns.hashes, head.identity.key_groups, ())
                 piece = of_block(columns, number)

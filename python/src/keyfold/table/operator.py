@@ -12,7 +12,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from keyfold.errors import InvalidArgumentError
 from keyfold.layout.layouts import layouts
 from keyfold.spark_log.logs import OperatorMetadata
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.table.scan import Scan
 from keyfold.table.source import Source, unknown
 from keyfold.table.state_table import StateTable
@@ -73,7 +73,7 @@ class Operator:
         """
         return {
             layout.name: StateTable(Source(self._storage, self.metadata, layout))
-            for layout in layouts(self._storage, self.metadata)
+            for layout in layouts(self._storage.once(), self.metadata)
         }
 
     def __getitem__(self, name: str) -> StateTable:

@@ -45,12 +45,14 @@ class Scan:
         The query may remove the files of a batch before all of them have been read. Because some
         rows were already returned, this raises BatchNotRetainedError; `to_arrow` starts again.
         """
-        batch = find_batch(self.source.storage, self.batch)
+        source = self.source.once()
+        batch = find_batch(source.storage, self.batch)
         try:
-            for table in self._tables(batch):
+            for table in self._tables(source, batch):
                 yield from table.to_batches()
         except FileMissingError as error:
-            if find_batch(self.source.storage, -1).number == batch.number:
+            source.storage.forget()
+            if find_batch(source.storage, -1).number == batch.number:
                 raise
             raise BatchNotRetainedError(
                 f"Cannot read the other rows: the running query has removed files of batch "
@@ -60,7 +62,8 @@ class Scan:
 
     def to_arrow(self) -> pa.Table:
         """All rows. If the query removes files of the last batch meanwhile, reads a newer batch."""
-        tables = read_at(self.source.storage, self.batch, lambda it: list(self._tables(it)))
+        source = self.source.once()
+        tables = read_at(source.storage, self.batch, lambda it: list(self._tables(source, it)))
         return pa.concat_tables(tables) if tables else self.schema.empty_table()
 
     def to_reader(self) -> pa.RecordBatchReader:
@@ -82,7 +85,8 @@ class Scan:
 
     def count(self) -> int:
         """Number of rows; without a condition, usually from footers alone."""
-        return read_at(self.source.storage, self.batch, self._count)
+        source = self.source.once()
+        return read_at(source.storage, self.batch, lambda it: self._count(source, it))
 
     def shaped(self, table: pa.Table) -> pa.Table:
         """The requested rows and columns of a table, without the limit."""
@@ -96,11 +100,11 @@ class Scan:
         some = Scan(self.source, self.columns, self.where, self.batch, self.limit or _SHOWN)
         return html_of_arrow(flattened(some.to_arrow()), _SHOWN)
 
-    def _tables(self, batch: Batch) -> Iterator[pa.Table]:
+    def _tables(self, source: Source, batch: Batch) -> Iterator[pa.Table]:
         left = self.limit
         if left == 0:
             return
-        for table in self.source.tables(batch):
+        for table in source.tables(batch):
             shaped = self.shaped(table)
             if left is not None:
                 shaped = shaped.slice(0, left)
@@ -109,19 +113,19 @@ class Scan:
             if left == 0:
                 return
 
-    def _count(self, batch: Batch) -> int:
-        known = None if self.where is not None else self._known_count(batch)
+    def _count(self, source: Source, batch: Batch) -> int:
+        known = None if self.where is not None else self._known_count(source, batch)
         if known is None:
-            return sum(table.num_rows for table in self._tables(batch))
+            return sum(table.num_rows for table in self._tables(source, batch))
         return known if self.limit is None else min(known, self.limit)
 
-    def _known_count(self, batch: Batch) -> int | None:
-        layout = self.source.layout
+    def _known_count(self, source: Source, batch: Batch) -> int | None:
+        layout = source.layout
         if layout.shape is Shape.MAP and not layout.flat:
             return None
         total = 0
-        for partition in range(self.source.partitions(batch)):
-            family = self.source.family(self.source.head(batch, partition))
+        for head in source.heads(batch):
+            family = source.family(head)
             if family is not None:
                 known = family.values if _counts_values(layout) else family.keys
                 if known is None:

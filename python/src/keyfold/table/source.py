@@ -6,13 +6,13 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.errors import FileCorruptError, UnknownNameError
+from keyfold.errors import FileCorruptError, KeyfoldError, UnknownNameError
 from keyfold.format.footer import Family, Footer
 from keyfold.format.place import StorePlace
 from keyfold.layout.layout import Layout
@@ -21,13 +21,15 @@ from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.merge import Rows
 from keyfold.state.selection import ALL, Selection
-from keyfold.state.store_files import StoreFiles, list_store
+from keyfold.state.store_files import StoreFiles, list_partitions, list_store
 from keyfold.state.version import StoreVersion, load
-from keyfold.storage import Storage
+from keyfold.storage.storage import Storage
 from keyfold.wire.cursor import MalformedError
 
 # Number of partitions that are loaded concurrently, and so are in memory.
 _AHEAD = max(2, min(4, os.cpu_count() or 1))
+# The same where loading is mostly waiting.
+_AHEAD_REMOTE = 8
 
 
 T = TypeVar("T")
@@ -35,12 +37,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Source:
-    """One family of one of an operator's stores. `_heads` caches heads."""
+    """One family of one of an operator's stores. `_heads` caches heads, `_files` listings."""
 
     storage: Storage
     operator: OperatorMetadata
     layout: Layout
     _heads: dict[tuple[int, int], Footer] = field(default_factory=dict, compare=False, repr=False)
+    _files: dict[tuple[int, int], StoreFiles] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    def once(self) -> Source:
+        """The same for one command, which asks the storage once."""
+        return replace(self, storage=self.storage.once(), _heads={}, _files={})
 
     @property
     def store(self) -> str:
@@ -57,7 +66,11 @@ class Source:
 
     def files(self, batch: Batch, partition: int) -> StoreFiles:
         """A listing of a partition's files."""
-        return list_store(self.storage, self.place(partition).folder, batch.version)
+        known = self._files.get((batch.number, partition))
+        if known is None:
+            known = list_store(self.storage, self.place(partition).folder, batch.version)
+            self._files[batch.number, partition] = known
+        return known
 
     def head(self, batch: Batch, partition: int) -> Footer:
         """The head of a partition; raises KeyfoldError."""
@@ -67,6 +80,31 @@ class Source:
             known = self.files(batch, partition).head(batch.version, unique)
             self._heads[batch.number, partition] = known
         return known
+
+    def heads(self, batch: Batch) -> list[Footer]:
+        """The heads of all partitions; raises KeyfoldError."""
+
+        def read(partition: int) -> Footer:
+            found = self.head(batch, partition)
+            self.files(batch, partition).release()
+            return found
+
+        return self.storage.side_by_side(read, range(self.list_all(batch)))
+
+    def share_files(self, batches: list[Batch], partition: int) -> StoreFiles:
+        """One listing of a partition for several batches, of which the newest is the last."""
+        files = self.files(batches[-1], partition)
+        self._files.update({(it.number, partition): files for it in batches})
+        return files
+
+    def fetch_heads(self, batches: list[Batch], partition: int) -> None:
+        """Reads the heads of several batches in a partition, side by side."""
+        files = self.share_files(batches, partition)
+        files.fetch(files.sized(files.sizes))
+        for batch in batches:
+            with suppress(KeyfoldError):
+                head = files.head(batch.version, self.unique(batch, partition))
+                self._heads[batch.number, partition] = head
 
     def family(self, head: Footer) -> Family | None:
         """The family in a head; None if the version does not have it."""
@@ -85,7 +123,8 @@ class Source:
         """Loads a selection of the family in a partition; raises KeyfoldError."""
         own = wanted.of_family(self.layout.family)
         unique = self.unique(batch, partition)
-        return load(self.storage, self.place(partition), batch.version, unique, own)
+        files = self._files.pop((batch.number, partition), None)
+        return load(self.storage, self.place(partition), batch.version, unique, own, files=files)
 
     def rows(
         self, batch: Batch, partition: int, wanted: Selection = ALL
@@ -121,20 +160,31 @@ class Source:
 
     def tables(self, batch: Batch) -> Iterator[pa.Table]:
         """Each partition's rows, ascending."""
-        return side_by_side(self.partitions(batch), lambda it: self.table(batch, it))
+        return self.side_by_side(batch, lambda it: self.table(batch, it))
+
+    def list_all(self, batch: Batch) -> int:
+        """Lists all partitions at once where that is quicker; returns their number."""
+        count = self.partitions(batch)
+        if count > 1:
+            list_partitions(self.storage, self.operator.id, count)
+        return count
+
+    def side_by_side(self, batch: Batch, work: Callable[[int], T]) -> Iterator[T]:
+        """Calls `work` for each partition, some ahead; yields the results in ascending order."""
+        ahead = _AHEAD_REMOTE if self.storage.remote else _AHEAD
+        return _side_by_side(self.list_all(batch), work, ahead)
 
 
-def side_by_side(partitions: int, work: Callable[[int], T]) -> Iterator[T]:
-    """Calls `work` for each partition, some ahead; yields the results in ascending order."""
+def _side_by_side(partitions: int, work: Callable[[int], T], ahead: int) -> Iterator[T]:
     if partitions == 1:
         yield work(0)
         return
-    with ThreadPoolExecutor(_AHEAD) as pool:
+    with ThreadPoolExecutor(ahead) as pool:
         waiting: deque[Future[T]] = deque()
         try:
             for partition in range(partitions):
                 waiting.append(pool.submit(work, partition))
-                if len(waiting) == _AHEAD:
+                if len(waiting) == ahead:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

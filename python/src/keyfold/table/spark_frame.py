@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 def spark_frame(spark: SparkSession, scan: Scan) -> DataFrame:
     """The rows of a scan without a limit; raises KeyfoldError if there is no head."""
-    batch = find_batch(scan.source.storage, scan.batch)
-    partitions = scan.source.partitions(batch)
+    source = scan.source.once()
+    batch = find_batch(source.storage, scan.batch)
+    partitions = source.partitions(batch)
     frame = spark.range(0, partitions, 1, partitions)
     return frame.mapInArrow(_reader(scan, batch), from_arrow_schema(scan.schema))
 
@@ -27,8 +28,8 @@ def spark_frame(spark: SparkSession, scan: Scan) -> DataFrame:
 def _reader(
     scan: Scan, batch: Batch
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    # Without the cached heads.
-    sent = replace(scan, source=replace(scan.source, _heads={}))
+    # Without what is cached; each worker reads its own partitions' files side by side.
+    sent = replace(scan, source=scan.source.once())
 
     def read(parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for part in parts:

@@ -60,15 +60,18 @@ class StateTable:
         Raises:
             InvalidArgumentError: a column is missing or unknown, or a value is of another type.
         """
-        stored = stored_key(self.source, key)
+        source = self.source.once()
+        # Partition 0 says how keys are placed.
+        source.storage.fetch(listings=["commits", source.place(0).folder])
+        stored = stored_key(source, key)
 
         def look_up(found: Batch) -> pa.Table:
-            partitions, wanted = partitions_of(self.source, found, stored)
-            tables = [self.source.table(found, it, wanted) for it in partitions]
+            partitions, wanted = partitions_of(source, found, stored)
+            tables = [source.table(found, it, wanted) for it in partitions]
             whole = pa.concat_tables(tables) if tables else self.schema.empty_table()
-            return matching(self.source, whole, key)
+            return matching(source, whole, key)
 
-        return read_at(self.source.storage, batch, look_up)
+        return read_at(source.storage, batch, look_up)
 
     def scan(
         self,
@@ -109,17 +112,17 @@ class StateTable:
         Columns other than the key appear twice, as `before_value` and `after_value`. If a key has
         several values, they are lists.
         """
-        storage = self.source.storage
+        source = self.source.once()
 
         def compare(new: Batch) -> pa.Table:
-            old = find_batch(storage, before)
-            source = a_row_a_key(self.source, new)
-            found = list(differences(source, old, new))
+            old = find_batch(source.storage, before)
+            compared = a_row_a_key(source, new)
+            found = list(differences(compared, old, new))
             if not found:
-                return diff_schema(source.layout.arrow).empty_table()
+                return diff_schema(compared.layout.arrow).empty_table()
             return pa.concat_tables(found)
 
-        return read_at(storage, after, compare)
+        return read_at(source.storage, after, compare)
 
     def history(self, key: Mapping[str, Any]) -> pa.Table:
         """The values of a key in all retained batches, with `batch_id` and `change`.
@@ -127,7 +130,7 @@ class StateTable:
         `change` is `present` if the oldest batch already has the key, then inserted, updated or
         deleted. Raises the errors of `get`.
         """
-        return history(self.source, key)
+        return history(self.source.once(), key)
 
     def to_spark(
         self,

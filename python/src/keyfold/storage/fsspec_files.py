@@ -1,0 +1,58 @@
+"""All other file systems, by fsspec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from keyfold.storage.files import Listed, Pages, Ranges, Run, Sized
+
+
+class FsspecFiles:
+    """A file system of fsspec's."""
+
+    remote = True
+
+    def __init__(self, files: Any) -> None:  # noqa: ANN401 - fsspec's
+        self._files = files
+
+    def listing(self, path: str) -> list[Listed]:
+        """As `Files`."""
+        try:
+            found = self._files.ls(path, detail=True)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [_listed(it) for it in found if it["name"].strip("/") != path.strip("/")]
+
+    def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:  # noqa: ARG002
+        """As `Files`, without splits, which fsspec does not know."""
+        start = len(path.strip("/"))
+        return [
+            (name.strip("/").rpartition("/")[0][start:].lstrip("/"), _listed(it))
+            for name, it in self._files.find(path, detail=True).items()
+        ]
+
+    def content(self, path: str) -> bytes:
+        """As `Files`."""
+        return bytes(self._files.cat_file(path))
+
+    def range(self, path: str, start: int, end: int) -> bytes:
+        """Bytes of a file from `start` until before `end`."""
+        return bytes(self._files.cat_file(path, start=start, end=end))
+
+    @contextmanager
+    def open(self, path: str, size: int | None) -> Iterator[Ranges]:
+        """As `Files`."""
+        yield Sized(self, path, int(self._files.info(path)["size"]) if size is None else size)
+
+
+def _listed(it: dict[str, Any]) -> Listed:
+    found = next((it[key] for key in ("mtime", "LastModified", "created") if it.get(key)), None)
+    if isinstance(found, datetime):
+        found = found.timestamp()
+    modified = int(found * 1000) if isinstance(found, (int, float)) else None
+    is_folder = it["type"] == "directory"
+    name = it["name"].rstrip("/").rpartition("/")[2]
+    return Listed(name, 0 if is_folder else int(it["size"] or 0), is_folder, modified)

@@ -1,0 +1,85 @@
+"""A bucket by its name and storage options."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from obstore.exceptions import BaseError, UnknownConfigurationKeyError
+from obstore.store import from_url
+
+from keyfold.errors import InvalidArgumentError
+from keyfold.storage.aws import with_aws_defaults
+from keyfold.storage.object_files import ObjectFiles
+
+# Some seconds: less and a server that restarts is not waited for, more and a wrong endpoint hangs.
+_RETRIES = {"max_retries": 5}
+_KNOWN = {
+    "s3": "aws_access_key_id, aws_secret_access_key, aws_session_token, aws_region, "
+    "aws_endpoint_url, aws_skip_signature",
+    "gs": "google_service_account, google_application_credentials, google_skip_signature",
+    "abfss": "azure_storage_account_key, azure_storage_sas_token, azure_storage_client_id, "
+    "azure_storage_client_secret, azure_storage_tenant_id, azure_skip_signature",
+}
+
+
+def bucket_files(
+    kind: str, authority: str, options: Mapping[str, Any], *, shown: str
+) -> ObjectFiles:
+    """The files of a bucket or container; nothing is read of it.
+
+    Args:
+        kind: s3, gs or abfss.
+        authority: what the URI says between `//` and the path.
+        options: as Polars and delta-rs name them.
+        shown: the path, for messages.
+
+    Raises:
+        InvalidArgumentError: there is no bucket, or no such option.
+    """
+    if not authority or ":" in authority:
+        raise InvalidArgumentError(
+            "Invalid checkpoint path: it names no bucket, or a password. Give credentials as "
+            "storage options, which are not shown."
+        )
+    config = {
+        name.lower(): str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in options.items()
+        if value is not None
+    }
+    if kind == "s3":
+        config = with_aws_defaults(config, authority)
+    # A container of Azure is written container@account.blob... by wasbs, .dfs... by abfss.
+    address = f"{kind}://{authority.replace('.blob.', '.dfs.')}"
+    make: Any = from_url  # typed by the kind of store
+    try:
+        # An endpoint with http: is what its user wants, so it is not to be allowed separately.
+        store = make(
+            address, config=config, client_options={"allow_http": True}, retry_config=_RETRIES
+        )
+    except UnknownConfigurationKeyError:
+        raise InvalidArgumentError(
+            f"Invalid storage options for {shown!r}: {', '.join(options)}. Options for {kind}: are "
+            f"those of Polars and delta-rs, such as {_KNOWN[kind]}."
+        ) from None
+    except (BaseError, OSError, ValueError) as error:
+        said = str(error).split("\n", 1)[0]
+        raise InvalidArgumentError(
+            f"Invalid checkpoint path or storage options for {shown!r}: {said}. Options for "
+            f"{kind}: are those of Polars and delta-rs, such as {_KNOWN[kind]}."
+        ) from None
+    # Directory buckets of S3 Express have no order; others than S3 would list all each time.
+    ordered = kind == "s3" and not authority.endswith("--x-s3")
+    return ObjectFiles(store, _place(kind, authority, store.config), ordered=ordered)
+
+
+def _place(kind: str, authority: str, config: Mapping[str, Any]) -> str:
+    if kind == "abfss":
+        return f"container {authority!r}"
+    if kind == "gs":
+        return f"bucket {authority!r} at Google Cloud Storage"
+    said = os.environ
+    endpoint = config.get("endpoint") or said.get("AWS_ENDPOINT_URL") or "Amazon S3"
+    region = config.get("region") or said.get("AWS_REGION") or said.get("AWS_DEFAULT_REGION")
+    return f"bucket {authority!r} at {endpoint} (region {region or 'us-east-1'})"

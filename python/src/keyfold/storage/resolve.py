@@ -1,0 +1,120 @@
+"""Which file system a path is on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+from pyarrow import fs
+
+from keyfold.errors import ExtraMissingError, InvalidArgumentError
+from keyfold.storage.arrow_files import ArrowFiles
+from keyfold.storage.files import Files
+from keyfold.storage.fsspec_files import FsspecFiles
+from keyfold.storage.s3_uri import parse_s3_uri
+
+# At least two letters, so that a drive letter is not taken for a scheme.
+_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?:/([^/?]*))?(.*)", re.DOTALL)
+# Schemes of Spark and Hadoop for what obstore calls s3, gs and abfss.
+_OBJECT_STORES = {
+    "s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs",
+    "abfs": "abfss", "abfss": "abfss", "wasb": "abfss", "wasbs": "abfss",
+}  # fmt: skip
+_SECRET = re.compile(r"(secret|token|password|sas|credential|key)(?!.*_id$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder: its file system, its path there, how to show it, and what not to show."""
+
+    files: Files
+    base: str
+    shown: str
+    secrets: tuple[str, ...] = ()
+
+
+def resolve(root: str, options: Mapping[str, Any]) -> Place:
+    """The place of a path or URI.
+
+    Raises:
+        InvalidArgumentError: it is neither, or there is no such option.
+        ExtraMissingError: the file system needs a package that is not installed.
+    """
+    found = _URI.fullmatch(root)
+    if found is None:
+        _refuse_options(root, options)
+        return Place(ArrowFiles(fs.LocalFileSystem()), str(Path(root).absolute()), root)
+    scheme, authority, path = found[1].lower(), found[2] or "", found[3]
+    if scheme in _OBJECT_STORES:
+        return _of_object_store(found[1], authority, path, options)
+    if ":" in authority.rpartition("@")[0]:
+        raise InvalidArgumentError(
+            f"Invalid checkpoint path: a URI of {scheme} with a password in it. Give it as a "
+            "storage option, which is not shown."
+        )
+    if scheme in {"file", "hdfs", "viewfs"}:
+        return _of_arrow(root, options)
+    return _of_fsspec(root, scheme, options)
+
+
+def _of_object_store(scheme: str, authority: str, path: str, options: Mapping[str, Any]) -> Place:
+    # Here, since a checkpoint on a disk is read without it.
+    from keyfold.storage.object_store import bucket_files  # noqa: PLC0415
+
+    kind, given = _OBJECT_STORES[scheme.lower()], dict(options)
+    if kind == "s3":
+        uri = parse_s3_uri(authority, path)
+        authority, path, given = uri.bucket, uri.path, uri.options | given
+    shown = f"{scheme}://{authority}{path}"
+    files = bucket_files(kind, authority, given, shown=shown)
+    return Place(files, path.strip("/"), shown, _secrets(given))
+
+
+def _of_arrow(root: str, options: Mapping[str, Any]) -> Place:
+    _refuse_options(root, options)
+    try:
+        files, base = fs.FileSystem.from_uri(root)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InvalidArgumentError(
+            f"Invalid checkpoint path {root!r}: {error}. Use a local path or a URI."
+        ) from error
+    return Place(ArrowFiles(files), base.rstrip("/"), root)
+
+
+def _of_fsspec(root: str, scheme: str, options: Mapping[str, Any]) -> Place:
+    try:
+        from fsspec.core import url_to_fs  # type: ignore[import-untyped] # noqa: PLC0415
+    except ImportError as error:
+        raise ExtraMissingError(
+            f"Cannot read {root!r}: Keyfold reads file:, hdfs:, s3:, gs: and abfss: itself, and "
+            f"other schemes by fsspec: pip install fsspec, and fsspec's package for {scheme}:."
+        ) from error
+    try:
+        files, base = url_to_fs(root, use_listings_cache=False, **options)
+    except ImportError as error:
+        raise ExtraMissingError(f"Cannot read {root!r}: {error}") from error
+    except (TypeError, ValueError) as error:
+        said = str(error)
+        for secret in _secrets(options):
+            said = said.replace(secret, "***")
+        raise InvalidArgumentError(
+            f"Invalid checkpoint path or storage options for {root!r}: {said}. Use a local path, "
+            "or a URI with file:, hdfs:, s3:, gs:, abfss: or a scheme that fsspec knows."
+        ) from None
+    return Place(FsspecFiles(files), base.rstrip("/"), root, _secrets(options))
+
+
+def _refuse_options(root: str, options: Mapping[str, Any]) -> None:
+    if options:
+        raise InvalidArgumentError(
+            f"Invalid storage options for {root!r}: {', '.join(options)}. Local disks and HDFS "
+            "take none; HDFS is set up by Hadoop's files in HADOOP_CONF_DIR."
+        )
+
+
+def _secrets(options: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(value) for name, value in options.items() if value and _SECRET.search(name))

@@ -1,0 +1,204 @@
+"""All file access: one checkpoint folder on any file system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from os import PathLike, fspath
+from typing import Any, TypeVar
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from keyfold.errors import FileMissingError, KeyfoldError, StorageError
+from keyfold.format.source import BytesSource, Source
+from keyfold.storage.files import Listed, Ranges
+from keyfold.storage.memory import Memory
+from keyfold.storage.resolve import resolve
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+# A remote file of at most this size is read whole, as fast as a part of it.
+_WHOLE_BYTES = 64 * 1024
+
+
+class Storage:
+    """Reads below one folder; paths are relative to it, with `/`. Several threads may use it."""
+
+    def __init__(self, root: str | PathLike[str], options: Mapping[str, Any] | None = None) -> None:
+        """Finds the file system of `root`; nothing is read.
+
+        Args:
+            root: a local path or a URI.
+            options: of the file system, see `keyfold.open_checkpoint`.
+
+        Raises:
+            InvalidArgumentError: `root` is neither, or there is no such option.
+            ExtraMissingError: the file system needs a package that is not installed.
+        """
+        place = resolve(str(fspath(root)), options or {})
+        self.root = place.shown
+        self._files, self._base, self._secrets = place.files, place.base, place.secrets
+        self._memory: Memory | None = None
+
+    @property
+    def remote(self) -> bool:
+        """Whether each call is a request to a server, so that several should run at a time."""
+        return self._files.remote
+
+    def once(self) -> Storage:
+        """The same for one command: it remembers listings and small files; else itself."""
+        if self._memory is not None:
+            return self
+        found = object.__new__(Storage)
+        found.__dict__ |= self.__dict__ | {"_memory": Memory()}
+        return found
+
+    def forget(self) -> None:
+        """Has everything read again, for a command that asks whether something has changed."""
+        if self._memory is not None:
+            self._memory.clear()
+
+    def listing(self, path: str, *, anew: bool = False) -> list[Listed]:
+        """The contents of a folder, by name; empty if there is no such folder.
+
+        Args:
+            path: the folder.
+            anew: whether to ask again although it is remembered.
+        """
+        found = None if anew or self._memory is None else self._memory.listing(path)
+        if found is None:
+            with self._errors(path):
+                found = sorted(self._files.listing(self._full(path)), key=lambda it: it.name)
+            if self._memory is not None:
+                self._memory.listings[path] = found
+        return found
+
+    def list_below(self, path: str, splits: Sequence[str] = ()) -> None:
+        """Lists all folders below a remote one at once, if what was listed is remembered.
+
+        Args:
+            path: the folder.
+            splits: names between which it may be listed side by side, ascending.
+        """
+        if self.remote and self._memory is not None and not self._memory.knows(path):
+            with self._errors(path):
+                found = self._files.below(self._full(path), splits, self.side_by_side)
+            self._memory.add_below(path, found)
+
+    def text(self, path: str) -> str:
+        """Content of a small file. Bytes that are not UTF-8 become replacement characters.
+
+        Raises:
+            FileMissingError: there is no such file.
+            StorageError: it cannot be read.
+        """
+        return self.content(path).decode(errors="replace")
+
+    def content(self, path: str) -> bytes:
+        """Bytes of a small file. Raises as `text` does."""
+        found = None if self._memory is None else self._memory.contents.get(path)
+        if found is None:
+            found = self.whole(path)
+            if self._memory is not None:
+                self._memory.contents[path] = found
+        return found
+
+    def whole(self, path: str) -> bytes:
+        """All bytes of a file, which are not remembered. Raises as `text` does."""
+        with self._errors(path):
+            return self._files.content(self._full(path))
+
+    def fetch(self, contents: Iterable[str] = (), listings: Iterable[str] = ()) -> None:
+        """Reads small files and folders side by side, for the calls that ask for them next.
+
+        Does nothing unless the storage is remote and remembers. Errors are left to those calls.
+        """
+        if not self.remote or self._memory is None:
+            return
+
+        def read(work: tuple[Callable[[str], object], str]) -> None:
+            with suppress(KeyfoldError):
+                work[0](work[1])
+
+        asked: list[tuple[Callable[[str], object], str]] = [(self.content, it) for it in contents]
+        asked += [(self.listing, it) for it in listings]
+        self.side_by_side(read, asked)
+
+    def side_by_side(self, work: Callable[[A], B], items: Sequence[A]) -> list[B]:
+        """Calls `work` for each item, for many at a time if the storage is remote.
+
+        `work` must not call this method.
+        """
+        if not self.remote or self._memory is None or len(items) < 2:  # noqa: PLR2004
+            return [work(it) for it in items]
+        return list(self._memory.pool.map(work, items))
+
+    @contextmanager
+    def open(self, path: str, size: int | None = None) -> Iterator[Source]:
+        """A file to read by ranges. Raises as `text` does, also while it is read.
+
+        Args:
+            path: the file.
+            size: its length in bytes, if it is known.
+        """
+        if self.remote and size is not None and size <= _WHOLE_BYTES:
+            yield BytesSource(self.full_path(path), self.whole(path))
+            return
+        with self._errors(path), self._files.open(self._full(path), size) as file:
+            yield StoredFile(self.full_path(path), file)
+
+    def full_path(self, path: str) -> str:
+        """`path` as a user would write it, for messages."""
+        return f"{self.root.rstrip('/')}/{path}"
+
+    def _full(self, path: str) -> str:
+        return "/".join(it for it in (self._base, path) if it)
+
+    @contextmanager
+    def _errors(self, path: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise FileMissingError(
+                f"Cannot find {self.full_path(path)}. If the query runs, its retention may just "
+                "have removed it; otherwise restore it from a copy."
+            ) from error
+        except (OSError, pa.ArrowException) as error:
+            said = str(error)
+            for secret in self._secrets:
+                said = said.replace(secret, "***")
+            advice = (
+                ""
+                if self.remote
+                else " Check that the path, the network and your permissions are right, then try "
+                "again."
+            )
+            raise StorageError(
+                f"Cannot read {self.full_path(path)}: {said.rstrip('.')}.{advice}"
+            ) from (None if self._secrets else error)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what it remembers: another process reads for itself."""
+        return self.__dict__ | {"_memory": None if self._memory is None else Memory()}
+
+    def __repr__(self) -> str:
+        """The folder, without credentials."""
+        return f"Storage({self.root!r})"
+
+
+class StoredFile:
+    """An open file of a storage; a `Source`."""
+
+    def __init__(self, path: str, file: Ranges) -> None:
+        self.path = path
+        self._file = file
+
+    @property
+    def size(self) -> int:
+        """Length in bytes."""
+        return int(self._file.size())
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The `length` bytes from `offset`; fewer if the file has become shorter."""
+        return bytes(self._file.read_at(length, offset))
