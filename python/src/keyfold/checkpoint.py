@@ -232,7 +232,7 @@ def open_for_command(path: str, storage_options: Mapping[str, Any]) -> Checkpoin
 
 def _checked(storage: Storage) -> str:
     """Id of the query; raises an error if its state cannot be read."""
-    storage.fetch(["metadata"], ["commits", "offsets", "state"])
+    storage.fetch(["metadata"], ["commits", "state"])
     try:
         query = query_id(storage)
     except (FileMissingError, CheckpointDamagedError) as error:

@@ -113,8 +113,8 @@ def test_fsck_reads_each_file_once(requests: Requests, tmp_path: Path, deep: boo
     report = opened().fsck(deep=deep)
     assert report.ok
     assert report.files == 40
-    # Partition 0's head also says how many partitions there are.
-    found = requests.counts(twice=1)
+    # Partition 0's head also says how many partitions there are, and the offsets are listed again.
+    found = requests.counts(twice=2)
     # Every file of state; two logs of ten batches; metadata of query and operator, and the schema.
     assert found["get"] == 40 + 20 + 3 + 1
     assert found["head"] == found["get_range"] == 0

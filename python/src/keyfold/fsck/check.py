@@ -86,6 +86,8 @@ def _fsck(
     found = run_here(checks, progress) if spark is None else run_on_spark(checks, progress, spark)
     findings += joined.from_iterable(it.findings for it in found)
     earlier = earlier_batches(storage)
+    # Listed after the state, so that it has each batch whose files are there.
+    storage.listing("offsets", anew=True)
     # A batch is in both logs, unless one is damaged.
     started = max((*batches(storage, "offsets"), *batches(storage, "commits")), default=-1)
     if committed or described:

@@ -40,20 +40,15 @@ class Progress:
 
 def read_progress(storage: Storage) -> Progress:
     """Reads the batch logs; if a commit is damaged or missing, an older one is used."""
-    storage.fetch(listings=["commits", "offsets"])
-    committed, started = batches(storage, "commits"), batches(storage, "offsets")
-    newest = [f"commits/{it}" for it in committed[-1:]]
-    # A batch that runs has offsets and no commit yet.
-    newest += [f"offsets/{it}" for it in (committed or started)[-1:]]
-    storage.fetch(newest)
+    newest = batches(storage, "commits")[-1:]
+    storage.fetch(f"{log}/{it}" for it in newest for log in ("commits", "offsets"))
     commit, problems = newest_commit(storage)
-    last = None if commit is None else commit.batch
-    candidates = [batch for batch in reversed(started) if last is None or batch <= last]
-    return Progress(
-        commit,
-        _first(storage, candidates, problems),
-        tuple(problems),
-    )
+    offsets = None if commit is None else _first(storage, [commit.batch], problems)
+    if offsets is None:
+        started = reversed(batches(storage, "offsets"))
+        older = [batch for batch in started if commit is None or batch < commit.batch]
+        offsets = _first(storage, older, problems)
+    return Progress(commit, offsets, tuple(problems))
 
 
 def newest_commit(storage: Storage) -> tuple[Commit | None, list[KeyfoldError]]:

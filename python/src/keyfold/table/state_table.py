@@ -61,8 +61,6 @@ class StateTable:
             InvalidArgumentError: a column is missing or unknown, or a value is of another type.
         """
         source = self.source.once()
-        # Partition 0 says how keys are placed.
-        source.storage.fetch(listings=["commits", source.place(0).folder])
         stored = stored_key(source, key)
 
         def look_up(found: Batch) -> pa.Table:
