@@ -13,8 +13,9 @@ import org.apache.spark.sql.keyfold.SparkShim
   * On local disks it does without Hadoop's file system; on others, it is Spark's own choice.
   */
 final class KeyfoldCheckpointFileManager(path: Path, conf: Configuration)
-    extends SparkShim.CheckpointFileManager {
-  private val manager = FileManagers.of(path, conf)
+    extends SparkShim.CheckpointFileManager
+    with FileManagers.OfPath {
+  override private[spark] val manager = FileManagers.of(path, conf)
 
   override def createAtomic(path: Path, overwriteIfPossible: Boolean): SparkShim.CancellableStream =
     manager.createAtomic(path, overwriteIfPossible)

@@ -9,10 +9,19 @@ import org.apache.spark.sql.keyfold.SparkShim
 /** The checkpoint file manager for a path, by what its file system is. */
 object FileManagers {
 
+  /** A manager that Spark makes by its class, in front of the one for the path. */
+  trait OfPath {
+    private[spark] def manager: SparkShim.CheckpointFileManager
+  }
+
   /** What a query has been told to use, or [[of]]. */
   def configured(path: Path, conf: Configuration): SparkShim.CheckpointFileManager =
     if (conf.get(SparkShim.FileManagerKey) == null) of(path, conf)
-    else SparkShim.checkpointFileManager(path, conf)
+    else
+      SparkShim.checkpointFileManager(path, conf) match {
+        case front: OfPath => front.manager
+        case other         => other
+      }
 
   /** Keyfold's for local disks and for object stores that show a file when it is closed; otherwise
     * Spark's own choice.

@@ -164,6 +164,8 @@ class LocalFileManagerSuite extends AnyFunSuite {
     assert(FileManagers.configured(path, conf).isInstanceOf[OwnFileManager])
     conf.unset(SparkShim.FileManagerKey)
     assert(FileManagers.configured(path, conf).isInstanceOf[LocalFileManager])
+    conf.set(SparkShim.FileManagerKey, classOf[KeyfoldCheckpointFileManager].getName)
+    assert(FileManagers.configured(path, conf).isInstanceOf[LocalFileManager])
   }
 }
 

@@ -10,6 +10,7 @@ import scala.util.{Failure, Success, Try}
 import io.keyfold.spark.KeyfoldCheckpointFileManager
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
+import org.apache.spark.sql.keyfold.SparkShim
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.{BeforeAndAfterAll, Outcome}
 
@@ -75,6 +76,37 @@ class ObjectFileManagerSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(!place.manager.exists(place.path("a")))
     assert(place.manager.exists(place.folder))
     assert(server.requests().head == "PutObject 200")
+  }
+
+  test("files that were listed are read by a request each, a large one by three at most; as configured") {
+    val conf = server.conf()
+    conf.set(SparkShim.FileManagerKey, classOf[KeyfoldCheckpointFileManager].getName)
+    val root = new Path(server.root, UUID.randomUUID.toString)
+    val small = Array.fill[Byte](1000)(1)
+    val large = Array.tabulate[Byte](5 << 20)(_.toByte)
+    new HadoopBlobStore(root, conf).write("0/large")(_.write(large))
+    new HadoopBlobStore(root, conf).write("0/small")(_.write(small))
+    server.requests()
+    val store = new HadoopBlobStore(root, conf)
+    val found = store.files("0")
+    assert(server.requests() == Seq("ListObjectsV2 200"))
+    val one = store.open("0/small", found("small"))
+    assert(one.read(0, 1000).sameElements(small))
+    one.close()
+    assert(server.requests() == Seq("GetObject 200"))
+    val many = store.open("0/large", found("large"))
+    val end = large.length - 1000
+    assert(many.read(end.toLong, 1000).sameElements(large.drop(end)))
+    assert(many.read(0, 16).sameElements(large.take(16)))
+    val pieces = (16 until end by 100000).map(at => at -> (end - at).min(100000))
+    for ((at, count) <- pieces) {
+      assert(many.read(at.toLong, count).sameElements(large.slice(at, at + count)))
+    }
+    many.close()
+    val asked = server.requests()
+    assert(asked.forall(_.startsWith("GetObject")) && asked.size <= 3)
+    store.delete("0/small")
+    assert(server.requests().map(_.takeWhile(_ != ' ')) == Seq("DeleteObject"))
   }
 
   test("an entry is deleted by one request, a folder with all that is in it") {
