@@ -9,9 +9,12 @@ from typing import Any
 
 import obstore
 import pytest
+from click.testing import CliRunner
 from obstore.store import LocalStore
 
 import keyfold
+from keyfold.cli.exit_code import ExitCode
+from keyfold.cli.main import cli
 from keyfold.errors import (
     ExtraMissingError,
     FileMissingError,
@@ -209,6 +212,21 @@ def test_unknown_options_are_refused(tmp_path: Path) -> None:
         Storage(tmp_path, {"aws_region": "us-east-1"})
     with pytest.raises(InvalidArgumentError, match="no bucket"):
         Storage("s3:///cp")
+
+
+def test_the_command_line_does_not_repeat_what_is_not_a_pair() -> None:
+    found = CliRunner().invoke(cli, ["describe", "s3://b/c", "--storage-option", "not-to-be-shown"])
+    assert found.exit_code == ExitCode.USAGE
+    assert "KEY=VALUE" in found.output
+    assert "not-to-be-shown" not in found.output
+
+
+def test_commands_that_change_say_where_spark_takes_its_settings_from() -> None:
+    given = ["rescale", "s3://b/c", "--to", "3", "--storage-option", "aws_region=not-to-be-shown"]
+    found = CliRunner().invoke(cli, given)
+    assert found.exit_code == ExitCode.USAGE
+    assert "spark.hadoop.fs.s3a.endpoint" in found.output
+    assert "not-to-be-shown" not in found.output
 
 
 def test_a_profile_has_keys_and_region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
