@@ -37,6 +37,15 @@ OPTIONS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nor is Amazon asked for the region of a bucket."""
+    for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_ACCESS_KEY_ID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "nothing"))
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+
+
 class Requests:
     """A bucket that is a folder, and the requests to it."""
 
@@ -205,11 +214,19 @@ def test_a_uri_of_pyarrow_is_read_and_its_credentials_are_not_shown() -> None:
     assert storage.full_path("x") == "s3://bucket/a b/cp/x"
 
 
+def test_options_of_connections_may_be_given_as_delta_rs_has_them() -> None:
+    given = OPTIONS | {"aws_allow_http": True, "timeout": "5s", "AWS_CONNECT_TIMEOUT": "1s"}
+    client = Storage("s3://bucket/cp", given)._files._store.client_options  # type: ignore[attr-defined]
+    assert set(client) == {"allow_http", "timeout", "connect_timeout"}
+
+
 def test_unknown_options_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match=r"no_such.*aws_endpoint_url"):
         Storage("s3://bucket/cp", {"no_such": "1"})
     with pytest.raises(InvalidArgumentError, match="Local disks"):
         Storage(tmp_path, {"aws_region": "us-east-1"})
+    with pytest.raises(InvalidArgumentError, match="'host:9000' is not a URL"):
+        Storage("s3://bucket/cp", {"aws_endpoint_url": "host:9000"})
     with pytest.raises(InvalidArgumentError, match="no bucket"):
         Storage("s3:///cp")
 
@@ -236,7 +253,7 @@ def test_a_profile_has_keys_and_region(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(keys))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
     monkeypatch.setenv("AWS_PROFILE", "work")
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
+    monkeypatch.delenv("AWS_REGION")
     found = Storage("s3://bucket/cp")._files._store.config  # type: ignore[attr-defined]
     assert (found["access_key_id"], found["region"]) == ("one", "eu-north-1")
     given = Storage("s3://bucket/cp", OPTIONS)._files._store.config  # type: ignore[attr-defined]
