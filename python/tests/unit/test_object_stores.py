@@ -9,9 +9,12 @@ from typing import Any
 
 import obstore
 import pytest
+from click.testing import CliRunner
 from obstore.store import LocalStore
 
 import keyfold
+from keyfold.cli.exit_code import ExitCode
+from keyfold.cli.main import cli
 from keyfold.errors import (
     ExtraMissingError,
     FileMissingError,
@@ -32,6 +35,15 @@ OPTIONS = {
     "aws_region": "eu-west-1",
     "aws_endpoint_url": "http://127.0.0.1:1",
 }
+
+
+@pytest.fixture(autouse=True)
+def no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nor is Amazon asked for the region of a bucket."""
+    for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_ACCESS_KEY_ID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "nothing"))
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
 
 
 class Requests:
@@ -202,13 +214,36 @@ def test_a_uri_of_pyarrow_is_read_and_its_credentials_are_not_shown() -> None:
     assert storage.full_path("x") == "s3://bucket/a b/cp/x"
 
 
+def test_options_of_connections_may_be_given_as_delta_rs_has_them() -> None:
+    given = OPTIONS | {"aws_allow_http": True, "timeout": "5s", "AWS_CONNECT_TIMEOUT": "1s"}
+    client = Storage("s3://bucket/cp", given)._files._store.client_options  # type: ignore[attr-defined]
+    assert set(client) == {"allow_http", "timeout", "connect_timeout"}
+
+
 def test_unknown_options_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match=r"no_such.*aws_endpoint_url"):
         Storage("s3://bucket/cp", {"no_such": "1"})
     with pytest.raises(InvalidArgumentError, match="Local disks"):
         Storage(tmp_path, {"aws_region": "us-east-1"})
+    with pytest.raises(InvalidArgumentError, match="'host:9000' is not a URL"):
+        Storage("s3://bucket/cp", {"aws_endpoint_url": "host:9000"})
     with pytest.raises(InvalidArgumentError, match="no bucket"):
         Storage("s3:///cp")
+
+
+def test_the_command_line_does_not_repeat_what_is_not_a_pair() -> None:
+    found = CliRunner().invoke(cli, ["describe", "s3://b/c", "--storage-option", "not-to-be-shown"])
+    assert found.exit_code == ExitCode.USAGE
+    assert "KEY=VALUE" in found.output
+    assert "not-to-be-shown" not in found.output
+
+
+def test_commands_that_change_say_where_spark_takes_its_settings_from() -> None:
+    given = ["rescale", "s3://b/c", "--to", "3", "--storage-option", "aws_region=not-to-be-shown"]
+    found = CliRunner().invoke(cli, given)
+    assert found.exit_code == ExitCode.USAGE
+    assert "spark.hadoop.fs.s3a.endpoint" in found.output
+    assert "not-to-be-shown" not in found.output
 
 
 def test_a_profile_has_keys_and_region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,7 +253,7 @@ def test_a_profile_has_keys_and_region(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(keys))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
     monkeypatch.setenv("AWS_PROFILE", "work")
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
+    monkeypatch.delenv("AWS_REGION")
     found = Storage("s3://bucket/cp")._files._store.config  # type: ignore[attr-defined]
     assert (found["access_key_id"], found["region"]) == ("one", "eu-north-1")
     given = Storage("s3://bucket/cp", OPTIONS)._files._store.config  # type: ignore[attr-defined]

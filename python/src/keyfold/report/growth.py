@@ -44,6 +44,7 @@ def sizes(storage: Storage, stores: int, progress: Progress | None) -> list[Size
     kept = numbers[:: -(-len(numbers) * max(stores, 1) // _FOOTERS) or 1]
     if numbers and kept[-1] != numbers[-1]:
         kept.append(numbers[-1])
+    storage.fetch(f"{log}/{it}" for it in kept for log in ("commits", "offsets"))
     found = []
     with ThreadPoolExecutor(THREADS) as pool:
         for done, number in enumerate(kept, 1):

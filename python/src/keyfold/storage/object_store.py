@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,17 @@ from keyfold.storage.object_files import ObjectFiles
 
 # Some seconds: less and a server that restarts is not waited for, more and a wrong endpoint hangs.
 _RETRIES = {"max_retries": 5}
+# Options of connections, which obstore takes separately; some write them with the store's prefix.
+_OF_CLIENT = re.compile(
+    r"(?:aws_|google_|azure_)?(allow_http|allow_invalid_certificates|connect_timeout|"
+    r"default_content_type|http1_only|http2_\w+|pool_\w+|proxy_\w+|randomize_addresses|timeout|"
+    r"user_agent)"
+)
+# An endpoint with http: is what its user wants, so it is not to be allowed separately. In a minute
+# the largest range, 32 MiB, comes through a slow line.
+_CLIENT = {"allow_http": "true", "timeout": "60s"}
+_ENDPOINT = re.compile(r"(?:aws_|azure_|azure_storage_)?endpoint(?:_url)?(?:_s3)?")
+_URL = re.compile(r"https?://[^/\s]+(/\S*)?")
 _KNOWN = {
     "s3": "aws_access_key_id, aws_secret_access_key, aws_session_token, aws_region, "
     "aws_endpoint_url, aws_skip_signature",
@@ -48,16 +60,18 @@ def bucket_files(
         for name, value in options.items()
         if value is not None
     }
+    client = dict(_CLIENT)
+    for name in list(config):
+        if found := _OF_CLIENT.fullmatch(name):
+            client[found[1]] = config.pop(name)
+    _check_endpoints(config)
     if kind == "s3":
         config = with_aws_defaults(config, authority)
     # A container of Azure is written container@account.blob... by wasbs, .dfs... by abfss.
     address = f"{kind}://{authority.replace('.blob.', '.dfs.')}"
     make: Any = from_url  # typed by the kind of store
     try:
-        # An endpoint with http: is what its user wants, so it is not to be allowed separately.
-        store = make(
-            address, config=config, client_options={"allow_http": True}, retry_config=_RETRIES
-        )
+        store = make(address, config=config, client_options=client, retry_config=_RETRIES)
     except UnknownConfigurationKeyError:
         raise InvalidArgumentError(
             f"Invalid storage options for {shown!r}: {', '.join(options)}. Options for {kind}: are "
@@ -72,6 +86,18 @@ def bucket_files(
     # Directory buckets of S3 Express have no order; others than S3 would list all each time.
     ordered = kind == "s3" and not authority.endswith("--x-s3")
     return ObjectFiles(store, _place(kind, authority, store.config), ordered=ordered)
+
+
+def _check_endpoints(config: Mapping[str, str]) -> None:
+    """Raises InvalidArgumentError for what obstore would crash on: `host:9000`."""
+    said = dict(config)
+    if endpoint := os.environ.get("AWS_ENDPOINT_URL"):
+        said.setdefault("AWS_ENDPOINT_URL", endpoint)
+    for name, value in said.items():
+        if _ENDPOINT.fullmatch(name.lower()) and not _URL.fullmatch(value):
+            raise InvalidArgumentError(
+                f"Invalid {name}: {value!r} is not a URL such as http://host:9000."
+            )
 
 
 def _place(kind: str, authority: str, config: Mapping[str, Any]) -> str:
