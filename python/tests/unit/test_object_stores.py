@@ -300,6 +300,11 @@ def test_fsspec_reads_other_schemes(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert checkpoint.fsck(deep=True).ok
     with pytest.raises(FileMissingError, match="memory://bucket/cp/gone"):
         Storage("memory://bucket/cp").content("gone")
+    storage = Storage("memory://bucket/cp")
+    with monkeypatch.context() as broken:
+        broken.setattr(type(memory), "cat_file", lambda *_, **__: {}["odd"])
+        with pytest.raises(StorageError, match="KeyError: 'odd'"):
+            storage.content("metadata")
     with pytest.raises(InvalidArgumentError, match="nonesuch"):
         Storage("nonesuch://bucket/cp")
     monkeypatch.setitem(__import__("sys").modules, "fsspec.core", None)

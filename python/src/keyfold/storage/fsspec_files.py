@@ -21,7 +21,8 @@ class FsspecFiles:
     def listing(self, path: str) -> list[Listed]:
         """As `Files`."""
         try:
-            found = self._files.ls(path, detail=True)
+            with _errors():
+                found = self._files.ls(path, detail=True)
         except (FileNotFoundError, NotADirectoryError):
             return []
         return [_listed(it) for it in found if it["name"].strip("/") != path.strip("/")]
@@ -29,23 +30,41 @@ class FsspecFiles:
     def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:  # noqa: ARG002
         """As `Files`, without splits, which fsspec does not know."""
         start = len(path.strip("/"))
+        with _errors():
+            found = self._files.find(path, detail=True)
         return [
             (name.strip("/").rpartition("/")[0][start:].lstrip("/"), _listed(it))
-            for name, it in self._files.find(path, detail=True).items()
+            for name, it in found.items()
         ]
 
     def content(self, path: str) -> bytes:
         """As `Files`."""
-        return bytes(self._files.cat_file(path))
+        with _errors():
+            return bytes(self._files.cat_file(path))
 
     def range(self, path: str, start: int, end: int) -> bytes:
         """Bytes of a file from `start` until before `end`."""
-        return bytes(self._files.cat_file(path, start=start, end=end))
+        with _errors():
+            return bytes(self._files.cat_file(path, start=start, end=end))
 
     @contextmanager
     def open(self, path: str, size: int | None) -> Iterator[Ranges]:
         """As `Files`."""
-        yield Sized(self, path, int(self._files.info(path)["size"]) if size is None else size)
+        if size is None:
+            with _errors():
+                size = int(self._files.info(path)["size"])
+        yield Sized(self, path, size)
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """Each file system of fsspec has errors of its own; all but OSError become one."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001
+        raise OSError(f"{type(error).__name__}: {error}") from None
 
 
 def _listed(it: dict[str, Any]) -> Listed:
