@@ -78,7 +78,9 @@ class ObjectFileManagerSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(server.requests().head == "PutObject 200")
   }
 
-  test("files that were listed are read by a request each, a large one by three at most; as configured") {
+  test(
+    "files that were listed are read by a request each, a large one by three at most; as configured"
+  ) {
     val conf = server.conf()
     conf.set(SparkShim.FileManagerKey, classOf[KeyfoldCheckpointFileManager].getName)
     val root = new Path(server.root, UUID.randomUUID.toString)
