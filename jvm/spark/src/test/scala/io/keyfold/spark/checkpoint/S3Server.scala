@@ -31,7 +31,6 @@ final class S3Server extends AutoCloseable {
       "--port",
       s"127.0.0.1:$port",
       "--quiet",
-      "--keep-alive",
       "--health",
       "/health",
       "--access-log",
