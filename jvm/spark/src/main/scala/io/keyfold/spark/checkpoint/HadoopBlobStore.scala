@@ -57,7 +57,10 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
     case others              => new HadoopBlobReader(others.open(file.getPath), file.getLen)
   }
 
-  override def exists(path: String): Boolean = manager.exists(resolve(path))
+  override def exists(path: String): Boolean = manager match {
+    case objects: KnownFiles => objects.fileExists(resolve(path))
+    case others              => others.exists(resolve(path))
+  }
 
   override def lengths(folder: String): Map[String, Long] =
     statuses(folder).map(it => it.getPath.getName -> it.getLen).toMap
@@ -71,7 +74,7 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
 
   override def delete(path: String): Unit = manager match {
     case objects: KnownFiles => objects.deleteFile(resolve(path))
-    case files               => files.delete(resolve(path))
+    case others              => others.delete(resolve(path))
   }
 
   override def describe(path: String): String = resolve(path).toString

@@ -14,6 +14,9 @@ private[checkpoint] trait KnownFiles {
     */
   def openFile(file: FileStatus, policy: String): FSDataInputStream
 
+  /** Whether there is such a file; a folder of the name is none. */
+  def fileExists(path: Path): Boolean
+
   /** Deletes a file; it is no error if there is none. */
   def deleteFile(path: Path): Unit
 }

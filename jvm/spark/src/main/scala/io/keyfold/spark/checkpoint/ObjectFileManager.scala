@@ -1,6 +1,6 @@
 package io.keyfold.spark.checkpoint
 
-import java.io.{ByteArrayOutputStream, IOException}
+import java.io.{ByteArrayOutputStream, FileNotFoundException, IOException}
 import java.util.Collections
 import java.util.concurrent.ConcurrentHashMap
 
@@ -84,6 +84,14 @@ private[checkpoint] final class ObjectFileManager(
     val known = highest.get(path.getParent)
     known != null && number <= known
   }
+
+  /** To open it takes one request, a question for its status also looks for a folder of the name.
+    */
+  override def fileExists(path: Path): Boolean =
+    try {
+      fileSystem.open(path).close()
+      true
+    } catch { case _: FileNotFoundException => false }
 
   override def deleteFile(path: Path): Unit = {
     val bulk = fileSystem.createBulkDelete(path.getParent)

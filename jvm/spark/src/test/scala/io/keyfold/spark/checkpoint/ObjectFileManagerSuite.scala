@@ -107,6 +107,8 @@ class ObjectFileManagerSuite extends AnyFunSuite with BeforeAndAfterAll {
     many.close()
     val asked = server.requests()
     assert(asked.forall(_.startsWith("GetObject")) && asked.size <= 3)
+    assert(store.exists("0/small") && !store.exists("0/none"))
+    assert(server.requests() == Seq("HeadObject 200", "HeadObject 404"))
     store.delete("0/small")
     assert(server.requests().map(_.takeWhile(_ != ' ')) == Seq("DeleteObject"))
   }
