@@ -131,7 +131,7 @@ private object InterruptedProviderSuite {
       _.confirm(1),
       _.tryCommit(2)
     ),
-    new Operation("load", _ => Seq("open", "read", "exists"), 3L to 4L, 5)(
+    new Operation("load", _ => Seq("list", "open", "read"), 3L to 4L, 5)(
       fourVersions,
       _ => (),
       history => assert(history.seen(history.attempt(4).get) == history.attempt(4).map(_.rows))
