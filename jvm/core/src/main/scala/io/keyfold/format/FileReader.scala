@@ -143,7 +143,7 @@ object FileReader {
     val blob = listed.fold(blobs.open(path))(blobs.open(path, _))
     try open(new TailCachedReader(blob, tail), blobs.describe(path), version, kind)
     catch {
-      case NonFatal(e) =>
+      case e: Throwable =>
         blob.close()
         throw e
     }

@@ -1,6 +1,7 @@
 package io.keyfold.store.file
 
 import java.io.{FileNotFoundException, IOException, InterruptedIOException}
+import java.net.SocketTimeoutException
 import java.nio.channels.ClosedByInterruptException
 import java.time.Clock
 
@@ -44,9 +45,9 @@ private[store] final class StoreFiles(
   def listing(): Listing =
     try Listing.of(blobs.files(location.folder))
     catch {
-      case e: InterruptedIOException     => throw e
-      case e: ClosedByInterruptException => throw e
-      case e: IOException                =>
+      case e: InterruptedIOException if !e.isInstanceOf[SocketTimeoutException] => throw e
+      case e: ClosedByInterruptException                                        => throw e
+      case e: IOException                                                       =>
         log.warn(s"Cannot list the files of $location: they are asked for one by one", e)
         Listing.Unknown
     }

@@ -1,5 +1,7 @@
 package io.keyfold.spark.checkpoint
 
+import java.io.{FileNotFoundException, IOException, InterruptedIOException}
+import java.net.SocketTimeoutException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{Collections, UUID, WeakHashMap}
 import java.util.concurrent.atomic.AtomicReference
@@ -7,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReference
 import scala.util.Random
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, Path}
+import org.apache.hadoop.fs.{FSDataOutputStream, FileAlreadyExistsException, FileSystem, Path}
 import org.slf4j.LoggerFactory
 
 /** Creates objects by PUTs that a store refuses if the object exists.
@@ -30,33 +32,62 @@ private[checkpoint] final class ConditionalWrites private (
   /** Whether the store has been seen to replace an object in spite of the condition. */
   def areIgnored: Boolean = honoured.get.contains(false)
 
+  def newToken(): String = UUID.randomUUID.toString
+
   /** Creates an object.
     *
+    * @param token
+    *   of this object alone
     * @throws org.apache.hadoop.fs.FileAlreadyExistsException
     *   if it exists
     * @throws java.io.IOException
     *   if it could not be written; it may exist then
     */
-  def create(path: Path, bytes: Array[Byte]): Unit = {
-    if (!areHonoured && fileSystem.exists(path)) throw exists(path, null)
-    val token = UUID.randomUUID.toString
+  def create(path: Path, bytes: Array[Byte], token: String): Unit = {
     create(path, bytes, token, Attempts)
     if (honoured.get.isEmpty) prove(path, bytes, token)
   }
 
-  private def create(path: Path, bytes: Array[Byte], token: String, attempts: Int): Unit =
-    try put(path, bytes, token)
+  private def create(path: Path, bytes: Array[Byte], token: String, attempts: Int): Unit = {
+    val out = begin(path, token)
+    out.write(bytes)
+    try end(path, out, token)
     catch {
-      case e if isRefusal(e)                  => if (!isMine(path, token)) throw exists(path, e)
-      case e if isConflict(e) && attempts > 1 =>
+      case e: IOException if isConflict(e) && attempts > 1 =>
         Thread.sleep(Random.between(PauseMs, 2 * PauseMs))
         create(path, bytes, token, attempts - 1)
+    }
+  }
+
+  /** Begins an object; [[end]] creates it.
+    *
+    * @throws org.apache.hadoop.fs.FileAlreadyExistsException
+    *   if it exists and the store has not been seen to refuse
+    */
+  def begin(path: Path, token: String): FSDataOutputStream = {
+    if (!areHonoured && fileSystem.exists(path) && !isMine(path, token)) throw exists(path, null)
+    put(path, token)
+  }
+
+  /** Creates the object that was begun. Throws as [[create]] does. */
+  def end(path: Path, out: FSDataOutputStream, token: String): Unit =
+    try out.close()
+    catch {
+      case e: InterruptedIOException if !e.isInstanceOf[SocketTimeoutException] => throw e
+      // Whatever is said of the last try: one before it, whose answer was lost, may have been done;
+      // and a server that refuses may close the connection in the middle of a large object.
+      case e: IOException =>
+        if (!isMine(path, token)) {
+          throw if (isRefusal(e) || fileSystem.exists(path)) exists(path, e) else e
+        }
     }
 
   /** The same bytes and token again: it does no harm where the store ignores the condition. */
   private def prove(path: Path, bytes: Array[Byte], token: String): Unit =
     try {
-      put(path, bytes, token)
+      val out = put(path, token)
+      out.write(bytes)
+      out.close()
       honoured.set(Some(false))
       log.warn(
         "{} replaces objects in spite of If-None-Match. Two drivers that run one query there may " +
@@ -65,22 +96,22 @@ private[checkpoint] final class ConditionalWrites private (
         fileSystem.getUri
       )
     } catch {
-      case e if isRefusal(e) => honoured.set(Some(true))
-      case NonFatal(e)       =>
+      case e if isRefusal(e)         => honoured.set(Some(true))
+      case e: InterruptedIOException => throw e
+      case NonFatal(e)               =>
         log.warn(s"Cannot find out whether ${fileSystem.getUri} honours conditional writes", e)
     }
 
-  private def put(path: Path, bytes: Array[Byte], token: String): Unit = {
+  private def put(path: Path, token: String) = {
     val header = s"fs.s3a.create.header.$TokenHeader"
-    val out = ObjectFileManager.put(fileSystem, path, Capability -> "true", header -> token)
-    out.write(bytes)
-    out.close()
+    ObjectFileManager.put(fileSystem, path, Capability -> "true", header -> token)
   }
 
-  private def isMine(path: Path, token: String) = {
-    val found = fileSystem.getXAttr(path, s"header.$TokenHeader")
-    found != null && new String(found, UTF_8) == token
-  }
+  private def isMine(path: Path, token: String) =
+    try {
+      val found = fileSystem.getXAttr(path, s"header.$TokenHeader")
+      found != null && new String(found, UTF_8) == token
+    } catch { case _: FileNotFoundException => false }
 
   private def exists(path: Path, cause: Throwable) = {
     val e = new FileAlreadyExistsException(s"Cannot create $path: it exists already")
@@ -116,5 +147,7 @@ private[checkpoint] object ConditionalWrites {
 
   /** Status 409: another request for the object is under way. */
   private def isConflict(e: Throwable) =
-    e.getMessage != null && e.getMessage.contains("ConditionalRequestConflict")
+    e.getMessage != null &&
+      (e.getMessage.contains("ConditionalRequestConflict") ||
+        e.getMessage.contains("Status Code: 409"))
 }

@@ -35,7 +35,7 @@ object FileManagers {
       val fileSystem = path.getFileSystem(conf)
       if (fileSystem.hasPathCapability(path, ObjectFileManager.Capability)) {
         val conditional = ConditionalWrites.of(fileSystem, path)
-        new ObjectFileManager(path, fileSystem, conditional, sparks(path, conf))
+        new ObjectFileManager(path, fileSystem, conditional, () => sparks(path, conf))
       } else sparks(path, conf)
     }
 

@@ -1,6 +1,6 @@
 package io.keyfold.spark.checkpoint
 
-import java.io.{ByteArrayOutputStream, FileNotFoundException, IOException}
+import java.io.{FileNotFoundException, IOException}
 import java.util.Collections
 import java.util.concurrent.ConcurrentHashMap
 
@@ -13,6 +13,7 @@ import org.apache.hadoop.fs.{
   Path,
   PathFilter
 }
+import org.apache.hadoop.util.functional.FutureIO
 import org.apache.spark.sql.keyfold.SparkShim
 
 /** Checkpoint files of an object store: one PUT a file, whole when it is visible, and no rename.
@@ -30,11 +31,13 @@ private[checkpoint] final class ObjectFileManager(
     path: Path,
     fileSystem: FileSystem,
     conditional: Option[ConditionalWrites],
-    sparks: => SparkShim.CheckpointFileManager
+    sparks: () => SparkShim.CheckpointFileManager
 ) extends SparkShim.CheckpointFileManager
     with KnownFiles {
 
-  /** For each folder that was listed, the highest number that is the name of a file. */
+  /** For each folder, the highest number that this manager has written a file under. Listings do
+    * not count: who only reads a log waits for what others write to it.
+    */
   private val highest = new ConcurrentHashMap[Path, java.lang.Long]
 
   override def createAtomic(path: Path, overwriteIfPossible: Boolean): SparkShim.CancellableStream =
@@ -42,7 +45,10 @@ private[checkpoint] final class ObjectFileManager(
     else
       conditional
         .filterNot(_.areIgnored)
-        .fold(sparks.createAtomic(path, overwriteIfPossible))(new ConditionalOutput(path, _))
+        .fold(other.createAtomic(path, overwriteIfPossible))(new ConditionalOutput(path, _))
+
+  /** One for all files, since each has clients of its own. */
+  private lazy val other = sparks()
 
   override def open(path: Path): FSDataInputStream = fileSystem.open(path)
 
@@ -50,13 +56,11 @@ private[checkpoint] final class ObjectFileManager(
     val builder = fileSystem.openFile(file.getPath)
     builder.withFileStatus(file)
     builder.opt("fs.option.openfile.read.policy", policy)
-    builder.build().get
+    FutureIO.awaitFuture(builder.build())
   }
 
   override def list(path: Path, filter: PathFilter): Array[FileStatus] = {
     val found = fileSystem.listStatus(path)
-    val numbers = found.filter(_.isFile).flatMap(it => number(it.getPath))
-    highest.put(path, numbers.maxOption.getOrElse(-1L): Long)
     found.filter(it => filter.accept(it.getPath))
   }
 
@@ -67,7 +71,7 @@ private[checkpoint] final class ObjectFileManager(
 
   override def exists(path: Path): Boolean = !isNext(path) && fileSystem.exists(path)
 
-  /** Whether it would be a new entry of a log whose entries are known. */
+  /** Whether it would be a new entry of a log that this manager writes. */
   private def isNext(path: Path) = number(path).exists { it =>
     val known = highest.get(path.getParent)
     known != null && it > known && conditional.exists(_.areHonoured)
@@ -94,9 +98,10 @@ private[checkpoint] final class ObjectFileManager(
     } catch { case _: FileNotFoundException => false }
 
   override def deleteFile(path: Path): Unit = {
-    val bulk = fileSystem.createBulkDelete(path.getParent)
+    val file = fileSystem.makeQualified(path)
+    val bulk = fileSystem.createBulkDelete(file.getParent)
     try
-      bulk.bulkDelete(Collections.singleton(path)).forEach { failed =>
+      bulk.bulkDelete(Collections.singleton(file)).forEach { failed =>
         throw new IOException(s"Cannot delete ${failed.getKey}: ${failed.getValue}")
       }
     finally bulk.close()
@@ -111,27 +116,25 @@ private[checkpoint] final class ObjectFileManager(
 
   private def number(path: Path): Option[Long] = path.getName.toLongOption.filter(_ >= 0)
 
-  private final class ConditionalOutput(
-      path: Path,
-      writes: ConditionalWrites,
-      bytes: ByteArrayOutputStream
-  ) extends SparkShim.CancellableStream(bytes) {
+  private final class ConditionalOutput(path: Path, bytes: ConditionalBytes)
+      extends SparkShim.CancellableStream(bytes) {
     def this(path: Path, writes: ConditionalWrites) =
-      this(path, writes, new ByteArrayOutputStream)
+      this(path, new ConditionalBytes(writes, path))
 
     private var ended = false
 
     override def close(): Unit = synchronized {
       if (!ended) {
         ended = true
-        writes.create(path, bytes.toByteArray)
-        number(path).foreach { it =>
-          highest.computeIfPresent(path.getParent, (_, known) => math.max(known, it))
-        }
+        bytes.close()
+        number(path).foreach(it => highest.merge(path.getParent, it, (a, b) => math.max(a, b)))
       }
     }
 
-    override def cancel(): Unit = synchronized { ended = true }
+    override def cancel(): Unit = synchronized {
+      if (!ended) bytes.abort()
+      ended = true
+    }
   }
 }
 

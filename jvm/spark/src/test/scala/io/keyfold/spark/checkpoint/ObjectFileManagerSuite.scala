@@ -142,6 +142,32 @@ class ObjectFileManagerSuite extends AnyFunSuite with BeforeAndAfterAll {
     pool.shutdown()
   }
 
+  test("who only reads a log sees what another writes to it") {
+    val place = new Place
+    val reader = new KeyfoldCheckpointFileManager(place.folder, server.conf())
+    assert(reader.list(place.folder).length == 1)
+    place.write("1", "one")
+    assert(reader.exists(place.path("1")))
+  }
+
+  test("a large file that must not replace another is one object, refused if it is there") {
+    val place = new Place
+    val piece = Array.tabulate[Byte](1 << 20)(_.toByte)
+    def write() = {
+      val out = place.manager.createAtomic(place.path("large"), overwriteIfPossible = false)
+      for (_ <- 1 to 20) out.write(piece)
+      out.close()
+    }
+    write()
+    assert(server.requests() == Seq("PutObject 200"))
+    intercept[FileAlreadyExistsException](write())
+    assert(place.manager.list(place.folder).exists(_.getLen == (20L << 20)))
+    val out = place.manager.createAtomic(place.path("not"), overwriteIfPossible = false)
+    for (_ <- 1 to 20) out.write(piece)
+    out.cancel()
+    assert(place.names == Set("0", "large"))
+  }
+
   test("another driver's entry is refused by name, though this one believes that it is the next") {
     val mine = new Place
     val theirs = new KeyfoldCheckpointFileManager(mine.folder, server.conf())

@@ -161,19 +161,22 @@ private[admin] final class Rescaler(
       committed.forall(ids =>
         other.stores.flatMap(_.references).forall(p => ids(RescalePlan.versionOf(p).id))
       )
-    try {
-      val (good, bad) = plans().partition(isGood)
-      (bad ++ good.drop(1)).foreach(discard)
-      good.headOption.getOrElse(made).name
-    } catch {
-      case NonFatal(e) =>
-        log.warn(
-          s"Cannot delete files that other attempts at batch ${plan.batch} left; the " +
-            "query will",
-          e
-        )
-        made.name
-    }
+    // Without the ids each plan would seem good, and all but one be discarded.
+    if (usesIds && committed.isEmpty) made.name
+    else
+      try {
+        val (good, bad) = plans().partition(isGood)
+        (bad ++ good.drop(1)).foreach(discard)
+        good.headOption.getOrElse(made).name
+      } catch {
+        case NonFatal(e) =>
+          log.warn(
+            s"Cannot delete files that other attempts at batch ${plan.batch} left; the " +
+              "query will",
+            e
+          )
+          made.name
+      }
   }
 
   /** Without ids, all plans of a batch have references of the same names, which may need this
