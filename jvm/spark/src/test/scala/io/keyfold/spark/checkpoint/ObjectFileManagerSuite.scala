@@ -151,7 +151,11 @@ class ObjectFileManagerSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   test("a large file that must not replace another is one object, refused if it is there") {
-    val place = new Place
+    // The server closes the connection when it refuses, and the client tries for minutes.
+    val conf = server.conf()
+    conf.setInt("fs.s3a.retry.limit", 1)
+    conf.setInt("fs.s3a.attempts.maximum", 1)
+    val place = new Place(conf)
     val piece = Array.tabulate[Byte](1 << 20)(_.toByte)
     def write() = {
       val out = place.manager.createAtomic(place.path("large"), overwriteIfPossible = false)
