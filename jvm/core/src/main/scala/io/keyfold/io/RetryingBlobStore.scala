@@ -1,14 +1,7 @@
 package io.keyfold.io
 
-import java.io.{
-  EOFException,
-  FileNotFoundException,
-  IOException,
-  InterruptedIOException,
-  OutputStream
-}
+import java.io.{EOFException, FileNotFoundException, IOException, OutputStream}
 import java.net.SocketTimeoutException
-import java.nio.channels.ClosedByInterruptException
 import java.nio.file.AccessDeniedException
 
 import scala.annotation.tailrec
@@ -110,8 +103,6 @@ object RetryingBlobStore {
   private def isTransient(e: IOException): Boolean = e match {
     case _: SocketTimeoutException                                             => true
     case _: FileNotFoundException | _: EOFException | _: AccessDeniedException => false
-    case _: InterruptedIOException | _: ClosedByInterruptException             => false
-    case _                                                                     =>
-      !Thread.currentThread.isInterrupted
+    case _ => !Interrupts.isInterrupt(e) && !Thread.currentThread.isInterrupted
   }
 }

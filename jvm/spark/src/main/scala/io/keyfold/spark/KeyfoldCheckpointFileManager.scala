@@ -10,7 +10,8 @@ import org.apache.spark.sql.keyfold.SparkShim
   * the default. It does as Spark's own managers do, and checkpoints may change from one to the
   * other.
   *
-  * On local disks it does without Hadoop's file system; on others, it is Spark's own choice.
+  * On local disks it does without Hadoop's file system, on S3A a file is one request; elsewhere it
+  * is Spark's own choice.
   */
 final class KeyfoldCheckpointFileManager(path: Path, conf: Configuration)
     extends SparkShim.CheckpointFileManager

@@ -1,8 +1,6 @@
 package io.keyfold.store.file
 
-import java.io.{FileNotFoundException, IOException, InterruptedIOException}
-import java.net.SocketTimeoutException
-import java.nio.channels.ClosedByInterruptException
+import java.io.{FileNotFoundException, IOException}
 import java.time.Clock
 
 import io.keyfold.errors.{CorruptFile, ForeignFile, LayoutMismatch, MissingFile}
@@ -18,7 +16,7 @@ import io.keyfold.format.{
   Manifest
 }
 import io.keyfold.group.GroupOrder
-import io.keyfold.io.{BlobStore, TailCachedReader}
+import io.keyfold.io.{BlobStore, Interrupts, TailCachedReader}
 import io.keyfold.map.{MapTxn, MapView}
 import io.keyfold.model.{StoreLocation, VersionId}
 import org.slf4j.LoggerFactory
@@ -45,9 +43,7 @@ private[store] final class StoreFiles(
   def listing(): Listing =
     try Listing.of(blobs.files(location.folder))
     catch {
-      case e: InterruptedIOException if !e.isInstanceOf[SocketTimeoutException] => throw e
-      case e: ClosedByInterruptException                                        => throw e
-      case e: IOException                                                       =>
+      case e: IOException if !Interrupts.isInterrupt(e) =>
         log.warn(s"Cannot list the files of $location: they are asked for one by one", e)
         Listing.Unknown
     }

@@ -1,7 +1,6 @@
 package io.keyfold.spark.checkpoint
 
-import java.io.{FileNotFoundException, IOException, InterruptedIOException}
-import java.net.SocketTimeoutException
+import java.io.{FileNotFoundException, IOException}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{Collections, UUID, WeakHashMap}
 import java.util.concurrent.atomic.AtomicReference
@@ -9,6 +8,7 @@ import java.util.concurrent.atomic.AtomicReference
 import scala.util.Random
 import scala.util.control.NonFatal
 
+import io.keyfold.io.Interrupts
 import org.apache.hadoop.fs.{FSDataOutputStream, FileAlreadyExistsException, FileSystem, Path}
 import org.slf4j.LoggerFactory
 
@@ -65,7 +65,9 @@ private[checkpoint] final class ConditionalWrites private (
     *   if it exists and the store has not been seen to refuse
     */
   def begin(path: Path, token: String): FSDataOutputStream = {
-    if (!areHonoured && fileSystem.exists(path) && !isMine(path, token)) throw exists(path, null)
+    if (!areHonoured && fileSystem.exists(path) && !writerOf(path).contains(token)) {
+      throw exists(path, null)
+    }
     put(path, token)
   }
 
@@ -73,12 +75,18 @@ private[checkpoint] final class ConditionalWrites private (
   def end(path: Path, out: FSDataOutputStream, token: String): Unit =
     try out.close()
     catch {
-      case e: InterruptedIOException if !e.isInstanceOf[SocketTimeoutException] => throw e
       // Whatever is said of the last try: one before it, whose answer was lost, may have been done;
       // and a server that refuses may close the connection in the middle of a large object.
-      case e: IOException =>
-        if (!isMine(path, token)) {
-          throw if (isRefusal(e) || fileSystem.exists(path)) exists(path, e) else e
+      case e: IOException if !Interrupts.isInterrupt(e) =>
+        val writer =
+          try writerOf(path)
+          catch {
+            case unanswered: IOException =>
+              e.addSuppressed(unanswered)
+              throw e
+          }
+        if (!writer.contains(token)) {
+          throw if (isRefusal(e) || writer.nonEmpty) exists(path, e) else e
         }
     }
 
@@ -96,9 +104,9 @@ private[checkpoint] final class ConditionalWrites private (
         fileSystem.getUri
       )
     } catch {
-      case e if isRefusal(e)         => honoured.set(Some(true))
-      case e: InterruptedIOException => throw e
-      case NonFatal(e)               =>
+      case e if isRefusal(e)                           => honoured.set(Some(true))
+      case e: IOException if Interrupts.isInterrupt(e) => throw e
+      case NonFatal(e)                                 =>
         log.warn(s"Cannot find out whether ${fileSystem.getUri} honours conditional writes", e)
     }
 
@@ -107,11 +115,12 @@ private[checkpoint] final class ConditionalWrites private (
     ObjectFileManager.put(fileSystem, path, Capability -> "true", header -> token)
   }
 
-  private def isMine(path: Path, token: String) =
+  /** The token of an object, empty if it has none; None if there is no object. */
+  private def writerOf(path: Path): Option[String] =
     try {
-      val found = fileSystem.getXAttr(path, s"header.$TokenHeader")
-      found != null && new String(found, UTF_8) == token
-    } catch { case _: FileNotFoundException => false }
+      val token = Option(fileSystem.getXAttr(path, s"header.$TokenHeader"))
+      Some(token.fold("")(new String(_, UTF_8)))
+    } catch { case _: FileNotFoundException => None }
 
   private def exists(path: Path, cause: Throwable) = {
     val e = new FileAlreadyExistsException(s"Cannot create $path: it exists already")

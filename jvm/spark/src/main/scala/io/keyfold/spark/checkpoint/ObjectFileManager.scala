@@ -19,8 +19,8 @@ import org.apache.spark.sql.keyfold.SparkShim
 /** Checkpoint files of an object store: one PUT a file, whole when it is visible, and no rename.
   *
   * A file that is not to replace another is written by a conditional PUT, so that of two writers
-  * one is refused. That also makes it safe to answer `exists` from memory for the next entry of one
-  * of Spark's logs: whoever asks then creates it, and the store decides.
+  * one is refused. That also makes it safe to answer `exists` from memory for the next entry of a
+  * log that this manager writes: it is asked before the entry is created, and the store decides.
   *
   * @param conditional
   *   writes what must not replace an object, if the file system can
@@ -59,34 +59,32 @@ private[checkpoint] final class ObjectFileManager(
     FutureIO.awaitFuture(builder.build())
   }
 
-  override def list(path: Path, filter: PathFilter): Array[FileStatus] = {
-    val found = fileSystem.listStatus(path)
-    found.filter(it => filter.accept(it.getPath))
-  }
+  override def list(path: Path, filter: PathFilter): Array[FileStatus] =
+    fileSystem.listStatus(path, filter)
 
   override def mkdirs(path: Path): Unit = {
     fileSystem.mkdirs(path)
     ()
   }
 
-  override def exists(path: Path): Boolean = !isNext(path) && fileSystem.exists(path)
-
-  /** Whether it would be a new entry of a log that this manager writes. */
-  private def isNext(path: Path) = number(path).exists { it =>
-    val known = highest.get(path.getParent)
-    known != null && it > known && conditional.exists(_.areHonoured)
+  override def exists(path: Path): Boolean = {
+    val isNext = isEntry(path)(_ > _) && conditional.exists(_.areHonoured)
+    !isNext && fileSystem.exists(path)
   }
 
   override def delete(path: Path): Unit =
-    if (number(path).exists(isKnown(path, _))) deleteFile(path)
+    if (isEntry(path)(_ <= _)) deleteFile(path)
     else {
       fileSystem.delete(path, true)
       ()
     }
 
-  private def isKnown(path: Path, number: Long) = {
-    val known = highest.get(path.getParent)
-    known != null && number <= known
+  /** Whether it is an entry of a log that this manager writes, and its number compares so with the
+    * highest one written.
+    */
+  private def isEntry(path: Path)(compares: (Long, Long) => Boolean) = {
+    val written = highest.get(path.getParent)
+    written != null && number(path).exists(compares(_, written))
   }
 
   /** To open it takes one request, a question for its status also looks for a folder of the name.

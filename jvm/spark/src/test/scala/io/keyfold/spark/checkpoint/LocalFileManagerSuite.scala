@@ -3,10 +3,6 @@ package io.keyfold.spark.checkpoint
 import java.io.FileNotFoundException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path => LocalPath}
-import java.util.concurrent.{Callable, CyclicBarrier, Executors}
-
-import scala.jdk.CollectionConverters._
-import scala.util.{Failure, Success, Try}
 
 import io.keyfold.spark.KeyfoldCheckpointFileManager
 import org.apache.hadoop.conf.Configuration
@@ -17,27 +13,18 @@ import org.scalatest.funsuite.AnyFunSuite
 /** What Spark's own tests of a file manager do not ask. */
 class LocalFileManagerSuite extends AnyFunSuite {
 
-  private final class Place(forced: Boolean = true) {
-    val folder: LocalPath = Files.createTempDirectory("keyfold")
+  private final class Place(local: LocalPath, forced: Boolean)
+      extends ManagedFolder(new Path(local.toUri), confOf(forced)) {
+    def this(forced: Boolean = true) = this(Files.createTempDirectory("keyfold"), forced)
+
+    /** Hidden and temporary ones too. */
+    override def names: Set[String] = local.toFile.list.toSet
+  }
+
+  private def confOf(forced: Boolean) = {
     val conf = new Configuration
     conf.setBoolean("spark.sql.streaming.stateStore.keyfold.files.forced", forced)
-    val manager = new KeyfoldCheckpointFileManager(new Path(folder.toUri), conf)
-
-    def path(name: String): Path = new Path(new Path(folder.toUri), name)
-
-    def write(name: String, text: String, replaces: Boolean = false): Unit = {
-      val out = manager.createAtomic(path(name), replaces)
-      out.write(text.getBytes(UTF_8))
-      out.close()
-    }
-
-    def read(name: String): String = {
-      val in = manager.open(path(name))
-      try new String(in.readAllBytes, UTF_8)
-      finally in.close()
-    }
-
-    def names: Set[String] = folder.toFile.list.toSet
+    conf
   }
 
   for (forced <- Seq(true, false))
@@ -50,19 +37,7 @@ class LocalFileManagerSuite extends AnyFunSuite {
 
   test("of 16 that create a file at once one is told that it did, and its bytes stay") {
     val place = new Place(forced = false)
-    val pool = Executors.newFixedThreadPool(16)
-    for (round <- 1 to 50) {
-      val start = new CyclicBarrier(16)
-      val tasks = (1 to 16).map { i => () =>
-        start.await()
-        Try(place.write(s"$round", s"$i"))
-      }: Seq[Callable[Try[Unit]]]
-      val ends = pool.invokeAll(tasks.asJava).asScala.map(_.get).toSeq
-      val created = ends.zipWithIndex.collect { case (Success(_), i) => s"${i + 1}" }
-      assert(created == Seq(place.read(s"$round")))
-      ends.collect { case Failure(e) => assert(e.isInstanceOf[FileAlreadyExistsException]) }
-    }
-    pool.shutdown()
+    place.race(rounds = 50)
     assert(place.names == (1 to 50).map(_.toString).toSet)
   }
 
@@ -137,14 +112,14 @@ class LocalFileManagerSuite extends AnyFunSuite {
     val name = "a b%20c"
     place.write(name, "one")
     assert(place.names == Set(name))
-    val found = place.manager.list(new Path(place.folder.toUri)).toSeq
+    val found = place.manager.list(place.folder).toSeq
     val hadoop = FileSystem
       .getLocal(place.conf)
       .getRawFileSystem
-      .listStatus(new Path(place.folder.toUri))
+      .listStatus(place.folder)
     assert(found.map(_.getPath) == hadoop.map(_.getPath).toSeq)
     assert(found.map(it => (it.getLen, it.isFile)) == Seq((3L, true)))
-    val root = new Path(place.folder.toUri)
+    val root = place.folder
     val qualified = FileSystem.getLocal(place.conf).makeQualified(root)
     assert(place.manager.createCheckpointDirectory() == qualified)
   }

@@ -2,60 +2,23 @@ package io.keyfold.spark.checkpoint
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
-import java.util.concurrent.{Callable, CyclicBarrier, Executors}
-
-import scala.jdk.CollectionConverters._
-import scala.util.{Failure, Success, Try}
 
 import io.keyfold.spark.KeyfoldCheckpointFileManager
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
 import org.apache.spark.sql.keyfold.SparkShim
-import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.{BeforeAndAfterAll, Outcome}
 
 /** What Spark's own tests of a file manager do not ask, on S3: requests, and answers that are lost.
   */
-class ObjectFileManagerSuite extends AnyFunSuite with BeforeAndAfterAll {
-  private var server: S3Server = _
-
-  override protected def withFixture(test: NoArgTest): Outcome = {
-    if (server == null) server = S3Server.needed()
-    super.withFixture(test)
-  }
-
-  override protected def afterAll(): Unit = if (server != null) server.close()
+class ObjectFileManagerSuite extends OnS3 {
 
   /** A folder that is listed, and a store that has been seen to refuse. */
-  private class Place(conf: Configuration = server.conf()) {
-    val folder = new Path(server.root, UUID.randomUUID.toString)
-    val manager = new KeyfoldCheckpointFileManager(folder, conf)
+  private class Place(conf: Configuration = server.conf())
+      extends ManagedFolder(new Path(server.root, UUID.randomUUID.toString), conf) {
     manager.mkdirs(folder)
     write("0", "zero")
     manager.list(folder)
     server.requests()
-
-    def path(name: String): Path = new Path(folder, name)
-
-    def write(name: String, text: String, replaces: Boolean = false): Unit = {
-      val out = manager.createAtomic(path(name), replaces)
-      try {
-        out.write(text.getBytes(UTF_8))
-        out.close()
-      } catch {
-        case e: Throwable =>
-          out.cancel()
-          throw e
-      }
-    }
-
-    def read(name: String): String = {
-      val in = manager.open(path(name))
-      try new String(in.readAllBytes, UTF_8)
-      finally in.close()
-    }
-
-    def names: Set[String] = manager.list(folder).map(_.getPath.getName).toSet
   }
 
   test("a file is one PUT, whether it may replace another or not") {
@@ -126,20 +89,7 @@ class ObjectFileManagerSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   test("of 16 that create a file at once one is told that it did, and its bytes stay") {
-    val pool = Executors.newFixedThreadPool(16)
-    val place = new Place
-    for (round <- 1 to 10) {
-      val start = new CyclicBarrier(16)
-      val tasks = (1 to 16).map { i => () =>
-        start.await()
-        Try(place.write(s"$round", s"$i"))
-      }: Seq[Callable[Try[Unit]]]
-      val ends = pool.invokeAll(tasks.asJava).asScala.map(_.get).toSeq
-      val created = ends.zipWithIndex.collect { case (Success(_), i) => s"${i + 1}" }
-      assert(created == Seq(place.read(s"$round")))
-      ends.collect { case Failure(e) => assert(e.isInstanceOf[FileAlreadyExistsException], e) }
-    }
-    pool.shutdown()
+    new Place().race(rounds = 10)
   }
 
   test("who only reads a log sees what another writes to it") {
