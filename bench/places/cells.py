@@ -1,0 +1,70 @@
+"""What is measured: providers and their settings, and queries by where their checkpoint is."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from keyfold.settings import QUERY_SETTINGS, JARS_KEY, JAR_NAME, FORMAT_KEY, PROVIDER_KEY
+from kit.places import ROOT
+from kit.providers import HDFS, ROCKSDB
+
+KEYFOLD: Final = {**QUERY_SETTINGS, JARS_KEY: str(ROOT / "python/src/keyfold/jars" / JAR_NAME)}
+STATELESS: Final = "no state"
+PROVIDERS: Final = {
+    STATELESS: {},
+    "HDFSBacked": {PROVIDER_KEY: HDFS},
+    "RocksDB": {
+        PROVIDER_KEY: ROCKSDB,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    },
+    "Keyfold v1": {**KEYFOLD, FORMAT_KEY: "1"},
+    "Keyfold v2": KEYFOLD,
+}
+# Hadoop's local file system starts a process for each file: HDFSBacked without them.
+SHELLLESS: Final = {
+    "spark.driver.extraClassPath": ":".join(
+        str(ROOT / f"jvm/testkit/target/scala-2.13/{it}") for it in ("classes", "test-classes")
+    ),
+    "spark.hadoop.fs.file.impl": "io.keyfold.testkit.ShelllessLocalFileSystem",
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "io.keyfold.testkit.ShelllessLocalFs",
+}
+LOCAL: Final = {
+    **PROVIDERS,
+    "HDFSBacked without processes": {**PROVIDERS["HDFSBacked"], **SHELLLESS},
+    "Keyfold v2, not forced": {
+        **KEYFOLD,
+        "spark.sql.streaming.stateStore.keyfold.files.forced": "false",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A query by each of `providers`, `rows` a batch, `keys` in all; `cores` tasks at once."""
+
+    name: str
+    place: str
+    partitions: int
+    rows: int
+    keys: int
+    cores: int = 2
+    delay_ms: float = 0
+    providers: dict[str, dict[str, str]] = field(default_factory=lambda: PROVIDERS)
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        delay = f", {self.delay_ms:.0f} ms a request" if self.delay_ms else ""
+        return (
+            f"{self.place}{delay}: {self.partitions} partitions, {self.rows:,} rows a batch,"
+            f" {self.keys:,} keys"
+        )
+
+
+CELLS: Final = (
+    Cell("local-4", "local disk", 4, 200_000, 20_000, providers=LOCAL),
+    Cell("local-200", "local disk", 200, 20_000, 200_000, providers=LOCAL),
+    Cell("s3-4", "S3", 4, 2_000, 2_000, cores=4, delay_ms=25),
+    Cell("s3-200-trickle", "S3", 200, 10, 20, cores=16, delay_ms=25),
+    Cell("hdfs-4", "HDFS", 4, 20_000, 200_000),
+    Cell("hdfs-100", "HDFS", 100, 20_000, 200_000),
+)
