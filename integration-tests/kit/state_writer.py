@@ -39,17 +39,19 @@ def hash_of(key: int) -> int:
 class StateWriter:
     """A query with one operator; a batch changes rows, and makes the next version of each part.
 
-    With `multi`, a value is a list, and a change to `("append", [...])` adds to it.
+    With `multi`, a value is a list, and a change to `("append", [...])` adds to it. With `sparse`,
+    and ids, a part that does not change is not written, as Keyfold does it.
     """
 
     def __init__(
         self, fake: FakeCheckpoint, *, partitions: int = 2, groups: int = 12, ids: bool = True,
-        multi: bool = False,
+        multi: bool = False, sparse: bool = False,
     ) -> None:  # fmt: skip
         self.fake = fake
         self.partitions = partitions
         self.groups = groups
         self.ids = ids
+        self.sparse = sparse and ids
         self.multi = multi
         self.batch_number = -1
         self.rows: dict[int, list[int]] = {}
@@ -72,8 +74,14 @@ class StateWriter:
         self.batch_number += 1
         version = self.batch_number + 1
         entries = [entry for key, value in changes.items() if (entry := self._change(key, value))]
+        ids = {}
         for partition in range(self.partitions):
             own = [it for it in entries if it["hash"] % self.partitions == partition]
+            ids[partition] = self.unique(partition, version)
+            if self.sparse and version > 1 and not own and not snapshots:
+                head = self.lineage[partition][0]
+                ids[partition] = f"={head['version']}_{head['id']}"
+                continue
             self._write(version, "delta", partition, own)
             if snapshots:
                 rows = [self._put(key) for key in self.rows if self.owner(key) == partition]
@@ -84,7 +92,7 @@ class StateWriter:
             below = [] if snapshots else self.lineage[partition]
             self.lineage[partition] = [newest, *below]
         self.fake.start(self.batch_number, partitions=self.partitions)
-        found = {0: [[self.unique(p, version)] for p in range(self.partitions)]}
+        found = {0: [[ids[p]] for p in range(self.partitions)]}
         self.fake.commit(self.batch_number, found if self.ids else None)
         return self.batch_number
 
@@ -128,6 +136,7 @@ class StateWriter:
                 blocks=[block(entries, "zstd")] if entries else [],
                 groups=table,
                 head=head,
+                unchanged=_left_out(identity["version"], lineage),
             )
         )
 
@@ -154,3 +163,9 @@ class StateWriter:
 def _struct(name: str) -> bytes:
     field = {"name": name, "type": "long", "nullable": True, "metadata": {}}
     return json.dumps({"type": "struct", "fields": [field]}).encode()
+
+
+def _left_out(version: int, lineage: list[dict[str, Any]]) -> int:
+    if not lineage:
+        return 0
+    return len(set(range(lineage[-1]["version"], version)) - {it["version"] for it in lineage})

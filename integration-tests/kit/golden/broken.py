@@ -45,6 +45,7 @@ from kit.golden.encoder import (
     sealed,
 )
 from kit.golden.encoder import CONTINUED as CODE_OF_CONTINUED
+from kit.golden.encoder import UNCHANGED as CODE_OF_UNCHANGED
 from kit.golden.manifest import CORRUPT, PLAN
 from kit.golden.spec import group, link, remove
 from kit.golden.valid import (
@@ -56,6 +57,7 @@ from kit.golden.valid import (
     ROW_CHECKSUMS,
     SNAPSHOT_LZ4,
     SNAPSHOT_OF_HEAD,
+    UNCHANGED,
 )
 
 VERSION = "KEYFOLD_FORMAT_VERSION"
@@ -93,6 +95,7 @@ def broken_files() -> list[Broken]:
         *_wrong_places(),
         *_wrong_block(),
         *_wrong_continued(),
+        *_wrong_unchanged(),
         *_lies(),
     ]
 
@@ -397,6 +400,30 @@ def _wrong_continued() -> list[Broken]:
     return [
         Broken(f"broken/continued-{name}/5.snapshot", content, CORRUPT, found, why)
         for name, content, found, why in files
+    ]
+
+
+def _wrong_unchanged() -> list[Broken]:
+    last = UNCHANGED[-1]
+
+    def with_count(count: int) -> bytes:
+        def edit(parts: Parts) -> None:
+            section(parts, CODE_OF_UNCHANGED).payload = struct.pack("<q", count)
+
+        return changed(last, edit)
+
+    gapless = last | {"lineage": [link(it, "delta", "x") for it in range(5, 0, -1)]}
+    upwards = last | {"lineage": [link(1, "delta", "a"), link(4, "delta", "b")]}
+    files = [
+        ("unmarked", encode(last | {"unchanged": 0}), "a gap of 3 without section 11"),
+        ("few", with_count(2), "2 versions, not 3"),
+        ("none", with_count(0), "0 versions"),
+        ("marked", encode(gapless | {"unchanged": 1}), "section 11 without a gap"),
+        ("upwards", encode(upwards | {"unchanged": 0}), "a lineage from 1 to 4"),
+    ]
+    return [
+        Broken(f"broken/unchanged-{name}/6_c.delta", content, CORRUPT, "footer", why)
+        for name, content, why in files
     ]
 
 

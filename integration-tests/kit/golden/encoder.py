@@ -22,7 +22,7 @@ CODECS = {"none": 0, "zstd": 1, "lz4": 2}
 TYPES = {"PUT": 1, "APPEND": 2, "REMOVE": 3}
 
 IDENTITY, LINEAGE, FAMILIES, DROPPED, BLOCKS, GROUPS, REFERENCES, HEAD, PARTS = range(1, 10)
-CONTINUED = 10
+CONTINUED, UNCHANGED = 10, 11
 
 Spec = dict[str, Any]
 
@@ -79,6 +79,8 @@ def parts_of(spec: Spec) -> Parts:
         sections.append(Section(HEAD, head(spec["head"]), flags=0))
     if spec["continued"]:
         sections.append(Section(CONTINUED, struct.pack("<I", spec["continued"])))
+    if spec["unchanged"]:
+        sections.append(Section(UNCHANGED, struct.pack("<q", spec["unchanged"])))
     return Parts(KINDS[spec["kind"]], int(checksums), stored, sections, spec["footerCodec"])
 
 

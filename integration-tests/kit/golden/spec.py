@@ -109,5 +109,6 @@ def spec(path: str, kind: str, identity: Spec, **other: Any) -> Spec:
         "references": None,
         "head": None,
         "continued": 0,
+        "unchanged": 0,
     }
     return base | other

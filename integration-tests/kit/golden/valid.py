@@ -419,14 +419,58 @@ HEAD_GONE = [
     it for it in store("head-gone", 2, SNAPSHOT_OF_HEAD) if not it["file"].endswith("2.delta")
 ]
 
-# Rows of version 3 of these stores, in operator 0 partition 3.
+# Versions 2 and 3 have the rows of version 1, and version 5 those of version 4.
+UNCHANGED = [
+    spec(
+        "unchanged/state/0/3/1_a.delta",
+        "delta",
+        {"version": 1, "id": "a"},
+        families=[family(0, "default", 2, 64)],
+        blocks=[
+            block([put(519220707, bigint(3), bigint(100)), put(1788430595, bigint(45), bigint(1))])
+        ],
+        groups=[group(0, 3, 0, 0, 1, 32), group(0, 11, 0, 1, 1, 32)],
+    ),
+    spec(
+        "unchanged/state/0/3/4_b.delta",
+        "delta",
+        {"version": 4, "id": "b"},
+        lineage=[link(1, "delta", "a")],
+        families=[family(0, "default", 2, 64)],
+        blocks=[block([put(519220707, bigint(3), bigint(200))])],
+        groups=[group(0, 3, 0, 0, 1, 32)],
+        unchanged=2,
+    ),
+    spec(
+        "unchanged/state/0/3/6_c.delta",
+        "delta",
+        {"version": 6, "id": "c"},
+        lineage=[link(4, "delta", "b"), link(1, "delta", "a")],
+        families=[family(0, "default", 3, 96)],
+        blocks=[block([put(1764476063, bigint(41), bigint(-1))])],
+        groups=[group(0, 23, 0, 0, 1, 32)],
+        unchanged=3,
+    ),
+]
+
+# Rows of a version of these stores, by its id in the commit log, in operator 0 partition 3.
 STORES: list[Spec] = [
     {
         "folder": f"valid/{name}",
         "version": 3,
+        "id": "",
         "rows": {bigint(3): bigint(200), bigint(45): bigint(1), bigint(41): bigint(-1)},
     }
     for name in ("head-belongs", "head-replaced", "head-gone")
+] + [
+    {"folder": "valid/unchanged", "version": version, "id": unique, "rows": rows}
+    for version, unique, rows in (
+        (1, "a", {bigint(3): bigint(100), bigint(45): bigint(1)}),
+        (3, "=1_a", {bigint(3): bigint(100), bigint(45): bigint(1)}),
+        (5, "=4_b", {bigint(3): bigint(200), bigint(45): bigint(1)}),
+        (6, "c", {bigint(3): bigint(200), bigint(45): bigint(1), bigint(41): bigint(-1)}),
+        (90, "=6_c", {bigint(3): bigint(200), bigint(45): bigint(1), bigint(41): bigint(-1)}),
+    )
 ]
 
 # Same content as DELTA; the encoder's sections are changed in `files.py`.
@@ -454,4 +498,5 @@ VALID: list[Spec] = [
     *HEAD_BELONGS,
     *HEAD_REPLACED,
     *HEAD_GONE,
+    *UNCHANGED,
 ]

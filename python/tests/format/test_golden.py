@@ -15,6 +15,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.format.block import Entry
 from keyfold.format.footer import Family, Footer, Part
 from keyfold.format.manifest import Layer, read_layer
+from keyfold.format.names import Version, written
 from keyfold.format.place import StorePlace
 from keyfold.format.reader import read_columns, read_entries, read_footer
 from keyfold.format.source import BytesSource
@@ -111,10 +112,14 @@ def test_script_makes_the_committed_files(tmp_path: Path) -> None:
             assert path.read_bytes() == (GOLDEN / name).read_bytes(), name
 
 
-@pytest.mark.parametrize("store", EXPECTED["stores"], ids=lambda it: it["folder"])
+@pytest.mark.parametrize(
+    "store", EXPECTED["stores"], ids=lambda it: f"{it['folder']}-{it['version']}"
+)
 def test_store_gives_the_rows_of_a_version(store: dict[str, Any]) -> None:
     storage = Storage(GOLDEN / store["folder"])
-    found = load(storage, StorePlace(0, 3, "default"), store["version"], "")
+    version = written(store["version"], store["id"])
+    assert version is not None
+    found = load(storage, StorePlace(0, 3, "default"), version)
     assert hexes(found.rows("default")) == store["rows"]
 
 
@@ -125,6 +130,14 @@ def hexes(rows: Rows) -> dict[str, str]:
         bytes(rows.key_data[key : key + size]).hex(): bytes(rows.value_data[at : at + length]).hex()
         for (key, size), (at, length) in zip(keys, values, strict=True)
     }
+
+
+def unchanged(footer: Footer) -> int:
+    """Number of versions that its lineage leaves out."""
+    if not footer.lineage:
+        return 0
+    oldest = footer.lineage[-1].version
+    return footer.identity.version - oldest - len(footer.lineage)
 
 
 def described(footer: Footer) -> dict[str, Any]:
@@ -141,6 +154,7 @@ def described(footer: Footer) -> dict[str, Any]:
         "references": None,
         "head": None if footer.head is None else asdict(footer.head),
         "continued": footer.continued,
+        "unchanged": unchanged(footer),
     }
     if footer.parts:
         parts = [place(it) for it in footer.parts]
@@ -224,7 +238,7 @@ def test_rows_of_several_entries_are_one_row(
     folder.mkdir(parents=True)
     for file in ("continued/5.snapshot", "continued-delta/6.delta"):
         shutil.copy(GOLDEN / "valid" / file, folder)
-    found = load(Storage(tmp_path), StorePlace(0, 0, "default"), version, "")
+    found = load(Storage(tmp_path), StorePlace(0, 0, "default"), Version(version, ""))
     rows = found.rows("list")
     assert rows.counts is not None
     keys = zip(rows.keys.offsets(), rows.key_sizes, strict=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.format.names import FileName, Kind, parse_name, place_of
+from keyfold.format.names import FileName, Kind, Version, parse_name, place_of, written
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,12 @@ def test_other_names_are_not_ours(text: str) -> None:
 def test_place_is_read_from_the_path() -> None:
     assert place_of("s3://b/cp/state/1/22/left/7.delta") == " (operator 1 partition 22 store left)"
     assert place_of("7.delta") == ""
+
+
+@pytest.mark.parametrize(
+    ("unique", "version"),
+    [("", Version(9, "")), ("a", Version(9, "a")), ("=8_a", Version(8, "a")), ("=1_=", None)]
+    + [(it, None) for it in ("=", "=8", "=8_", "=9_a", "=10_a", "=0_a", "=08_a", "=x_a", "=8_a/b")],
+)
+def test_an_id_leads_to_the_version_that_is_written(unique: str, version: Version | None) -> None:
+    assert written(9, unique) == version

@@ -108,5 +108,5 @@ def test_reference_with_blocks_is_refused() -> None:
 @pytest.mark.parametrize("versions", [[6, 4], [5, 4], [7, 6], [6, 6]])
 def test_lineage_with_a_gap_is_refused(versions: list[int]) -> None:
     lineage = [link(version, "delta") for version in versions]
-    with pytest.raises(FileCorruptError, match="does not go down from 6 without a gap"):
+    with pytest.raises(FileCorruptError, match=r"the lineage (leaves out|goes from)"):
         read_footer(BytesSource(NAME, encode(DELTA | {"lineage": lineage})))

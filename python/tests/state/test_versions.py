@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import keyfold
 from keyfold.errors import FileCorruptError, KeyGroupsMismatchError
+from keyfold.format.names import Version
 from keyfold.format.place import StorePlace
 from keyfold.state.selection import Selection
 from keyfold.state.version import load
@@ -34,9 +35,10 @@ VALUES = st.lists(st.integers(0, 9), min_size=1, max_size=3)
         max_size=8,
     ),
     st.booleans(),
+    st.booleans(),
 )
-def test_single_values(batches: list[Any], ids: bool) -> None:  # noqa: FBT001
-    check(batches, ids=ids, multi=False)
+def test_single_values(batches: list[Any], ids: bool, sparse: bool) -> None:  # noqa: FBT001
+    check(batches, ids=ids, multi=False, sparse=sparse)
 
 
 @settings(max_examples=60, deadline=None)
@@ -54,12 +56,13 @@ def test_single_values(batches: list[Any], ids: bool) -> None:  # noqa: FBT001
     )
 )
 def test_several_values_a_key(batches: list[Any]) -> None:
-    check(batches, ids=True, multi=True)
+    check(batches, ids=True, multi=True, sparse=True)
 
 
-def check(batches: list[Any], *, ids: bool, multi: bool) -> None:
+def check(batches: list[Any], *, ids: bool, multi: bool, sparse: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        writer = StateWriter(FakeCheckpoint(Path(folder) / "cp"), ids=ids, multi=multi)
+        fake = FakeCheckpoint(Path(folder) / "cp")
+        writer = StateWriter(fake, ids=ids, multi=multi, sparse=sparse)
         expected = []
         for changes, snapshots in batches:
             writer.batch(changes, snapshots=snapshots)
@@ -149,7 +152,7 @@ def test_a_family_that_is_kept_in_another_way_was_dropped_or_is_damage(
         ]
         path.write_bytes(replace(parts, sections=sections).together())
         with pytest.raises(FileCorruptError, match="has other encodings than in the files before"):
-            load(Storage(fake.root), StorePlace(0, 0, "default"), 2, writer.unique(0, 2))
+            load(Storage(fake.root), StorePlace(0, 0, "default"), Version(2, writer.unique(0, 2)))
 
 
 def _with(payload: bytes, old: bytes, new: bytes) -> bytes:
@@ -167,4 +170,6 @@ def test_a_key_group_that_a_file_does_not_have_is_asked_for_by_nobody(
     writer.batch({1: 1, 2: 2})
     wanted = Selection(groups=frozenset({29}))
     with pytest.raises(KeyGroupsMismatchError, match="has 12 key groups"):
-        load(Storage(fake.root), StorePlace(0, 0, "default"), 1, writer.unique(0, 1), wanted)
+        load(
+            Storage(fake.root), StorePlace(0, 0, "default"), Version(1, writer.unique(0, 1)), wanted
+        )

@@ -30,10 +30,10 @@ BATCHES = st.lists(
 
 
 @settings(max_examples=30, deadline=None)
-@given(BATCHES)
-def test_differences_and_histories(batches: Any) -> None:
+@given(BATCHES, st.booleans())
+def test_differences_and_histories(batches: Any, sparse: bool) -> None:  # noqa: FBT001
     with tempfile.TemporaryDirectory() as folder:
-        writer = StateWriter(FakeCheckpoint(Path(folder) / "cp"), multi=True)
+        writer = StateWriter(FakeCheckpoint(Path(folder) / "cp"), multi=True, sparse=sparse)
         states: list[State] = []
         for changes, snapshots in batches:
             writer.batch(changes, snapshots=snapshots)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 
 from keyfold.describe.description import Description
 from keyfold.describe.values import (
@@ -62,8 +63,8 @@ class _Reader:
                 self.problem(part.place.folder, part.error)
         heads = [part.head.identity for part in parts if part.head is not None]
         self._check_key_groups(number, heads)
-        loadable = frozenset.intersection(
-            *self._pool.map(lambda it: it.files.loadable(it.version, it.head), parts)
+        loadable = reduce(
+            _common, self._pool.map(lambda it: it.files.loadable(it.version, it.head), parts)
         )
         return OperatorDescription(
             id=metadata.id,
@@ -71,8 +72,8 @@ class _Reader:
             partitions=max(len(store) for store in by_store),
             key_groups=heads[0].key_groups if heads else None,
             latest_version=batch.version,
-            oldest_loadable_version=min(loadable, default=None),
-            newest_loadable_version=max(loadable, default=None),
+            oldest_loadable_version=loadable[0].start if loadable else None,
+            newest_loadable_version=loadable[-1].stop - 1 if loadable else None,
             stores=tuple(
                 _store(it.name, store) for it, store in zip(metadata.stores, by_store, strict=True)
             ),
@@ -91,6 +92,22 @@ class _Reader:
                 f"{', '.join(map(str, found))}. Some were copied here from another checkpoint."
             )
             self.problem(f"state/{number}", error)
+
+
+def _common(some: list[range], others: list[range]) -> list[range]:
+    """What two ascending lists of ranges both have."""
+    found = []
+    left, right = iter(some), iter(others)
+    one, other = next(left, None), next(right, None)
+    while one is not None and other is not None:
+        both = range(max(one.start, other.start), min(one.stop, other.stop))
+        if both:
+            found.append(both)
+        if one.stop < other.stop:
+            one = next(left, None)
+        else:
+            other = next(right, None)
+    return found
 
 
 def describe(storage: Storage, query: str) -> Description:

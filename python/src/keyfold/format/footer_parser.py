@@ -24,7 +24,7 @@ from keyfold.wire.cursor import Cursor, LineageError, MalformedError
 _IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _REFERENCES, _HEAD, _PARTS = range(
     1, 10
 )
-_CONTINUED = 10
+_CONTINUED, _UNCHANGED = 10, 11
 _NAMES = {
     _IDENTITY: "identity",
     _LINEAGE: "lineage",
@@ -36,6 +36,7 @@ _NAMES = {
     _HEAD: "head",
     _PARTS: "parts",
     _CONTINUED: "continued entries",
+    _UNCHANGED: "unchanged versions",
 }
 _REQUIRED = 1
 _MOST_KEY_GROUPS = 1 << 20
@@ -70,6 +71,7 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     for code in sorted(needed - payloads.keys()):
         raise MalformedError(f"the {_NAMES[code]} section is missing")
     identity = _read(payloads, _IDENTITY, _identity)
+    unchanged = _read(payloads, _UNCHANGED, _unchanged) if _UNCHANGED in payloads else 0
     families = _read(payloads, _FAMILIES, _families)
     blocks = _read(payloads, _BLOCKS, lambda cursor: read_blocks(cursor, len(families)))
     if frame.kind is Kind.REFERENCE and blocks:
@@ -85,7 +87,9 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     return Footer(
         frame=frame,
         identity=identity,
-        lineage=_read(payloads, _LINEAGE, lambda cursor: _lineage(cursor, identity.version)),
+        lineage=_read(
+            payloads, _LINEAGE, lambda cursor: _lineage(cursor, identity.version, unchanged)
+        ),
         families=families,
         dropped=dropped,
         blocks=blocks,
@@ -153,13 +157,26 @@ def _identity(cursor: Cursor) -> Identity:
     return identity
 
 
-def _lineage(cursor: Cursor, version: int) -> tuple[Link, ...]:
+def _lineage(cursor: Cursor, version: int, unchanged: int) -> tuple[Link, ...]:
     # The count is not checked: the loop fails when no bytes are left.
     links = tuple(_link(cursor) for _ in range(cursor.u32()))
-    # Code that follows lineages from file to file relies on this to terminate.
-    if any(link.version != version - back for back, link in enumerate(links, 1)):
-        raise LineageError(f"the lineage does not go down from {version - 1} without a gap")
+    at = version
+    for link in links:
+        # Code that follows lineages from file to file relies on this to terminate.
+        if link.version >= at:
+            raise LineageError(f"the lineage goes from version {at} to {link.version}")
+        at = link.version
+    left_out = version - at - len(links)
+    if left_out != unchanged:
+        raise LineageError(f"the lineage leaves out {left_out} versions and not {unchanged}")
     return links
+
+
+def _unchanged(cursor: Cursor) -> int:
+    count = cursor.i64()
+    if count < 1:
+        raise MalformedError(f"{count} unchanged versions")
+    return count
 
 
 def _link(cursor: Cursor) -> Link:

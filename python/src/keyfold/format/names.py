@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class Kind(IntEnum):
@@ -21,11 +22,20 @@ _NAME = re.compile(r"([1-9][0-9]*)(?:_([^/.]+))?\.(delta|snapshot|ref)")
 _FOLDER = re.compile(r"(?:0|[1-9][0-9]{0,18})/(?:0|[1-9][0-9]{0,9})(?:/([^/]+))?")
 _NOT_OF_ID = re.compile(r"[/.\x00-\x1f\x7f]")
 _NOT_OF_STORE = re.compile(r"[/\x00-\x1f\x7f]")
+# What ids begin with that lead to another version.
+_SAME = "="
 _MOST = (1 << 63) - 1
 _PLACE = re.compile(r"/state/(\d+)/(\d+)/(?:([^/]+)/)?[^/]+$")
 
 # The order in which to look for the head of a version.
 HEAD_KINDS = (Kind.DELTA, Kind.REFERENCE, Kind.SNAPSHOT)
+
+
+class Version(NamedTuple):
+    """A version that has files. `id` is empty under checkpoint format v1."""
+
+    number: int
+    id: str
 
 
 @dataclass(frozen=True)
@@ -59,8 +69,21 @@ def is_number(text: str) -> bool:
 
 
 def is_id(text: str) -> bool:
-    """Whether it can be the id of a version."""
-    return _NOT_OF_ID.search(text) is None
+    """Whether it can be the id of a version that has files."""
+    return not text.startswith(_SAME) and _NOT_OF_ID.search(text) is None
+
+
+def written(number: int, unique: str) -> Version | None:
+    """The version whose files have the rows of a version, given its id in the commit log.
+
+    That is the version itself, unless nothing has changed since an earlier one (docs/FORMAT.md,
+    section 2.1). None if that can be the id of no version.
+    """
+    if not unique.startswith(_SAME):
+        return Version(number, unique) if is_id(unique) else None
+    earlier, _, its_own = unique.removeprefix(_SAME).partition("_")
+    is_earlier = is_number(earlier) and 0 < int(earlier) < number and not earlier.startswith("0")
+    return Version(int(earlier), its_own) if is_earlier and its_own and is_id(its_own) else None
 
 
 def is_store(text: str) -> bool:

@@ -82,10 +82,10 @@ class RowCheck:
 
     def counts(self, batch: Batch, files: StoreFiles) -> Iterator[Finding]:
         """Checks the number of rows of a batch's version, which is among the files of its store."""
-        unique = batch.commit.id_of(self._operator.id, self._place.partition, self._store)
+        written = batch.written(self._operator, self._place.partition, self._store)
         path = self._storage.full_path(self._place.folder)
         try:
-            version = load(self._storage, self._place, batch.version, unique, files=files)
+            version = load(self._storage, self._place, written, files=files)
         except KeyfoldError as error:
             yield Finding(Kind.COUNT, path, f"batch {batch.number} cannot be read: {error.args[0]}")
             return

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
-from keyfold.format.names import FileName
+from keyfold.format.names import FileName, Version
 from keyfold.format.names import Kind as FileKind
 from keyfold.format.place import StorePlace
 from keyfold.fsck.file import FileCheck, kind_of
@@ -71,9 +71,9 @@ class StoreCheck:
             chain = None if batch.version in astray else self._chain(batch)
             if chain is None:
                 continue
-            heads[batch.version] = chain.head
+            heads[chain.head.identity.version] = chain.head
             needed |= dict.fromkeys(chain.steps)
-            oldest = min(oldest, _bottom(chain))
+            oldest = min(oldest, chain.oldest)
         self._lineages(heads, oldest)
         committed = self._committed_names(heads, oldest)
         for name in self._listed.sizes:
@@ -110,27 +110,27 @@ class StoreCheck:
 
     def _chain(self, batch: Batch) -> Chain | None:
         """The files of a batch's version; None, and a finding, if it cannot be loaded."""
-        unique = self._unique(batch)
+        written = self._written(batch)
         try:
-            chain = next(chains(self._listed, batch.version, unique))
+            chain = next(chains(self._listed, written))
         except KeyfoldError as error:
-            self._broken(batch, unique, error)
+            self._broken(batch, written, error)
             return None
         kind = chain.head.frame.kind
-        delta = FileName(batch.version, unique, FileKind.DELTA)
+        delta = FileName(*written, FileKind.DELTA)
         if kind is FileKind.SNAPSHOT and chain.head.lineage and delta not in self._listed.sizes:
             self._find(
                 Kind.MISSING,
                 f"{self.place.folder}/{delta}",
-                f"batch {batch.number} wrote it and it is missing; its snapshot can still be read. "
-                "Restore it from a copy.",
+                f"batch {written.number - 1} wrote it and it is missing; its snapshot can still be "
+                "read. Restore it from a copy.",
             )
         return chain
 
-    def _broken(self, batch: Batch, unique: str, error: KeyfoldError) -> None:
+    def _broken(self, batch: Batch, written: Version, error: KeyfoldError) -> None:
         if self._is_alone_in_partition_0():
             return
-        path = f"{self.place.folder}/{FileName(batch.version, unique, FileKind.DELTA)}"
+        path = f"{self.place.folder}/{FileName(*written, FileKind.DELTA)}"
         if isinstance(error, FileMissingError):
             self._find(Kind.MISSING, path, f"batch {batch.number} needs it. {error.args[0]}")
             return
@@ -144,36 +144,36 @@ class StoreCheck:
             return False
         first = StorePlace(self.place.operator, 0, self.place.store)
         newest = self._batches[-1]
-        unique = newest.commit.id_of(self._operator.id, 0, self._store)
+        written = newest.written(self._operator, 0, self._store)
         try:
-            head = list_store(self._storage, first.folder, newest.version).head(
-                newest.version, unique
-            )
+            head = list_store(self._storage, first.folder, newest.version).head(written)
         except KeyfoldError:
             return False
         return only_partition_0(family.partition_key for family in head.families)
 
-    def _unique(self, batch: Batch) -> str:
-        return batch.commit.id_of(self._operator.id, self.place.partition, self._store)
+    def _written(self, batch: Batch) -> Version:
+        return batch.written(self._operator, self.place.partition, self._store)
 
     def _astray(self) -> set[int]:
         """Versions whose lineage contradicts the commit log."""
-        ids = {batch.version: self._unique(batch) for batch in self._batches}
         found = set()
-        for version, unique in ids.items():
+        for place, batch in enumerate(self._batches):
+            written = self._written(batch)
             try:
-                head = self._listed.head(version, unique)
+                head = self._listed.head(written)
             except KeyfoldError:
                 continue
-            for link in head.lineage:
-                known = ids.get(link.version)
-                if known is not None and known != link.id:
-                    found.add(version)
+            for before in self._batches[:place]:
+                known = self._written(before)
+                link = _at(head, before.version)
+                if known != written and link is not None and link != known:
+                    found.add(batch.version)
                     self._find(
                         Kind.LINEAGE,
                         f"{self.place.folder}/{self._listed.name_of(head)}",
-                        f"it builds on version {link.version} with id {link.id!r}, but the commit "
-                        f"log says {known!r}. Restore the partition's folder from a copy.",
+                        f"it builds on version {link.number} with id {link.id!r}, but the commit "
+                        f"log says version {known.number} with id {known.id!r} for batch "
+                        f"{before.number}. Restore the partition's folder from a copy.",
                     )
                     break
         return found
@@ -194,13 +194,13 @@ class StoreCheck:
 
     def _committed_names(self, heads: dict[int, Footer], oldest: int) -> set[FileName]:
         """Names of the files that versions in the lineage of the batches have."""
-        versions = {(it.version, self._unique(it)) for it in self._batches}
+        versions = {self._written(it) for it in self._batches}
         for head in heads.values():
-            versions |= {(link.version, link.id) for link in head.lineage}
+            versions |= {Version(link.version, link.id) for link in head.lineage}
         return {
-            FileName(version, unique, kind)
-            for version, unique in versions
-            if version >= oldest
+            FileName(*version, kind)
+            for version in versions
+            if version.number >= oldest
             for kind in FileKind
         }
 
@@ -220,9 +220,6 @@ class StoreCheck:
         self._findings.append(Finding(kind, self._storage.full_path(path), message))
 
 
-def _bottom(chain: Chain) -> int:
-    """The oldest version of the store's own folder that a chain needs."""
-    own = chain.head.identity.version
-    deltas = sum(step.reference is None for step in chain.steps)
-    from_reference = any(step.reference is not None for step in chain.steps)
-    return own - deltas if from_reference else own - deltas + 1
+def _at(head: Footer, version: int) -> Version | None:
+    """The version in a lineage that has the rows of a version; None if it does not go so far."""
+    return next((Version(it.version, it.id) for it in head.lineage if it.version <= version), None)

@@ -61,7 +61,7 @@ def partitions(operators: list[OperatorMetadata], parts: list[Part]) -> pa.Table
 def _deltas(part: Part) -> int | None:
     """Number of deltas that a load applies after the snapshot; None if it cannot be loaded."""
     try:
-        chain = next(chains(part.files, part.version, part.unique))
+        chain = next(chains(part.files, part.written))
     except KeyfoldError:
         return None
     return sum(step.path.endswith(".delta") for step in chain.steps)
@@ -154,7 +154,7 @@ def groups(parts: list[Part]) -> pa.Table:
     )
     tables = [schema.empty_table()]
     for part in parts:
-        chain = next(chains(part.files, part.version, part.unique))
+        chain = next(chains(part.files, part.written))
         for step in reversed(chain.steps):
             footer = part.files.footer_at(step.path)
             found, count = footer.groups, len(footer.groups)

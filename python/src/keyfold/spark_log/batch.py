@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from keyfold.errors import BatchNotRetainedError, FileMissingError, PartitionsMismatchError
+from keyfold.format.names import Version, written
 from keyfold.spark_log.logs import (
     Commit,
     Offsets,
@@ -40,6 +41,12 @@ class Batch:
     def version(self) -> int:
         """The version of the state that it made."""
         return self.commit.batch + 1
+
+    def written(self, operator: OperatorMetadata, partition: int, store: int) -> Version:
+        """The version whose files have the batch's state of a store, by the store's index."""
+        unique = self.commit.id_of(operator.id, partition, store)
+        # Ids of the commit log are checked when it is read.
+        return written(self.version, unique) or Version(self.version, unique)
 
     def partitions(self, operator: OperatorMetadata, head: int = 0) -> int:
         """Partitions of an operator, as `partition_count` says.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyfold.errors import CheckpointDamagedError
-from keyfold.format.names import is_id, is_number, is_store
+from keyfold.format.names import is_number, is_store, written
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
 from keyfold.storage.storage import Storage
 from keyfold.text.json_text import parse_json
@@ -122,7 +122,7 @@ def read_commit(storage: Storage, batch: int) -> Commit:
     except (AttributeError, TypeError, ValueError) as error:
         raise _damaged(storage, path, "its state ids are not a table") from error
     for unique in (it for table in ids.values() for stores in table for it in stores):
-        if not is_id(unique):
+        if written(batch + 1, unique) is None:
             raise _damaged(storage, path, f"{unique!r} cannot be the id of a version")
     return Commit(batch, ids)
 

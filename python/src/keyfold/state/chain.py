@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from keyfold.errors import FileMissingError
 from keyfold.format.footer import Footer, Reference
-from keyfold.format.names import FileName, Kind
+from keyfold.format.names import FileName, Kind, Version
 from keyfold.state.residues import Residues
 from keyfold.state.store_files import StoreFiles
 
@@ -26,42 +26,46 @@ class Step:
 
 @dataclass(frozen=True)
 class Chain:
-    """Files that together give the version of `head`, in the order to apply them."""
+    """Files that together give the version of `head`, in the order to apply them.
+
+    `oldest` is the oldest version of the store's own folder among them.
+    """
 
     head: Footer
     steps: tuple[Step, ...]
+    oldest: int
 
 
-def chains(files: StoreFiles, version: int, unique: str) -> Iterator[Chain]:
+def chains(files: StoreFiles, version: Version) -> Iterator[Chain]:
     """All chains of files that give a version, beginning with the one that has the fewest deltas.
 
     Raises:
         FileMissingError: there is no chain, or no other chain.
         KeyfoldError: the head of a version in the lineage cannot be read.
     """
-    head = files.head(version, unique)
+    head = files.head(version)
     lineage = list(head.lineage)
     newer: list[Step] = []
-    at, at_id = version, unique
+    at = version
     while True:
-        snapshot = FileName(at, at_id, Kind.SNAPSHOT)
+        snapshot = FileName(*at, Kind.SNAPSHOT)
         if snapshot in files.sizes and files.counts(snapshot):
-            yield Chain(head, (_step(files, snapshot), *newer))
-        reference = FileName(at, at_id, Kind.REFERENCE)
+            yield Chain(head, (_step(files, snapshot), *newer), at.number)
+        reference = FileName(*at, Kind.REFERENCE)
         if reference in files.sizes:
-            yield Chain(head, (*referenced(files, files.footer(reference)), *newer))
-        delta = FileName(at, at_id, Kind.DELTA)
+            yield Chain(head, (*referenced(files, files.footer(reference)), *newer), at.number)
+        delta = FileName(*at, Kind.DELTA)
         if delta not in files.sizes:
             raise _missing(files, version, delta)
         newer.insert(0, _step(files, delta))
-        if at == 1:
-            yield Chain(head, tuple(newer))
+        if at.number == 1:
+            yield Chain(head, tuple(newer), at.number)
             return
         lineage = lineage or list(files.footer(delta).lineage)
         if not lineage:
-            raise _missing(files, version, FileName(at, at_id, Kind.SNAPSHOT))
-        at, at_id = lineage[0].version, lineage[0].id
-        lineage.pop(0)
+            raise _missing(files, version, snapshot)
+        below = lineage.pop(0)
+        at = Version(below.version, below.id)
 
 
 def referenced(files: StoreFiles, footer: Footer) -> list[Step]:
@@ -98,9 +102,10 @@ def _step(files: StoreFiles, name: FileName) -> Step:
     return Step(f"{files.folder}/{name}")
 
 
-def _missing(files: StoreFiles, version: int, name: FileName) -> FileMissingError:
+def _missing(files: StoreFiles, version: Version, name: FileName) -> FileMissingError:
+    number = version.number
     return FileMissingError(
-        f"Cannot load version {version} (the state after batch {version - 1}) of "
+        f"Cannot load version {number} (the state after batch {number - 1}) of "
         f"{files.storage.full_path(files.folder)}: {name} does not exist, and no other file has "
         "its rows. Restore it from a copy, or look at a newer batch."
     )

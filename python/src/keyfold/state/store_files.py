@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
 from keyfold.format.manifest import Layer, manifest_path, read_layer
-from keyfold.format.names import HEAD_KINDS, FileName, Kind, parse_name
+from keyfold.format.names import HEAD_KINDS, FileName, Kind, Version, parse_name
 from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource, Source
 from keyfold.storage.storage import Storage
@@ -92,7 +93,7 @@ class StoreFiles:
         name = parse_name(file) if folder == self.folder else None
         return None if name is None else self.sizes.get(name)
 
-    def head(self, version: int, unique: str) -> Footer:
+    def head(self, version: Version) -> Footer:
         """The footer of a version's head.
 
         Raises:
@@ -101,7 +102,7 @@ class StoreFiles:
         """
         broken: KeyfoldError | None = None
         for kind in HEAD_KINDS:
-            name = FileName(version, unique, kind)
+            name = FileName(*version, kind)
             if name in self.sizes:
                 try:
                     return self.footer(name)
@@ -111,8 +112,8 @@ class StoreFiles:
         if broken is not None:
             raise broken
         raise FileMissingError(
-            f"Cannot find version {version} of {self.storage.full_path(self.folder)}: there is no "
-            f"{FileName(version, unique, Kind.DELTA)} and no .ref or .snapshot of that name. "
+            f"Cannot find version {version.number} of {self.storage.full_path(self.folder)}: there "
+            f"is no {FileName(*version, Kind.DELTA)} and no .ref or .snapshot of that name. "
             "Restore it from a copy, or restart the query from an earlier batch."
         )
 
@@ -177,30 +178,36 @@ class StoreFiles:
         """Number of files of a kind."""
         return sum(name.kind is kind for name in self.sizes)
 
-    def loadable(self, version: int, head: Footer | None) -> frozenset[int]:
-        """Versions up to `version` for which all files exist; contents are not checked.
+    def loadable(self, version: int, head: Footer | None) -> list[range]:
+        """Versions up to `version` for which all files exist, ascending; contents are not checked.
 
-        Ids of older versions come from the lineage of `head`, the head of `version`, and of the
-        snapshots it leads to. `version` itself is left out when its head cannot be read (None).
+        Ids of older versions come from the lineage of `head`, which has the rows of `version`, and
+        of the snapshots it leads to. `version` itself is left out when its head cannot be read
+        (None).
         """
-        found: set[int] = set()
-        for candidate, unique in sorted(self._chain(version, head).items()):
+        found: list[range] = []
+        chain = [*self._chain(version, head), (version + 1, "")]
+        for (number, unique), (end, _) in pairwise(chain):
             whole = any(
-                FileName(candidate, unique, kind) in self.sizes
+                FileName(number, unique, kind) in self.sizes
                 for kind in (Kind.SNAPSHOT, Kind.REFERENCE)
             )
-            delta = FileName(candidate, unique, Kind.DELTA) in self.sizes
-            if whole or (delta and (candidate == 1 or candidate - 1 in found)):
-                found.add(candidate)
-        return frozenset(found)
+            delta = FileName(number, unique, Kind.DELTA) in self.sizes
+            base_is_found = number == 1 or (bool(found) and found[-1].stop == number)
+            if whole or (delta and base_is_found):
+                # With ids, versions that the chain leaves out have the rows of this one.
+                found.append(range(number, end if unique else number + 1))
+        return found
 
-    def _chain(self, version: int, head: Footer | None) -> dict[int, str]:
-        """Ids by version: of the lineage of `version`, and its own if it has a head."""
+    def _chain(self, version: int, head: Footer | None) -> list[tuple[int, str]]:
+        """Versions of the lineage of `version`, and its own if it has a head; oldest first."""
         if head is None or not head.identity.id:
             # Without ids a version has one name, so the listing is enough.
             last = version if head else version - 1
-            return {name.version: "" for name in self.sizes if not name.id and name.version <= last}
-        chain = {version: head.identity.id}
+            return sorted(
+                {(it.version, "") for it in self.sizes if not it.id and it.version <= last}
+            )
+        chain = {head.identity.version: head.identity.id}
         footer = head
         while footer.lineage:
             chain |= {link.version: link.id for link in footer.lineage}
@@ -213,7 +220,7 @@ class StoreFiles:
             except KeyfoldError:
                 # Older versions need this snapshot's lineage, so they are not counted for now.
                 break
-        return chain
+        return sorted(chain.items())
 
 
 def list_partitions(storage: Storage, operator: int, partitions: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from keyfold.errors import FileCorruptError, KeyfoldError, KeyGroupsMismatchError
 from keyfold.format.block import Columns
 from keyfold.format.footer import Family, Footer
-from keyfold.format.names import Kind
+from keyfold.format.names import Kind, Version
 from keyfold.format.place import StorePlace
 from keyfold.format.reader import read_blocks
 from keyfold.state.chain import Chain, Step, chains
@@ -41,11 +41,10 @@ class StoreVersion:
         return {family.name: family for family in self.head.families}
 
 
-def load(  # noqa: PLR0913 - a version, and what is known and wanted of it
+def load(
     storage: Storage,
     place: StorePlace,
-    version: int,
-    unique: str,
+    version: Version,
     wanted: Selection = ALL,
     *,
     files: StoreFiles | None = None,
@@ -59,12 +58,12 @@ def load(  # noqa: PLR0913 - a version, and what is known and wanted of it
         FileMissingError: a file that the version needs does not exist.
         KeyfoldError: a file cannot be read.
     """
-    listed = files or list_store(storage, place.folder, version)
+    listed = files or list_store(storage, place.folder, version.number)
     for left in reversed(range(_TRIES)):
         try:
-            return _load(listed, place, version, unique, wanted)
+            return _load(listed, place, version, wanted)
         except KeyfoldError:
-            now = list_store(storage, place.folder, version, anew=True)
+            now = list_store(storage, place.folder, version.number, anew=True)
             if left == 0 or (now.sizes, now.times) == (listed.sizes, listed.times):
                 raise
             listed = now
@@ -72,11 +71,11 @@ def load(  # noqa: PLR0913 - a version, and what is known and wanted of it
 
 
 def _load(
-    files: StoreFiles, place: StorePlace, version: int, unique: str, wanted: Selection
+    files: StoreFiles, place: StorePlace, version: Version, wanted: Selection
 ) -> StoreVersion:
     broken: KeyfoldError | None = None
     try:
-        for chain in chains(files, version, unique):
+        for chain in chains(files, version):
             try:
                 entries = _build(files, place, chain, wanted)
                 return StoreVersion(place, chain.head, chain, entries)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from keyfold.errors import FileCorruptError, KeyfoldError, PartitionsMismatchError
 from keyfold.format.footer import Footer, Identity
+from keyfold.format.names import Version
 from keyfold.format.place import StorePlace
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
@@ -21,11 +22,12 @@ THREADS = 24
 
 @dataclass(frozen=True)
 class Part:
-    """One store of one partition."""
+    """One store of one partition at a batch, whose version has the files of `written`."""
 
     place: StorePlace
     version: int
     unique: str
+    written: Version
     files: StoreFiles
     head: Footer | None
     error: KeyfoldError | None
@@ -77,18 +79,19 @@ class Walk:
         place = StorePlace(operator.id, partition, operator.stores[index].name)
         unique = self._batch.commit.id_of(operator.id, partition, index)
         version = self._batch.version
+        written = self._batch.written(operator, partition, index)
         error: KeyfoldError | None = None
         # Twice, as a running query may replace or remove the file after it was listed.
         for anew in (False, True):
             files = list_store(self._storage, place.folder, version, self._oldest, anew=anew)
             try:
-                head = files.head(version, unique)
+                head = files.head(written)
                 files.release()
                 self._check_identity(head.identity, place)
-                return Part(place, version, unique, files, head, None)
+                return Part(place, version, unique, written, files, head, None)
             except KeyfoldError as found:
                 error = found
-        return Part(place, version, unique, files, None, error)
+        return Part(place, version, unique, written, files, None, error)
 
     def _check_identity(self, found: Identity, place: StorePlace) -> None:
         if (found.operator, found.partition, found.store) != (

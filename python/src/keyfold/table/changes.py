@@ -13,7 +13,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.format.block import EntryType
 from keyfold.format.footer import Family, Footer
-from keyfold.format.names import FileName, Kind
+from keyfold.format.names import FileName, Kind, Version
 from keyfold.format.reader import read_blocks
 from keyfold.layout.layout import Shape
 from keyfold.rows.places import Flags, Ints, gather
@@ -37,10 +37,12 @@ def changed(source: Source, before: Batch, after: Batch, partition: int) -> Sele
     """Selects rows that the deltas between two batches change; all rows if not known."""
     files = source.files(after, partition)
     head: Footer | None = source.head(after, partition)
+    oldest = source.written(before, partition)
+    at = source.written(after, partition)
     own = Selection().of_family(source.layout.family)
     groups: set[int] = set()
     hashes: list[npt.NDArray[np.int32]] = []
-    while head is not None and head.identity.version > before.version:
+    while head is not None and at.number > oldest.number:
         if head.frame.kind is not Kind.DELTA or source.layout.family in head.dropped:
             return ALL
         numbers = [it.number for it in head.families if it.name == source.layout.family]
@@ -48,16 +50,15 @@ def changed(source: Source, before: Batch, after: Batch, partition: int) -> Sele
         groups.update(own_groups.tolist())
         with files.open(f"{files.folder}/{files.name_of(head)}") as file:
             hashes += [it.hashes for it in read_blocks(file, head, own.blocks(head, ()))]
-        link = head.lineage[0] if head.lineage else None
-        if head.identity.version == before.version + 1:
-            unique = source.unique(before, partition)
-            if link is None or (link.version, link.id) != (before.version, unique):
-                return ALL
-            every = np.concatenate(hashes) if hashes else np.zeros(0, dtype=np.int32)
-            return Selection(groups=frozenset(groups), sieve=Sieve(every))
-        name = None if link is None else FileName(link.version, link.id, Kind.DELTA)
-        head = files.footer(name) if name in files.sizes else None
-    return ALL
+        if not head.lineage:
+            return ALL
+        at = Version(head.lineage[0].version, head.lineage[0].id)
+        name = FileName(*at, Kind.DELTA)
+        head = files.footer(name) if at.number > oldest.number and name in files.sizes else None
+    if at != oldest:
+        return ALL
+    every = np.concatenate(hashes) if hashes else np.zeros(0, dtype=np.int32)
+    return Selection(groups=frozenset(groups), sieve=Sieve(every))
 
 
 def entries_of(rows: Rows, file: int) -> Entries:

@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import BatchNotRetainedError, FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
-from keyfold.format.names import FileName, Kind
+from keyfold.format.names import FileName, Kind, Version
 from keyfold.format.reader import read_blocks, read_footer
 from keyfold.spark_log.batch import Batch, find_batch
 from keyfold.spark_log.migrated import own_batches
@@ -71,12 +71,11 @@ class _State:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._known: dict[int, tuple[int, str, Entries]] = {}
+        self._known: dict[int, tuple[Version, Entries]] = {}
 
     def at(self, batch: Batch, partition: int, wanted: Selection) -> pa.Table:
         """The rows after a batch."""
         source = self._source
-        unique = source.unique(batch, partition)
         entries = self._advanced(batch, partition, wanted)
         if entries is None:
             version = source.load(batch, partition, wanted)
@@ -85,16 +84,21 @@ class _State:
         if family is None:
             self._known.pop(partition, None)
             return _empty(source)
-        self._known[partition] = (batch.version, unique, entries)
+        self._known[partition] = (source.written(batch, partition), entries)
         rows = rows_of(entries, multi_value=family.multi_value)
         return source.shown(rows, family, partition)
 
     def _advanced(self, batch: Batch, partition: int, wanted: Selection) -> Entries | None:
         """The entries so far and those of one more delta; None if that delta does not follow."""
         source = self._source
-        version, unique, entries = self._known.get(partition, (0, "", NOTHING))
+        known = self._known.get(partition)
+        if known is None:
+            return None
+        version, entries = known
+        if version == source.written(batch, partition):
+            return entries
         head = source.head(batch, partition)
-        if version == 0 or not _follows(head, version, unique):
+        if not _follows(head, version):
             return None
         if source.layout.family in head.dropped:
             return None
@@ -114,10 +118,10 @@ class _State:
         return concatenated(pieces)
 
 
-def _follows(head: Footer, version: int, unique: str) -> bool:
+def _follows(head: Footer, version: Version) -> bool:
     if head.frame.kind is not Kind.DELTA or not head.lineage:
         return False
-    return (head.lineage[0].version, head.lineage[0].id) == (version, unique)
+    return (head.lineage[0].version, head.lineage[0].id) == version
 
 
 def _change(before: pa.Table | None, now: pa.Table) -> str:

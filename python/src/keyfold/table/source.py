@@ -14,6 +14,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import FileCorruptError, KeyfoldError, UnknownNameError
 from keyfold.format.footer import Family, Footer
+from keyfold.format.names import Version
 from keyfold.format.place import StorePlace
 from keyfold.layout.layout import Layout
 from keyfold.rows.partition_key import only_partition_0
@@ -60,9 +61,9 @@ class Source:
         """The store in a partition."""
         return StorePlace(self.operator.id, partition, self.store)
 
-    def unique(self, batch: Batch, partition: int) -> str:
-        """Id of a batch's version in a partition."""
-        return batch.commit.id_of(self.operator.id, partition, self.layout.store)
+    def written(self, batch: Batch, partition: int) -> Version:
+        """The version whose files have a batch's rows in a partition."""
+        return batch.written(self.operator, partition, self.layout.store)
 
     def files(self, batch: Batch, partition: int) -> StoreFiles:
         """A listing of a partition's files."""
@@ -76,8 +77,7 @@ class Source:
         """The head of a partition; raises KeyfoldError."""
         known = self._heads.get((batch.number, partition))
         if known is None:
-            unique = self.unique(batch, partition)
-            known = self.files(batch, partition).head(batch.version, unique)
+            known = self.files(batch, partition).head(self.written(batch, partition))
             self._heads[batch.number, partition] = known
         return known
 
@@ -103,7 +103,7 @@ class Source:
         files.fetch(files.sized(files.sizes))
         for batch in batches:
             with suppress(KeyfoldError):
-                head = files.head(batch.version, self.unique(batch, partition))
+                head = files.head(self.written(batch, partition))
                 self._heads[batch.number, partition] = head
 
     def family(self, head: Footer) -> Family | None:
@@ -122,9 +122,9 @@ class Source:
     def load(self, batch: Batch, partition: int, wanted: Selection = ALL) -> StoreVersion:
         """Loads a selection of the family in a partition; raises KeyfoldError."""
         own = wanted.of_family(self.layout.family)
-        unique = self.unique(batch, partition)
+        version = self.written(batch, partition)
         files = self._files.pop((batch.number, partition), None)
-        return load(self.storage, self.place(partition), batch.version, unique, own, files=files)
+        return load(self.storage, self.place(partition), version, own, files=files)
 
     def rows(
         self, batch: Batch, partition: int, wanted: Selection = ALL

@@ -243,10 +243,17 @@ object FileReader {
       throw new CorruptFile(path, "a reference has no blocks")
     }
     footer.lineage.foldLeft(version.version) { (above, ancestor) =>
-      if (ancestor.version.version != above - 1) {
+      if (ancestor.version.version >= above) {
         throw new CorruptFile(path, s"its lineage goes from $above to ${ancestor.version}")
       }
-      above - 1
+      ancestor.version.version
+    }
+    val leftOut = Footer.leftOut(version, footer.lineage)
+    if (leftOut != footer.unchanged) {
+      throw new CorruptFile(
+        path,
+        s"its lineage leaves out $leftOut versions, not ${footer.unchanged}"
+      )
     }
     val end = footer.blocks.foldLeft(HeaderLength.toLong) { (at, block) =>
       if (block.offset != at) throw new CorruptFile(path, s"no block starts at $at")

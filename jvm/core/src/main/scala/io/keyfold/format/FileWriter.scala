@@ -108,7 +108,8 @@ final class FileWriter(
       groups.result(),
       references,
       head,
-      continued
+      continued,
+      Footer.leftOut(identity.version, lineage)
     )
     val raw = FooterCodec.encode(footer)
     val end = new ByteSink(raw.length + Layout.TrailerLength)

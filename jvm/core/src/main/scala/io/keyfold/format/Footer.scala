@@ -11,6 +11,8 @@ import io.keyfold.model.{Family, VersionId}
   *   in a snapshot that names it: the delta or reference whose version the snapshot holds
   * @param continued
   *   number of entries that continue the one before them
+  * @param unchanged
+  *   number of versions that the lineage leaves out: each has the rows of the one below
   */
 final case class Footer(
     identity: Identity,
@@ -21,8 +23,16 @@ final case class Footer(
     groups: IndexedSeq[GroupRun],
     references: Option[References],
     head: Option[Fingerprint] = None,
-    continued: Int = 0
+    continued: Int = 0,
+    unchanged: Long = 0
 )
+
+object Footer {
+
+  /** Number of versions that a lineage leaves out between a version and its oldest ancestor. */
+  def leftOut(version: VersionId, lineage: Seq[Ancestor]): Long =
+    lineage.lastOption.fold(0L)(version.version - _.version.version - lineage.length)
+}
 
 /** Distinguishes a file from others of its name.
   *

@@ -26,6 +26,7 @@ object FooterCodec {
     }
     footer.head.foreach(h => section(out, Section.Head, flags = 0)(head(_, h)))
     if (footer.continued > 0) section(out, Section.Continued)(_.i32(footer.continued))
+    if (footer.unchanged > 0) section(out, Section.Unchanged)(_.i64(footer.unchanged))
     out
   }
 
@@ -41,7 +42,7 @@ object FooterCodec {
       val code = in.u16()
       val flags = in.u16()
       val payload = in.part(in.length(), s"footer section $code")
-      val known = code >= Section.Identity && code <= Section.Continued
+      val known = code >= Section.Identity && code <= Section.Unchanged
       if (!known && (flags & Section.Required) != 0) {
         throw new UnknownFormat(path, s"this release does not know its section $code")
       }
@@ -78,7 +79,8 @@ object FooterCodec {
       required(Section.Groups)(groups(_, blocks, id.keyGroups)),
       optional(Section.References)(references).orElse(optional(Section.Parts)(parts)),
       optional(Section.Head)(head),
-      optional(Section.Continued)(continued(_, blocks)).getOrElse(0)
+      optional(Section.Continued)(continued(_, blocks)).getOrElse(0),
+      optional(Section.Unchanged)(unchanged).getOrElse(0L)
     )
   }
 
@@ -358,6 +360,12 @@ object FooterCodec {
   private def continued(in: ByteSource, blocks: IndexedSeq[Block]): Int = {
     val count = in.i32()
     if (count < 1 || count >= blocks.map(_.entries.toLong).sum) in.fail(s"$count continued entries")
+    count
+  }
+
+  private def unchanged(in: ByteSource): Long = {
+    val count = in.i64()
+    if (count < 1) in.fail(s"$count unchanged versions")
     count
   }
 

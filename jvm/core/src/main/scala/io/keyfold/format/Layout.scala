@@ -31,6 +31,7 @@ object Layout {
     val Head = 8
     val Parts = 9
     val Continued = 10
+    val Unchanged = 11
 
     /** Section flag: a reader that does not know this section must refuse the file. */
     val Required = 1

@@ -1,6 +1,6 @@
 package io.keyfold.io
 
-import java.io.{BufferedOutputStream, FileOutputStream, OutputStream}
+import java.io.{BufferedOutputStream, FileOutputStream, IOException, OutputStream}
 import java.nio.channels.FileChannel
 import java.nio.file.StandardCopyOption.ATOMIC_MOVE
 import java.nio.file.StandardOpenOption.READ
@@ -64,12 +64,18 @@ final class AtomicFile(target: Path, forced: Boolean) {
       Files.createLink(target, temporary)
       ()
     } catch {
+      // The answer was lost, as on NFS, and the client asked again.
+      case _: FileSystemException if isLinked                        => ()
       case e: FileAlreadyExistsException                             => throw e
       case _: UnsupportedOperationException | _: FileSystemException =>
         if (Files.exists(target)) throw new FileAlreadyExistsException(target.toString)
         Files.move(temporary, target, ATOMIC_MOVE)
         ()
     }
+
+  private def isLinked =
+    try Files.isSameFile(temporary, target)
+    catch { case _: IOException => false }
 }
 
 private object AtomicFile {

@@ -135,6 +135,9 @@ trait MapTxn extends MapView {
     */
   def removeRange(family: Int, start: Slice, end: Slice): Long
 
+  /** Whether it has the families and rows of the base. */
+  def isUnchanged: Boolean
+
   /** The key groups of a family that the transaction wrote to, in no particular order. */
   def changedGroups(family: Int): Array[Int]
 

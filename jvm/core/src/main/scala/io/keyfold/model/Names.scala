@@ -8,8 +8,9 @@ import java.nio.charset.StandardCharsets.UTF_8
 object Names {
   private val Folder = """(?:0|[1-9]\d{0,18})/(?:0|[1-9]\d{0,9})(?:/([^/]+))?""".r
 
-  /** Whether the text can be the id of a version. */
-  def isId(text: String): Boolean = !text.exists(c => c == '/' || c == '.' || isControl(c))
+  /** Whether the text can be the id of a version that is written, and so part of a file's name. */
+  def isId(text: String): Boolean =
+    !text.startsWith(VersionId.Same) && !text.exists(c => c == '/' || c == '.' || isControl(c))
 
   /** Whether the text can be the name of a store, and so of a folder. */
   def isStore(text: String): Boolean =

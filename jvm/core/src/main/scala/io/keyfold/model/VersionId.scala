@@ -1,9 +1,38 @@
 package io.keyfold.model
 
-/** One attempt at a version: its number and, under Spark's checkpoint format v2, the attempt's
-  * unique id (empty under v1).
+import io.keyfold.errors.Invalid
+
+/** One attempt at a version: its number and, under Spark's checkpoint format v2, the attempt's id
+  * (empty under v1). The id is unique, or it leads to an earlier version that has the same rows:
+  * docs/FORMAT.md, section 2.1.
   */
 final case class VersionId(version: Long, id: String = "") {
+
+  /** The version whose files have its rows: this one, unless nothing has changed since an earlier
+    * one.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if the id leads to no earlier version: ids come from Spark's commit log, which may be
+    *   damaged
+    */
+  def written: VersionId =
+    if (!id.startsWith(VersionId.Same)) this
+    else
+      id.drop(VersionId.Same.length) match {
+        case VersionId.Name(number, unique)
+            if Names.isId(unique) && number.toLongOption.exists(_ < version) =>
+          VersionId(number.toLong, unique)
+        case _ =>
+          throw new Invalid(
+            "KEYFOLD_CHECKPOINT_DAMAGED",
+            s"Cannot use '$id' as the id of version $version: it leads to no earlier version. " +
+              "Restore the checkpoint's commit log from a copy."
+          )
+      }
+
+  /** The next version, if it has the same rows and is not written. */
+  def unchanged: VersionId = VersionId(version + 1, s"${VersionId.Same}$written")
+
   override def toString: String = if (id.isEmpty) version.toString else s"${version}_$id"
 }
 
@@ -11,4 +40,9 @@ object VersionId {
 
   /** Version 0, which every store starts from: no rows and no files. */
   val Empty: VersionId = VersionId(0L)
+
+  /** What ids begin with that lead to another version. */
+  private[model] val Same = "="
+
+  private val Name = """([1-9][0-9]{0,18})_(.+)""".r
 }

@@ -36,7 +36,7 @@ private[rescale] final class OldPartitions(
       blobs,
       StoreLocation(operator, partition, store),
       partitions,
-      VersionId(version, ids.fold("")(_(partition)))
+      VersionId(version, ids.fold("")(_(partition))).written
     )
     def check(count: Int): Unit = ids.map(_.length).filter(_ != count).foreach { found =>
       throw StorePlanner.refused(

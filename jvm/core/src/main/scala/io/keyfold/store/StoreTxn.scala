@@ -155,11 +155,13 @@ final class StoreTxn private[store] (
     *   of this attempt; empty under checkpoint format v1
     * @param forceSnapshot
     *   write a snapshot as well
+    * @return
+    *   with another id than this if nothing has changed: it leads to the base, and nothing is
+    *   written
     */
   def commit(id: String = "", forceSnapshot: Boolean = false): VersionId = {
     requireUpdating("commit")
-    val version = VersionId(base.version + 1, id)
-    owner.commit(this, version, forceSnapshot)
+    val version = owner.commit(this, VersionId(base.version + 1, id), forceSnapshot)
     if (state.compareAndSet(Updating, Committed)) owner.ended()
     version
   }
@@ -205,8 +207,12 @@ private[store] object StoreTxn {
   /** What a transaction needs from the store that began it. */
   trait Owner {
 
-    /** Makes a transaction's rows a version: writes the file first, then updates memory. */
-    def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit
+    /** Makes a transaction's rows a version: writes the file first, then updates memory.
+      *
+      * @return
+      *   the version, which may have another id
+      */
+    def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): VersionId
 
     /** The transaction writes no more. */
     def ended(): Unit

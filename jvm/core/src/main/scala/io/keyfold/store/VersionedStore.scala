@@ -51,6 +51,9 @@ final class VersionedStore(
   private val writer = new Semaphore(1)
   @volatile private var owner: StoreTxn = _
 
+  /** Number of the newest version that a snapshot is known to have the rows of. */
+  @volatile private var reported = 0L
+
   /** Held while a version is loaded: other threads that want it wait for that load. */
   private val loads = new ReentrantLock
 
@@ -67,7 +70,8 @@ final class VersionedStore(
     * @throws io.keyfold.errors.OutOfOrder
     *   if another task does not finish its transaction in time
     */
-  def begin(base: VersionId): StoreTxn = writing(base)(withVersion(base)(begin(base, _, base)))
+  def begin(base: VersionId): StoreTxn =
+    writing(base)(withVersion(base.written)(begin(base, _, base.written)))
 
   /** Begins the version after `base` without rows. Its commit writes a snapshot and no delta, so it
     * needs none of the earlier files.
@@ -76,13 +80,16 @@ final class VersionedStore(
     *   if the head of `base` exists and cannot be read: it decides the number of key groups
     */
   def beginEmpty(base: VersionId): StoreTxn = {
-    val keyGroups = loader.keyGroups(base).getOrElse(settings.keyGroupsOfNew)
+    val keyGroups = loader.keyGroups(base.written).getOrElse(settings.keyGroupsOfNew)
     writing(base)(withNew(empty(keyGroups))(begin(base, _, VersionId.Empty)))
   }
 
   /** Like [[begin]], with a base rebuilt from exactly the snapshot `snapshot`. */
   def beginReplayed(snapshot: VersionId, base: VersionId): StoreTxn =
-    writing(base)(withNew(loader.replay(snapshot, base))(begin(base, _, base)))
+    writing(base)(withNew(replayed(snapshot, base))(begin(base, _, base.written)))
+
+  private def replayed(snapshot: VersionId, end: VersionId) =
+    loader.replay(snapshot.written, end.written)
 
   private def writing(base: VersionId)(begin: => StoreTxn): StoreTxn = {
     if (base.version == Long.MaxValue) {
@@ -108,12 +115,12 @@ final class VersionedStore(
     *   the version in memory whose rows it begins with
     */
   private def begin(base: VersionId, in: LoadedVersions, rowsOf: VersionId): StoreTxn = {
-    in.retain(base, settings.versionsInMemory)
+    in.retain(base.written, settings.versionsInMemory)
     keep(in)
     confirmed = Some(base)
     val rows = in.map.begin(rowsOf)
     try {
-      val startedEmpty = rowsOf != base
+      val startedEmpty = rowsOf != base.written
       new StoreTxn(
         TxnOwner,
         location,
@@ -137,9 +144,9 @@ final class VersionedStore(
     * @throws io.keyfold.errors.StoreError
     *   if the version cannot be loaded
     */
-  def read(version: VersionId): StoreView = withVersion(version) { in =>
-    val view = new StoreView(in.map.pin(version), version, location, newChecksum())
-    val isOld = loaded.flatMap(_.newest).exists(_.version > version.version)
+  def read(version: VersionId): StoreView = withVersion(version.written) { in =>
+    val view = new StoreView(in.map.pin(version.written), version, location, newChecksum())
+    val isOld = loaded.flatMap(_.newest).exists(_.version > version.written.version)
     if (!isOld) {
       keep(in)
       confirmed = Some(version)
@@ -154,8 +161,8 @@ final class VersionedStore(
     *   if there is no such snapshot, or a delta cannot be read
     */
   def readReplayed(snapshot: VersionId, version: VersionId): StoreView = {
-    val in = loader.replay(snapshot, version)
-    val view = new StoreView(in.map.pin(version), version, location, newChecksum())
+    val in = replayed(snapshot, version)
+    val view = new StoreView(in.map.pin(version.written), version, location, newChecksum())
     in.map.close()
     view
   }
@@ -177,13 +184,12 @@ final class VersionedStore(
     *   the version of the snapshot
     */
   def snapshotIfDue(): Option[VersionId] = {
-    val due = newestConfirmed.filter { case (_, lineage) =>
+    val due = newestConfirmed.filter { case (_, _, lineage) =>
       lineage.deltas >= settings.deltasPerSnapshot ||
       lineage.deltaBytes >= settings.deltaBytesPerSnapshot
     }
-    due.filterNot { case (_, lineage) => isReplaced(lineage) }.collect {
-      case (in, lineage) if writeSnapshot(lineage.head.version, in) =>
-        lineage.head.version
+    due.filterNot { case (_, _, lineage) => isReplaced(lineage) }.collect {
+      case (version, in, _) if writeSnapshot(version, in) => version.written
     }
   }
 
@@ -198,10 +204,16 @@ final class VersionedStore(
     * @return
     *   number of files deleted
     */
-  def cleanup(): Int = newestConfirmed.fold(0) { case (_, lineage) => retention.cleanup(lineage) }
+  def cleanup(): Int = newestConfirmed.fold(0) { case (version, _, lineage) =>
+    retention.cleanup(version.version, lineage)
+  }
 
-  private def newestConfirmed: Option[(LoadedVersions, Lineage)] = synchronized {
-    for (version <- confirmed; in <- loaded; lineage <- in.lineage(version)) yield (in, lineage)
+  private def newestConfirmed: Option[(VersionId, LoadedVersions, Lineage)] = synchronized {
+    for {
+      version <- confirmed
+      in <- loaded
+      lineage <- in.lineage(version.written)
+    } yield (version, in, lineage)
   }
 
   /** Memory used by the store's rows. */
@@ -272,7 +284,7 @@ final class VersionedStore(
         .elements
         .find(_.kind == FileKind.Snapshot)
         .map(_.version)
-        .foreach(onSnapshot)
+        .foreach(report)
     catch {
       case e: Throwable =>
         in.map.close()
@@ -281,14 +293,46 @@ final class VersionedStore(
     in
   }
 
-  private def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit = {
+  private def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): VersionId =
+    if (mayStay(txn, version) && txn.rows.isUnchanged) commitUnchanged(txn, forceSnapshot)
+    else {
+      commitWritten(txn, version, forceSnapshot)
+      version
+    }
+
+  /** Whether the base's files may stand for the version too. Without ids they may be replaced. On
+    * top of a reference versions are written, so that a snapshot takes its place and the files from
+    * before the rescale can go.
+    */
+  private def mayStay(txn: StoreTxn, version: VersionId) = {
+    val base = txn.base.written
+    version.id.nonEmpty && base.id.nonEmpty && !txn.startedEmpty &&
+    synchronized(txn.loaded.lineageOf(base)).bottom.kind != FileKind.Reference
+  }
+
+  /** Writes nothing but a snapshot that is asked for. */
+  private def commitUnchanged(txn: StoreTxn, forceSnapshot: Boolean): VersionId = {
+    val version = txn.base.unchanged
+    val deltas = synchronized {
+      txn.rows.commit(version.written)
+      txn.loaded.retain(version.written, settings.versionsInMemory)
+      txn.loaded.lineageOf(version.written).deltas
+    }
+    if (deltas == 0) {
+      // Spark takes a store for slow whose newest snapshot is many versions old.
+      if (forceSnapshot || version.version >= reported + settings.deltasPerSnapshot) report(version)
+    } else if (forceSnapshot) tryWriteSnapshot(version, txn.loaded)
+    version
+  }
+
+  private def commitWritten(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit = {
     val lineage = if (txn.startedEmpty) commitSnapshot(txn, version) else commitDelta(txn, version)
     synchronized {
       txn.rows.commit(version)
       txn.loaded.committed(lineage)
       txn.loaded.retain(version, settings.versionsInMemory)
     }
-    if (txn.startedEmpty) onSnapshot(version)
+    if (txn.startedEmpty) report(version)
     else if (forceSnapshot) tryWriteSnapshot(version, txn.loaded)
   }
 
@@ -298,7 +342,7 @@ final class VersionedStore(
     * built on it. So the snapshot is replaced first.
     */
   private def commitDelta(txn: StoreTxn, version: VersionId): Lineage = {
-    val base = synchronized(txn.loaded.lineageOf(txn.base))
+    val base = synchronized(txn.loaded.lineageOf(txn.base.written))
     if (version.id.isEmpty && files.hasSnapshot(version)) {
       files.writeSnapshot(version, txn.loaded.keyGroups, base.elements, txn.rows)
     }
@@ -330,22 +374,29 @@ final class VersionedStore(
 
   /** @return whether the version was still in memory */
   private def writeSnapshot(version: VersionId, in: LoadedVersions): Boolean = {
+    val written = version.written
     val pinned = synchronized {
-      in.lineage(version)
-        .filter(_ => in.holds(version))
-        .map(lineage => (in.map.pin(version), lineage))
+      in.lineage(written)
+        .filter(_ => in.holds(written))
+        .map(lineage => (in.map.pin(written), lineage))
     }
     pinned.foreach { case (view, lineage) =>
-      val head = lineage.file.filter(_ => version.id.isEmpty)
+      val head = lineage.file.filter(_ => written.id.isEmpty)
       val snapshot =
-        try files.writeSnapshot(version, in.keyGroups, lineage.ancestors, view, head)
+        try files.writeSnapshot(written, in.keyGroups, lineage.ancestors, view, head)
         finally view.release()
       counters.snapshots.increment()
       counters.snapshotBytes.add(snapshot.length)
-      synchronized(in.snapshotIsDurable(version))
-      onSnapshot(version)
+      synchronized(in.snapshotIsDurable(written))
+      report(version)
     }
     pinned.nonEmpty
+  }
+
+  /** A snapshot has the rows of this version. */
+  private def report(version: VersionId): Unit = {
+    reported = version.version
+    onSnapshot(version)
   }
 
   private def newChecksum() = RowChecksum.of(settings.rowChecksums, location, () => forget())
@@ -357,7 +408,7 @@ final class VersionedStore(
   }
 
   private object TxnOwner extends StoreTxn.Owner {
-    override def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit =
+    override def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): VersionId =
       VersionedStore.this.commit(txn, version, forceSnapshot)
 
     override def ended(): Unit = {

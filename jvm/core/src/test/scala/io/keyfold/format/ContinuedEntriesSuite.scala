@@ -75,6 +75,6 @@ class ContinuedEntriesSuite extends AnyFunSuite with SeededChecks {
       assert(footer.blocks.forall(_.rawLength < 6 * (1 << 20)))
       if (kind == FileKind.Snapshot) fixture.blobs.delete(fixture.path("1.delta"))
       val expected = if (kind == FileKind.Delta) values else values.take(version.toInt * 10)
-      assert(fixture.loadedLists(version)("list") == expected)
+      assert(fixture.loadedLists(VersionId(version))("list") == expected)
     }
 }

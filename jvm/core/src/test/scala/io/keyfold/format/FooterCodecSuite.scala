@@ -84,6 +84,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     blocks <- if (references.isEmpty) Gen.listOf(genBlock) else Gen.const(Nil)
     groups <- genGroups(blocks, keyGroups)
     head <- Gen.option(FilePlan.genFingerprint)
+    unchanged <- Gen.oneOf(Gen.const(0L), Gen.choose(1L, Long.MaxValue))
   } yield Footer(
     identity,
     lineage,
@@ -92,7 +93,8 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     blocks.toIndexedSeq,
     groups.toIndexedSeq,
     references,
-    head
+    head,
+    unchanged = unchanged
   )
 
   private val small = Footer(
@@ -133,7 +135,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
   test("sections may come in any order") {
     val cases = for {
       footer <- genFooter
-      order <- Gen.pick(8, 0 until 8)
+      order <- Gen.pick(9, 0 until 9)
     } yield (footer, order.toList)
     forEach(cases) { case (footer, order) =>
       val parts = sections(encoded(footer))
@@ -389,7 +391,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
 
   test("every cut of a footer is noticed") {
     // All sections but 4, which is in every delta only, are there, and the last one is needed.
-    forEach(genFooter.map(_.copy(references = None, head = None)), 20) { footer =>
+    forEach(genFooter.map(_.copy(references = None, head = None, unchanged = 0)), 20) { footer =>
       val bytes = encoded(footer)
       for (length <- bytes.indices) intercept[CorruptFile](decoded(bytes.take(length)))
     }

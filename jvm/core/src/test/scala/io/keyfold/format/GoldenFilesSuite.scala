@@ -42,22 +42,24 @@ class GoldenFilesSuite extends AnyFunSuite {
     assert(contents.footer.references == referencesOf(file("references")))
     assert(contents.footer.head == headOf(file("head")))
     assert(contents.footer.continued == file("continued").num.toInt)
+    assert(contents.footer.unchanged == file("unchanged").num.toLong)
   }
 
-  for (store <- expected("stores").arr) test(s"${store("folder").str} gives the version's rows") {
-    val files = new LocalBlobStore(folder.resolve(store("folder").str).resolve("state"))
-    val found = mutable.Map.empty[Bytes, Bytes]
-    StoreReader.read(
-      files,
-      StoreLocation(0, 3, "default"),
-      4,
-      VersionId(store("version").num.toLong)
-    ) { view =>
-      val rows = view.scan(0)
-      while (rows.next()) found(Bytes.of(rows.key)) = Bytes.of(rows.value)
+  for (store <- expected("stores").arr; version = store("version").num.toLong)
+    test(s"${store("folder").str} gives the rows of version $version") {
+      val files = new LocalBlobStore(folder.resolve(store("folder").str).resolve("state"))
+      val found = mutable.Map.empty[Bytes, Bytes]
+      StoreReader.read(
+        files,
+        StoreLocation(0, 3, "default"),
+        4,
+        VersionId(version, store("id").str)
+      ) { view =>
+        val rows = view.scan(0)
+        while (rows.next()) found(Bytes.of(rows.key)) = Bytes.of(rows.value)
+      }
+      assert(found == store("rows").obj.map { case (key, value) => Bytes(key) -> Bytes(value.str) })
     }
-    assert(found == store("rows").obj.map { case (key, value) => Bytes(key) -> Bytes(value.str) })
-  }
 
   for (file <- expected("broken").arr) {
     val path = file("file").str

@@ -1,6 +1,6 @@
 package io.keyfold.rescale
 
-import io.keyfold.format.RescalePlan
+import io.keyfold.format.{FileKind, RescalePlan}
 import io.keyfold.testkit.SeededChecks
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -81,10 +81,18 @@ class RescaleModelSuite extends AnyFunSuite with SeededChecks {
     }
     assert(operator.blobs.paths.filter(_.startsWith(RescalePlan.Folder)).isEmpty)
     val oldest = operator.version - 6
-    val stale = operator.blobs.paths.filter { path =>
-      path.split('/').last.takeWhile(_.isDigit).toLong < oldest
+    for (
+      (folder, paths) <- operator.blobs.paths.groupBy(path => path.take(path.lastIndexOf('/')))
+    ) {
+      val files = paths.flatMap(path => FileKind.parse(path.drop(folder.length + 1)))
+      // What has not changed since is needed, down to its snapshot.
+      val base = files.collect {
+        case (version, FileKind.Snapshot) if version.version < oldest => version.version
+      }.maxOption
+      val isUsed = folder.split('/').last.toInt < operator.partitions
+      val stale = files.filter(_._1.version < base.getOrElse(if (isUsed) 1L else Long.MaxValue))
+      assert(stale.isEmpty, folder)
     }
-    assert(stale.isEmpty)
     checkRetained(operator)
   }
 }

@@ -96,7 +96,7 @@ class RowChecksumSuite extends AnyFunSuite {
     assert(txn.families.map(f => (f.bytes, f.keys)) == Seq((7L, 1L)))
     txn.commit()
     assert(openFile(fixture, 1, FileKind.Delta).footer.families.head.values == 3)
-    assert(fixture.loadedLists(1) == Map("k" -> Vector("1", "22", "333")))
+    assert(fixture.loadedLists(VersionId(1)) == Map("k" -> Vector("1", "22", "333")))
 
     val next = store.begin(VersionId(1))
     append(next, "k", "4444")

@@ -76,16 +76,18 @@ class StoreFixture(
   }
 
   /** Rows of a version as a store that has nothing in memory loads them. */
-  def loaded(version: Long): Map[String, String] = loading(version)(rows(_))
+  def loaded(version: Long): Map[String, String] = loaded(VersionId(version))
+
+  def loaded(version: VersionId): Map[String, String] = loading(version)(rows(_))
 
   /** The same with all values of each row. */
-  def loadedLists(version: Long): Map[String, Vector[String]] =
+  def loadedLists(version: VersionId): Map[String, Vector[String]] =
     loading(version)(view => lists(view.scan(0)))
 
-  private def loading[T](version: Long)(use: StoreView => T): T = {
+  private def loading[T](version: VersionId)(use: StoreView => T): T = {
     val store = open()
     try {
-      val view = store.read(VersionId(version))
+      val view = store.read(version)
       try use(view)
       finally view.release()
     } finally store.close()

@@ -35,19 +35,21 @@ class StoreModelSuite extends AnyFunSuite with SeededChecks {
       family = family
     )
     private val committed = mutable.Map(0L -> new StoreModel(family))
+    private val versions = mutable.Map(0L -> VersionId.Empty)
+    private var attempts = 0
     private var store = fixture.open()
     private var newest = 0L
 
     def isRight: Boolean = {
       steps.foreach(step)
-      retained.forall(v => fixture.loadedLists(v) == committed(v).rows) && feedIsRight
+      retained.forall(v => fixture.loadedLists(versions(v)) == committed(v).rows) && feedIsRight
     }
 
     def isRightOrRefused: Boolean = {
       try steps.foreach(step)
       catch { case _: StoreError => () }
       retained.forall { v =>
-        try fixture.loadedLists(v) == committed(v).rows
+        try fixture.loadedLists(versions(v)) == committed(v).rows
         catch { case _: StoreError => true }
       }
     }
@@ -56,7 +58,7 @@ class StoreModelSuite extends AnyFunSuite with SeededChecks {
 
     /** What the feed says of each version, row by row, is what was done to the one before. */
     private def feedIsRight: Boolean = newest == 0 || {
-      val feed = store.changes(retained.head, VersionId(newest), family.name)
+      val feed = store.changes(retained.head, versions(newest), family.name)
       val found = mutable.Map.empty[Long, Vector[StoreModel.Record]].withDefaultValue(Vector())
       while (feed.next()) {
         val value = if (feed.removed) "" else text(feed.value)
@@ -74,9 +76,11 @@ class StoreModelSuite extends AnyFunSuite with SeededChecks {
     private def step(step: Step): Unit = step match {
       case Commit(changes) =>
         val (txn, model) = begin(changes)
-        txn.commit()
+        attempts += 1
+        val version = txn.commit(if (ids) s"a$attempts" else "")
         txn.release()
         newest += 1
+        versions(newest) = version
         committed(newest) = model
       case Abort(changes) => begin(changes)._1.release()
       case Retry(changes) =>
@@ -95,7 +99,7 @@ class StoreModelSuite extends AnyFunSuite with SeededChecks {
     }
 
     private def begin(changes: List[StoreModel.Change]): (StoreTxn, StoreModel) = {
-      val txn = store.begin(VersionId(newest))
+      val txn = store.begin(versions(newest))
       val model = changes.foldLeft(committed(newest).next)(_.after(txn, _))
       assert(lists(txn.scan(0)) == model.rows)
       for (key <- model.rows.keys) {
@@ -141,7 +145,10 @@ private object StoreModelSuite {
   case object Maintain extends Step
   final case class Damage(file: Int, at: Int) extends Step
 
-  final case class Life(family: FamilySpec, checksums: Boolean, steps: List[Step])
+  /** @param ids
+    *   whether attempts have ids, as under checkpoint format v2
+    */
+  final case class Life(family: FamilySpec, checksums: Boolean, ids: Boolean, steps: List[Step])
 
   val fewer: Shrink[Life] = Shrink { life =>
     Shrink.shrinkContainer[List, Step].shrink(life.steps).map(steps => life.copy(steps = steps))
@@ -179,6 +186,7 @@ private object StoreModelSuite {
   def life(ordered: Boolean, step: Gen[Step]): Gen[Life] = for {
     multiValue <- Gen.oneOf(true, false)
     checksums <- Gen.oneOf(true, false)
+    ids <- Gen.oneOf(true, false)
     steps <- Gen.listOf(step)
-  } yield Life(rowFamily.copy(multiValue = multiValue, ordered = ordered), checksums, steps)
+  } yield Life(rowFamily.copy(multiValue = multiValue, ordered = ordered), checksums, ids, steps)
 }

@@ -109,6 +109,10 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     before - rows.keys
   }
 
+  override def isUnchanged: Boolean =
+    droppedFamilies.isEmpty && !origins.contains(null) &&
+      families.indices.forall(changedGroups(_).isEmpty)
+
   /** An index may be half changed: it must not be walked again, not even to free it. */
   private def giveUp(cause: Throwable): Nothing = {
     open = false

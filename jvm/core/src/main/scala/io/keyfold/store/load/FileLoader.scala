@@ -78,13 +78,14 @@ private[store] final class FileLoader(
     *   if there is no such snapshot, or a delta cannot be read
     */
   def replay(start: VersionId, end: VersionId): LoadedVersions = {
+    requireBetween(start.version, end)
     val (head, keyGroups) = readHead(end)
     val versions = between(start.version, head)
     def none = new UnreadableVersion(
       s"Cannot replay $location version $end from the snapshot of version $start: there is none.",
       null
     )
-    if (versions.head != start || !files.hasSnapshot(start)) throw none
+    if (!versions.headOption.contains(start) || !files.hasSnapshot(start)) throw none
     try
       fill(head, keyGroups, Listing.Unknown) { applier =>
         val chain = VersionChain(Some(Ancestor(start, FileKind.Snapshot)), versions.tail)
@@ -119,33 +120,36 @@ private[store] final class FileLoader(
     }
   }
 
-  /** The versions from number `from` up to `end`, oldest first.
+  /** The versions that are written, from number `from` up to `end`, oldest first.
     *
     * @throws io.keyfold.errors.StoreError
     *   if they cannot be found, or a rescale lies between
     */
   def versions(from: Long, end: VersionId): List[VersionId] = {
-    val head = readHead(end)._1
+    requireBetween(from, end)
+    val head = readHead(end.written)._1
     if (head.head.kind == FileKind.Reference) throw noDeltas(from, end, end)
     between(from, head)
   }
 
-  private def between(from: Long, head: Lineage): List[VersionId] = {
-    val end = head.head.version
+  private def requireBetween(from: Long, end: VersionId): Unit =
     if (from < 1 || from > end.version) {
       throw new Invalid(
         "KEYFOLD_INVALID_VERSION",
         s"Invalid version $from of $location: it must be between 1 and ${end.version}"
       )
     }
+
+  private def between(from: Long, head: Lineage): List[VersionId] = {
     val (above, rest) = VersionChain
       .ancestry(head.elements)(readHead(_)._1.elements)
       .span(_.version.version > from)
     val newer = above.map(_.version).toList
     rest.nextOption() match {
+      case Some(Ancestor(version, _)) if version.version < from => newer.reverse
       case Some(Ancestor(version, kind)) if newer.isEmpty || kind != FileKind.Reference =>
         version :: newer.reverse
-      case found => throw noDeltas(from, end, found.fold(newer.last)(_.version))
+      case found => throw noDeltas(from, head.head.version, found.fold(newer.last)(_.version))
     }
   }
 

@@ -70,7 +70,7 @@ private[store] final class FrozenFiles(
     * continues.
     *
     * @param made
-    *   how a version of this store was made, if its lineage still reaches so far
+    *   the file that has the rows of a version of this store, if its lineage still reaches so far
     * @param base
     *   the oldest version of this store that is needed, a snapshot
     * @param most

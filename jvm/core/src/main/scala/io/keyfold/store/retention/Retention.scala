@@ -28,48 +28,68 @@ private[store] final class Retention(
 
   private var lastLooked = 0L
 
-  /** @param newest
-    *   the newest version known to be committed
+  /** What is older than this was deleted; late files of failed attempts wait for the next one. */
+  private var cleaned: Option[VersionId] = None
+
+  /** Lineages of snapshots, which do not change if they have ids. */
+  private var known = Map.empty[VersionId, List[Ancestor]]
+
+  /** @param version
+    *   number of the newest version known to be committed
+    * @param newest
+    *   the lineage of the version whose files have its rows
     * @return
     *   number of files deleted
     */
-  def cleanup(newest: Lineage): Int = {
-    val version = newest.head.version.version
+  def cleanup(version: Long, newest: Lineage): Int = {
     val oldestToRetain = version - settings.versionsToRetain
     val due = version - lastLooked >= settings.versionsPerCleanup
     if (oldestToRetain <= 0 || !due) 0
     else {
       val oldest = base(newest, oldestToRetain)
       frozen.look()
-      val thawed = frozen.settle(ancestor(newest, _), oldest, settings.deletesPerCleanup)
+      val thawed = frozen.settle(ancestor(version, newest, _), oldest, settings.deletesPerCleanup)
       counters.filesDeleted.add(thawed.toLong)
-      val stale = oldest.fold(Seq.empty[StaleVersion])(between(frozen.floor, _))
+      val floor = frozen.floor
+      val stale =
+        oldest.filterNot(cleaned.contains).fold(Seq.empty[StaleVersion])(between(floor, _))
       val (now, later) = stale.splitAt(settings.deletesPerCleanup)
+      val deleted = now.map(deleteInOrder).sum
       if (later.isEmpty && !frozen.hasMore) lastLooked = version
-      thawed + now.map(deleteInOrder).sum
+      if (floor == 0 && deleted == stale.map(_.size).sum) cleaned = oldest
+      known = known.filter { case (it, _) => oldest.forall(_.version <= it.version) }
+      thawed + deleted
     }
   }
 
-  /** How an ancestor of the newest version was made, as far as files still show it. */
-  private def ancestor(newest: Lineage, version: Long): Option[Ancestor] =
-    ancestry(newest)
-      .dropWhile(_.version.version > version)
-      .nextOption()
-      .filter(_.version.version == version)
+  /** The file that has the rows of a version at or below the newest, as far as files still show it.
+    */
+  private def ancestor(newest: Long, lineage: Lineage, version: Long): Option[Ancestor] =
+    if (newest < version) None
+    else ancestry(lineage).dropWhile(_.version.version > version).nextOption()
 
   /** The newest snapshot of the lineage that is not newer than `oldestToRetain`. */
   private def base(newest: Lineage, oldestToRetain: Long): Option[VersionId] =
     ancestry(newest)
       .find(it => it.kind == FileKind.Snapshot && it.version.version <= oldestToRetain)
       .map(_.version)
-      .filter(lineageOf(_).nonEmpty)
+      .filter(it => cleaned.contains(it) || readLineageOf(it).nonEmpty)
 
   private def ancestry(newest: Lineage) = VersionChain.ancestry(newest.elements)(lineageOf)
+
+  private def lineageOf(version: VersionId): List[Ancestor] =
+    known.getOrElse(
+      version, {
+        val found = readLineageOf(version)
+        if (version.id.nonEmpty && found.nonEmpty) known += version -> found
+        found
+      }
+    )
 
   /** As the snapshot of a version says; empty if that cannot be read or is not valid. Reads no
     * blocks.
     */
-  private def lineageOf(version: VersionId): List[Ancestor] =
+  private def readLineageOf(version: VersionId): List[Ancestor] =
     try {
       val file = files.open(version, FileKind.Snapshot)
       val footer =

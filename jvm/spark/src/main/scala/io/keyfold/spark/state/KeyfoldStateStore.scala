@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.StructType
   *
   * @param baseId
   *   unique id of the version it builds on, as Spark passed it
-  * @param newId
+  * @param attemptId
   *   unique id of this attempt; none under checkpoint format v1
   * @param onCommit
   *   called with the new version once it is durable
@@ -24,12 +24,14 @@ private[spark] final class KeyfoldStateStore(
     txn: StoreTxn,
     schemas: FamilySchemas,
     baseId: Option[String],
-    newId: Option[String],
+    attemptId: Option[String],
     forceSnapshot: Boolean,
     onCommit: Long => Unit,
     currentMetrics: (StoreTxn, Boolean) => StateStoreMetrics
 ) extends StateStore
     with FamilyReads {
+  private var newId = attemptId
+
   override protected val families = new StoreFamilies(txn, schemas)
 
   Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => release()))
@@ -64,9 +66,10 @@ private[spark] final class KeyfoldStateStore(
 
   override def commit(): Long =
     try {
-      val committed = txn.commit(newId.getOrElse(""), forceSnapshot).version
-      onCommit(committed)
-      committed
+      val committed = txn.commit(attemptId.getOrElse(""), forceSnapshot)
+      newId = attemptId.map(_ => committed.id)
+      onCommit(committed.version)
+      committed.version
     } catch {
       case e: Throwable => throw SparkPrivate.cannotCommit(toString, e)
     }

@@ -35,6 +35,18 @@ class LocalFileManagerSuite extends AnyFunSuite {
       assert(place.names == Set("1") && place.read("1") == "two")
     }
 
+  test("a file whose link was made, and not answered, is its writer's") {
+    val place = new Place
+    val out = place.manager.createAtomic(place.path("0"), overwriteIfPossible = false)
+    out.write("mine".getBytes(UTF_8))
+    out.flush()
+    val temporary = place.names.head
+    val folder = LocalPath.of(place.folder.toUri)
+    Files.createLink(folder.resolve("0"), folder.resolve(temporary))
+    out.close()
+    assert(place.read("0") == "mine" && place.names == Set("0"))
+  }
+
   test("of 16 that create a file at once one is told that it did, and its bytes stay") {
     val place = new Place(forced = false)
     place.race(rounds = 50)

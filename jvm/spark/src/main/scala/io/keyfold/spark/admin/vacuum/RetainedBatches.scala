@@ -91,7 +91,7 @@ private final class RetainedBatches(
           operator.toLongOption.flatMap(ids.get).flatMap(_.lift(partition)).toSeq.flatten
         case None => if (batch.partitions.forall(partition < _)) Seq("") else Nil
       }
-      ids.map(VersionId(batch.number + 1, _))
+      ids.map(VersionId(batch.number + 1, _).written)
   }
 }
 
