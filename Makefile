@@ -53,7 +53,7 @@ JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -it
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
 .PHONY: help setup jar servers s3 demo test test-long test-jvm test-python crash soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
-	conformance-baseline conformance-page bench bench-quick bench-page bench-python golden docs fmt lint clean
+	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python golden docs fmt lint clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -168,6 +168,10 @@ bench: ## all of it, in 75 minutes: docs/benchmarks*.md; some cells: CELL=get,ke
 bench-python: setup ## Keyfold's reader beside Spark's `statestore` source, in 10 minutes: docs/benchmarks-python.md
 	$(BIN)/python -m bench
 
+bench-checkpoints: setup servers ## checkpoints on a local disk, S3 and HDFS beside Spark's own providers, in 25 minutes; CELL=s3
+	build/sbt testkit/compile
+	PYTHONPATH=integration-tests $(BIN)/python -m bench.places --cell "$(CELL)"
+
 bench-page: ## docs/benchmarks.md again, from the results there are
 	build/sbt bench/prepare
 	$(BENCH) --page
@@ -183,7 +187,7 @@ docs: $(VENV)/ready ## pages of settings and errors from their registries, and t
 lint: $(VENV)/ready ## ruff and strict mypy
 	$(BIN)/ruff format --check python integration-tests demo bench build examples
 	$(BIN)/ruff check python integration-tests demo bench build examples
-	$(BIN)/mypy --strict python/src demo bench build
+	MYPYPATH=integration-tests $(BIN)/mypy --strict python/src demo bench build
 
 fmt: $(VENV)/ready ## format Scala and Python
 	build/sbt scalafmtAll conformance/scalafmtAll bench/scalafmtAll servers/scalafmtAll scalafmtSbt

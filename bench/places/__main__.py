@@ -2,66 +2,64 @@
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
+from typing import Any
 
+import pyspark
 from rich.console import Console
 
-from bench.places.cells import CELLS, STATELESS, Cell
+from bench.places.cells import CELLS, OURS, STATELESS, Cell
+from bench.places.place import Place, place_of
 from bench.places.query import Job
 from kit.places import INTEGRATION_TESTS, ROOT
-from kit.servers import s3
-from kit.servers.hdfs import Hdfs
-from kit.servers.proxy import Proxy
-from kit.servers.s3 import S3Server
 
 MEASURED = 10
-WARM_UP = 4
+WARM_UP = 5
+PAGE = ROOT / "docs" / "benchmarks-checkpoints.md"
 console = Console(stderr=True)
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a checkpoint goes, and who counts the requests to it."""
+class Figures:
+    """Of one provider in one cell: medians in ms, requests a batch."""
 
-    url: Callable[[str], str]
-    settings: dict[str, str]
-    counts: Callable[[], Counter[str]]
-
-
-@contextmanager
-def place_of(cell: Cell, folder: Path) -> Iterator[Place]:
-    """The place of a cell, with its server."""
-    if cell.place == "S3":
-        with (
-            closing(S3Server(folder / "s3")) as server,
-            closing(Proxy(server.port)) as proxy,
-        ):
-            proxy.delay_ms = cell.delay_ms
-
-            def requests() -> Counter[str]:
-                counts: Counter[str] = Counter()
-                for (operation, place), count in proxy.counted.items():
-                    logs = place in ("offsets", "commits")
-                    counts[f"{'logs' if logs else place} {operation}"] += count
-                return counts
-
-            yield Place(s3.spark_url, s3.spark_conf(proxy.port), requests)
-    elif cell.place == "HDFS":
-        with closing(Hdfs(folder / "hdfs")) as hdfs:
-            yield Place(lambda name: f"{hdfs.url}/{name}", {}, hdfs.calls)
-    else:
-        yield Place(lambda name: str(folder / "local" / name), {}, Counter)
+    batch_ms: float
+    phases_ms: dict[str, float]
+    requests: dict[str, float]
 
 
-def settings_of(cell: Cell, scratch: Path) -> dict[str, str]:
+def measured(cell: Cell, provider: str, place: Place, scratch: Path) -> Figures:
+    """Run the query until its state has all keys, then the batches that count."""
+    first = -(-cell.keys // cell.rows) + WARM_UP
+    job = Job(
+        {**settings(cell, scratch), **place.settings, **cell.providers[provider]},
+        place.url("".join(it for it in f"{cell.name}-{provider}" if it.isalnum())),
+        cell.rows,
+        0 if provider == STATELESS else cell.keys,
+        first,
+        first + MEASURED,
+    )
+    said, requests = run(job, place, scratch / "query.log")
+    batches = said["batches"]
+    found = Figures(
+        median(it["triggerExecution"] for it in batches),
+        {phase: median(it[phase] for it in batches) for phase in batches[0]},
+        {kind: count / MEASURED for kind, count in requests.items()},
+    )
+    console.print(f"  {provider}: {found}", soft_wrap=True)
+    return found
+
+
+def settings(cell: Cell, scratch: Path) -> dict[str, str]:
     """What all providers share."""
     return {
         "spark.master": f"local[{cell.cores}]",
@@ -77,72 +75,106 @@ def settings_of(cell: Cell, scratch: Path) -> dict[str, str]:
     }
 
 
-def measured(cell: Cell, provider: str, place: Place, scratch: Path) -> tuple[float, Counter[str]]:
-    """Milliseconds and requests of a batch."""
-    filling = -(-cell.keys // cell.rows)
-    first = filling + WARM_UP
-    job = Job(
-        {**settings_of(cell, scratch), **place.settings, **_joined(place, cell, provider)},
-        place.url(f"{cell.name}-{provider}".replace(" ", "-").replace(",", "")),
-        cell.rows,
-        0 if provider == STATELESS else cell.keys,
-        first,
-        first + MEASURED,
+def run(job: Job, place: Place, log: Path) -> tuple[dict[str, Any], Counter[str]]:
+    """What the query says, and the requests of its measured batches."""
+    process = subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "bench.places.query", json.dumps(asdict(job))],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(INTEGRATION_TESTS)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log.open("w"),
+        text=True,
     )
-    command = [sys.executable, "-m", "bench.places.query", json.dumps(asdict(job))]
-    log = scratch / "query.log"
-    with log.open("w") as errors:
-        process = subprocess.Popen(  # noqa: S603
-            command,
-            cwd=ROOT,
-            env={"PYTHONPATH": str(INTEGRATION_TESTS), "PATH": "/usr/bin:/bin"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-        )
-        assert process.stdin
-        assert process.stdout
-        marks = []
-        last = ""
-        for line in process.stdout:
-            last = line
-            if line.startswith("batch "):
-                marks.append(place.counts())
-                process.stdin.write("\n")
-                process.stdin.flush()
+    marks: list[Counter[str]] = []
+    last = ""
+    for line in process.stdout or ():
+        last = line
+        if line.startswith("batch ") and process.stdin:
+            marks.append(place.requests())
+            process.stdin.write("\n")
+            process.stdin.flush()
     if process.wait() != 0:
-        raise SystemExit(log.read_text()[-4000:])
-    found = json.loads(last)
-    counts = marks[1] - marks[0]
-    return median(found["batches"]), Counter({k: v / MEASURED for k, v in counts.items()})
+        raise SystemExit(f"The query has failed:\n{log.read_text()[-4000:]}")
+    return json.loads(last), marks[1] - marks[0]
 
 
-def _joined(place: Place, cell: Cell, provider: str) -> dict[str, str]:
-    return cell.providers[provider]
+def tables(words: str, providers: str) -> Iterator[str]:
+    """A table for each cell whose name has one of the words."""
+    for cell in CELLS:
+        if not any(word in cell.name for word in words.split(",")):
+            continue
+        console.print(f"{cell.name}: {cell.text}")
+        with tempfile.TemporaryDirectory(prefix="keyfold-bench-") as scratch:
+            folder = Path(scratch)
+            with place_of(cell, folder) as place:
+                found = {
+                    provider: measured(cell, provider, place, folder)
+                    for provider in cell.providers
+                    if any(word in provider for word in providers.split(","))
+                }
+        yield table(cell, found)
+
+
+def table(cell: Cell, found: dict[str, Figures]) -> str:
+    """The cell's figures, beside those of Keyfold as it is set up."""
+    ours = found.get(OURS)
+    lines = [
+        f"## {cell.text}",
+        "",
+        f"| provider | ms a batch | {OURS} is faster | requests a batch |",
+        "| --- | ---: | ---: | --- |",
+    ]
+    for provider, it in found.items():
+        ratio = f"{it.batch_ms / ours.batch_ms:.2f}x" if ours else ""
+        requests = ", ".join(f"{kind} {count:g}" for kind, count in sorted(it.requests.items()))
+        lines.append(f"| {provider} | {it.batch_ms:,.0f} | {ratio} | {requests} |")
+    return "\n".join([*lines, ""])
+
+
+def page(found: list[str]) -> str:
+    """Write the text of the page."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short=12", "HEAD"],  # noqa: S607
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    today = datetime.now(tz=timezone.utc).date()
+    return "\n".join(
+        [
+            "# Benchmarks of checkpoints",
+            "",
+            "Written by `make bench-checkpoints`, do not edit. Made by",
+            "[bench/places](../bench/places).",
+            "",
+            f"Keyfold at commit {commit}, {today}, on {os.cpu_count()} cores,",
+            f"Spark {pyspark.__version__}.",
+            "",
+            "A streaming count in update mode, whose state has all keys, with its checkpoint in",
+            f"each place: medians of {MEASURED} batches, as Spark reports them in",
+            "`triggerExecution`.",
+            "The servers run on the same cores: versitygw for S3, behind a proxy that holds each",
+            "request back and counts it; a name node and three data nodes for HDFS, whose calls",
+            "the name node counts. Requests are by place in the checkpoint, or by the call.",
+            "RocksDB writes a changelog at each commit.",
+            "",
+            *found,
+        ]
+    )
 
 
 def main() -> None:
-    """Measure all, or the cells and providers whose names hold the words."""
+    """Measure all and write the page; or print some cells, by words of names with commas."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cell", default="")
     parser.add_argument("--provider", default="")
-    parser.add_argument("--delay-ms", type=float)
     asked = parser.parse_args()
-    for cell in CELLS:
-        if asked.cell not in cell.name:
-            continue
-        console.print(cell.text)
-        with tempfile.TemporaryDirectory(prefix="keyfold-bench-") as scratch:
-            folder = Path(scratch)
-            (folder / "s3").mkdir()
-            with place_of(cell, folder) as place:
-                for provider in cell.providers:
-                    if asked.provider not in provider:
-                        continue
-                    ms, counts = measured(cell, provider, place, folder)
-                    text = ", ".join(f"{k} {v:g}" for k, v in sorted(counts.items()))
-                    console.print(f"  {provider}: {ms:,.0f} ms; {text}", soft_wrap=True)
+    found = list(tables(asked.cell, asked.provider))
+    if asked.cell or asked.provider:
+        Console().print("\n".join(found), soft_wrap=True)
+    else:
+        PAGE.write_text(page(found), encoding="utf-8")
 
 
 if __name__ == "__main__":

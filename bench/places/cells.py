@@ -3,12 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from keyfold.settings import QUERY_SETTINGS, JARS_KEY, JAR_NAME, FORMAT_KEY, PROVIDER_KEY
+from keyfold.settings import FORMAT_KEY, JAR_NAME, JARS_KEY, PROVIDER_KEY, QUERY_SETTINGS
 from kit.places import ROOT
 from kit.providers import HDFS, ROCKSDB
 
 KEYFOLD: Final = {**QUERY_SETTINGS, JARS_KEY: str(ROOT / "python/src/keyfold/jars" / JAR_NAME)}
 STATELESS: Final = "no state"
+# As `keyfold.configure` sets it up.
+OURS: Final = "Keyfold v2"
 PROVIDERS: Final = {
     STATELESS: {},
     "HDFSBacked": {PROVIDER_KEY: HDFS},
@@ -17,7 +19,7 @@ PROVIDERS: Final = {
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     },
     "Keyfold v1": {**KEYFOLD, FORMAT_KEY: "1"},
-    "Keyfold v2": KEYFOLD,
+    OURS: KEYFOLD,
 }
 # Hadoop's local file system starts a process for each file: HDFSBacked without them.
 SHELLLESS: Final = {

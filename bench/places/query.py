@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 SOURCE_PARTITIONS = 2
 # No divisor in common with any number of keys: all come once before any comes again.
@@ -39,10 +39,16 @@ def newest(query: StreamingQuery) -> int:
     return int(progress.batchId()) if progress else -1
 
 
-def run(job: Job) -> None:
-    """Print the milliseconds of the measured batches as Spark reports them, and the state's rows.
+def say(line: str) -> None:
+    """Print a line for the process that waits for it."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
-    With the milliseconds that loads of state have taken in the first batch, all tasks together.
+
+def run(job: Job) -> None:
+    """Print what Spark reports of the measured batches: milliseconds by phase, and rows of state.
+
+    And the state store's metrics of the first batch, in which state is loaded.
     """
     builder = SparkSession.builder.config(map=dict(job.settings))
     spark = builder.getOrCreate()
@@ -57,25 +63,23 @@ def run(job: Job) -> None:
     for number in (job.first, job.last):
         while query.isActive and newest(query) < number - 1:
             time.sleep(POLL_S)
-        print(f"batch {number}", flush=True)
+        say(f"batch {number}")
         sys.stdin.readline()
     while query.isActive and newest(query) < job.last:
         time.sleep(POLL_S)
     progress = [json.loads(it.json) for it in query.recentProgress]
     query.stop()
     measured = [it for it in progress if job.first <= it["batchId"] < job.last]
-    assert len(measured) == job.last - job.first, progress
+    if len(measured) != job.last - job.first:
+        raise SystemExit(f"batches are missing: {progress}")
     operators = measured[-1]["stateOperators"]
-    loads = progress[0]["stateOperators"]
-    print(
-        json.dumps(
-            {
-                "batches": [it["durationMs"]["triggerExecution"] for it in measured],
-                "rows": operators[0]["numRowsTotal"] if operators else 0,
-                "metrics": loads[0]["customMetrics"] if loads else {},
-            }
-        )
-    )
+    began = progress[0]["stateOperators"]
+    said = {
+        "batches": [it["durationMs"] for it in measured],
+        "rows": operators[0]["numRowsTotal"] if operators else 0,
+        "metrics": began[0]["customMetrics"] if began else {},
+    }
+    say(json.dumps(said))
     spark.stop()
 
 
