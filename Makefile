@@ -38,7 +38,7 @@ S3_SERVER := .cache/versitygw/$(VERSITYGW)
 SERVERS := jvm/servers/target/java.args
 # Where the demo has its checkpoints: local, s3
 WHERE = local
-# Where `make s3` listens, how long it (and the demo's) holds each request back, and where it has its objects
+# Where `make s3` listens, how long it holds each request back (the demo's server too), and where it has its objects
 PORT = 9000
 DELAY_MS = 0
 s3: FOLDER = s3-out

@@ -38,6 +38,7 @@ def main() -> int:
         workspace.clear()
         with opened(options.where, workspace, options.delay_ms) as place:
             run = Run(workspace, place, options.provider, console)
+            run.record.delay_ms = options.delay_ms
             run.prepare()
             if not options.no_kill:
                 run.stream_half()

@@ -45,6 +45,8 @@ class Record:
     # Whether the checkpoints were described from Python.
     described: bool = False
     verdicts: list[Verdict] = field(default_factory=list)
+    # How long each request was held back.
+    delay_ms: float = 0
     # Per activity; nothing if the checkpoints are on a local disk.
     requests: defaultdict[str, Counts] = field(default_factory=lambda: defaultdict(Counter))
 

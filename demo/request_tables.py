@@ -15,8 +15,9 @@ def story(record: Record) -> Iterator[str]:
     """Say in a line where the checkpoints were, if that was on a server."""
     if record.requests:
         total = sum(counts.total() for counts in record.requests.values())
+        delay = f", each held back {record.delay_ms:g} ms" if record.delay_ms else ""
         yield (
-            f"- The checkpoints were on an S3 server, which got {total:,} requests; "
+            f"- The checkpoints were on an S3 server, which got {total:,} requests{delay}; "
             "input and results were on a local disk."
         )
 
@@ -35,6 +36,8 @@ def section(record: Record) -> Iterator[str]:
     )
     yield from ("", "All, by kind:", "")
     yield from by_kind(record)
+    if record.rescaled:
+        yield from ("", "Maintenance goes on during a rescale, and is counted with it.")
     yield ""
 
 

@@ -76,3 +76,9 @@ def test_every_request_is_in_the_table_of_kinds_and_in_its_sum() -> None:
         "| all | 1,212 | 3 | 5 | 1 | 1 | 1,222 |",
     ]
     assert "- The checkpoints were on an S3 server, which got 1,222 requests;" in text
+
+
+def test_a_server_that_was_slow_on_purpose_is_said_to_be() -> None:
+    slow = record()
+    slow.delay_ms = 25.0
+    assert "got 1,222 requests, each held back 25 ms;" in page(slow)
