@@ -31,8 +31,8 @@ def section(record: Record) -> Iterator[str]:
     yield ""
     yield (
         "They include what is not a batch's own: a start of the query in each stage and after the "
-        "kill, loads of the state, snapshots, deletions, and the batch that ran twice. `PUT` is "
-        "those of state that wrote a file; they are in `state` too."
+        "kill, loads of the state, snapshots, deletions, and the batch that ran twice. Those of "
+        "`state PUT` wrote a file of state, and are in `state` too."
     )
     yield from ("", "All, by kind:", "")
     yield from by_kind(record)
@@ -52,7 +52,7 @@ def per_batch(record: Record) -> Iterator[str]:
         puts = streaming[f"PUT {query}/state"] / batches
         return [query, f"{batches}", *(f"{number:.1f}" for number in (puts, *parts, sum(parts)))]
 
-    head = ["query", "batches", "PUT", *PARTS, "all"]
+    head = ["query", "batches", "state PUT", *PARTS, "all"]
     ran = {query: number - rescales[query] for query, number in record.finished.items()}
     return table(head, [row(query, number) for query, number in ran.items() if number > 0])
 

@@ -55,7 +55,8 @@ def test_a_run_on_a_local_disk_tells_of_no_requests() -> None:
 
 def test_requests_are_divided_by_the_batches_that_rescales_have_not_made() -> None:
     lines = page(record()).splitlines()
-    assert "| query | batches | PUT | state | offsets | commits | sources | other | all |" in lines
+    parts = "state | offsets | commits | sources | other"
+    assert f"| query | batches | state PUT | {parts} | all |" in lines
     assert "| flights | 3 | 400.0 | 400.0 | 0.0 | 0.0 | 1.0 | 0.0 | 401.0 |" in lines
     assert "| delays | 3 | 1.0 | 2.0 | 0.0 | 1.0 | 0.0 | 0.0 | 3.0 |" in lines
     assert not [it for it in lines if it.startswith("| chains |")]
