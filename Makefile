@@ -36,7 +36,9 @@ JVM_SOURCES := VERSION build.sbt $(wildcard project/*.sbt project/*.scala projec
 VERSITYGW := v1.8.0
 S3_SERVER := .cache/versitygw/$(VERSITYGW)
 SERVERS := jvm/servers/target/java.args
-# Where `make s3` listens, how long it holds each request back, and where it has its objects
+# Where the demo has its checkpoints: local, s3
+WHERE = local
+# Where `make s3` listens, how long it holds each request back (the demo's server too), and where it has its objects
 PORT = 9000
 DELAY_MS = 0
 s3: FOLDER = s3-out
@@ -92,8 +94,8 @@ servers: $(S3_SERVER) $(SERVERS) ## what tests on S3 and HDFS need
 s3: $(VENV)/ready servers ## an S3 server for checkpoints, and the settings for Spark and keyfold; PORT=9000 DELAY_MS=25
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.servers $(PORT) $(abspath $(FOLDER)) $(DELAY_MS)
 
-demo: setup ## 336,776 real flights through Keyfold, killed half way, compared with batch
-	$(BIN)/python -m demo
+demo: setup $(if $(filter s3,$(WHERE)),servers) ## 336,776 real flights through Keyfold, killed half way, compared with batch; WHERE=s3
+	PYTHONPATH=$(CURDIR)/integration-tests $(BIN)/python -m demo --where "$(WHERE)" --delay-ms $(DELAY_MS)
 
 test: test-jvm test-python ## everything that must pass before a change lands
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from demo.errors import DemoError
+from demo.place import LOCAL, PLACES, opened
 from demo.run import Run
 from demo.session import KEYFOLD, PROVIDERS
 from demo.summary import page
@@ -22,6 +23,10 @@ def main() -> int:
     """Run the demo; 0 when every answer is exact, 1 when one is not, 2 when it could not run."""
     parser = argparse.ArgumentParser(prog="demo", description=sys.modules["demo"].__doc__)
     parser.add_argument("--provider", choices=PROVIDERS, default=KEYFOLD, help="the state store")
+    parser.add_argument("--where", choices=PLACES, default=LOCAL, help="where the checkpoints are")
+    parser.add_argument(
+        "--delay-ms", type=float, default=0, help="how long S3 holds each request back"
+    )
     parser.add_argument("--out", type=Path, default=Path("demo-out"), help="folder for all output")
     parser.add_argument("--no-kill", action="store_true", help="let the driver live")
     options = parser.parse_args()
@@ -29,13 +34,16 @@ def main() -> int:
     if not console.is_terminal:
         console = Console(width=PIPE_WIDTH)
     workspace = Workspace(options.out.resolve())
-    run = Run(workspace, options.provider, console)
     try:
-        run.prepare()
-        if not options.no_kill:
-            run.stream_half()
-        run.stream_rest()
-        run.verify()
+        workspace.clear()
+        with opened(options.where, workspace, options.delay_ms) as place:
+            run = Run(workspace, place, options.provider, console)
+            run.record.delay_ms = options.delay_ms
+            run.prepare()
+            if not options.no_kill:
+                run.stream_half()
+            run.stream_rest()
+            run.verify()
     except (DemoError, KeyfoldError) as error:
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)
         return 2

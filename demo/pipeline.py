@@ -20,8 +20,10 @@ from pyspark.sql.streaming.listener import (
 
 import keyfold
 from demo.events import send
+from demo.place import Place
 from demo.queries import QUERIES, queries_of, start_all
-from demo.record import Rescaled
+from demo.record import RESCALING, STREAMING, Rescaled
+from demo.requests import taken
 from demo.session import KEYFOLD, PROVIDERS, streaming_session
 from demo.stages import STAGES, deliver
 from demo.workspace import Workspace
@@ -49,24 +51,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--provider", choices=PROVIDERS, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--place", type=Place.from_json, required=True)
     parser.add_argument("--stages", type=int, nargs="+", required=True, help="numbers from 0")
     options = parser.parse_args()
     workspace = Workspace(options.out)
+    place: Place = options.place
     queries = queries_of(options.provider)
-    spark = streaming_session(options.provider, workspace.local)
+    spark = streaming_session(options.provider, workspace.local, place.conf)
     send("note", text="Spark has started; the first batches are the slowest")
     spark.streams.addListener(Reporter())
     for number in options.stages:
         # The first one goes on with the partitions it finds.
         if options.provider == KEYFOLD and number != options.stages[0]:
-            rescale(spark, workspace, STAGES[number].partitions)
+            rescale(spark, place, STAGES[number].partitions)
+            tell_requests(place, RESCALING)
         deliver(STAGES[number], workspace)
-        for query in start_all(spark, workspace, queries):
+        for query in start_all(spark, workspace, place, queries):
             query.awaitTermination()
+        tell_requests(place, STREAMING)
     spark.stop()
 
 
-def rescale(spark: SparkSession, workspace: Workspace, partitions: int) -> None:
+def tell_requests(place: Place, activity: str) -> None:
+    """Tell how many requests an activity has taken, where they are counted.
+
+    The demo cannot ask in time itself: this process has gone on when it hears of an event.
+    """
+    if place.counter:
+        send("requests", activity=activity, counts=taken(place.counter))
+
+
+def rescale(spark: SparkSession, place: Place, partitions: int) -> None:
     """Give every query's state another number of partitions, and tell how long each took."""
     send(
         "note",
@@ -74,7 +89,7 @@ def rescale(spark: SparkSession, workspace: Workspace, partitions: int) -> None:
     )
     for query in QUERIES:
         done = keyfold.rescale(
-            workspace.checkpoint(query), partitions, dry_run=False, no_file_sink=True, spark=spark
+            place.checkpoint(query), partitions, dry_run=False, no_file_sink=True, spark=spark
         )
         fact = Rescaled(query, done.before, done.after, done.duration_ms or 0)
         send("rescaled", rescaled=asdict(fact))

@@ -9,6 +9,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from demo.absences import alerts
 from demo.aircraft import running_records
+from demo.place import Place
 from demo.questions import (
     CSV_OPTIONS,
     FLIGHT,
@@ -62,13 +63,13 @@ def queries_of(provider: str) -> tuple[str, ...]:
 
 
 def start_all(
-    spark: SparkSession, workspace: Workspace, queries: Iterable[str]
+    spark: SparkSession, workspace: Workspace, place: Place, queries: Iterable[str]
 ) -> list[StreamingQuery]:
     """Start some queries; each reads all there is, batch by batch, and then ends."""
     started = []
     for query in queries:
         spark.conf.set(EMPTY_BATCHES, query not in ONLY_WITH_INPUT)
-        started.append(start(query, question(query, spark, workspace), workspace))
+        started.append(start(query, question(query, spark, workspace), workspace, place))
     return started
 
 
@@ -108,12 +109,12 @@ def day_files(spark: SparkSession, schema: str, files: int, folder: Path) -> Dat
     )
 
 
-def start(query: str, question: DataFrame, workspace: Workspace) -> StreamingQuery:
+def start(query: str, question: DataFrame, workspace: Workspace, place: Place) -> StreamingQuery:
     """Start one query."""
     return (
         folder_a_batch(query, question, workspace)
         .queryName(query)
-        .option("checkpointLocation", str(workspace.checkpoint(query)))
+        .option("checkpointLocation", place.checkpoint(query))
         .trigger(availableNow=True)
         .start()
     )

@@ -1,6 +1,7 @@
 """What one run of the demo has found out, collected for the summary."""
 
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -8,6 +9,10 @@ from dataclasses import dataclass, field
 from demo.batches import Batch
 from demo.compare import Verdict
 from demo.replay import Replayed
+from demo.requests import Counts
+
+# What requests are counted for.
+STREAMING, RESCALING, LOOKING = "stream", "rescale", "look inside"
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,10 @@ class Record:
     # Whether the checkpoints were described from Python.
     described: bool = False
     verdicts: list[Verdict] = field(default_factory=list)
+    # How long each request was held back.
+    delay_ms: float = 0
+    # Per activity; nothing if the checkpoints are on a local disk.
+    requests: defaultdict[str, Counts] = field(default_factory=lambda: defaultdict(Counter))
 
     @property
     def exact(self) -> bool:

@@ -12,9 +12,11 @@ from demo.compare import Verdict
 from demo.driver import Driver
 from demo.events import Event
 from demo.kill import kill_within_batch
+from demo.place import Place
 from demo.queries import FILES_PER_BATCH, queries_of
-from demo.record import Record, Rescaled
+from demo.record import LOOKING, STREAMING, Record, Rescaled
 from demo.replay import replay
+from demo.requests import taken, taken_when_done
 from demo.session import KEYFOLD
 from demo.stages import KILLED, STAGES, planned_batches
 from demo.ticker import Ticker
@@ -24,11 +26,12 @@ from demo.workspace import Workspace
 class Run:
     """One run: replay, stream, rescale, kill, stream on, rescale again, compare."""
 
-    def __init__(self, workspace: Workspace, provider: str, console: Console) -> None:
+    def __init__(self, workspace: Workspace, place: Place, provider: str, console: Console) -> None:
         """Do nothing yet; `record` fills up as the steps are taken."""
         self.record = Record(provider)
         self._queries = queries_of(provider)
         self._workspace = workspace
+        self._place = place
         self._console = console
         self._arguments = ["--provider", provider, "--out", str(workspace.root)]
 
@@ -36,7 +39,6 @@ class Run:
         """Write the input."""
         self._say("Replaying the flights and the weather of 2013 as one file a day")
         with self.record.timed("replay the input"):
-            self._workspace.clear()
             waiting = self._workspace.waiting
             self.record.replayed = replay(waiting / "flights", waiting / "weather")
 
@@ -46,7 +48,7 @@ class Run:
         with self.record.timed("stream until the kill"):
             self._stream(range(KILLED + 1), kill=True)
         for query in self._queries:
-            batch = batch_log.unfinished(self._workspace.checkpoint(query))
+            batch = batch_log.unfinished(self._place.folder(query))
             self.record.killed_in[query] = batch
         hit = self.record.killed_in.items()
         within = ", ".join(f"{query} {batch}" for query, batch in hit if batch is not None)
@@ -60,7 +62,7 @@ class Run:
             begin = KILLED if self.record.killed_in else 0
             self._stream(range(begin, len(STAGES)), kill=False)
         for query in self._queries:
-            checkpoint = self._workspace.checkpoint(query)
+            checkpoint = self._place.folder(query)
             self.record.finished[query] = batch_log.finished(checkpoint)
             self.record.state_file_bytes[query] = batch_log.bytes_of_state(checkpoint)
         if not self.record.killed_in:
@@ -86,10 +88,14 @@ class Run:
         half = sum(planned.values()) // 2
         ticker = Ticker(self._console, planned, self.record.batches)
         arguments = [*self._arguments, "--stages", *map(str, stages)]
+        arguments += ["--place", self._place.to_json()]
         with closing(Driver("demo.pipeline", arguments, self._workspace.driver_log)) as driver:
             for event in self._heard(driver):
                 if event["kind"] == "rescaled":
                     self._take_down(Rescaled(**event["rescaled"]))
+                    continue
+                if event["kind"] == "requests":
+                    self.record.requests[event["activity"]].update(event["counts"])
                     continue
                 batch = Batch.from_progress(event["progress"])
                 self.record.batches.append(batch)
@@ -97,8 +103,11 @@ class Run:
                     self.record.resumed.setdefault(batch.query, batch.number)
                 ticker.add(batch)
                 if kill and ticker.done() >= half:
-                    kill_within_batch(driver, map(self._workspace.checkpoint, self._queries))
-                    return
+                    kill_within_batch(driver, map(self._place.folder, self._queries))
+                    break
+        # The driver is gone, and what it has asked for at last is done here.
+        if self._place.counter:
+            self.record.requests[STREAMING] += taken_when_done(self._place.counter)
 
     def _heard(self, driver: Driver) -> Iterator[Event]:
         """Pass on what a driver tells, and print what it only wants to be seen."""
@@ -119,11 +128,15 @@ class Run:
         self._say("The state, read from its files with keyfold.open_checkpoint(path).describe()")
         texts = []
         for query in self._queries:
-            description = keyfold.open_checkpoint(self._workspace.checkpoint(query)).describe()
+            checkpoint = self._place.checkpoint(query)
+            options = self._place.storage_options
+            description = keyfold.open_checkpoint(checkpoint, storage_options=options).describe()
             self._console.print(description)
             texts.append(str(description))
         self._workspace.state.write_text("\n".join(texts), encoding="utf-8")
         self.record.described = True
+        if self._place.counter:
+            self.record.requests[LOOKING] += taken(self._place.counter)
 
     def _say(self, text: str) -> None:
         """Announce a step."""

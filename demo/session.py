@@ -1,5 +1,6 @@
 """Spark sessions of the demo, small enough for two cores."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -59,9 +60,12 @@ def batch_session(scratch: Path) -> SparkSession:
     return _builder(scratch).getOrCreate()
 
 
-def streaming_session(provider: str, scratch: Path) -> SparkSession:
-    """Start a session whose queries keep their state in the store named by `provider`."""
-    builder = _builder(scratch).config(map=SHORT_LIVED)
+def streaming_session(provider: str, scratch: Path, conf: Mapping[str, str]) -> SparkSession:
+    """Start a session whose queries keep their state in the store named by `provider`.
+
+    `conf` is what it needs to reach their checkpoints.
+    """
+    builder = _builder(scratch).config(map={**SHORT_LIVED, **conf})
     if provider == KEYFOLD:
         return keyfold.configure(builder).getOrCreate()
     return builder.config(PROVIDER_KEY, PROVIDERS[provider]).getOrCreate()

@@ -1,9 +1,11 @@
 """Writes the page that says what a run has shown."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from statistics import median
 
+from demo import request_tables
 from demo.batches import Batch, Spread
+from demo.markdown import table
 from demo.queries import QUERIES
 from demo.record import Record, Rescaled
 
@@ -46,6 +48,7 @@ def page(record: Record) -> str:
         *states(record),
         "",
         *(DESCRIBED if record.described else ()),
+        *request_tables.section(record),
         "## Time, in seconds",
         "",
         *table(["phase", "s"], [[name, f"{s:.1f}"] for name, s in record.seconds.items()]),
@@ -65,6 +68,7 @@ def story(record: Record) -> Iterator[str]:
     for query, question in QUESTIONS.items():
         batches = f"{record.finished[query]} batches" if query in record.finished else "left out"
         yield f"- `{query}`: {question}, {batches}."
+    yield from request_tables.story(record)
     if record.rescaled:
         yield "- Twice, the stopped queries got another number of partitions for their state:"
         yield from rescale_story(record.rescaled)
@@ -158,9 +162,3 @@ def size(count: int) -> str:
     """Write a number of bytes for people, in binary units."""
     kib = 1024
     return f"{count / kib**2:.1f} MiB" if count >= kib**2 else f"{count / kib:.1f} KiB"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Write a Markdown table."""
-    for cells in (head, ["---"] * len(head), *rows):
-        yield f"| {' | '.join(cells)} |"

@@ -46,9 +46,15 @@ class Workspace:
         """What Keyfold has read in the checkpoints."""
         return self.root / "state.txt"
 
-    def checkpoint(self, query: str) -> Path:
-        """Where a query keeps its offsets, commits and state."""
-        return self.root / "checkpoints" / query
+    @property
+    def checkpoints(self) -> Path:
+        """The queries' checkpoints, if they are on this disk and not on a server."""
+        return self.root / "checkpoints"
+
+    @property
+    def s3(self) -> Path:
+        """What the S3 server has stored, and its log."""
+        return self.root / "s3"
 
     def result(self, query: str) -> Path:
         """What a query has written."""
@@ -56,7 +62,7 @@ class Workspace:
 
     def clear(self) -> None:
         """Delete what an earlier run left, and only that: the folder may be the user's own."""
-        for folder in ("input", "local", "checkpoints", "results"):
+        for folder in ("input", "local", "checkpoints", "s3", "results"):
             shutil.rmtree(self.root / folder, ignore_errors=True)
         for file in (self.driver_log, self.state, self.summary):
             file.unlink(missing_ok=True)

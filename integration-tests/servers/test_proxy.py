@@ -193,11 +193,31 @@ def test_another_process_steers_it_by_http(proxy: Proxy, client: S3Client, key: 
     url = f"http://127.0.0.1:{proxy.port}{STEERING}"
     client.request("PUT", key, b"1")
     with urlopen(Request(url, b'{"delay_ms": 2, "slow_down": 1}')) as answer:
-        assert json.load(answer) == {"counted": {"PUT state": 1}, "happened": {}}
+        told = {"counted": {"PUT state": 1}, "happened": {}, "connections": 1}
+        assert json.load(answer) == told
     assert proxy.delay_ms == 2
     assert client.request("GET", key)[0] == 503
     with urlopen(url) as answer:
-        assert json.load(answer) == {"counted": {"GET state": 1}, "happened": {"slow_down": 1}}
+        told = json.load(answer)
+    assert (told["counted"], told["happened"]) == ({"GET state": 1}, {"slow_down": 1})
+
+
+def test_a_request_whose_client_is_gone_holds_its_connection_until_it_is_done(
+    proxy: Proxy, key: str, file: Path
+) -> None:
+    def connections() -> int:
+        with urlopen(f"http://127.0.0.1:{proxy.port}{STEERING}") as answer:
+            return int(json.load(answer)["connections"])
+
+    proxy.delay_ms = 300
+    with closing(S3Client(proxy.port, timeout_s=0.1)) as client, pytest.raises(TimeoutError):
+        client.request("PUT", key, b"1")
+    assert connections() >= 1
+    assert not file.exists()
+    deadline = monotonic() + 10
+    while connections() and monotonic() < deadline:
+        sleep(0.01)
+    assert file.read_bytes() == b"1"
 
 
 def test_a_server_that_is_gone_is_a_connection_that_ends(server: S3Server) -> None:

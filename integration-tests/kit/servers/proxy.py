@@ -37,6 +37,7 @@ class Proxy:
         self._draw = Draw(seed)
         self._counted: Counter[tuple[str, str]] = Counter()
         self._happened: Counter[str] = Counter()
+        self._connections = 0
         listener = socket.create_server(("127.0.0.1", port), backlog=128)
         self.port = int(listener.getsockname()[1])
         self._loop = asyncio.new_event_loop()
@@ -73,9 +74,13 @@ class Proxy:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
-        # asyncio would report it as an error that `close` ends connections.
-        with suppress(asyncio.CancelledError):
-            await Connection(reader, writer, self._server, self._judge, self._steer).serve()
+        self._connections += 1
+        try:
+            # asyncio would report it as an error that `close` ends connections.
+            with suppress(asyncio.CancelledError):
+                await Connection(reader, writer, self._server, self._judge, self._steer).serve()
+        finally:
+            self._connections -= 1
 
     def _judge(self, request: S3Request) -> Verdict:
         place = self._place(request.key)
@@ -87,7 +92,11 @@ class Proxy:
         return Verdict(self.delay_ms / 1000, fault, faults.hang_s)
 
     def _steer(self, said: bytes) -> bytes:
-        """For other processes: takes `delay_ms` and faults by name, tells and forgets counts."""
+        """For other processes: takes `delay_ms` and faults by name, tells and forgets counts.
+
+        And tells how many connections there are but the asker's: without any, all that was asked
+        of the server before is done.
+        """
         wanted = json.loads(said or b"{}")
         self.delay_ms = wanted.pop("delay_ms", self.delay_ms)
         if wanted:
@@ -95,6 +104,7 @@ class Proxy:
         told = {
             "counted": {" ".join(it): count for it, count in self._counted.items()},
             "happened": dict(self._happened),
+            "connections": self._connections - 1,
         }
         self._counted.clear()
         self._happened.clear()
