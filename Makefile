@@ -189,7 +189,7 @@ docs: $(VENV)/ready ## pages of settings and errors from their registries, and t
 lint: $(VENV)/ready ## ruff and strict mypy
 	$(BIN)/ruff format --check python integration-tests demo bench build examples
 	$(BIN)/ruff check python integration-tests demo bench build examples
-	MYPYPATH=integration-tests $(BIN)/mypy --strict python/src demo bench build
+	$(BIN)/mypy --strict python/src demo bench build
 
 fmt: $(VENV)/ready ## format Scala and Python
 	build/sbt scalafmtAll conformance/scalafmtAll bench/scalafmtAll servers/scalafmtAll scalafmtSbt
