@@ -30,8 +30,7 @@ val s3Client = Seq(
     ("software.amazon.awssdk" % module % "2.35.4" % Test).excludeAll(
       ExclusionRule("io.netty"),
       ExclusionRule("org.slf4j"),
-      ExclusionRule("com.fasterxml.jackson.core"),
-      ExclusionRule("software.amazon.awssdk", "netty-nio-client")
+      ExclusionRule("com.fasterxml.jackson.core")
     )
   }
 

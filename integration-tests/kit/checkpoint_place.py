@@ -51,8 +51,7 @@ class CheckpointPlace:
 def checkpoint_place(kind: str, folder: Path) -> Iterator[CheckpointPlace]:
     """A place for one checkpoint, whose files are below `folder`. Its server ends with it."""
     if kind == LOCAL:
-        checkpoint = folder / NAME
-        yield CheckpointPlace(str(checkpoint), lambda: str(checkpoint), checkpoint)
+        yield on_disk(folder)
     elif kind == HDFS:
         with closing(Hdfs(folder / "hdfs")) as hdfs:
             yield on_hdfs(hdfs, folder)
@@ -61,24 +60,30 @@ def checkpoint_place(kind: str, folder: Path) -> Iterator[CheckpointPlace]:
             yield on_s3(server, server.port)
 
 
-def on_s3(server: S3Server, port: int) -> CheckpointPlace:
+def on_disk(folder: Path, name: str = NAME) -> CheckpointPlace:
+    """A checkpoint on the local disk."""
+    checkpoint = folder / name
+    return CheckpointPlace(str(checkpoint), lambda: str(checkpoint), checkpoint)
+
+
+def on_s3(server: S3Server, port: int, name: str = NAME) -> CheckpointPlace:
     """A checkpoint on a server that is reached at `port`, its own or that of a proxy."""
     return CheckpointPlace(
-        s3.spark_url(NAME),
+        s3.spark_url(name),
         # Past the proxy: what it is asked is to be Spark's alone.
-        lambda: s3.keyfold_uri(NAME, server.port),
-        server.bucket / NAME,
+        lambda: s3.keyfold_uri(name, server.port),
+        server.bucket / name,
         s3.spark_conf(port),
     )
 
 
-def on_hdfs(hdfs: Hdfs, folder: Path) -> CheckpointPlace:
+def on_hdfs(hdfs: Hdfs, folder: Path, name: str = NAME) -> CheckpointPlace:
     """A checkpoint on HDFS; copies of it are made below `folder`."""
     numbers = count()
 
     def copy() -> str:
-        to = folder / f"copy-{next(numbers)}"
-        hdfs.copy(f"/{NAME}", to)
+        to = folder / f"copy-{name}-{next(numbers)}"
+        hdfs.copy(f"/{name}", to)
         return str(to)
 
-    return CheckpointPlace(f"{hdfs.url}/{NAME}", copy, HdfsFolder(hdfs, f"/{NAME}"))
+    return CheckpointPlace(f"{hdfs.url}/{name}", copy, HdfsFolder(hdfs, f"/{name}"))

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 import keyfold
 from keyfold.settings import JAR_NAME
 from kit.program import JVM_OPTIONS
+from kit.servers.needed import S3A
 
 JAR = Path(keyfold.__file__).parent / "jars" / JAR_NAME
 NEEDS_JAR = [
@@ -23,10 +24,14 @@ NEEDS_JAR = [
     pytest.mark.filterwarnings("ignore"),
 ]
 
+# A process has one JVM, whichever test comes first: it has S3A's jars for those that need them.
+_S3A_JARS = S3A.read_text(encoding="utf-8").strip() if S3A.is_file() else ""
+_OPTIONS = ["--driver-java-options", JVM_OPTIONS, "--driver-class-path", _S3A_JARS]
+
 # Of a process that starts a Spark.
 ENVIRONMENT = {
     "PYSPARK_PYTHON": sys.executable,
-    "PYSPARK_SUBMIT_ARGS": shlex.join(["--driver-java-options", JVM_OPTIONS, "pyspark-shell"]),
+    "PYSPARK_SUBMIT_ARGS": shlex.join([*_OPTIONS, "pyspark-shell"]),
 }
 
 

@@ -5,7 +5,7 @@ import java.io.FileNotFoundException
 import io.keyfold.errors.{CorruptFile, MissingFile, RescaleRefused, StoreError}
 import io.keyfold.format.{Ancestor, FileKind, FileReader, FileReference, Fingerprint, Footer}
 import io.keyfold.group.Selection
-import io.keyfold.io.BlobStore
+import io.keyfold.io.{BlobStore, ListedFile}
 import io.keyfold.model.{PartitionRule, StoreLocation, VersionId}
 import io.keyfold.store.file.VersionChain
 import org.slf4j.LoggerFactory
@@ -26,7 +26,7 @@ private[rescale] final class OldPartition(
 ) {
   import OldPartition.log
 
-  private val lengths = blobs.lengths(location.folder)
+  private val listed = blobs.files(location.folder)
   private val head: Ancestor = VersionChain.HeadKinds
     .find(has(version, _))
     .map(Ancestor(version, _))
@@ -46,7 +46,7 @@ private[rescale] final class OldPartition(
 
   /** Paths of the references that a chain of this version may need: of its versions, or below it.
     */
-  def references(of: OldPartition.Chain): Seq[String] = lengths.keys.toSeq.sorted
+  def references(of: OldPartition.Chain): Seq[String] = listed.keys.toSeq.sorted
     .filter(FileKind.parse(_).exists { case (found, kind) =>
       kind == FileKind.Reference && found.version >= of.oldest && found.version <= version.version
     })
@@ -118,7 +118,7 @@ private[rescale] final class OldPartition(
     else OldPartition.Chain(None, references.files.toList ++ newer)
   }
 
-  private def has(version: VersionId, kind: FileKind) = lengths.contains(kind.nameOf(version))
+  private def has(version: VersionId, kind: FileKind) = listed.contains(kind.nameOf(version))
 
   private def path(version: VersionId, kind: FileKind) =
     s"${location.folder}/${kind.nameOf(version)}"
@@ -127,7 +127,7 @@ private[rescale] final class OldPartition(
     path(version, kind),
     kind,
     version,
-    lengths.getOrElse(kind.nameOf(version), throw missing(version, kind)),
+    listed.getOrElse(kind.nameOf(version), throw missing(version, kind)).length,
     Selection.All
   )
 
@@ -137,8 +137,14 @@ private[rescale] final class OldPartition(
     finally file.close()
   }
 
-  private def open(version: VersionId, kind: FileKind) =
-    FileReader.open(blobs, path(version, kind), version, kind)
+  /** As it was listed, which saves a question; a listing may lag (G6). */
+  private def open(version: VersionId, kind: FileKind) = {
+    def open(listed: Option[ListedFile]) =
+      FileReader.open(blobs, path(version, kind), version, kind, listed = listed)
+    val known = listed.get(kind.nameOf(version))
+    try open(known)
+    catch { case _: FileNotFoundException | _: CorruptFile if known.nonEmpty => open(None) }
+  }
 
   private def missing(version: VersionId, kind: FileKind) = new MissingFile(
     blobs.describe(path(version, kind)),

@@ -26,8 +26,8 @@ private[spark] final class CheckpointTools(session: SparkSession, checkpoint: St
 
 private[spark] object CheckpointTools {
 
-  /** Concurrent file operations, which mostly wait. */
-  private val Threads = 8
+  /** Concurrent file operations, which mostly wait: on S3 for 25 ms or more each. */
+  private val Threads = 32
 
   /** Prints progress to the standard error stream. */
   def progress(line: String): Unit = System.err.println(s"keyfold: $line")

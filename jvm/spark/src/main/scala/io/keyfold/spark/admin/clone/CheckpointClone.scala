@@ -68,8 +68,7 @@ final class CheckpointClone(
       throw refused("KEYFOLD_CLONE_PROVIDER", s"its state was written by $provider")
     }
     val state = stateOf(chosen)
-    val other = from.walk("state").filter(_.path.split('/').exists(_.startsWith("_"))) ++
-      from.walk("sources") ++ plansOf(state)
+    val other = descriptions ++ from.walk("sources") ++ plansOf(state)
     ClonePlan(logs.location, target.location, chosen, state, other.filterNot(isOperator))
   }
 
@@ -99,15 +98,22 @@ final class CheckpointClone(
       (store, place) <- operator.stores.zipWithIndex
       path <- files.of(operator.id, store, logs.ids(chosen, operator, place))
     } yield path
-    val lengths = paths
-      .map(path => path.take(path.lastIndexOf('/')))
-      .distinct
-      .map(folder => folder -> blobs.lengths(folder))
-      .toMap
+    val folders = paths.map(path => path.take(path.lastIndexOf('/'))).distinct
+    val lengths = folders.zip(parallel(folders.indices)(i => blobs.lengths(folders(i)))).toMap
     paths.map { path =>
       val (folder, name) = path.splitAt(path.lastIndexOf('/'))
       FileSize(s"state/$path", lengths(folder).getOrElse(name.drop(1), throw gone(path)))
     }
+  }
+
+  /** What Spark has written about the state. */
+  private def descriptions: Seq[FileSize] = {
+    val folders = for {
+      operator <- from.folders("state")
+      folder <- from.folders(s"state/$operator")
+    } yield s"state/$operator/$folder"
+    parallel(folders.indices)(i => from.walk(folders(i))).flatten
+      .filter(_.path.split('/').exists(_.startsWith("_")))
   }
 
   /** Plans of the rescales whose references are copied, which protect referenced files from

@@ -72,7 +72,7 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
       files.delete(s"offsets/${plan.batch}")
     }
     progress(s"deleting ${plan.files.size} files of Keyfold's")
-    plan.files.foreach(file => files.delete(file.path))
+    tools.parallel(plan.files.indices)(i => files.delete(plan.files(i).path))
     plan
   }
 

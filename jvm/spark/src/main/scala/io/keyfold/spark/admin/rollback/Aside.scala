@@ -32,6 +32,12 @@ private final class Aside(checkpoint: String, val name: String, conf: Configurat
     canTake(path) && Arrays.equals(content(base), content(new Path(root, path)))
   }
 
+  /** Whether the checkpoint has the same file as the folder: on an object store a move is a copy
+    * and a deletion, and may have been interrupted between them.
+    */
+  def isBoth(path: String): Boolean = canTake(path) &&
+    Arrays.equals(content(new Path(folder, path)), content(new Path(root, path)))
+
   private def content(file: Path) = {
     val in = fileSystem.open(file)
     try in.readAllBytes()

@@ -42,12 +42,15 @@ private[admin] final class Rollback(
       new Aside(logs.location, s"rollback-$batch-${UUID.randomUUID}", logs.hadoopConf)
     val ofLogs =
       for (taken <- last until batch by -1; log <- Seq("commits", "offsets")) yield s"$log/$taken"
-    val newer = ofLogs ++ stateFiles(batch) ++ plans(batch)
-    if (dryRun) RolledBack(logs.location, batch, last, None, newer.count(aside.canTake))
-    else {
+    val (ofState, ofRescales) = (stateFiles(batch), plans(batch))
+    if (dryRun) {
+      val newer = ofLogs ++ ofState ++ ofRescales
+      RolledBack(logs.location, batch, last, None, countOf(newer)(aside.canTake))
+    } else {
       progress(s"rolling back batches $last to ${batch + 1}")
       aside.buildOn(s"offsets/$batch")
-      val taken = newer.count(aside.take)
+      val taken =
+        ofLogs.count(aside.take) + countOf(ofState)(aside.take) + ofRescales.count(aside.take)
       progress(s"set $taken files aside in keyfold/${aside.name}")
       RolledBack(logs.location, batch, last, Some(aside.name), taken)
     }
@@ -67,7 +70,10 @@ private[admin] final class Rollback(
       case Name(batch) if aside.exists => batch.toLong
       case _ => throw refused(s"there is no folder keyfold/$name of a rollback")
     }
-    val files = aside.files
+    val all = aside.files
+    val files = all.zip(parallel(all.indices)(i => aside.isBoth(all(i)))).collect {
+      case (path, false) => path
+    }
     val (ofLogs, others) = files.partition(_.matches("(commits|offsets)/\\d+"))
     val byBatch = ofLogs.groupBy(path => path.drop(path.indexOf('/') + 1).toLong)
     val next = byBatch.keys.minOption.getOrElse(batch + 1)
@@ -88,13 +94,18 @@ private[admin] final class Rollback(
     }
     progress(s"putting ${files.length} files back")
     val (plans, state) = others.partition(_.startsWith("keyfold/"))
-    (plans ++ state).foreach(aside.giveBack)
+    plans.foreach(aside.giveBack)
+    parallel(state.indices)(i => aside.giveBack(state(i)))
     for (taken <- byBatch.keys.toSeq.sorted; path <- byBatch(taken).sorted.reverse) {
       aside.giveBack(path)
     }
     val last = byBatch.keys.maxOption.getOrElse(batch)
     RolledBack(logs.location, last, batch, Some(name), files.length)
   }
+
+  /** To how many paths it applies, asked at the same time. */
+  private def countOf(paths: Seq[String])(f: String => Boolean) =
+    parallel(paths.indices)(i => f(paths(i))).count(identity)
 
   private def requireStopped(): Unit =
     if (logs.isRunningHere) throw refused("the query runs in this Spark application; stop it first")

@@ -84,9 +84,7 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
   }
 
   private def write(path: String)(body: java.io.OutputStream => Unit): Unit = {
-    val file = resolve(path)
-    manager.mkdirs(file.getParent)
-    val out = manager.createAtomic(file, overwriteIfPossible = false)
+    val out = create(resolve(path))
     try {
       body(out)
       out.close()
@@ -96,6 +94,15 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
         throw e
     }
   }
+
+  /** Its folder is asked for only where a file system says that there is none. */
+  private def create(file: Path) =
+    try manager.createAtomic(file, overwriteIfPossible = false)
+    catch {
+      case _: FileNotFoundException =>
+        manager.mkdirs(file.getParent)
+        manager.createAtomic(file, overwriteIfPossible = false)
+    }
 
   private def size(folder: String, file: FileStatus) = FileSize(
     s"$folder/${file.getPath.getName}".stripPrefix("/"),
