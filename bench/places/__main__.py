@@ -22,8 +22,8 @@ from bench.places.place import Place, place_of
 from bench.places.query import Job
 from kit.places import INTEGRATION_TESTS, ROOT
 
-MEASURED = 10
-WARM_UP = 5
+MEASURED = 8
+WARM_UP = 4
 PAGE = ROOT / "docs" / "benchmarks-checkpoints.md"
 console = Console(stderr=True)
 

@@ -61,3 +61,17 @@ def test_a_file_that_unchanged_versions_need_is_missed() -> None:
         checkpoint = keyfold.open_checkpoint(writer.fake.root)
         assert {it.kind.value for it in checkpoint.fsck().findings} == {"missing"}
         assert writer.path(1).name in str(checkpoint.describe().problems[0])
+
+
+def test_a_commit_log_that_goes_back_is_found() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        writer = StateWriter(FakeCheckpoint(Path(folder) / "cp"), partitions=1, sparse=True)
+        for changes in ({1: 1}, {2: 2}, {3: 3}):
+            writer.batch(changes)
+        for earlier in (1, 2):
+            writer.fake.commit(2, {0: [[f"={earlier}_id-{earlier}-0"]]})
+            found = keyfold.open_checkpoint(writer.fake.root).fsck(deep=True).findings
+            # Version 2 was the last one before it, so to say that it still holds is no lie.
+            expected = [] if earlier == 2 else [("lineage", "2")]
+            lies = [it for it in found if it.kind.value == "lineage"]
+            assert [(it.kind.value, Path(it.path).name) for it in lies] == expected

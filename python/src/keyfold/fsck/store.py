@@ -95,7 +95,7 @@ class StoreCheck:
                     Kind.UNREFERENCED,
                     f"{self.place.folder}/{name}",
                     "no retained batch needs it: an attempt at a batch has left it. Retention "
-                    "deletes it once it is older than the retained batches.",
+                    "deletes it once the retained batches need only newer files.",
                 )
         key_groups = next((it.identity.key_groups for it in reversed(heads.values())), None)
         self._listed.fetch((it.path, it.reference.length) for it in needed if it.reference)
@@ -165,8 +165,20 @@ class StoreCheck:
                 continue
             for before in self._batches[:place]:
                 known = self._written(before)
+                if known == written:
+                    continue
+                if written.number <= before.version:
+                    found.add(batch.version)
+                    self._find(
+                        Kind.LINEAGE,
+                        f"commits/{batch.number}",
+                        f"partition {self.place.partition} goes back to version {written.number} "
+                        f"with id {written.id!r}, but batch {before.number} before it has version "
+                        f"{known.number} with id {known.id!r}. Restore the file from a copy.",
+                    )
+                    break
                 link = _at(head, before.version)
-                if known != written and link is not None and link != known:
+                if link is not None and link != known:
                     found.add(batch.version)
                     self._find(
                         Kind.LINEAGE,

@@ -44,5 +44,5 @@ object VersionId {
   /** What ids begin with that lead to another version. */
   private[model] val Same = "="
 
-  private val Name = """([1-9][0-9]{0,18})_(.+)""".r
+  private val Name = """(?s)([1-9][0-9]{0,18})_(.+)""".r
 }

@@ -3,6 +3,7 @@ package io.keyfold.rescale
 import scala.collection.mutable
 
 import io.keyfold.format.RescalePlan
+import io.keyfold.store.StoreFixture
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What a rescale left is deleted by one thread, which other stores wait for: in shares. */
@@ -43,4 +44,47 @@ class SettlingSuite extends AnyFunSuite {
       assert(old.isEmpty)
       it.check()
     }
+
+  /** 2 partitions become 4, and maintenance finds a snapshot due at the version of the rescale. */
+  private def rescaledWithSnapshots() = {
+    val each = StoreFixture.settings.copy(versionsToRetain = 2, deltasPerSnapshot = 1)
+    val it = new RescaledOperator(2, 12, ids = true, settings = each)
+    for (k <- 1 to 8) it.batch(Seq(Put("default", s"k$k", "v")))
+    it.rescale(4)
+    it.read()
+    it.maintain()
+    it
+  }
+
+  test("partitions that never change again give up their references for snapshots") {
+    val it = rescaledWithSnapshots()
+    for (_ <- 1 to 10) {
+      it.batch(Nil)
+      it.read()
+      it.maintain()
+    }
+    assert(plans(it).isEmpty)
+    assert(it.blobs.paths.forall(_.matches("0/[0-3]/9_.*\\.snapshot")), it.blobs.paths)
+    it.check()
+  }
+
+  test("one partition that never changes again does not keep the old files of the others") {
+    val it = rescaledWithSnapshots()
+    val keys = (1 to 100).map(n => s"b$n").filter(key => Math.floorMod(hash(key), 4) != 3)
+    for (key <- keys.take(20)) {
+      it.batch(Seq(Put("default", key, "v")))
+      it.read()
+      it.maintain()
+    }
+    assert(plans(it).isEmpty)
+    assert(it.blobs.paths.filter(_.startsWith("0/3/")).forall(_.endsWith(".snapshot")))
+    it.check()
+  }
+
+  test("the change feed begins above a rescale, also where nothing has changed since") {
+    val it = rescaledWithSnapshots()
+    val rescaled = it.version
+    for (_ <- 1 to 3) it.batch(Nil)
+    for (p <- 0 until 4) assert(it.changes(p, rescaled + 2, rescaled + 3) == 0)
+  }
 }

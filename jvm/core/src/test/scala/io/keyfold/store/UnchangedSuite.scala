@@ -1,6 +1,6 @@
 package io.keyfold.store
 
-import io.keyfold.errors.Invalid
+import io.keyfold.errors.{Invalid, MissingFile}
 import io.keyfold.format.{FileKind, FileReader}
 import io.keyfold.model.VersionId
 import org.scalatest.funsuite.AnyFunSuite
@@ -148,8 +148,8 @@ class UnchangedSuite extends AnyFunSuite {
       store.read(last).release()
       maintain()
     }
-    // Five versions are retained: all of them are version 4.
-    assert(it.names == Seq("3_a3.delta", "3_a3.snapshot", "4_a4.delta"))
+    // Five versions are retained: all of them are version 4, which got a snapshot meanwhile.
+    assert(it.names == Seq("4_a4.delta", "4_a4.snapshot"))
     assert(it.loaded(last) == expectedRows(4))
     for (retained <- 19 to 24) assert(it.loaded(VersionId(retained, "=4_a4")) == expectedRows(4))
   }
@@ -169,6 +169,29 @@ class UnchangedSuite extends AnyFunSuite {
     // Each third version, as snapshots are due.
     assert(it.snapshots.map(_.version) == Seq(6, 9))
     assert(it.names.length == 2)
+  }
+
+  test("a store that seldom changes gets a snapshot before Spark takes it for slow") {
+    val it = new Attempts
+    val store = it.open()
+    var last = it.attempt(store, VersionId.Empty)(put(_, "k", "1"))
+    for (_ <- 1 to 40) {
+      last = it.attempt(store, last)()
+      store.read(last).release()
+      store.snapshotIfDue()
+    }
+    // Due each third delta, or once twelve versions have passed.
+    assert(it.names == Seq("1_a1.delta", "1_a1.snapshot"))
+    assert(it.snapshots.map(_.version) == (12 to 39 by 3))
+  }
+
+  test("an unchanged version asked for without its id is missing, and the error says why") {
+    val it = new Attempts
+    val store = it.open()
+    val last = it.unchanged(store, it.attempt(store, VersionId.Empty)(put(_, "k", "1")), 3)
+    val e = intercept[MissingFile](it.open().read(VersionId(last.version)))
+    assert(e.getMessage.contains("Files of version 1 exist with ids (a1)"))
+    assert(e.getMessage.contains("checkpointFormatVersion=2"))
   }
 
   test("the change feed passes over versions that nothing changed, and begins at any") {

@@ -267,15 +267,19 @@ private[store] final class StoreFiles(
     }
   }
 
-  /** Explains that files of the version exist under ids, though it was asked for without one. */
+  /** Explains that files of the version, or of one that it may have the rows of, exist under ids,
+    * though it was asked for without one.
+    */
   private def attemptsOf(version: VersionId): String = {
-    val ids = list().collect {
-      case (found, _) if found.version == version.version && found.id != version.id => found.id
+    val (others, own) =
+      list().map(_._1).filter(_.version <= version.version).partition(_.id.nonEmpty)
+    val newest = others.map(_.version).maxOption.filter(it => own.forall(_.version <= it))
+    if (version.id.nonEmpty || newest.isEmpty) ""
+    else {
+      val ids = others.filter(newest contains _.version).map(_.id).distinct.sorted.mkString(", ")
+      s" Files of version ${newest.get} exist with ids ($ids): the query has run with " +
+        "spark.sql.streaming.stateStore.checkpointFormatVersion=2, which must stay set."
     }
-    if (ids.isEmpty || version.id.nonEmpty) ""
-    else
-      s" Files of this version exist with ids (${ids.distinct.sorted.mkString(", ")}): the query " +
-        "has run with spark.sql.streaming.stateStore.checkpointFormatVersion=2, which must stay set."
   }
 
   /** RocksDB's file names differ from ours; HDFSBacked's deltas fail the check of the magic bytes.

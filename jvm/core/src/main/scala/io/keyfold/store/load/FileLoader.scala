@@ -128,7 +128,10 @@ private[store] final class FileLoader(
   def versions(from: Long, end: VersionId): List[VersionId] = {
     requireBetween(from, end)
     val head = readHead(end.written)._1
-    if (head.head.kind == FileKind.Reference) throw noDeltas(from, end, end)
+    val here = head.head
+    if (here.kind == FileKind.Reference && from <= here.version.version) {
+      throw noDeltas(from, end, here.version)
+    }
     between(from, head)
   }
 

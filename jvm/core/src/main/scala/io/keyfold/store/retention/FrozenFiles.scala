@@ -100,8 +100,8 @@ private[store] final class FrozenFiles(
     case None                              => 0
     case Some(other) if !isOf(plan, other) =>
       run(s"void ${plan.name}", steps.ofVoid(plan), most)
-    case _ if base.forall(_.version <= plan.version) => 0
-    case _                                           => run(plan.name, settling(plan, older), most)
+    case _ if base.forall(_.version < plan.version) => 0
+    case _                                          => run(plan.name, settling(plan, older), most)
   }
 
   private def settling(plan: RescalePlan, older: Seq[PlanName]): Iterator[Step] = {

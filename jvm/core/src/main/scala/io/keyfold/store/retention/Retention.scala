@@ -106,7 +106,10 @@ private[store] final class Retention(
   private def between(floor: Long, base: VersionId): Seq[StaleVersion] =
     files
       .list()
-      .filter { case (version, _) => version.version >= floor && version.version < base.version }
+      .filter { case (version, kind) =>
+        version.version >= floor &&
+        (version.version < base.version || (version == base && kind == FileKind.Reference))
+      }
       .groupBy { case (version, _) => version.version }
       .toSeq
       .sortBy { case (version, _) => version }
