@@ -23,7 +23,6 @@ from bench.places.query import Job
 from kit.places import INTEGRATION_TESTS, ROOT
 
 MEASURED = 8
-WARM_UP = 4
 PAGE = ROOT / "docs" / "benchmarks-checkpoints.md"
 console = Console(stderr=True)
 
@@ -39,7 +38,7 @@ class Figures:
 
 def measured(cell: Cell, provider: str, place: Place, scratch: Path) -> Figures:
     """Run the query until its state has all keys, then the batches that count."""
-    first = -(-cell.keys // cell.rows) + WARM_UP
+    first = -(-cell.keys // cell.rows) + cell.warm_up
     job = Job(
         {**settings(cell, scratch), **place.settings, **cell.providers[provider]},
         place.url("".join(it for it in f"{cell.name}-{provider}" if it.isalnum())),

@@ -41,7 +41,10 @@ LOCAL: Final = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A query by each of `providers`, `rows` a batch, `keys` in all; `cores` tasks at once."""
+    """A query by each of `providers`, `rows` a batch, `keys` in all; `cores` tasks at once.
+
+    `warm_up` batches with all keys come before those that count: short ones need more of them.
+    """
 
     name: str
     place: str
@@ -50,6 +53,7 @@ class Cell:
     keys: int
     cores: int = 2
     delay_ms: float = 0
+    warm_up: int = 4
     providers: dict[str, dict[str, str]] = field(default_factory=lambda: PROVIDERS)
 
     @property
@@ -63,10 +67,10 @@ class Cell:
 
 
 CELLS: Final = (
-    Cell("local-4", "local disk", 4, 200_000, 20_000, providers=LOCAL),
+    Cell("local-4", "local disk", 4, 200_000, 20_000, warm_up=15, providers=LOCAL),
     Cell("local-200", "local disk", 200, 20_000, 200_000, providers=LOCAL),
-    Cell("s3-4", "S3", 4, 2_000, 2_000, cores=4, delay_ms=25),
+    Cell("s3-4", "S3", 4, 2_000, 2_000, cores=4, delay_ms=25, warm_up=20),
     Cell("s3-200-trickle", "S3", 200, 10, 20, cores=16, delay_ms=25),
-    Cell("hdfs-4", "HDFS", 4, 20_000, 200_000),
+    Cell("hdfs-4", "HDFS", 4, 20_000, 200_000, warm_up=15),
     Cell("hdfs-100", "HDFS", 100, 20_000, 200_000),
 )
