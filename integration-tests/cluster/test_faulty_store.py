@@ -17,7 +17,7 @@ from kit.servers.s3 import S3Server
 from kit.servers.s3_request import place_of
 from kit.submit import Spark
 
-RUNS = int(os.environ.get("KEYFOLD_FAULTY_RUNS", "10"))
+RUNS = int(os.environ.get("KEYFOLD_FAULTY_RUNS", "5"))
 FIRST_SEED = int(os.environ.get("KEYFOLD_SEED", "1"))
 FILES = 6
 PARTITIONS = 2
