@@ -2,15 +2,12 @@
 
 import argparse
 import platform
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from functools import partial
 from importlib.metadata import version
-from os import cpu_count
 from pathlib import Path
 from statistics import median
 
@@ -20,6 +17,7 @@ from pyspark.sql import functions as sf
 from rich.console import Console
 
 import keyfold
+from bench.revision import revision
 from bench.states import LARGE, PROVIDERS, WIDE, Kept, run, session
 from keyfold.settings import PROVIDER_CLASS
 
@@ -138,17 +136,8 @@ def described(checkpoint: Path) -> str:
     )
 
 
-def git(*arguments: str) -> str:
-    """What git says."""
-    said = subprocess.run(["git", *arguments], check=True, capture_output=True, text=True)  # noqa: S603, S607
-    return said.stdout.strip()
-
-
 def page(rows: list[str], description: str) -> str:
     """Write the text of the page."""
-    changed = git("status", "--porcelain", "--", "jvm/core", "jvm/spark", "python/src", "bench")
-    commit = git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
-    today = datetime.now(tz=timezone.utc).date()
     heads = [f"{provider} by Spark, ms | Keyfold's reader faster" for provider in PROVIDERS]
     return "\n".join(
         [
@@ -156,7 +145,7 @@ def page(rows: list[str], description: str) -> str:
             "",
             "Written by `make bench`, do not edit. Made by [bench](../bench).",
             "",
-            f"Keyfold at commit {commit}, {today}, on {cpu_count()} cores.",
+            revision(),
             f"Spark {pyspark.__version__}, Python {platform.python_version()},",
             f"pyarrow {version('pyarrow')}.",
             "",

@@ -8,8 +8,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from datetime import datetime, timezone
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,6 +19,7 @@ from rich.console import Console
 from bench.places.cells import CELLS, OURS, STATELESS, Cell
 from bench.places.place import Place, place_of
 from bench.places.query import Job
+from bench.revision import revision
 from kit.places import INTEGRATION_TESTS, ROOT
 
 MEASURED = 8
@@ -29,30 +29,39 @@ console = Console(stderr=True)
 
 @dataclass(frozen=True)
 class Figures:
-    """Of one provider in one cell: medians in ms, requests a batch."""
+    """Of one provider in one cell: medians in ms, requests a batch.
+
+    `load_ms` is the mean over partitions of what they took to load their state; None if not told.
+    """
 
     batch_ms: float
     phases_ms: dict[str, float]
     requests: dict[str, float]
+    load_ms: float | None
 
 
 def measured(cell: Cell, provider: str, place: Place, scratch: Path) -> Figures:
     """Run the query until its state has all keys, then the batches that count."""
-    first = -(-cell.keys // cell.rows) + cell.warm_up
+    begun = -(-cell.keys // cell.rows) + cell.warm_up
     job = Job(
         {**settings(cell, scratch), **place.settings, **cell.providers[provider]},
         place.url("".join(it for it in f"{cell.name}-{provider}" if it.isalnum())),
         cell.rows,
         0 if provider == STATELESS else cell.keys,
-        first,
-        first + MEASURED,
+        begun,
+        begun + MEASURED,
     )
+    if cell.is_restart:
+        run(replace(job, first=0, last=begun), place, scratch / "query.log")
+        job = replace(job, done=begun, last=begun + 1)
     said, requests = run(job, place, scratch / "query.log")
     batches = said["batches"]
+    load = said["metrics"].get("keyfoldLoadMs")
     found = Figures(
         median(it["triggerExecution"] for it in batches),
         {phase: median(it[phase] for it in batches) for phase in batches[0]},
-        {kind: count / MEASURED for kind, count in requests.items()},
+        {kind: count / len(batches) for kind, count in requests.items()},
+        load / cell.partitions if cell.is_restart and load is not None else None,
     )
     console.print(f"  {provider}: {found}", soft_wrap=True)
     return found
@@ -75,27 +84,31 @@ def settings(cell: Cell, scratch: Path) -> dict[str, str]:
 
 
 def run(job: Job, place: Place, log: Path) -> tuple[dict[str, Any], Counter[str]]:
-    """What the query says, and the requests of its measured batches."""
-    process = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "bench.places.query", json.dumps(asdict(job))],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(INTEGRATION_TESTS)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=log.open("w"),
-        text=True,
-    )
-    marks: list[Counter[str]] = []
+    """What the query says, and the requests of its measured batches; of all that a restart asks."""
+    marks = [place.requests()]
     last = ""
-    for line in process.stdout or ():
-        last = line
-        if line.startswith("batch ") and process.stdin:
-            marks.append(place.requests())
-            process.stdin.write("\n")
-            process.stdin.flush()
-    if process.wait() != 0:
+    with (
+        log.open("w") as errors,
+        subprocess.Popen(  # noqa: S603
+            [sys.executable, "-m", "bench.places.query", json.dumps(asdict(job))],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(INTEGRATION_TESTS)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as process,
+    ):
+        for line in process.stdout or ():
+            last = line
+            if line.startswith("batch ") and process.stdin:
+                marks.append(place.requests())
+                process.stdin.write("\n")
+                process.stdin.flush()
+    if process.returncode != 0:
         raise SystemExit(f"The query has failed:\n{log.read_text()[-4000:]}")
-    return json.loads(last), marks[1] - marks[0]
+    before, begin, end = marks
+    return json.loads(last), end - (before if job.done else begin)
 
 
 def tables(words: str, providers: str) -> Iterator[str]:
@@ -127,19 +140,14 @@ def table(cell: Cell, found: dict[str, Figures]) -> str:
     for provider, it in found.items():
         ratio = f"{it.batch_ms / ours.batch_ms:.2f}x" if ours else ""
         requests = ", ".join(f"{kind} {count:g}" for kind, count in sorted(it.requests.items()))
+        if it.load_ms is not None:
+            requests += f"; a partition's load {it.load_ms:,.0f} ms"
         lines.append(f"| {provider} | {it.batch_ms:,.0f} | {ratio} | {requests} |")
     return "\n".join([*lines, ""])
 
 
 def page(found: list[str]) -> str:
     """Write the text of the page."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short=12", "HEAD"],  # noqa: S607
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.strip()
-    today = datetime.now(tz=timezone.utc).date()
     return "\n".join(
         [
             "# Benchmarks of checkpoints",
@@ -147,7 +155,7 @@ def page(found: list[str]) -> str:
             "Written by `make bench-checkpoints`, do not edit. Made by",
             "[bench/places](../bench/places).",
             "",
-            f"Keyfold at commit {commit}, {today}, on {os.cpu_count()} cores,",
+            revision(),
             f"Spark {pyspark.__version__}.",
             "",
             "A streaming count in update mode, whose state has all keys, with its checkpoint in",
@@ -156,7 +164,8 @@ def page(found: list[str]) -> str:
             "The servers run on the same cores: versitygw for S3, behind a proxy that holds each",
             "request back and counts it; a name node and three data nodes for HDFS, whose calls",
             "the name node counts. Requests are by place in the checkpoint, or by the call.",
-            "RocksDB writes a changelog at each commit.",
+            "RocksDB writes a changelog at each commit. After a restart it is the first batch of a",
+            "new process, which loads all state, and all requests since the query's start.",
             "",
             *found,
         ]

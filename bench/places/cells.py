@@ -23,9 +23,7 @@ PROVIDERS: Final = {
 }
 # Hadoop's local file system starts a process for each file: HDFSBacked without them.
 SHELLLESS: Final = {
-    "spark.driver.extraClassPath": ":".join(
-        str(ROOT / f"jvm/testkit/target/scala-2.13/{it}") for it in ("classes", "test-classes")
-    ),
+    "spark.driver.extraClassPath": str(ROOT / "jvm/testkit/target/scala-2.13/classes"),
     "spark.hadoop.fs.file.impl": "io.keyfold.testkit.ShelllessLocalFileSystem",
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "io.keyfold.testkit.ShelllessLocalFs",
 }
@@ -44,6 +42,7 @@ class Cell:
     """A query by each of `providers`, `rows` a batch, `keys` in all; `cores` tasks at once.
 
     `warm_up` batches with all keys come before those that count: short ones need more of them.
+    With `is_restart` it is the first batch of a new process that counts.
     """
 
     name: str
@@ -54,15 +53,17 @@ class Cell:
     cores: int = 2
     delay_ms: float = 0
     warm_up: int = 4
+    is_restart: bool = False
     providers: dict[str, dict[str, str]] = field(default_factory=lambda: PROVIDERS)
 
     @property
     def text(self) -> str:
         """For people."""
         delay = f", {self.delay_ms:.0f} ms a request" if self.delay_ms else ""
+        restart = ", after a restart" if self.is_restart else ""
         return (
-            f"{self.place}{delay}: {self.partitions} partitions, {self.rows:,} rows a batch,"
-            f" {self.keys:,} keys"
+            f"{self.place}{restart}{delay}: {self.partitions} partitions,"
+            f" {self.rows:,} rows a batch, {self.keys:,} keys"
         )
 
 
@@ -70,6 +71,8 @@ CELLS: Final = (
     Cell("local-4", "local disk", 4, 200_000, 20_000, warm_up=15, providers=LOCAL),
     Cell("local-200", "local disk", 200, 20_000, 200_000, providers=LOCAL),
     Cell("s3-4", "S3", 4, 2_000, 2_000, cores=4, delay_ms=25, warm_up=20),
+    # Its first batch loads the deltas of ten, and no snapshot.
+    Cell("s3-4-load", "S3", 4, 2_000, 2_000, cores=4, delay_ms=25, warm_up=9, is_restart=True),
     Cell("s3-200-trickle", "S3", 200, 10, 20, cores=16, delay_ms=25),
     Cell("hdfs-4", "HDFS", 4, 20_000, 200_000, warm_up=15),
     Cell("hdfs-100", "HDFS", 100, 20_000, 200_000),

@@ -1,4 +1,4 @@
-"""An S3 server, and a proxy before it."""
+"""An S3 server, and a proxy before it; an application with a query."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,6 +9,8 @@ import pytest
 from kit.servers.client import S3Client
 from kit.servers.proxy import Proxy
 from kit.servers.s3 import S3Server
+from servers.application import Application, application
+from servers.count_query import CountQuery
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +43,14 @@ def key(request: pytest.FixtureRequest) -> str:
 def file(server: S3Server, key: str) -> Path:
     """Where the server has it."""
     return server.bucket / key
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    with application(tmp_path_factory.mktemp("application")) as it:
+        yield it
+
+
+@pytest.fixture
+def query(app: Application) -> CountQuery:
+    return CountQuery(app.spark, app.new_folder())

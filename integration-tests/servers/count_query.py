@@ -10,6 +10,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 import keyfold
 
+# Settings of a run.
+FORMAT = "streaming__stateStore__checkpointFormatVersion"
+# Of one version there are deltas, of the next a snapshot.
+SNAPSHOTS = {"streaming__stateStore__minDeltasForSnapshot": 2}
+
 ROWS_PER_FILE = 60
 KEYS = 23
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,26 +16,12 @@ from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
 from kit.providers import HDFS as HDFS_BACKED
 from kit.providers import ROCKSDB
 from kit.session import NEEDS_JAR
-from servers.application import Application, application, contents, file_system
-from servers.count_query import CountQuery, state
+from servers.application import Application, contents, file_system
+from servers.count_query import FORMAT, SNAPSHOTS, CountQuery, state
 
 pytestmark = NEEDS_JAR
 
 PROVIDER = "streaming__stateStore__providerClass"
-FORMAT = "streaming__stateStore__checkpointFormatVersion"
-# Of one version there are deltas, of the next a snapshot.
-SNAPSHOTS = {"streaming__stateStore__minDeltasForSnapshot": 2}
-
-
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
-    with application(tmp_path_factory.mktemp("application")) as it:
-        yield it
-
-
-@pytest.fixture
-def query(app: Application) -> CountQuery:
-    return CountQuery(app.spark, app.new_folder())
 
 
 def checked(place: CheckpointPlace, partitions: int, *orphans: str) -> Checkpoint:

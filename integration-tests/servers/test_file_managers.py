@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,8 @@ from keyfold.fsck.finding import WASTE
 from keyfold.settings import FILE_MANAGER_CLASS
 from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
 from kit.session import NEEDS_JAR
-from servers.application import Application, application, file_system
-from servers.count_query import CountQuery, state
+from servers.application import Application, file_system
+from servers.count_query import FORMAT, SNAPSHOTS, CountQuery, state
 
 pytestmark = NEEDS_JAR
 LONG = pytest.mark.long
@@ -22,14 +21,6 @@ SPARKS = "org.apache.spark.sql.execution.streaming.checkpointing"
 BY_CONTEXT = f"{SPARKS}.FileContextBasedCheckpointFileManager"
 BY_FILE_SYSTEM = f"{SPARKS}.FileSystemBasedCheckpointFileManager"
 MANAGER = "streaming__checkpointFileManagerClass"
-FORMAT = "streaming__stateStore__checkpointFormatVersion"
-SNAPSHOTS = {"streaming__stateStore__minDeltasForSnapshot": 2}
-
-
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
-    with application(tmp_path_factory.mktemp("application")) as it:
-        yield it
 
 
 @pytest.mark.parametrize("checkpoint_format", [1, 2])

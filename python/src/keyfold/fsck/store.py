@@ -156,39 +156,45 @@ class StoreCheck:
 
     def _astray(self) -> set[int]:
         """Versions whose lineage contradicts the commit log."""
-        found = set()
-        for place, batch in enumerate(self._batches):
+        found: set[int] = set()
+        earlier: list[tuple[Batch, Version]] = []
+        for batch in self._batches:
             written = self._written(batch)
-            try:
-                head = self._listed.head(written)
-            except KeyfoldError:
-                continue
-            for before in self._batches[:place]:
-                known = self._written(before)
-                if known == written:
-                    continue
-                if written.number <= before.version:
+            if earlier and earlier[-1][1] == written:
+                # Unchanged since the batch before it, whose files are its own.
+                if earlier[-1][0].version in found:
                     found.add(batch.version)
-                    self._find(
-                        Kind.LINEAGE,
-                        f"commits/{batch.number}",
-                        f"partition {self.place.partition} goes back to version {written.number} "
-                        f"with id {written.id!r}, but batch {before.number} before it has version "
-                        f"{known.number} with id {known.id!r}. Restore the file from a copy.",
-                    )
-                    break
-                link = _at(head, before.version)
-                if link is not None and link != known:
-                    found.add(batch.version)
-                    self._find(
-                        Kind.LINEAGE,
-                        f"{self.place.folder}/{self._listed.name_of(head)}",
-                        f"it builds on version {link.number} with id {link.id!r}, but the commit "
-                        f"log says version {known.number} with id {known.id!r} for batch "
-                        f"{before.number}. Restore the partition's folder from a copy.",
-                    )
-                    break
+            elif contradiction := self._contradiction(batch, written, earlier):
+                found.add(batch.version)
+                self._find(Kind.LINEAGE, *contradiction)
+            earlier.append((batch, written))
         return found
+
+    def _contradiction(
+        self, batch: Batch, written: Version, earlier: list[tuple[Batch, Version]]
+    ) -> tuple[str, str] | None:
+        """The path and the message of what a version's lineage and earlier batches disagree on."""
+        try:
+            head = self._listed.head(written)
+        except KeyfoldError:
+            return None
+        for before, known in reversed(earlier):
+            if written.number <= before.version:
+                return f"commits/{batch.number}", (
+                    f"partition {self.place.partition} goes back to version {written.number} "
+                    f"with id {written.id!r}, but batch {before.number} before it has version "
+                    f"{known.number} with id {known.id!r}. Restore the file from a copy."
+                )
+            link = _at(head, before.version)
+            if link is None:
+                return None
+            if link != known:
+                return f"{self.place.folder}/{self._listed.name_of(head)}", (
+                    f"it builds on version {link.number} with id {link.id!r}, but the commit "
+                    f"log says version {known.number} with id {known.id!r} for batch "
+                    f"{before.number}. Restore the partition's folder from a copy."
+                )
+        return None
 
     def _lineages(self, heads: dict[int, Footer], oldest: int) -> None:
         """Finds snapshots in lineages that do not exist."""

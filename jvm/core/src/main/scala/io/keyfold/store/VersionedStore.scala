@@ -4,8 +4,6 @@ import java.time.Clock
 import java.util.concurrent.locks.ReentrantLock
 import java.util.concurrent.{Semaphore, TimeUnit}
 
-import scala.util.control.NonFatal
-
 import io.keyfold.errors.{Invalid, OutOfOrder}
 import io.keyfold.format.{Ancestor, FileKind}
 import io.keyfold.io.{BlobStore, RetryingBlobStore}
@@ -48,11 +46,9 @@ final class VersionedStore(
     new FileLoader(files, location, settings, counters, () => newChecksum(), newMap)
   private val retention =
     new Retention(files, new FrozenFiles(blobs, location, files), settings, counters)
+  private val snapshots = new Snapshots(this, location, files, settings, counters, onSnapshot)
   private val writer = new Semaphore(1)
   @volatile private var owner: StoreTxn = _
-
-  /** Number of the newest version that a snapshot is known to have the rows of. */
-  @volatile private var reported = 0L
 
   /** Held while a version is loaded: other threads that want it wait for that load. */
   private val loads = new ReentrantLock
@@ -183,22 +179,10 @@ final class VersionedStore(
     * @return
     *   the version of the snapshot
     */
-  def snapshotIfDue(): Option[VersionId] = {
-    val due = newestConfirmed.filter { case (version, _, lineage) =>
-      lineage.deltas >= settings.deltasPerSnapshot ||
-      lineage.deltaBytes >= settings.deltaBytesPerSnapshot ||
-      // Before Spark takes a store that seldom changes for slow: after five times as many.
-      (lineage.deltas > 0 && version.version >= reported + 4L * settings.deltasPerSnapshot)
-    }
-    due.filterNot { case (_, _, lineage) => isReplaced(lineage) }.collect {
-      case (version, in, _) if writeSnapshot(version, in) => version.written
-    }
-  }
-
-  /** Whether another version has replaced it, as after a rollback. */
-  private def isReplaced(lineage: Lineage) = {
-    val version = lineage.head.version
-    version.id.isEmpty && lineage.file.exists(!files.isHead(version, _))
+  def snapshotIfDue(): Option[VersionId] = newestConfirmed.collect {
+    case (version, in, lineage)
+        if snapshots.isDue(version, lineage) && snapshots.write(version, in) =>
+      version.written
   }
 
   /** Deletes files that no retained version needs.
@@ -286,7 +270,7 @@ final class VersionedStore(
         .elements
         .find(_.kind == FileKind.Snapshot)
         .map(_.version)
-        .foreach(report)
+        .foreach(snapshots.report)
     catch {
       case e: Throwable =>
         in.map.close()
@@ -320,10 +304,8 @@ final class VersionedStore(
       txn.loaded.retain(version.written, settings.versionsInMemory)
       txn.loaded.lineageOf(version.written).deltas
     }
-    if (deltas == 0) {
-      // Spark takes a store for slow whose newest snapshot is many versions old.
-      if (forceSnapshot || version.version >= reported + settings.deltasPerSnapshot) report(version)
-    } else if (forceSnapshot) tryWriteSnapshot(version, txn.loaded)
+    if (deltas == 0) snapshots.stillAt(version, forceSnapshot)
+    else if (forceSnapshot) snapshots.tryWrite(version, txn.loaded)
     version
   }
 
@@ -334,8 +316,8 @@ final class VersionedStore(
       txn.loaded.committed(lineage)
       txn.loaded.retain(version, settings.versionsInMemory)
     }
-    if (txn.startedEmpty) report(version)
-    else if (forceSnapshot) tryWriteSnapshot(version, txn.loaded)
+    if (txn.startedEmpty) snapshots.report(version)
+    else if (forceSnapshot) snapshots.tryWrite(version, txn.loaded)
   }
 
   /** Without ids a version can be committed twice: after a rollback with other rows, or by a zombie
@@ -363,42 +345,6 @@ final class VersionedStore(
     counters.snapshots.increment()
     counters.snapshotBytes.add(snapshot.length)
     Lineage(List(Ancestor(version, FileKind.Snapshot)))
-  }
-
-  /** The version is durable without the snapshot, so a failure here must not fail the commit. */
-  private def tryWriteSnapshot(version: VersionId, in: LoadedVersions): Unit =
-    try {
-      writeSnapshot(version, in)
-      ()
-    } catch {
-      case NonFatal(e) => log.warn(s"Cannot write a snapshot of $location version $version", e)
-    }
-
-  /** @return whether the version was still in memory */
-  private def writeSnapshot(version: VersionId, in: LoadedVersions): Boolean = {
-    val written = version.written
-    val pinned = synchronized {
-      in.lineage(written)
-        .filter(_ => in.holds(written))
-        .map(lineage => (in.map.pin(written), lineage))
-    }
-    pinned.foreach { case (view, lineage) =>
-      val head = lineage.file.filter(_ => written.id.isEmpty)
-      val snapshot =
-        try files.writeSnapshot(written, in.keyGroups, lineage.ancestors, view, head)
-        finally view.release()
-      counters.snapshots.increment()
-      counters.snapshotBytes.add(snapshot.length)
-      synchronized(in.snapshotIsDurable(written))
-      report(version)
-    }
-    pinned.nonEmpty
-  }
-
-  /** A snapshot has the rows of this version. */
-  private def report(version: VersionId): Unit = {
-    reported = version.version
-    onSnapshot(version)
   }
 
   private def newChecksum() = RowChecksum.of(settings.rowChecksums, location, () => forget())

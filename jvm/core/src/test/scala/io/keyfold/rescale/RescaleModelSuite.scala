@@ -49,7 +49,7 @@ class RescaleModelSuite extends AnyFunSuite with SeededChecks {
           operator.batch(Nil)
           life.steps.foreach(run(operator, _))
           checkRetained(operator)
-          settles(operator)
+          settles(operator, ids)
         } finally operator.close()
       }
     }
@@ -74,25 +74,25 @@ class RescaleModelSuite extends AnyFunSuite with SeededChecks {
       withClue(s"version $v of ${operator.version}: ")(operator.check(v))
 
   /** Once all partitions have snapshots of their own, nothing is left of what came before. */
-  private def settles(operator: RescaledOperator): Unit = {
+  private def settles(operator: RescaledOperator, ids: Boolean): Unit = {
     for (_ <- 1 to 12) {
       operator.batch(Seq(Put("default", "last", "value")))
       operator.maintain()
     }
     assert(operator.blobs.paths.filter(_.startsWith(RescalePlan.Folder)).isEmpty)
     val oldest = operator.version - 6
-    for (
-      (folder, paths) <- operator.blobs.paths.groupBy(path => path.take(path.lastIndexOf('/')))
-    ) {
-      val files = paths.flatMap(path => FileKind.parse(path.drop(folder.length + 1)))
-      // What has not changed since is needed, down to its snapshot.
-      val base = files.collect {
-        case (version, FileKind.Snapshot) if version.version < oldest => version.version
-      }.maxOption
-      val isUsed = folder.split('/').last.toInt < operator.partitions
-      val stale = files.filter(_._1.version < base.getOrElse(if (isUsed) 1L else Long.MaxValue))
-      assert(stale.isEmpty, folder)
+    val stale = operator.blobs.paths.groupBy(path => path.take(path.lastIndexOf('/'))).flatMap {
+      case (folder, paths) =>
+        val files = paths.flatMap(path => FileKind.parse(path.drop(folder.length + 1)))
+        // With ids, what has not changed since is needed, down to its snapshot.
+        val base = files.collect {
+          case (version, FileKind.Snapshot) if version.version < oldest => version.version
+        }.maxOption
+        val isUsed = folder.split('/').last.toInt < operator.partitions
+        val needed = if (!ids) oldest else base.getOrElse(if (isUsed) 1L else Long.MaxValue)
+        files.map(_._1.version).filter(_ < needed).map(version => s"$folder: $version")
     }
+    assert(stale.isEmpty)
     checkRetained(operator)
   }
 }

@@ -5,6 +5,7 @@ import java.io.{FileNotFoundException, OutputStream}
 import io.keyfold.io.{BlobReader, BlobStore, ListedFile}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path}
+import org.apache.spark.sql.keyfold.CheckpointFiles
 
 /** Files of a checkpoint, through Spark's checkpoint file manager, whose guarantees for a file
   * system decide how far G1 to G5 hold there. It makes a file visible when its stream is closed.
@@ -21,8 +22,7 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
   }
 
   override def write(path: String)(body: OutputStream => Unit): Long = {
-    val file = resolve(path)
-    val out = create(file)
+    val out = CheckpointFiles.create(manager, resolve(path), replaces = true)
     try {
       body(out)
       val length = out.getPos
@@ -35,15 +35,6 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
         throw e
     }
   }
-
-  /** The folder exists nearly always: it is made where a file system says that it does not. */
-  private def create(file: Path) =
-    try manager.createAtomic(file, overwriteIfPossible = true)
-    catch {
-      case _: FileNotFoundException =>
-        manager.mkdirs(file.getParent)
-        manager.createAtomic(file, overwriteIfPossible = true)
-    }
 
   override def open(path: String): BlobReader = open(fileSystem.getFileStatus(resolve(path)))
 

@@ -84,7 +84,7 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
   }
 
   private def write(path: String)(body: java.io.OutputStream => Unit): Unit = {
-    val out = create(resolve(path))
+    val out = CheckpointFiles.create(manager, resolve(path), replaces = false)
     try {
       body(out)
       out.close()
@@ -94,15 +94,6 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
         throw e
     }
   }
-
-  /** Its folder is asked for only where a file system says that there is none. */
-  private def create(file: Path) =
-    try manager.createAtomic(file, overwriteIfPossible = false)
-    catch {
-      case _: FileNotFoundException =>
-        manager.mkdirs(file.getParent)
-        manager.createAtomic(file, overwriteIfPossible = false)
-    }
 
   private def size(folder: String, file: FileStatus) = FileSize(
     s"$folder/${file.getPath.getName}".stripPrefix("/"),
@@ -118,6 +109,21 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
 }
 
 object CheckpointFiles {
+
+  /** Begins a file. Its folder exists nearly always: it is made where a file system says that it
+    * does not.
+    */
+  def create(
+      manager: SparkShim.CheckpointFileManager,
+      file: Path,
+      replaces: Boolean
+  ): SparkShim.CancellableStream =
+    try manager.createAtomic(file, replaces)
+    catch {
+      case _: FileNotFoundException =>
+        manager.mkdirs(file.getParent)
+        manager.createAtomic(file, replaces)
+    }
 
   /** @param path
     *   relative to the checkpoint
