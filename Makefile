@@ -170,7 +170,7 @@ bench: ## all of it, in 75 minutes: docs/benchmarks*.md; some cells: CELL=get,ke
 bench-python: setup ## Keyfold's reader beside Spark's `statestore` source, in 10 minutes: docs/benchmarks-python.md
 	$(BIN)/python -m bench
 
-bench-checkpoints: setup servers ## checkpoints on a local disk, S3 and HDFS beside Spark's own providers, in 25 minutes; CELL=s3
+bench-checkpoints: setup servers ## checkpoints on a local disk, S3 and HDFS beside Spark's own providers, in 45 minutes; CELL=s3
 	build/sbt testkit/compile
 	PYTHONPATH=integration-tests $(BIN)/python -m bench.places --cell "$(CELL)"
 

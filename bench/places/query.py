@@ -21,7 +21,7 @@ NEXT_BATCH = "30 seconds"
 
 @dataclass(frozen=True)
 class Job:
-    """A count of `keys` keys by batches of `rows` rows; without state if `keys` is 0.
+    """A count of `keys` keys by batches of `rows` rows; if not `has_state` just the same shuffle.
 
     The batches `first` to `last` - 1 are measured. As `first` and `last` begin it says so in a
     line, and waits for one. Earlier runs have done `done` batches.
@@ -31,6 +31,7 @@ class Job:
     checkpoint: str
     rows: int
     keys: int
+    has_state: bool
     first: int
     last: int
     done: int = 0
@@ -58,10 +59,10 @@ def run(job: Job) -> None:
     spark.sparkContext.setLogLevel("ERROR")
     source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", job.rows)
     rows = source.option("numPartitions", SOURCE_PARTITIONS).load()
-    if job.keys:
-        rows = rows.selectExpr(f"value * {FACTOR} % {job.keys} AS key").groupBy("key").count()
+    rows = rows.selectExpr(f"value * {FACTOR} % {job.keys} AS key")
+    rows = rows.groupBy("key").count() if job.has_state else rows.repartition("key")
 
-    writing = rows.writeStream.format("noop").outputMode("update" if job.keys else "append")
+    writing = rows.writeStream.format("noop").outputMode("update" if job.has_state else "append")
     if job.done:
         writing = writing.trigger(processingTime=NEXT_BATCH)
     query = writing.option("checkpointLocation", job.checkpoint).start()

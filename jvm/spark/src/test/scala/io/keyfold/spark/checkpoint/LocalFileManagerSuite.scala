@@ -6,12 +6,15 @@ import java.nio.file.{Files, Path => LocalPath}
 
 import io.keyfold.spark.KeyfoldCheckpointFileManager
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, Path}
+import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.keyfold.SparkShim
-import org.scalatest.funsuite.AnyFunSuite
 
-/** What Spark's own tests of a file manager do not ask. */
-class LocalFileManagerSuite extends AnyFunSuite {
+/** On a local disk. */
+class LocalFileManagerSuite extends FileManagerSuiteBase {
+
+  override protected def newPlace(): ManagedFolder = new Place(forced = true)
+
+  override protected def races: Int = 50
 
   private final class Place(local: LocalPath, forced: Boolean)
       extends ManagedFolder(new Path(local.toUri), confOf(forced)) {
@@ -47,36 +50,6 @@ class LocalFileManagerSuite extends AnyFunSuite {
     assert(place.read("0") == "mine" && place.names == Set("0"))
   }
 
-  test("of 16 that create a file at once one is told that it did, and its bytes stay") {
-    val place = new Place(forced = false)
-    place.race(rounds = 50)
-    assert(place.names == (1 to 50).map(_.toString).toSet)
-  }
-
-  test("a file that exists stays as it is when another is created in its name") {
-    val place = new Place
-    place.write("1", "one")
-    val out = place.manager.createAtomic(place.path("1"), overwriteIfPossible = false)
-    out.write(2)
-    val error = intercept[FileAlreadyExistsException](out.close())
-    assert(error.getMessage.contains(place.path("1").toString))
-    out.cancel()
-    assert(place.names == Set("1") && place.read("1") == "one")
-  }
-
-  test("nothing is left of a write that is cancelled, before or after its end") {
-    val place = new Place
-    val out = place.manager.createAtomic(place.path("1"), overwriteIfPossible = true)
-    out.write(1)
-    out.cancel()
-    out.close()
-    assert(place.names.isEmpty)
-    val whole = place.manager.createAtomic(place.path("2"), overwriteIfPossible = true)
-    whole.close()
-    whole.cancel()
-    assert(place.names == Set("2"))
-  }
-
   test("Hadoop reads what took the place of a file that it wrote with checksums") {
     val place = new Place
     val hadoop = FileSystem.getLocal(place.conf)
@@ -108,22 +81,17 @@ class LocalFileManagerSuite extends AnyFunSuite {
     assert(Thread.interrupted())
   }
 
-  test("what is not there is told so") {
+  test("a file in a folder that is not there is refused when it is begun") {
     val place = new Place
-    intercept[FileNotFoundException](place.manager.open(place.path("1")))
-    intercept[FileNotFoundException](place.manager.list(place.path("1")))
     intercept[FileNotFoundException](
       place.manager.createAtomic(place.path("no folder/1"), overwriteIfPossible = true)
     )
-    place.manager.delete(place.path("no folder/1"))
     assert(place.names.isEmpty)
   }
 
-  test("names are those of Hadoop: blanks, percent signs and colons too") {
+  test("a listing says the same as Hadoop's") {
     val place = new Place
-    val name = "a b%20c"
-    place.write(name, "one")
-    assert(place.names == Set(name))
+    place.write("a b%20c", "one")
     val found = place.manager.list(place.folder).toSeq
     val hadoop = FileSystem
       .getLocal(place.conf)
@@ -131,9 +99,6 @@ class LocalFileManagerSuite extends AnyFunSuite {
       .listStatus(place.folder)
     assert(found.map(_.getPath) == hadoop.map(_.getPath).toSeq)
     assert(found.map(it => (it.getLen, it.isFile)) == Seq((3L, true)))
-    val root = place.folder
-    val qualified = FileSystem.getLocal(place.conf).makeQualified(root)
-    assert(place.manager.createCheckpointDirectory() == qualified)
   }
 
   test("who has a file system of their own for local files keeps it") {

@@ -8,9 +8,17 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
 import org.apache.spark.sql.keyfold.SparkShim
 
-/** What Spark's own tests of a file manager do not ask, on S3: requests, and answers that are lost.
-  */
-class ObjectFileManagerSuite extends OnS3 {
+/** On S3; besides, how many requests it takes, and answers that are lost. */
+class ObjectFileManagerSuite extends FileManagerSuiteBase with OnS3 {
+
+  override protected def newPlace(): ManagedFolder = {
+    val place =
+      new ManagedFolder(new Path(server.root, UUID.randomUUID.toString), server.conf())
+    place.manager.mkdirs(place.folder)
+    place
+  }
+
+  override protected def races: Int = 10
 
   /** A folder that is listed, and a store that has been seen to refuse. */
   private class Place(conf: Configuration = server.conf())
@@ -88,10 +96,6 @@ class ObjectFileManagerSuite extends OnS3 {
     assert(!place.manager.exists(place.path("sub/2")) && !place.manager.exists(place.folder))
   }
 
-  test("of 16 that create a file at once one is told that it did, and its bytes stay") {
-    new Place().race(rounds = 10)
-  }
-
   test("who only reads a log sees what another writes to it") {
     val place = new Place
     val reader = new KeyfoldCheckpointFileManager(place.folder, server.conf())
@@ -132,23 +136,6 @@ class ObjectFileManagerSuite extends OnS3 {
     val error = intercept[FileAlreadyExistsException](mine.write("1", "mine"))
     assert(error.getMessage.contains(mine.path("1").toString))
     assert(mine.read("1") == "theirs")
-  }
-
-  test("nothing is visible before the end, and nothing is left of a write that is cancelled") {
-    val place = new Place
-    for (replaces <- Seq(true, false)) {
-      val out = place.manager.createAtomic(place.path("1"), replaces)
-      out.write(1)
-      out.flush()
-      assert(!place.names("1"))
-      out.cancel()
-      out.close()
-      assert(!place.names("1"))
-      val whole = place.manager.createAtomic(place.path(s"whole-$replaces"), replaces)
-      whole.close()
-      whole.cancel()
-    }
-    assert(place.names == Set("0", "whole-true", "whole-false"))
   }
 
   private def overWire[T](body: (FaultyWire, Place) => T): T = {
