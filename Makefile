@@ -103,7 +103,7 @@ test-long: setup servers ## what takes longer: core's tests as it runs for users
 	build/test-core-unchecked
 	$(BIN)/python -m pytest -m long integration-tests $(PYTEST_ARGS)
 
-test-jvm: $(S3_SERVER) ## format check, Scala tests, and one of Spark's own suites against Keyfold
+test-jvm: servers ## format check, Scala tests, and one of Spark's own suites against Keyfold
 	build/test-jvm
 
 test-python: setup $(TEST_CLASSES) servers lint ## Python tests, and spark-submit on a local cluster

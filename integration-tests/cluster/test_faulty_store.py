@@ -9,12 +9,14 @@ import pytest
 
 import keyfold
 from cluster.repeated_rows import expected, write_end, write_files, written
+from keyfold.admin.vacuum import vacuum
 from kit.servers import s3
 from kit.servers.client import S3Client
 from kit.servers.faults import Faults
 from kit.servers.proxy import Proxy
 from kit.servers.s3 import S3Server
 from kit.servers.s3_request import place_of
+from kit.session import session
 from kit.submit import Spark
 
 RUNS = int(os.environ.get("KEYFOLD_FAULTY_RUNS", "5"))
@@ -68,8 +70,12 @@ def test_every_batch_is_exact_on_a_faulty_store_and_all_can_be_read_fault_12(
         queries = [it for seed in seeds for it in (s3.spark_url(seed), output / seed)]
         conf = {**CONF, **s3.spark_conf(proxy.port)}
         timeout_s = 240 + 60 * RUNS
-        spark.run("cluster/windows_job.py", source, *queries, conf=conf, timeout_s=timeout_s)
+        job = ("cluster/windows_job.py", source, *queries)
+        said = spark.run(*job, conf=conf, timeout_s=timeout_s)
+        [retries] = re.findall(r"^keyfoldFileRetries (\d+)$", said, re.MULTILINE)
+        assert int(retries) > 0
 
+        named_of = {}
         for seed in seeds:
             batches = [int(it.name) for it in (server.bucket / seed / "commits").iterdir()]
             found = written(output / seed, range(max(batches) + 1))
@@ -77,6 +83,7 @@ def test_every_batch_is_exact_on_a_faulty_store_and_all_can_be_read_fault_12(
             findings = keyfold.open_checkpoint(s3.keyfold_uri(seed, server.port)).fsck(deep=True)
             assert not [it for it in findings.findings if it.is_damage], f"seed {seed}: {findings}"
             named = [it.path for it in findings.findings]
+            named_of[seed] = {it.rpartition(f"/{seed}/")[2] for it in named}
             objects = (it for it in (server.bucket / seed).rglob("*") if it.is_file())
             left = [str(it.relative_to(server.bucket / seed)) for it in objects]
             unnamed = [
@@ -85,4 +92,11 @@ def test_every_batch_is_exact_on_a_faulty_store_and_all_can_be_read_fault_12(
             assert unnamed == [], f"seed {seed}"
         with closing(S3Client(server.port)) as client:
             assert b"<Upload>" not in client.request("GET", query={"uploads": ""})[1]
+        with session(tmp_path, s3.spark_conf(server.port)):
+            for seed, orphans in named_of.items():
+                done = vacuum(s3.spark_url(seed), orphans, older_than_hours=0, dry_run=False)
+                rest = {it for it in orphans if (server.bucket / seed / it).exists()}
+                assert rest == orphans - {it.path for it in done.unreferenced}, f"seed {seed}"
+                checked = keyfold.open_checkpoint(s3.keyfold_uri(seed, server.port)).fsck(deep=True)
+                assert len(checked.findings) == len(rest), f"seed {seed}: {checked}"
         assert {"slow_down", "internal_error", "reset", "lost_answer"} <= set(proxy.happened)

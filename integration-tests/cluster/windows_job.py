@@ -3,7 +3,8 @@
 Usage: windows_job.py INPUT CHECKPOINT OUTPUT [CHECKPOINT OUTPUT]...
 
 A batch writes to OUTPUT/<batch>, and overwrites what it wrote when it ran before. With several
-checkpoints there are as many queries, one after the other.
+checkpoints there are as many queries, one after the other. It says how often Keyfold and its client
+of the file system have tried again.
 """
 
 import sys
@@ -17,8 +18,8 @@ source, *queries = sys.argv[1:]
 spark = SparkSession.builder.getOrCreate()
 
 
-def run(checkpoint: str, output: str) -> None:
-    """Runs a query until it has read all files."""
+def run(checkpoint: str, output: str) -> int:
+    """Runs a query until it has read all files; how often state's files were tried again."""
 
     def write(batch: DataFrame, number: int) -> None:
         batch.write.mode("overwrite").json(f"{output}/{number}")
@@ -30,6 +31,8 @@ def run(checkpoint: str, output: str) -> None:
         .start()
     )
     query.awaitTermination()
+    operators = (it for batch in query.recentProgress for it in batch["stateOperators"])
+    return sum(it["customMetrics"]["keyfoldFileRetries"] for it in operators)
 
 
 minute = f.window("at", "1 minute")
@@ -45,5 +48,5 @@ counts = (
         (f.unix_seconds("window.start") / 60).cast("long").alias("minute"), "key", "rows", "total"
     )
 )
-for place, target in zip(queries[::2], queries[1::2], strict=True):
-    run(place, target)
+retries = [run(*it) for it in zip(queries[::2], queries[1::2], strict=True)]
+print(f"keyfoldFileRetries {sum(retries)}")  # noqa: T201 - for who runs it

@@ -150,11 +150,11 @@ class Job:
 
     def vacuum(self, checkpoint: str) -> int:
         opened = keyfold.open_checkpoint(checkpoint)
-        waste = [it.path for it in opened.fsck().findings if not it.is_damage]
+        paths = [it.path for it in opened.fsck().findings if not it.is_damage]
         found = vacuum.vacuum(
-            opened.path, waste, older_than_hours=0, dry_run=False, spark=self._spark
+            opened.path, paths, older_than_hours=0, dry_run=False, spark=self._spark
         )
-        return len(found.waste)
+        return len(found.unreferenced)
 
     def compare(self, checkpoint: str, settings: dict[str, str]) -> int:
         """Compares what Spark's own source reads with what Keyfold's reader does."""

@@ -52,4 +52,6 @@ def session(root: Path, settings: Mapping[str, str]) -> Iterator[SparkSession]:
         made = keyfold.configure(builder).getOrCreate()
         made.sparkContext.setLogLevel("OFF")
         yield made
+        # Hadoop keeps them for the process, whose next Spark may reach S3 at another port.
+        made._jvm.org.apache.hadoop.fs.FileSystem.closeAll()  # noqa: SLF001 - there is no other way
         made.stop()

@@ -67,8 +67,6 @@ def application(folder: Path) -> Iterator[Application]:
     with ExitStack() as servers:
         spark = servers.enter_context(session(folder, s3.spark_conf(port)))
         yield Application(spark, folder, port, servers)
-        # Hadoop keeps them for the process, whose next Spark may reach S3 at another port.
-        spark._jvm.org.apache.hadoop.fs.FileSystem.closeAll()  # noqa: SLF001 - there is no other way
 
 
 def contents(place: CheckpointPlace) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ from keyfold.admin.copies import clone
 from keyfold.admin.rollback import rollback, undo_rollback
 from keyfold.admin.vacuum import vacuum
 from keyfold.checkpoint import Checkpoint
-from keyfold.fsck.finding import WASTE, Kind
+from keyfold.fsck.finding import UNREFERENCED_KINDS, Kind
 from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
 from kit.providers import HDFS as HDFS_BACKED
 from kit.providers import ROCKSDB
@@ -160,10 +160,10 @@ def test_a_vacuum_deletes_what_the_check_has_found_and_nothing_else(
 
     readable = place.uri
     findings = keyfold.open_checkpoint(readable).fsck().findings
-    assert {it.kind for it in findings} <= WASTE
+    assert {it.kind for it in findings} <= UNREFERENCED_KINDS
     root = readable.partition("?")[0].rpartition("@")[2]
     paths = [it.path.rpartition(Path(root).name + "/")[2] for it in findings]
-    assert {it.path for it in vacuum(place.url, paths, dry_run=False).waste} == set(paths)
+    assert {it.path for it in vacuum(place.url, paths, dry_run=False).unreferenced} == set(paths)
     assert contents(place).keys() == before.keys() | stray
     vacuum(place.url, paths, older_than_hours=0)
     assert contents(place).keys() == before.keys() | stray

@@ -22,7 +22,7 @@ from keyfold.errors import (
     OtherProviderError,
 )
 from keyfold.fsck.check import FsckReport, Progress, fsck
-from keyfold.fsck.finding import WASTE
+from keyfold.fsck.finding import UNREFERENCED_KINDS
 from keyfold.inspection.inspector import Inspector
 from keyfold.report.growth import Progress as ReportProgress
 from keyfold.report.page import notebook, write_report
@@ -181,8 +181,8 @@ class Checkpoint:
 
     def vacuum(self, *, older_than_hours: float = 24, dry_run: bool = True) -> Vacuum:
         """Deletes unreferenced files: see `keyfold.admin.vacuum.vacuum`."""
-        waste = [it.path for it in self.fsck().findings if it.kind in WASTE]
-        return vacuum(self.path, waste, older_than_hours=older_than_hours, dry_run=dry_run)
+        paths = [it.path for it in self.fsck().findings if it.kind in UNREFERENCED_KINDS]
+        return vacuum(self.path, paths, older_than_hours=older_than_hours, dry_run=dry_run)
 
     def describe(self) -> Description:
         """Size, versions and files of the state, from one listing and one footer per store.

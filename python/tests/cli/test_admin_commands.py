@@ -185,13 +185,13 @@ def test_clone_and_savepoints(jvm: Jvm, path: str) -> None:
 
 
 def test_vacuum_names_what_the_check_has_found(jvm: Jvm, path: str) -> None:
-    waste = "state/0/0/notes.txt"
-    (Path(path) / waste).write_text("left")
+    left = "state/0/0/notes.txt"
+    (Path(path) / left).write_text("left")
     jvm.answers = {
         "vacuum": {
             "checkpoint": CHECKPOINT, "applied": False,
-            "waste": [{"path": waste, "bytes": 4, "old": True}],
+            "unreferenced": [{"path": left, "bytes": 4, "old": True}],
         }
     }  # fmt: skip
-    assert waste in run("vacuum", path, "--older-than-hours", "1.5").stdout
-    assert jvm.asked == [("vacuum", path, waste, 5_400_000, True)]
+    assert left in run("vacuum", path, "--older-than-hours", "1.5").stdout
+    assert jvm.asked == [("vacuum", path, left, 5_400_000, True)]

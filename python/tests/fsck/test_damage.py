@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import keyfold
-from keyfold.fsck.finding import WASTE, FsckReport, Kind
+from keyfold.fsck.finding import UNREFERENCED_KINDS, FsckReport, Kind
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.golden.spec import bigint, link, put
 from kit.state_writer import StateWriter, hash_of
@@ -296,7 +296,7 @@ def test_snapshot_of_a_version_that_was_made_again(fake: FakeCheckpoint, replace
     report = check(writer, deep=True)
     assert kinds(report) == ({Kind.REPLACED} if replaced else set())
     assert report.ok
-    assert not any(it.kind in WASTE for it in report.findings)
+    assert not any(it.kind in UNREFERENCED_KINDS for it in report.findings)
 
 
 def test_a_missing_delta_is_listed_fault_7(writer: StateWriter) -> None:

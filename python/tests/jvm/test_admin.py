@@ -178,10 +178,10 @@ def test_what_a_killed_writer_has_left_goes_once_it_is_old(
     left = checkpoint / "state/0/1/.2_a.delta.5f2b8a1e-93c4-4d0a-8b57-0c6f3e7d2a94.TID7.tmp"
     left.write_bytes(b"KFLD")
     opened = keyfold.open_checkpoint(checkpoint)
-    (young,) = opened.vacuum(dry_run=False).waste
+    (young,) = opened.vacuum(dry_run=False).unreferenced
     assert (young.path, young.bytes, young.old) == (str(left.relative_to(checkpoint)), 4, False)
     assert left.exists()
-    assert opened.vacuum(older_than_hours=0, dry_run=False).waste[0].old
+    assert opened.vacuum(older_than_hours=0, dry_run=False).unreferenced[0].old
     assert files_in(checkpoint) == before
 
 

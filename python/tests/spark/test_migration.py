@@ -173,7 +173,7 @@ def commands(it: Migrated) -> None:
 def changes(spark: SparkSession, it: Migrated) -> None:
     """Copies, vacuum and rollback work on what is Keyfold's, and leave the rest."""
     before = files_in(it.path)
-    assert it.opened.vacuum(older_than_hours=0, dry_run=False).waste == ()
+    assert it.opened.vacuum(older_than_hours=0, dry_run=False).unreferenced == ()
     assert files_in(it.path) == before
     copied = it.path.parent / "copy"
     it.opened.clone(copied, batch=it.own)

@@ -18,7 +18,7 @@ _HOUR_MS = 3_600_000
 
 
 @dataclass(frozen=True)
-class Waste:
+class Unreferenced:
     """A file or folder that is not needed.
 
     Attributes:
@@ -38,24 +38,26 @@ class Vacuum:
 
     Attributes:
         checkpoint: location, with scheme.
-        waste: all unreferenced files, young or old.
+        unreferenced: all unreferenced files, young or old.
         applied: whether it was done.
     """
 
     checkpoint: str
-    waste: tuple[Waste, ...]
+    unreferenced: tuple[Unreferenced, ...]
     applied: bool
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Vacuum:
         """From the JVM's answer."""
-        waste = tuple(Waste(**it) for it in found["waste"])
-        return cls(checkpoint=found["checkpoint"], waste=waste, applied=found["applied"])
+        unreferenced = tuple(Unreferenced(**it) for it in found["unreferenced"])
+        return cls(
+            checkpoint=found["checkpoint"], unreferenced=unreferenced, applied=found["applied"]
+        )
 
     def __str__(self) -> str:
         """For a terminal."""
-        old = [it for it in self.waste if it.old]
-        young = len(self.waste) - len(old)
+        old = [it for it in self.unreferenced if it.old]
+        young = len(self.unreferenced) - len(old)
         rows = [
             ("checkpoint", self.checkpoint),
             ("not needed", f"{plural(len(old), 'path')}, {size(sum(it.bytes for it in old))}"),
@@ -68,7 +70,7 @@ class Vacuum:
 
 def vacuum(
     path: str,
-    waste: Sequence[str],
+    paths: Sequence[str],
     *,
     older_than_hours: float = 24,
     dry_run: bool = True,
@@ -80,7 +82,7 @@ def vacuum(
 
     Args:
         path: the checkpoint.
-        waste: paths of the findings.
+        paths: of the findings.
         older_than_hours: keep newer files; they may belong to a batch that is not committed yet.
         dry_run: only show what would be deleted.
         spark: session to use; by default the active one, or a new one.
@@ -96,7 +98,7 @@ def vacuum(
     found = bridge.answer(
         "vacuum",
         path,
-        "\n".join(it.removeprefix(prefix) for it in waste),
+        "\n".join(it.removeprefix(prefix) for it in paths),
         int(older_than_hours * _HOUR_MS),
         dry_run,
         command=command,

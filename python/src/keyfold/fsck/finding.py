@@ -40,9 +40,9 @@ class Kind(Enum):
 
 
 # Findings that a vacuum may delete.
-WASTE = frozenset({Kind.ORPHAN, Kind.UNREFERENCED})
+UNREFERENCED_KINDS = frozenset({Kind.ORPHAN, Kind.UNREFERENCED})
 # Findings that only take disk space.
-HARMLESS = WASTE | {Kind.REPLACED}
+HARMLESS = UNREFERENCED_KINDS | {Kind.REPLACED}
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ object Main {
       val key = TestedCode.key(tested, conditions ++ (suite +: skipped))
       val file = folder.resolve(s"$suite.tsv")
       val earlier =
-        if (options.again) None else SuiteResult.read(suite, file, key).filter(_.isWhole)
+        if (options.fresh) None else SuiteResult.read(suite, file, key).filter(_.isWhole)
       val result = earlier.getOrElse(runNow(suite, file, key, skipped))
       print(result, isNew = earlier.isEmpty)
       result

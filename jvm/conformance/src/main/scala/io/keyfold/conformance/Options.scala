@@ -6,7 +6,7 @@ package io.keyfold.conformance
   *   full names or last name parts; empty means all that are listed
   * @param timeoutMinutes
   *   for each suite; one that takes longer is ended and counts as failed
-  * @param again
+  * @param fresh
   *   run also where a result of the same code is there
   * @param pageOnly
   *   run nothing
@@ -17,7 +17,7 @@ final case class Options(
     provider: Provider = Provider.Keyfold,
     suites: Seq[String] = Nil,
     timeoutMinutes: Long = 30L,
-    again: Boolean = false,
+    fresh: Boolean = false,
     pageOnly: Boolean = false,
     verbose: Boolean = false
 ) {
@@ -34,7 +34,7 @@ object Options {
       parse(rest, options.copy(suites = options.suites ++ names))
     case "--timeout-minutes" :: minutes :: rest =>
       parse(rest, options.copy(timeoutMinutes = minutes.toLong))
-    case "--again" :: rest            => parse(rest, options.copy(again = true))
+    case "--fresh" :: rest            => parse(rest, options.copy(fresh = true))
     case "--page" :: rest             => parse(rest, options.copy(pageOnly = true))
     case ("-v" | "--verbose") :: rest => parse(rest, options.copy(verbose = true))
     case other :: _ => throw new IllegalArgumentException(s"Invalid option: $other")

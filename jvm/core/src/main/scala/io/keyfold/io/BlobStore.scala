@@ -60,6 +60,11 @@ trait BlobStore extends AutoCloseable {
 
   def delete(path: String): Unit
 
+  /** How often the file system's own client has sent a request again since it was last asked.
+    * Stores of one client share the count: each of these is told once.
+    */
+  def clientRetries(): Long = 0L
+
   /** The full name of the file, for messages. */
   def describe(path: String): String
 }

@@ -46,6 +46,8 @@ final class RetryingBlobStore(
 
   override def delete(path: String): Unit = retrying("delete", path)(inner.delete(path))
 
+  override def clientRetries(): Long = inner.clientRetries()
+
   override def describe(path: String): String = inner.describe(path)
 
   override def close(): Unit = inner.close()

@@ -316,6 +316,7 @@ final class VersionedStore(
       txn.loaded.committed(lineage)
       txn.loaded.retain(version, settings.versionsInMemory)
     }
+    counters.retries.add(blobs.clientRetries())
     if (txn.startedEmpty) snapshots.report(version)
     else if (forceSnapshot) snapshots.tryWrite(version, txn.loaded)
   }

@@ -7,7 +7,7 @@ import io.keyfold.spark.admin.clone.ClonePlan
 import io.keyfold.spark.admin.migrate.{MigrationPlan, UndoPlan}
 import io.keyfold.spark.admin.rescale.{Applied, CheckpointPlan, OperatorPlan}
 import io.keyfold.spark.admin.rollback.RolledBack
-import io.keyfold.spark.admin.vacuum.Waste
+import io.keyfold.spark.admin.vacuum.Unreferenced
 import org.json4s.JsonDSL._
 import org.json4s._
 import org.json4s.jackson.JsonMethods.{compact, render}
@@ -74,9 +74,9 @@ private object AdminJson {
     )
   )
 
-  def of(location: String, waste: Seq[Waste], applied: Boolean): String = compact(
+  def of(location: String, found: Seq[Unreferenced], applied: Boolean): String = compact(
     render(
-      ("checkpoint" -> location) ~ ("applied" -> applied) ~ ("waste" -> waste.map { it =>
+      ("checkpoint" -> location) ~ ("applied" -> applied) ~ ("unreferenced" -> found.map { it =>
         ("path" -> it.path) ~ ("bytes" -> it.bytes) ~ ("old" -> it.isOld)
       })
     )

@@ -68,6 +68,8 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
     case others              => others.delete(resolve(path))
   }
 
+  override def clientRetries(): Long = ClientRetries.sinceLast(fileSystem)
+
   override def describe(path: String): String = resolve(path).toString
 
   override def close(): Unit = manager.close()

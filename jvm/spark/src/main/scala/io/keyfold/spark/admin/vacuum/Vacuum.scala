@@ -49,13 +49,13 @@ final class Vacuum(
     * @throws io.keyfold.errors.Invalid
     *   if one of them is in use; nothing is deleted then
     */
-  def run(paths: Seq[String], dryRun: Boolean): Seq[Waste] = {
+  def run(paths: Seq[String], dryRun: Boolean): Seq[Unreferenced] = {
     paths.foreach(checkPlace)
     val below = paths.map(path => path -> files.below(path))
     check(below)
-    val found = below.map { case (path, files) => wasteOf(path, files) }
+    val found = below.map { case (path, files) => describe(path, files) }
     if (!dryRun) {
-      for ((waste, (path, checked)) <- found.zip(below) if waste.isOld) {
+      for ((one, (path, checked)) <- found.zip(below) if one.isOld) {
         progress(s"deleting $path")
         // A rescale or a batch may have put files there since: only what was checked goes.
         checked.filter(files.isUnchanged).foreach(file => files.delete(file.path))
@@ -65,9 +65,9 @@ final class Vacuum(
     found
   }
 
-  private def wasteOf(path: String, below: Seq[FileSize]) = {
+  private def describe(path: String, below: Seq[FileSize]) = {
     val newest = below.map(_.modifiedMs).maxOption.getOrElse(0L)
-    Waste(path, below.map(_.bytes).sum, nowMs - newest >= ageMs)
+    Unreferenced(path, below.map(_.bytes).sum, nowMs - newest >= ageMs)
   }
 
   private def checkPlace(path: String): Unit = {

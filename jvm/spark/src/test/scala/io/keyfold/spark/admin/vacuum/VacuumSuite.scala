@@ -43,14 +43,14 @@ class VacuumSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventu
     it.run(2)
     val attempt = s"state/0/3/2_${UUID.randomUUID}.delta"
     val folder = "state/9"
-    val waste = Seq(plant(it, attempt), plant(it, s"$folder/0/1.delta"))
+    val files = Seq(plant(it, attempt), plant(it, s"$folder/0/1.delta"))
     val planned = vacuum(it, Seq(attempt, folder), ageMs = 0, dryRun = true)
-    assert(planned("waste").arr.map(_("bytes").num).toSeq == Seq(10, 10))
-    assert(!planned("applied").bool && waste.forall(Files.exists(_)))
+    assert(planned("unreferenced").arr.map(_("bytes").num).toSeq == Seq(10, 10))
+    assert(!planned("applied").bool && files.forall(Files.exists(_)))
     val young = vacuum(it, Seq(attempt, folder), ageMs = Hour)
-    assert(young("waste").arr.forall(!_("old").bool) && waste.forall(Files.exists(_)))
+    assert(young("unreferenced").arr.forall(!_("old").bool) && files.forall(Files.exists(_)))
     vacuum(it, Seq(attempt, folder), ageMs = 0)
-    assert(waste.forall(!Files.exists(_)))
+    assert(files.forall(!Files.exists(_)))
     it.run(1)
     it.check()
   }
@@ -174,18 +174,18 @@ class VacuumSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventu
       val name = path.drop(path.lastIndexOf('/') + 1)
       s"${path.dropRight(name.length)}.$name.${UUID.randomUUID}$suffix.tmp"
     }
-    val waste = Seq(
+    val paths = Seq(
       left("state/0/0/2.delta", ".TID17"),
       left("state/0/1/1.snapshot", ""),
       left("offsets/1", ""),
       left("commits/0", ""),
       left("metadata", "")
     )
-    val files = waste.map(plant(it, _)) :+ it.folder.resolve(real)
-    val young = vacuum(it, waste :+ real, ageMs = Hour)("waste").arr
+    val files = paths.map(plant(it, _)) :+ it.folder.resolve(real)
+    val young = vacuum(it, paths :+ real, ageMs = Hour)("unreferenced").arr
     assert(young.forall(!_("old").bool) && young.take(5).forall(_("bytes").num == 10))
     assert(files.forall(Files.exists(_)))
-    vacuum(it, waste :+ real, ageMs = 0)
+    vacuum(it, paths :+ real, ageMs = 0)
     assert(files.forall(!Files.exists(_)))
     val inFolder = it.folder.resolve("state/0/2").toFile.list
     assert(!inFolder.exists(_.contains("3.delta")), "nor is its checksum left")

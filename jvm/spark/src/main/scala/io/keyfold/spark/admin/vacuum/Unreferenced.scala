@@ -7,4 +7,4 @@ package io.keyfold.spark.admin.vacuum
   * @param isOld
   *   whether it may be deleted
   */
-final case class Waste(path: String, bytes: Long, isOld: Boolean)
+final case class Unreferenced(path: String, bytes: Long, isOld: Boolean)
