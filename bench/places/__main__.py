@@ -51,17 +51,16 @@ def measured(cell: Cell, provider: str, place: Place, scratch: Path) -> Figures:
         begun,
         begun + cell.measured,
     )
-    if cell.is_restart:
-        run(replace(job, first=0, last=begun), place, scratch / "query.log")
-        job = replace(job, done=begun, last=begun + 1)
+    if cell.restarts:
+        run(replace(job, first=begun - 2, last=begun - 1), place, scratch / "query.log")
+        job = replace(job, restarts=True)
     said, requests = run(job, place, scratch / "query.log")
-    batches = said["batches"]
-    load = said["metrics"].get("keyfoldLoadMs")
+    batches, loads = said["batches"], said["loads"]
     found = Figures(
         median(it["triggerExecution"] for it in batches),
         {phase: median(it[phase] for it in batches) for phase in batches[0]},
         {kind: count / len(batches) for kind, count in requests.items()},
-        load / cell.partitions if cell.is_restart and load is not None else None,
+        median(loads) / cell.partitions if any(loads) and cell.restarts else None,
     )
     console.print(f"  {provider}: {found}", soft_wrap=True)
     return found
@@ -84,8 +83,8 @@ def settings(cell: Cell, scratch: Path) -> dict[str, str]:
 
 
 def run(job: Job, place: Place, log: Path) -> tuple[dict[str, Any], Counter[str]]:
-    """What the query says, and the requests of its measured batches; of all that a restart asks."""
-    marks = [place.requests()]
+    """What the query says, and the requests of its measured batches."""
+    marks = []
     last = ""
     with (
         log.open("w") as errors,
@@ -107,8 +106,8 @@ def run(job: Job, place: Place, log: Path) -> tuple[dict[str, Any], Counter[str]
                 process.stdin.flush()
     if process.returncode != 0:
         raise SystemExit(f"The query has failed:\n{log.read_text()[-4000:]}")
-    before, begin, end = marks
-    return json.loads(last), end - (before if job.done else begin)
+    begin, end = marks
+    return json.loads(last), end - begin
 
 
 def tables(words: str, providers: str) -> Iterator[str]:
@@ -125,15 +124,13 @@ def tables(words: str, providers: str) -> Iterator[str]:
                     for provider in cell.providers
                     if any(word in provider for word in providers.split(","))
                 }
-        yield table(cell, found)
+        yield f"{cell.text}\n\n{revision()}\n\n{table(found)}"
 
 
-def table(cell: Cell, found: dict[str, Figures]) -> str:
-    """The cell's figures, beside those of Keyfold as it is set up."""
+def table(found: dict[str, Figures]) -> str:
+    """The figures of a cell, beside those of Keyfold as it is set up."""
     ours = found.get(OURS)
     lines = [
-        f"## {cell.text}",
-        "",
         f"| provider | ms a batch | {OURS} is faster | requests a batch |",
         "| --- | ---: | ---: | --- |",
     ]
@@ -147,7 +144,10 @@ def table(cell: Cell, found: dict[str, Figures]) -> str:
 
 
 def page(found: list[str]) -> str:
-    """Write the text of the page."""
+    """Write the text of the page: what is on it already, but for the cells that were found anew."""
+    before = PAGE.read_text(encoding="utf-8").split("\n## ")[1:] if PAGE.exists() else []
+    tables = {it.partition("\n")[0]: it.strip() for it in [*before, *found]}
+    cells = [f"## {tables[it.text]}\n" for it in CELLS if it.text in tables]
     return "\n".join(
         [
             "# Benchmarks of checkpoints",
@@ -155,31 +155,29 @@ def page(found: list[str]) -> str:
             "Written by `make bench-checkpoints`, do not edit. Made by",
             "[bench/places](../bench/places).",
             "",
-            revision(),
-            f"Spark {pyspark.__version__}.",
-            "",
             "A streaming count in update mode, whose state has all keys, with its checkpoint in",
             "each place, beside a query without state that shuffles the same rows by key: medians",
             "of the last 8 to 40 batches, as Spark reports them in `triggerExecution`.",
             "The servers run on the same cores: versitygw for S3, behind a proxy that holds each",
             "request back and counts it; a name node and three data nodes for HDFS, whose calls",
             "the name node counts. Requests are by place in the checkpoint, or by the call.",
-            "RocksDB writes a changelog at each commit. After a restart it is the first batch of a",
-            "new process, which loads all state, and all requests since the query's start.",
+            f"RocksDB writes a changelog at each commit. Spark {pyspark.__version__}. After a",
+            "restart: the query is started for each batch, which loads all state, and the requests",
+            "are all since its start.",
             "",
-            *found,
+            *cells,
         ]
     )
 
 
 def main() -> None:
-    """Measure all and write the page; or print some cells, by words of names with commas."""
+    """Measure cells for the page, all or by words of their names with commas; print providers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cell", default="")
     parser.add_argument("--provider", default="")
     asked = parser.parse_args()
     found = list(tables(asked.cell, asked.provider))
-    if asked.cell or asked.provider:
+    if asked.provider:
         Console().print("\n".join(found), soft_wrap=True)
     else:
         PAGE.write_text(page(found), encoding="utf-8")

@@ -159,12 +159,12 @@ class ObjectFileManagerSuite extends FileManagerSuiteBase with OnS3 {
     overWire { (wire, place) =>
       val stores = Seq.fill(2)(new HadoopBlobStore(place.folder, place.conf))
       val own = stores.map { store =>
-        store.write("0/1")(_.write(1))
+        store.write("state/1")(_.write(1))
         store.clientRetries()
       }
       assert(own == Seq(0, 0))
       wire.next.set(FaultyWire.LoseAnswer)
-      stores.head.write("0/2")(_.write(2))
+      stores.head.write("state/2")(_.write(2))
       assert(wire.next.get == FaultyWire.Pass, "no answer was lost")
       assert(stores.map(_.clientRetries()) == Seq(1, 0))
       assert(stores.map(_.clientRetries()) == Seq(0, 0))
