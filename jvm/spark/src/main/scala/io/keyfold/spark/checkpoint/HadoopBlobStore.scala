@@ -68,7 +68,10 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
     case others              => others.delete(resolve(path))
   }
 
-  override def clientRetries(): Long = ClientRetries.sinceLast(fileSystem)
+  override def clientRetries(): Long = manager match {
+    case objects: KnownFiles => objects.clientRetries()
+    case _                   => 0
+  }
 
   override def describe(path: String): String = resolve(path).toString
 

@@ -2,8 +2,8 @@ package io.keyfold.spark.checkpoint
 
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path}
 
-/** Calls of a checkpoint file manager that cost fewer requests, because the caller knows that a
-  * path is a file, or what it is like.
+/** Calls of a checkpoint file manager of an object store that cost fewer requests, because the
+  * caller knows that a path is a file, or what it is like.
   */
 private[checkpoint] trait KnownFiles {
 
@@ -19,4 +19,7 @@ private[checkpoint] trait KnownFiles {
 
   /** Deletes a file; it is no error if there is none. */
   def deleteFile(path: Path): Unit
+
+  /** How often the file system's client has sent a request again since it was last asked. */
+  def clientRetries(): Long
 }

@@ -50,6 +50,8 @@ private[checkpoint] final class ObjectFileManager(
   /** One for all files, since each has clients of its own. */
   private lazy val other = sparks()
 
+  override def clientRetries(): Long = ClientRetries.sinceLast(fileSystem)
+
   override def open(path: Path): FSDataInputStream = fileSystem.open(path)
 
   override def openFile(file: FileStatus, policy: String): FSDataInputStream = {
