@@ -19,7 +19,7 @@ _HOUR_MS = 3_600_000
 
 @dataclass(frozen=True)
 class Unreferenced:
-    """A file or folder that is not needed.
+    """An unreferenced file or folder.
 
     Attributes:
         path: relative to the checkpoint.
@@ -60,7 +60,7 @@ class Vacuum:
         young = len(self.unreferenced) - len(old)
         rows = [
             ("checkpoint", self.checkpoint),
-            ("not needed", f"{plural(len(old), 'path')}, {size(sum(it.bytes for it in old))}"),
+            ("unreferenced", f"{plural(len(old), 'path')}, {size(sum(it.bytes for it in old))}"),
             *(("", it.path) for it in old),
         ]
         if young:
