@@ -116,6 +116,7 @@ class CheckpointCloneSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
   test("a copy has the head of every partition, even where a snapshot holds all of the version") {
     val it = new Scenario(spark, Scenario.aggregation, format = 2)
     it.run(5, () => StateStores.maintain())
+    eventually(assert(StateStores.isIdle))
     val committed = filesOf(it.folder).keys.filter(_.matches("commits/\\d+")).toSeq
     // All that a query could start after, which the oldest is not.
     val batches = committed.map(_.split('/')(1).toLong).sorted.drop(1)
