@@ -57,6 +57,21 @@ def test_healthy_after_retention(writer: StateWriter) -> None:
     assert check(writer, deep=True).findings == ()
 
 
+def test_batches_that_retention_has_deleted_before_spark_has_deleted_their_log_entries(
+    writer: StateWriter,
+) -> None:
+    for version in (1, 2):
+        for partition in (0, 1):
+            writer.path(version, "delta", partition).unlink()
+    report = check(writer, deep=True)
+    assert kinds(report) == {Kind.EXPIRED}
+    assert report.ok
+    assert len(report.findings) == 4
+    # Without one of its files a batch that is needed is damaged, whatever else is gone.
+    writer.path(4, "delta", 0).unlink()
+    assert Kind.MISSING in kinds(check(writer, deep=True))
+
+
 @pytest.mark.parametrize("gone", [(1,), (4,), (0, 1, 2, 3, 4)])
 def test_committed_batches_that_the_offset_log_lacks(
     writer: StateWriter, gone: tuple[int, ...]

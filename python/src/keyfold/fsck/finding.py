@@ -37,12 +37,13 @@ class Kind(Enum):
     ORPHAN = "orphan"  # a file or folder belongs to no store of the query
     UNREFERENCED = "unreferenced"  # an attempt's file that no retained batch builds on
     REPLACED = "replaced"  # a snapshot of a version that was replaced later
+    EXPIRED = "expired"  # retention has deleted a batch that the commit log still has
 
 
 # Findings that a vacuum may delete.
 UNREFERENCED_KINDS = frozenset({Kind.ORPHAN, Kind.UNREFERENCED})
-# Findings that only take disk space.
-HARMLESS = UNREFERENCED_KINDS | {Kind.REPLACED}
+# Findings that lose no state which the query needs.
+HARMLESS = UNREFERENCED_KINDS | {Kind.REPLACED, Kind.EXPIRED}
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Finding:
 
     @property
     def is_damage(self) -> bool:
-        """Whether state is lost or wrong; other findings only take disk space."""
+        """Whether state is lost or wrong, other than by retention."""
         return self.kind not in HARMLESS
 
 
