@@ -213,6 +213,7 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
   test(
     "with row checksums a row damaged in memory is Spark's error, and whole again in the retry"
   ) {
+    assume(LaterFeatures.rowChecksums)
     inFolder() { f =>
       val provider = f.provider(
         Map(
