@@ -23,7 +23,7 @@ private[spark] object KeyCodec {
     case _: NoPrefixKeyStateEncoderSpec            => "row"
     case PrefixKeyScanStateEncoderSpec(_, columns) => s"prefix:$columns"
     case RangeKeyScanStateEncoderSpec(_, ordinals) => s"range:${ordinals.mkString(",")}"
-    case _ =>
+    case _                                         =>
       val (_, ahead) = SparkShim.timestampKey(spec)
       if (ahead) "timestampPrefix" else "timestampPostfix"
   }

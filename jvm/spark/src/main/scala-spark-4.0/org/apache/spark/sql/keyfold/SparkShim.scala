@@ -1,5 +1,7 @@
 package org.apache.spark.sql.keyfold
 
+import scala.annotation.unused
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -77,8 +79,8 @@ object SparkShim extends ShimBefore42 {
       keys: Long,
       bytes: Long,
       custom: Map[StateStoreCustomMetric, Long],
-      id: StateStoreId,
-      snapshot: Long
+      @unused id: StateStoreId,
+      @unused snapshot: Long
   ): StateStoreMetrics = StateStoreMetrics(keys, bytes, custom)
 
   /** Throws Spark's error if a row does not fit its schema. */
@@ -87,7 +89,7 @@ object SparkShim extends ShimBefore42 {
       keySchema: StructType,
       value: UnsafeRow,
       valueSchema: StructType,
-      id: StateStoreId,
+      @unused id: StateStoreId,
       conf: StateStoreConf
   ): Unit = StateStoreProvider.validateStateRowFormat(key, keySchema, value, valueSchema, conf)
 

@@ -28,7 +28,8 @@ final class StateRewrite(
   private val ids = logs.ids(of)
   private val hadoopConf = logs.hadoopConf
   logs.partitions(of).foreach(hadoopConf.setInt(SparkShim.PartitionsKey, _))
-  private val shared = SerializableConfiguration.broadcast(session.sparkContext, hadoopConf)
+  private val shared =
+    session.sparkContext.broadcast(new SerializableConfiguration(hadoopConf))
 
   /** @return
     *   ids of the state written, by operator, partition and store; None under checkpoint format v1
