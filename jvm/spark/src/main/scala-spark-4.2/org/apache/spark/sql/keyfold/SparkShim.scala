@@ -105,9 +105,11 @@ object SparkShim extends ShimSince41 {
       conf: Configuration,
       batch: Long
   ): Seq[OperatorStateMetadata] =
-    new StateMetadataPartitionReader(checkpoint, new SerializableConfiguration(conf), batch)
-      .allOperatorStateMetadata
-      .toSeq
+    new StateMetadataPartitionReader(
+      checkpoint,
+      new SerializableConfiguration(conf),
+      batch
+    ).allOperatorStateMetadata.toSeq
 
   private[keyfold] def stores(operator: OperatorStateMetadata): Seq[StateStoreMetadata] =
     operator.stateStoresMetadata
