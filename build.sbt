@@ -8,11 +8,7 @@ ThisBuild / scalaVersion := line.scala
 ThisBuild / autoScalaLibrary := true
 
 // Shipped by Spark itself at these versions, so "provided" in the jar.
-val sparkShipped = Seq(
-  "com.github.luben" % "zstd-jni" % "1.5.7-7" % Provided,
-  "at.yawk.lz4" % "lz4-java" % "1.11.0" % Provided,
-  "org.slf4j" % "slf4j-api" % "2.0.17" % Provided
-)
+val sparkShipped = line.shipped.map(_ % Provided)
 
 val testing = Seq(
   "org.scalatest" %% "scalatest" % "3.2.19" % Test,
@@ -22,12 +18,12 @@ val testing = Seq(
 
 // Hadoop's client for S3 as Spark's Hadoop has it, with the modules of Amazon's SDK that it uses
 // instead of the bundle of all (600 MB). What else they need comes with Spark.
-val s3Client = Seq(
-  "org.apache.hadoop" % "hadoop-aws" % "3.5.0" % Test,
-  "software.amazon.s3.analyticsaccelerator" % "analyticsaccelerator-s3" % "1.3.1" % Test
-).map(_.intransitive()) ++
+val s3Client = (Seq("org.apache.hadoop" % "hadoop-aws" % line.hadoop % Test) ++
+  line.s3Accelerator.map { version =>
+    "software.amazon.s3.analyticsaccelerator" % "analyticsaccelerator-s3" % version % Test
+  }).map(_.intransitive()) ++
   Seq("s3", "s3-transfer-manager", "sts", "apache-client").map { module =>
-    ("software.amazon.awssdk" % module % "2.35.4" % Test).excludeAll(
+    ("software.amazon.awssdk" % module % line.awsSdk % Test).excludeAll(
       ExclusionRule("io.netty"),
       ExclusionRule("org.slf4j"),
       ExclusionRule("com.fasterxml.jackson.core")
@@ -98,6 +94,8 @@ lazy val spark = (project in file("jvm/spark"))
     name := s"keyfold-spark_${line.name}",
     Compile / unmanagedSourceDirectories ++=
       line.shims.map(shim => (Compile / sourceDirectory).value / shim),
+    Test / unmanagedSourceDirectories ++=
+      line.shims.map(shim => (Test / sourceDirectory).value / shim),
     Compile / resourceGenerators += Def.task {
       val version = (Compile / resourceManaged).value / "io" / "keyfold" / "VERSION"
       IO.copyFile((ThisBuild / baseDirectory).value / "VERSION", version)
@@ -245,8 +243,6 @@ lazy val jcstress = (project in file("jvm/jcstress"))
     }
   )
 
-val hadoopVersion = "3.5.0" // of Spark 4.2.0
-
 // What a Spark needs for S3A and does not bring itself.
 val S3A = config("s3a")
 
@@ -259,7 +255,7 @@ lazy val servers = (project in file("jvm/servers"))
     scalacOptions := (spark / scalacOptions).value,
     ivyConfigurations += S3A,
     libraryDependencies ++= s3Client.map(_.withConfigurations(Some(S3A.name))) ++ Seq(
-      "org.apache.hadoop" % "hadoop-client-minicluster" % hadoopVersion,
+      "org.apache.hadoop" % "hadoop-client-minicluster" % line.hadoop,
       "org.slf4j" % "slf4j-nop" % "2.0.17"
     ),
     prepare := {

@@ -8,7 +8,7 @@ import scala.util.Random
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.keyfold.SparkShim
+import org.apache.spark.sql.keyfold.SparkPrivate
 import org.apache.spark.sql.types.StructType
 import org.scalatest.BeforeAndAfter
 
@@ -101,7 +101,7 @@ class ConfiguredStateStoreSuite
       hadoopConf: Configuration = new Configuration,
       useColumnFamilies: Boolean = false
   ): StateStoreProvider = {
-    hadoopConf.set(SparkShim.RunIdKey, UUID.randomUUID.toString)
+    hadoopConf.set(SparkPrivate.RunIdKey, UUID.randomUUID.toString)
     val provider = ConfiguredProvider.make()
     provider.init(
       id,

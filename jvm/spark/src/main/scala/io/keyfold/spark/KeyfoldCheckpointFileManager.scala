@@ -14,7 +14,7 @@ import org.apache.spark.sql.keyfold.SparkShim
   * is Spark's own choice.
   */
 final class KeyfoldCheckpointFileManager(path: Path, conf: Configuration)
-    extends SparkShim.CheckpointFileManager
+    extends SparkShim.ClosableFileManager
     with FileManagers.OfPath {
   override private[spark] val manager = FileManagers.of(path, conf)
 
@@ -28,5 +28,5 @@ final class KeyfoldCheckpointFileManager(path: Path, conf: Configuration)
   override def delete(path: Path): Unit = manager.delete(path)
   override def isLocal: Boolean = manager.isLocal
   override def createCheckpointDirectory(): Path = manager.createCheckpointDirectory()
-  override def close(): Unit = manager.close()
+  override def close(): Unit = SparkShim.close(manager)
 }

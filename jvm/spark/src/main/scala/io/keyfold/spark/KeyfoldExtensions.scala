@@ -5,12 +5,7 @@ import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.partition.FlinkKeyGroup
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.keyfold.{
-  AdmitTransformWithState,
-  RefuseOtherProvider,
-  SparkPrivate,
-  SparkShim
-}
+import org.apache.spark.sql.keyfold.{RefuseOtherProvider, SparkPrivate, SparkShim}
 import org.slf4j.LoggerFactory
 
 /** For `spark.sql.extensions`: transformWithState, in all its forms, needs it to run with Keyfold.
@@ -28,7 +23,9 @@ class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
     if (isMadeFor(SPARK_VERSION)) {
       application = running
       SparkPrivate.sendToExecutors(classOf[KeyfoldExtensions])
-      extensions.injectColumnar(_ => new AdmitTransformWithState(ProviderClass.Keyfold))
+      SparkShim.rules(ProviderClass.Keyfold).foreach { rule =>
+        extensions.injectColumnar(_ => rule)
+      }
       extensions.injectColumnar(_ => new RefuseOtherProvider(ProviderClass.BuiltIn))
       extensions.injectFunction(FlinkKeyGroup.description)
     } else {

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory
   * Spark makes instances freely, also on the driver and without `init`; neither the constructor nor
   * `init` touches a file.
   */
-class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrainedReplay {
+class KeyfoldStateStoreProvider extends SparkShim.Provider with SparkShim.Replay {
   import KeyfoldStateStoreProvider._
 
   private var id: StateStoreId = _
@@ -158,10 +158,10 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
     KeyfoldExtensions.require()
     KeyfoldMetrics.custom
   }
-  override def supportedInstanceMetrics: Seq[StateStoreInstanceMetric] = KeyfoldMetrics.instance
+  override def supportedInstanceMetrics: Seq[SparkShim.InstanceMetric] = SparkShim.instanceMetrics
 
   private def settings(keyfold: KeyfoldConf): StoreSettings = {
-    val partitions = hadoopConf.getInt(SparkShim.PartitionsKey, 0)
+    val partitions = SparkShim.partitions(hadoopConf)
     StoreSettings(
       partitions = partitions,
       keyGroups = keyfold.keyGroups(partitions),
@@ -169,16 +169,14 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
       deltasPerSnapshot = math.max(conf.minDeltasForSnapshot, 1),
       deltaBytesPerSnapshot = keyfold.snapshotAfterDeltaBytes,
       repair = SnapshotRepair(
-        conf.autoSnapshotRepairEnabled,
-        conf.autoSnapshotRepairNumFailuresBeforeActivating.max(1).min(MostTriesOfSnapshot),
-        conf.autoSnapshotRepairMaxChangeFileReplay
+        SparkShim.repairsSnapshots(conf),
+        SparkShim.failuresBeforeRepair(conf).max(1).min(MostTriesOfSnapshot),
+        SparkShim.changesInRepair(conf)
       ),
-      rowChecksums = Option.when(conf.rowChecksumEnabled)(
-        RowChecksumSettings(conf.rowChecksumReadVerificationRatio)
-      ),
+      rowChecksums = SparkShim.rowChecksums(conf).map(RowChecksumSettings(_)),
       versionsToRetain = conf.minVersionsToRetain,
       versionsPerCleanup = math.max(conf.minVersionsToDelete, 1L),
-      deletesPerCleanup = Some(conf.maxVersionsToDeletePerMaintenance)
+      deletesPerCleanup = Some(SparkShim.deletesPerMaintenance(conf))
         .filter(_ > 0)
         .getOrElse(Int.MaxValue),
       versionsInMemory = math.max(conf.maxVersionsToRetainInMemory, MinVersionsInMemory),
@@ -222,15 +220,12 @@ class KeyfoldStateStoreProvider extends StateStoreProvider with SupportsFineGrai
   }
 
   private def committed(version: Long): Unit =
-    if (conf.commitValidationEnabled) SparkPrivate.reportCommit(id, version, hadoopConf)
+    SparkShim.reportCommit(id, version, conf, hadoopConf)
 
   private def snapshotIsDurable(version: VersionId): Unit = {
     metrics.lastSnapshotVersion.accumulateAndGet(version.version, math.max(_, _))
-    if (conf.reportSnapshotUploadLag) {
-      maintain("report a snapshot of") {
-        val runId = hadoopConf.get(SparkShim.RunIdKey)
-        SparkPrivate.reportSnapshot(id, runId, version.version, System.currentTimeMillis())
-      }
+    maintain("report a snapshot of") {
+      SparkShim.reportSnapshot(id, version.version, System.currentTimeMillis(), conf, hadoopConf)
     }
   }
 

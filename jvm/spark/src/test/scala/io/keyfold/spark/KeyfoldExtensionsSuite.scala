@@ -7,7 +7,7 @@ import java.util.jar.{JarEntry, JarOutputStream}
 import scala.util.Using
 
 import io.keyfold.spark.admin.rescale.Scenario
-import org.apache.spark.sql.keyfold.SparkPrivate
+import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -79,8 +79,10 @@ class KeyfoldExtensionsSuite extends AnyFunSuite with QuietLogs with LocalSpark 
   }
 
   test("Spark of another line gets no rules") {
-    assert(KeyfoldExtensions.isMadeFor("4.2.0") && KeyfoldExtensions.isMadeFor("4.2.1-vendor-3"))
-    for (other <- Seq("4.1.3", "4.3.0", "4.20.0", "4")) assert(!KeyfoldExtensions.isMadeFor(other))
+    val line = SparkShim.Line
+    for (own <- Seq(s"$line.0", s"$line.1-vendor-3")) assert(KeyfoldExtensions.isMadeFor(own))
+    for (other <- Seq("3.5.0", "4.9.0", s"${line}0.0", "4"))
+      assert(!KeyfoldExtensions.isMadeFor(other))
   }
 }
 

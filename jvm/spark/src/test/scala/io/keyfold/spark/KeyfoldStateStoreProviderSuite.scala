@@ -185,7 +185,8 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
 
   test("a forced snapshot is there when commit returns, and counted") {
     inFolder() { f =>
-      val store = f.provider().getStore(0, None, forceSnapshotOnCommit = true)
+      val forced = true
+      val store = f.provider().getStore(0, None, forced)
       store.commit()
       assert(f.files == Seq("1.delta", "1.snapshot"))
       val counted = store.metrics.customMetrics.map { case (m, n) => m.name -> n }
@@ -200,8 +201,8 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
       val old = provider.getStore(0)
       old.put(f.key("old", 1L), f.value(1L))
       old.commit()
-      val store =
-        provider.getStore(1, None, forceSnapshotOnCommit = false, loadEmpty = true)
+      val (forced, empty) = (false, true)
+      val store = provider.getStore(1, None, forced, empty)
       assert(store.iterator().isEmpty)
       store.put(f.key("new", 2L), f.value(2L))
       assert(store.commit() == 2)
@@ -213,6 +214,7 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
   test(
     "with row checksums a row damaged in memory is Spark's error, and whole again in the retry"
   ) {
+    assume(LaterFeatures.rowChecksums)
     inFolder() { f =>
       val provider = f.provider(
         Map(

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.keyfold.SparkShim
+import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 
 /** Providers over a folder of their own, without a SparkSession. Keys are (text, number), values
@@ -48,7 +48,7 @@ final class ProviderFixture(
     val conf = new SQLConf
     (ProviderFixture.quick ++ confs).foreach { case (key, value) => conf.setConfString(key, value) }
     val hadoopConf = new Configuration(ProviderFixture.hadoopDefaults)
-    hadoopConf.set(SparkShim.RunIdKey, UUID.randomUUID.toString)
+    hadoopConf.set(SparkPrivate.RunIdKey, UUID.randomUUID.toString)
     hadoop.foreach { case (key, value) => hadoopConf.set(key, value) }
     if (partitions > 0) hadoopConf.setInt(SparkShim.PartitionsKey, partitions)
     val provider = StateStoreProvider.create(className)
@@ -106,7 +106,7 @@ final class ProviderFixture(
   }
 }
 
-object ProviderFixture {
+object ProviderFixture extends LaterCalls {
   val keySchema: StructType = new StructType().add("k", StringType).add("n", LongType)
   val valueSchema: StructType = new StructType().add("v", LongType)
 

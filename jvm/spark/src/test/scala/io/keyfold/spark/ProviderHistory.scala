@@ -11,7 +11,8 @@ import org.apache.spark.sql.execution.streaming.state._
   * @param format
   *   checkpoint format version, 1 or 2
   */
-final class ProviderHistory(format: Int, confs: Map[String, String] = Map.empty) {
+final class ProviderHistory(format: Int, confs: Map[String, String] = Map.empty)
+    extends LaterCalls {
   import ProviderHistory._
 
   val fixture = new ProviderFixture

@@ -8,7 +8,7 @@ import io.keyfold.testkit.{ShelllessLocalFileSystem, ShelllessLocalFs}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.keyfold.{BenchTask, SparkShim}
+import org.apache.spark.sql.keyfold.{BenchTask, SparkPrivate, SparkShim}
 
 /** A store of one provider in a folder of its own, driven as tasks drive it: one version after the
   * other, checkpoint format v1.
@@ -103,7 +103,7 @@ final class BenchStore(
       conf.setConfString(key, value)
     }
     val hadoopConf = new Configuration
-    hadoopConf.set(SparkShim.RunIdKey, UUID.randomUUID.toString)
+    hadoopConf.set(SparkPrivate.RunIdKey, UUID.randomUUID.toString)
     hadoopConf.setInt(SparkShim.PartitionsKey, 1)
     BenchStore.FileSystem.foreach { case (key, value) => hadoopConf.set(key, value) }
     val created = StateStoreProvider.create(provider.className)

@@ -4,7 +4,7 @@ import io.keyfold.spark.conf.KeyfoldConf
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.local.LocalFs
 import org.apache.hadoop.fs.{FileSystem, FsConstants, LocalFileSystem, Path}
-import org.apache.spark.sql.keyfold.SparkShim
+import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
 
 /** The checkpoint file manager for a path, by what its file system is. */
 object FileManagers {
@@ -16,9 +16,9 @@ object FileManagers {
 
   /** What a query has been told to use, or [[of]]. */
   def configured(path: Path, conf: Configuration): SparkShim.CheckpointFileManager =
-    if (conf.get(SparkShim.FileManagerKey) == null) of(path, conf)
+    if (conf.get(SparkPrivate.FileManagerKey) == null) of(path, conf)
     else
-      SparkShim.checkpointFileManager(path, conf) match {
+      SparkShim.CheckpointFileManager.create(path, conf) match {
         case front: OfPath => front.manager
         case other         => other
       }
@@ -41,8 +41,8 @@ object FileManagers {
 
   private def sparks(path: Path, conf: Configuration) = {
     val own = new Configuration(conf)
-    own.unset(SparkShim.FileManagerKey)
-    SparkShim.checkpointFileManager(path, own)
+    own.unset(SparkPrivate.FileManagerKey)
+    SparkShim.CheckpointFileManager.create(path, own)
   }
 
   /** Whether the path is of a local disk and no settings put another file system in its place. The

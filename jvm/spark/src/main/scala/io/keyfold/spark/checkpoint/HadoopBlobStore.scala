@@ -5,7 +5,7 @@ import java.io.{FileNotFoundException, OutputStream}
 import io.keyfold.io.{BlobReader, BlobStore, ListedFile}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path}
-import org.apache.spark.sql.keyfold.CheckpointFiles
+import org.apache.spark.sql.keyfold.{CheckpointFiles, SparkShim}
 
 /** Files of a checkpoint, through Spark's checkpoint file manager, whose guarantees for a file
   * system decide how far G1 to G5 hold there. It makes a file visible when its stream is closed.
@@ -75,7 +75,7 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
 
   override def describe(path: String): String = resolve(path).toString
 
-  override def close(): Unit = manager.close()
+  override def close(): Unit = SparkShim.close(manager)
 
   private def resolve(path: String) = new Path(root, path)
 }

@@ -3,6 +3,7 @@ package io.keyfold.spark.encoding
 import io.keyfold.mem.Slice
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.keyfold.SparkShim
 
 /** State keys as bytes, docs/FORMAT.md section 5. An instance serves one thread; results are
   * borrowed until its next call.
@@ -22,8 +23,9 @@ private[spark] object KeyCodec {
     case _: NoPrefixKeyStateEncoderSpec            => "row"
     case PrefixKeyScanStateEncoderSpec(_, columns) => s"prefix:$columns"
     case RangeKeyScanStateEncoderSpec(_, ordinals) => s"range:${ordinals.mkString(",")}"
-    case _: TimestampAsPrefixKeyStateEncoderSpec   => "timestampPrefix"
-    case _: TimestampAsPostfixKeyStateEncoderSpec  => "timestampPostfix"
+    case _                                         =>
+      val (_, ahead) = SparkShim.timestampKey(spec)
+      if (ahead) "timestampPrefix" else "timestampPostfix"
   }
 
   /** Whether the family must be ordered: needed for all scans by prefix or range. */
@@ -41,9 +43,7 @@ private[spark] object KeyCodec {
     case NoPrefixKeyStateEncoderSpec(schema)            => new RowKeyCodec(schema)
     case PrefixKeyScanStateEncoderSpec(schema, columns) => new PrefixKeyCodec(schema, columns)
     case RangeKeyScanStateEncoderSpec(schema, ordinals) => new RangeKeyCodec(schema, ordinals)
-    case TimestampAsPrefixKeyStateEncoderSpec(schema) => new TimestampKeyCodec(schema, ahead = true)
-    case TimestampAsPostfixKeyStateEncoderSpec(schema) =>
-      new TimestampKeyCodec(schema, ahead = false)
+    case _                                              => new TimestampKeyCodec(spec)
   }
 
   def noPrefixScan(spec: KeyStateEncoderSpec): Throwable = StateStoreErrors

@@ -2,15 +2,17 @@ package io.keyfold.spark.encoding
 
 import io.keyfold.mem.Slice
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.TimestampAsPrefixKeyStateEncoderSpec
+import org.apache.spark.sql.execution.streaming.state.KeyStateEncoderSpec
+import org.apache.spark.sql.keyfold.SparkShim
 import org.apache.spark.sql.types.{LongType, StructType}
 
 /** `timestampPrefix` and `timestampPostfix`: the last column, a long, encoded to sort by value,
   * before or after the other columns.
   */
-private final class TimestampKeyCodec(schema: StructType, ahead: Boolean) extends KeyCodec {
+private final class TimestampKeyCodec(spec: KeyStateEncoderSpec) extends KeyCodec {
   import TimestampKeyCodec._
 
+  private val (schema, ahead) = SparkShim.timestampKey(spec)
   private val last = schema.length - 1
   private val restOf = new RowPicker(schema, Array.range(0, last))
   private val joiner =
@@ -30,7 +32,7 @@ private final class TimestampKeyCodec(schema: StructType, ahead: Boolean) extend
   }
 
   override def encodePrefix(prefix: UnsafeRow): Slice =
-    if (ahead) throw KeyCodec.noPrefixScan(TimestampAsPrefixKeyStateEncoderSpec(schema))
+    if (ahead) throw KeyCodec.noPrefixScan(spec)
     else {
       buffer.clear().row(prefix)
       buffer.result

@@ -2,9 +2,10 @@ package io.keyfold.spark.state
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.keyfold.SparkShim
 
 /** Methods shared by read and write stores. */
-private[spark] trait FamilyReads extends ReadStateStore {
+private[spark] trait FamilyReads extends SparkShim.ReadStore {
   protected def families: StoreFamilies
 
   override def get(key: UnsafeRow, family: String): UnsafeRow = families("get", family).get(key)

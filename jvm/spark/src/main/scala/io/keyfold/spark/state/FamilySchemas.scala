@@ -6,6 +6,7 @@ import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.partition.PartitionKey
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.keyfold.SparkShim
 import org.apache.spark.sql.types.StructType
 
 /** The column family schemas that Spark has declared to a provider. Kept by the provider, because
@@ -111,7 +112,7 @@ private[spark] final class FamilySchemas(
       keyRow: UnsafeRow,
       valueRow: UnsafeRow
   ): Unit = if (!validated) {
-    StateStoreProvider.validateStateRowFormat(keyRow, key.keySchema, valueRow, value, id, conf)
+    SparkShim.validate(keyRow, key.keySchema, valueRow, value, id, conf)
     validated = true
   }
 }

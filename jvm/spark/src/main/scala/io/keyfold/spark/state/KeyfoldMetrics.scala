@@ -6,6 +6,7 @@ import io.keyfold.mem.arena.MemoryUse
 import io.keyfold.store.{StoreTxn, VersionedStore}
 import io.keyfold.store.file.StoreCounters
 import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.keyfold.SparkShim
 
 /** Keyfold's custom metrics. Counts cover the time since the store's last report, including
   * maintenance; sizes are current. All are per store, because Spark adds up the stores.
@@ -57,12 +58,10 @@ object KeyfoldMetrics {
   private val internalFamilies =
     sum("rocksdbNumInternalColumnFamilies", "internal column families")
   private val forced = sum("forceSnapshotCount", "stores that had a forced snapshot")
-  private val lastSnapshot = StateStoreSnapshotLastUploadInstanceMetric()
 
   val custom: Seq[StateStoreCustomMetric] =
     counted.map(_.metric) ++ sized.map(_._1) ++
       Seq(stateBytes, internalKeys, externalFamilies, internalFamilies, forced)
-  val instance: Seq[StateStoreInstanceMetric] = Seq(lastSnapshot)
 
   private def sum(name: String, what: String) = StateStoreCustomSumMetric(name, s"Keyfold: $what")
   private def size(name: String, what: String) = StateStoreCustomSizeMetric(name, s"Keyfold: $what")
@@ -80,10 +79,10 @@ private[spark] final class KeyfoldMetrics(id: StateStoreId, store: VersionedStor
     val memory = store.memory
     val families = txn.families
     val (internal, external) = families.partition(_.spec.internal)
-    StateStoreMetrics(
-      numKeys = external.map(_.keys).sum,
-      memoryUsedBytes = memory.total,
-      customMetrics = sinceLastReport() ++ sized.map { case (metric, of) =>
+    SparkShim.metrics(
+      keys = external.map(_.keys).sum,
+      bytes = memory.total,
+      custom = sinceLastReport() ++ sized.map { case (metric, of) =>
         metric -> of(memory)
       } ++
         Seq(
@@ -93,8 +92,8 @@ private[spark] final class KeyfoldMetrics(id: StateStoreId, store: VersionedStor
           internalFamilies -> internal.length.toLong,
           forced -> (if (forcedSnapshot) 1L else 0L)
         ),
-      instanceMetrics =
-        Map(lastSnapshot.withNewId(id.partitionId, id.storeName) -> lastSnapshotVersion.get)
+      id,
+      snapshot = lastSnapshotVersion.get
     )
   }
 

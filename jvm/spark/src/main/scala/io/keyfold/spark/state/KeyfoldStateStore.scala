@@ -4,7 +4,7 @@ import io.keyfold.store.StoreTxn
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.keyfold.SparkPrivate
+import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
 import org.apache.spark.sql.types.StructType
 
 /** A version being written by one task; aborted if the task ends without a commit. Returned rows
@@ -28,7 +28,7 @@ private[spark] final class KeyfoldStateStore(
     forceSnapshot: Boolean,
     onCommit: Long => Unit,
     currentMetrics: (StoreTxn, Boolean) => StateStoreMetrics
-) extends StateStore
+) extends SparkShim.WriteStore
     with FamilyReads {
   private var newId = attemptId
 

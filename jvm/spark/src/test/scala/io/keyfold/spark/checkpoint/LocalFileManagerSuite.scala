@@ -7,7 +7,7 @@ import java.nio.file.{Files, Path => LocalPath}
 import io.keyfold.spark.KeyfoldCheckpointFileManager
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.apache.spark.sql.keyfold.SparkShim
+import org.apache.spark.sql.keyfold.SparkPrivate
 
 /** On a local disk. */
 class LocalFileManagerSuite extends FileManagerSuiteBase {
@@ -111,12 +111,12 @@ class LocalFileManagerSuite extends FileManagerSuiteBase {
 
   test("whoever has named another class of managers keeps it") {
     val conf = new Configuration
-    conf.set(SparkShim.FileManagerKey, classOf[OwnFileManager].getName)
+    conf.set(SparkPrivate.FileManagerKey, classOf[OwnFileManager].getName)
     val path = new Path(Files.createTempDirectory("keyfold").toUri)
     assert(FileManagers.configured(path, conf).isInstanceOf[OwnFileManager])
-    conf.unset(SparkShim.FileManagerKey)
+    conf.unset(SparkPrivate.FileManagerKey)
     assert(FileManagers.configured(path, conf).isInstanceOf[LocalFileManager])
-    conf.set(SparkShim.FileManagerKey, classOf[KeyfoldCheckpointFileManager].getName)
+    conf.set(SparkPrivate.FileManagerKey, classOf[KeyfoldCheckpointFileManager].getName)
     assert(FileManagers.configured(path, conf).isInstanceOf[LocalFileManager])
   }
 }

@@ -6,7 +6,7 @@ import java.util.UUID
 import io.keyfold.spark.KeyfoldCheckpointFileManager
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
-import org.apache.spark.sql.keyfold.SparkShim
+import org.apache.spark.sql.keyfold.SparkPrivate
 
 /** On S3; besides, how many requests it takes, and answers that are lost. */
 class ObjectFileManagerSuite extends FileManagerSuiteBase with OnS3 {
@@ -53,7 +53,7 @@ class ObjectFileManagerSuite extends FileManagerSuiteBase with OnS3 {
     "files that were listed are read by a request each, a large one by three at most; as configured"
   ) {
     val conf = server.conf()
-    conf.set(SparkShim.FileManagerKey, classOf[KeyfoldCheckpointFileManager].getName)
+    conf.set(SparkPrivate.FileManagerKey, classOf[KeyfoldCheckpointFileManager].getName)
     val root = new Path(server.root, UUID.randomUUID.toString)
     val small = Array.fill[Byte](1000)(1)
     val large = Array.tabulate[Byte](5 << 20)(_.toByte)

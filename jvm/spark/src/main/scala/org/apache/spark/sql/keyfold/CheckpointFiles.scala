@@ -17,7 +17,7 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     val path = new Path(folder)
     path.getFileSystem(conf).makeQualified(path)
   }
-  private val manager = SparkShim.checkpointFileManager(root, conf)
+  private val manager = SparkShim.CheckpointFileManager.create(root, conf)
   private lazy val fileSystem = root.getFileSystem(conf)
 
   /** The folder, with scheme. */

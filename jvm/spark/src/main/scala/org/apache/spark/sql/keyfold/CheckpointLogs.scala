@@ -11,13 +11,8 @@ import io.keyfold.errors.{Invalid, StoreError}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.execution.datasources.v2.state.metadata.StateMetadataPartitionReader
-import org.apache.spark.sql.execution.streaming.checkpointing._
-import org.apache.spark.sql.execution.streaming.runtime._
-import org.apache.spark.sql.execution.streaming.sinks.{FileStreamSink, FileStreamSinkLog}
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.util.SerializableConfiguration
 
 /** The batches and operators of a query, read from and written to the checkpoint by Spark's own
   * classes.
@@ -35,26 +30,26 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     path.getFileSystem(hadoopConf).makeQualified(path).toString
   }
 
-  private val logs = new StreamingQueryCheckpointMetadata(session, location, readOnly = true)
-  private[keyfold] val state = new Path(location, StreamingCheckpointConstants.DIR_NAME_STATE)
+  private val logs = new QueryLogs(session, location)
+  private[keyfold] val state = new Path(location, "state")
 
   /** Newest batch in the offset log. */
-  def lastBegun: Option[Long] = logs.offsetLog.getLatestBatchId()
+  def lastBegun: Option[Long] = logs.offsets.getLatestBatchId()
 
   /** Newest batch that was committed. */
-  def lastCommitted: Option[Long] = logs.commitLog.getLatestBatchId()
+  def lastCommitted: Option[Long] = logs.commits.getLatestBatchId()
 
   /** Settings that a batch ran with; None if the log has no such batch. */
   def settings(batch: Long): Option[Map[String, String]] =
-    offsets(batch).map(_.metadataOpt.fold(Map.empty[String, String])(_.conf))
+    offsets(batch).map(SparkShim.metadata(_).fold(Map.empty[String, String])(_.conf))
 
   /** Whether a query with this last batch could start: Spark also reads the offsets of the batch
     * before it, which are deleted for the oldest batch in the log.
     */
   def canStartAfter(batch: Long): Boolean = batch == 0 || offsets(batch - 1).nonEmpty
 
-  private[keyfold] def offsetMetadata(batch: Long): OffsetSeqMetadataBase =
-    offsets(batch).flatMap(_.metadataOpt).get
+  private[keyfold] def offsetMetadata(batch: Long): SparkShim.OffsetMetadata =
+    offsets(batch).flatMap(SparkShim.metadata).get
 
   /** Number of partitions of a batch. */
   def partitions(batch: Long): Option[Int] =
@@ -102,7 +97,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   private def numbers(folder: Path): Seq[Long] =
     try
-      CheckpointFileManager
+      SparkShim.CheckpointFileManager
         .create(folder, hadoopConf)
         .list(folder)
         .toSeq
@@ -112,33 +107,29 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   /** Whether the query runs in this process. */
   def isRunningHere: Boolean = {
-    val metadata = new Path(location, StreamingCheckpointConstants.DIR_NAME_METADATA)
+    val metadata = new Path(location, "metadata")
     val query = understood(metadata) {
-      StreamMetadata.read(metadata, hadoopConf).map(found => UUID.fromString(found.id))
+      SparkShim.StreamMetadata.read(metadata, hadoopConf).map(found => UUID.fromString(found.id))
     }
     query.exists(session.sharedState.activeStreamingQueries.containsKey(_))
   }
 
   /** Operators as of a batch. */
   def operators(batch: Long): Seq[Operator] = metadata(batch).map { found =>
-    val stores = found.stateStoresMetadata.map(_.storeName)
+    val stores = SparkShim.stores(found).map(_.storeName)
     Operator(found.operatorInfo.operatorId, found.operatorInfo.operatorName, stores)
   }
 
   private[keyfold] def metadata(batch: Long): Seq[OperatorStateMetadata] =
     understood(new Path(state, "*/_metadata")) {
-      new StateMetadataPartitionReader(
-        location,
-        new SerializableConfiguration(hadoopConf),
-        batch
-      ).allOperatorStateMetadata.toSeq
+      SparkShim.operators(location, hadoopConf, batch)
     }
 
   private def offsets(batch: Long) =
-    understood(new Path(location, s"offsets/$batch"))(logs.offsetLog.get(batch))
+    understood(new Path(location, s"offsets/$batch"))(logs.offsets.get(batch))
 
   private def committed(batch: Long) =
-    understood(new Path(location, s"commits/$batch"))(logs.commitLog.get(batch))
+    understood(new Path(location, s"commits/$batch"))(logs.commits.get(batch))
 
   /** What Spark reads from a file; its own errors rarely name the file.
     *
@@ -165,7 +156,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     */
   def begin(batch: Long, of: Long, settings: Map[String, String]): Boolean = {
     val entry = SparkShim.withSettings(offsets(of).get, settings)
-    added(fresh.offsetLog.add(batch, entry), fresh.offsetLog.get(batch).nonEmpty)
+    added(fresh.offsets.add(batch, entry), fresh.offsets.get(batch).nonEmpty)
   }
 
   /** Commits a batch without changes since batch `of`, except for the ids.
@@ -175,12 +166,12 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     */
   def commit(batch: Long, of: Long, ids: Option[Map[Long, Array[Array[String]]]]): Boolean = {
     val before = committed(of).get
-    val commit = ids.fold(before)(_ => before.withStateUniqueIds(ids))
-    added(fresh.commitLog.add(batch, commit), fresh.commitLog.get(batch).nonEmpty)
+    val commit = ids.fold(before)(SparkShim.withIds(before, _))
+    added(fresh.commits.add(batch, commit), fresh.commits.get(batch).nonEmpty)
   }
 
   /** The logs without cached entries. */
-  private def fresh = new StreamingQueryCheckpointMetadata(session, location, readOnly = true)
+  private def fresh = new QueryLogs(session, location)
 
   /** Spark reports a lost race in two ways. After any other failure the entry may exist. */
   private def added(add: => Boolean, isThere: => Boolean): Boolean =
@@ -201,7 +192,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
         }
         val folder = new Path(state, operator.operatorInfo.operatorId.toString)
         val file = OperatorStateMetadataV2.metadataFilePath(folder, batch)
-        CheckpointFileManager.create(file.getParent, hadoopConf).delete(file)
+        SparkShim.CheckpointFileManager.create(file.getParent, hadoopConf).delete(file)
         OperatorStateMetadataWriter
           .createWriter(folder, hadoopConf, operator.version, Some(batch))
           .write(operator.copy(stateStoreInfo = stores))
@@ -235,7 +226,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   def fileSink(folder: String): Option[FileSink] = {
     val path = new Path(folder)
     val fileSystem = path.getFileSystem(hadoopConf)
-    val log = FileStreamSink.getMetadataLogPath(
+    val log = SparkShim.FileStreamSink.getMetadataLogPath(
       fileSystem,
       path.makeQualified(fileSystem.getUri, fileSystem.getWorkingDirectory),
       session.sessionState.conf
@@ -252,9 +243,17 @@ object CheckpointLogs {
   /** A stateful operator and its stores, in the order in which the commit log has their ids. */
   final case class Operator(id: Long, name: String, stores: Seq[String])
 
+  private final class QueryLogs(session: SparkSession, location: String) {
+    lazy val offsets: SparkShim.OffsetSeqLog =
+      SparkShim.offsetLog(session, new Path(location, "offsets"))
+    lazy val commits: SparkShim.CommitLog =
+      SparkShim.commitLog(session, new Path(location, "commits"))
+  }
+
   /** The log of a file sink, by batch. */
   final class FileSink private[CheckpointLogs] (session: SparkSession, path: String) {
-    private val log = new FileStreamSinkLog(FileStreamSinkLog.VERSION, session, path)
+    private val log =
+      new SparkShim.FileStreamSinkLog(SparkShim.FileStreamSinkLog.VERSION, session, path)
 
     def lastBatch: Option[Long] = log.getLatestBatchId()
 

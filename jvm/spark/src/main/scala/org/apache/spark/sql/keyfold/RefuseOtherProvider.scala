@@ -3,7 +3,6 @@ package org.apache.spark.sql.keyfold
 import io.keyfold.errors.Invalid
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
-import org.apache.spark.sql.execution.streaming.operators.stateful._
 import org.apache.spark.sql.internal.SQLConf
 
 /** Explains why a query with the checkpoint of another provider cannot run. A checkpoint keeps its
@@ -18,11 +17,11 @@ final class RefuseOtherProvider(known: Seq[String]) extends ColumnarRule {
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan = {
       plan.foreach {
-        case operator: StatefulOperator =>
+        case operator: SparkShim.StatefulOperator =>
           val found = operator.conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS)
           if (
             known.contains(found) &&
-            StatefulOperatorStateInfo.enableStateStoreCheckpointIds(operator.conf)
+            SparkShim.StatefulOperatorStateInfo.enableStateStoreCheckpointIds(operator.conf)
           ) operator.stateInfo.foreach(check(_, found))
         case _ =>
       }
@@ -30,7 +29,7 @@ final class RefuseOtherProvider(known: Seq[String]) extends ColumnarRule {
     }
   }
 
-  private def check(state: StatefulOperatorStateInfo, found: String): Unit =
+  private def check(state: SparkShim.StatefulOperatorStateInfo, found: String): Unit =
     if (state.storeVersion > 0 && state.stateStoreCkptIds.isEmpty) {
       val format = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
       throw new Invalid(

@@ -1,11 +1,8 @@
 package org.apache.spark.sql.keyfold
 
-import java.util.UUID
-
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.config._
 import org.apache.spark.{
@@ -16,7 +13,7 @@ import org.apache.spark.{
   SparkUnsupportedOperationException
 }
 import org.apache.spark.sql.errors.QueryExecutionErrors
-import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.Utils
 import org.slf4j.LoggerFactory
 
@@ -28,21 +25,11 @@ object SparkPrivate {
   private val JarSettings =
     Seq("spark.jars", "spark.yarn.dist.jars", "spark.executor.extraClassPath")
 
-  /** Reports a committed version to the driver, which checks it under `foreachBatch`. */
-  def reportCommit(id: StateStoreId, version: Long, conf: Configuration): Unit =
-    StateStore.reportCommitToCoordinator(version, id, conf)
+  /** Setting that passes the id of the query's run to executors. */
+  val RunIdKey: String = SparkShim.StreamExecution.RUN_ID_KEY
 
-  /** Reports a durable snapshot to the driver; without the report Spark forces a snapshot at every
-    * batch.
-    *
-    * @param nowMs
-    *   wall clock in milliseconds since 1970
-    */
-  def reportSnapshot(id: StateStoreId, runId: String, version: Long, nowMs: Long): Unit =
-    Option(SparkEnv.get).foreach { env =>
-      val provider = StateStoreProviderId(id, UUID.fromString(runId))
-      StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(provider, version, nowMs)
-    }
+  /** Setting that names the class of the checkpoint file manager. */
+  val FileManagerKey: String = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key
 
   /** Settings of the application that runs in this JVM; None if there is none. */
   def conf: Option[SparkConf] = Option(SparkEnv.get).map(_.conf)
@@ -96,7 +83,7 @@ object SparkPrivate {
     * of a streaming query do not see the message of a cause.
     */
   def cannotLoad(cause: Throwable): Throwable =
-    withReason(StateStoreErrors.cannotLoadStore(cause), cause)
+    withReason(SparkShim.cannotLoad(cause), cause)
 
   /** Spark's error for a missing state file, with the reason in its message. */
   def cannotRead(path: String, cause: Throwable): Throwable =
@@ -111,7 +98,7 @@ object SparkPrivate {
 
   /** Spark's error for a row that does not match its checksum. */
   def corruptRow(store: String, expected: Int, computed: Int, cause: Throwable): Throwable =
-    withReason(StateStoreErrors.rowChecksumVerificationFailed(store, expected, computed), cause)
+    withReason(SparkShim.wrongChecksum(store, expected, computed), cause)
 
   /** Spark's error for a column family that has changed. (The constructor of its own class passes
     * wrong parameter names for the message, and fails.)

@@ -4,14 +4,6 @@ import java.util.UUID
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorsUtils
-import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.{
-  LeftSide,
-  RightSide
-}
-import org.apache.spark.sql.execution.streaming.operators.stateful.join.SymmetricHashJoinStateManager
-import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate._
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
@@ -36,14 +28,15 @@ final class StateRewrite(
   private val ids = logs.ids(of)
   private val hadoopConf = logs.hadoopConf
   logs.partitions(of).foreach(hadoopConf.setInt(SparkShim.PartitionsKey, _))
-  private val shared = SerializableConfiguration.broadcast(session.sparkContext, hadoopConf)
+  private val shared =
+    session.sparkContext.broadcast(new SerializableConfiguration(hadoopConf))
 
   /** @return
     *   ids of the state written, by operator, partition and store; None under checkpoint format v1
     */
   def write(): Option[Map[Long, Array[Array[String]]]] = {
     val written = logs.metadata(of).map { operator =>
-      val stores = operator.stateStoresMetadata.zipWithIndex.map { case (store, place) =>
+      val stores = SparkShim.stores(operator).zipWithIndex.map { case (store, place) =>
         copyOf(operator, store, place)
       }
       operator.operatorInfo.operatorId -> stores.map(run).transpose.map(_.toArray).toArray
@@ -90,9 +83,9 @@ final class StateRewrite(
 
   private def storeConf(changes: Map[String, String]) = {
     val conf = session.sessionState.conf.clone()
-    OffsetSeqMetadata.setSessionConf(logs.offsetMetadata(of), conf)
+    SparkShim.OffsetSeqMetadata.setSessionConf(logs.offsetMetadata(of), conf)
     conf.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (ids.isEmpty) 1 else 2)
-    conf.setConf(SQLConf.STATE_STORE_COMMIT_VALIDATION_ENABLED, false)
+    SparkShim.withoutCommitReports(conf)
     changes.foreach { case (key, value) => conf.setConfString(key, value) }
     StateStoreConf(conf)
   }
@@ -102,16 +95,14 @@ final class StateRewrite(
     */
   private def listsOf(operator: OperatorStateMetadata): Set[String] = operator match {
     case v2: OperatorStateMetadataV2
-        if StatefulOperatorsUtils.TRANSFORM_WITH_STATE_OP_NAMES.contains(
-          operator.operatorInfo.operatorName
-        ) =>
-      TransformWithStateOperatorProperties
+        if SparkShim.transformWithStateNames.contains(operator.operatorInfo.operatorName) =>
+      SparkShim.TransformWithStateOperatorProperties
         .fromJson(v2.operatorPropertiesJson)
         .stateVariables
-        .filter(_.stateVariableType == StateVariableType.ListState)
+        .filter(_.stateVariableType == SparkShim.StateVariableType.ListState)
         .map(_.stateName)
         .toSet
-    case _ => StateRewrite.JoinLists
+    case _ => SparkShim.joinLists
   }
 
   private def schemasOf(operator: Long, store: StateStoreMetadata, files: Seq[Path]) = {
@@ -121,12 +112,9 @@ final class StateRewrite(
       StateStore.PARTITION_ID_TO_CHECK_SCHEMA,
       store.storeName
     )
-    new StateSchemaCompatibilityChecker(
-      StateStoreProviderId(id, UUID.randomUUID()),
-      hadoopConf,
-      files.toList,
-      createSchemaDir = false
-    ).readSchemaFile().map(withEncoder(_, store))
+    SparkShim
+      .schemas(StateStoreProviderId(id, UUID.randomUUID()), files.toList, hadoopConf)
+      .map(withEncoder(_, store))
   }
 
   /** Schema files of the first version have no key encoder; the operator's metadata have it. */
@@ -137,9 +125,4 @@ final class StateRewrite(
       else NoPrefixKeyStateEncoderSpec(schema.keySchema)
     schema.copy(keyStateEncoderSpec = schema.keyStateEncoderSpec.orElse(Some(byMetadata)))
   }
-}
-
-private object StateRewrite {
-  private val JoinLists =
-    SymmetricHashJoinStateManager.allStateStoreNamesV4(LeftSide, RightSide).toSet
 }

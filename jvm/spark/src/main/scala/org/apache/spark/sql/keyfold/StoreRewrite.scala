@@ -4,7 +4,6 @@ import java.util.UUID
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.StateStoreColumnFamilySchemaUtils
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
@@ -19,7 +18,6 @@ private final case class RewrittenFamily(schema: StateStoreColFamilySchema, mult
 
   def createIn(store: StateStore): Unit =
     if (name != StateStore.DEFAULT_COL_FAMILY_NAME) {
-      val internal = StateStoreColumnFamilySchemaUtils.isInternalColFamily(name)
       val encoder = schema.keyStateEncoderSpec.get
       store.createColFamilyIfAbsent(
         name,
@@ -27,7 +25,7 @@ private final case class RewrittenFamily(schema: StateStoreColFamilySchema, mult
         schema.valueSchema,
         encoder,
         multiValue,
-        internal
+        isInternal = name.startsWith("$")
       )
     }
 }
@@ -67,7 +65,7 @@ private final class StoreRewrite(
       val target = provider(partition, to)
       try {
         val rows = source.getStore(version, ids.map(_(partition)))
-        try write(rows, target.getStore(version, None, loadEmpty = true))
+        try write(rows, SparkShim.emptyStore(target, version))
         finally rows.abort()
       } finally target.close()
     } finally source.close()
@@ -91,7 +89,7 @@ private final class StoreRewrite(
   /** The values of a key are adjacent. */
   private def writeLists(rows: StateStore, copy: StateStore, family: String): Unit = {
     var last: UnsafeRow = null
-    rows.iteratorWithMultiValues(family).foreach { row =>
+    SparkShim.allValues(rows, family).foreach { row =>
       if (row.key == last) copy.merge(row.key, row.value, family)
       else {
         copy.put(row.key, row.value, family)

@@ -158,8 +158,8 @@ class VacuumSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventu
   /** The file that a writer leaves which is killed while it writes another. */
   private def leftOf(it: Scenario, path: String): String = {
     val root = new HadoopPath(it.folder.toUri)
-    val out = SparkShim
-      .checkpointFileManager(root, new Configuration)
+    val out = SparkShim.CheckpointFileManager
+      .create(root, new Configuration)
       .createAtomic(new HadoopPath(root, path), overwriteIfPossible = true)
     out.write(new Array[Byte](10))
     out.flush()

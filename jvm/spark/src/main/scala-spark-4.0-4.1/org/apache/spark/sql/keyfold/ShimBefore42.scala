@@ -1,0 +1,152 @@
+package org.apache.spark.sql.keyfold
+
+import java.io.FileNotFoundException
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.SparkException
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.ColumnarRule
+import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceErrors
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types.StructType
+
+/** What Spark 4.0 and 4.1 have in common: what they lack of 4.2. */
+private[keyfold] trait ShimBefore42 extends SparkNames {
+  type OffsetEntry = OffsetSeq
+  type OffsetMetadata = OffsetSeqMetadata
+  type CommitEntry = CommitMetadata
+
+  /** Joins of format 4 came later. */
+  def joinLists: Set[String] = Set.empty
+
+  /** None: transformWithState runs with every provider that can. */
+  def rules(provider: String): Seq[ColumnarRule] = Nil
+
+  def startsTransformWithState: Boolean = false
+
+  def timestampKey(spec: KeyStateEncoderSpec): (StructType, Boolean) =
+    throw new IllegalArgumentException(s"Unknown key encoder $spec")
+
+  def emptyStore(provider: StateStoreProvider, version: Long): StateStore = provider match {
+    case it: ProviderBefore42 =>
+      it.getStore(version, None, forceSnapshotOnCommit = false, loadEmpty = true)
+    case other => throw new IllegalArgumentException(s"$other cannot begin with an empty store")
+  }
+
+  /** A pair for each value. */
+  def allValues(store: StateStore, family: String): Iterator[UnsafeRowPair] =
+    store.iterator(family).flatMap { first =>
+      val key = first.key.copy()
+      store.valuesIterator(key, family).map(new UnsafeRowPair(key, _))
+    }
+
+  /** As by default where it is a setting. */
+  def repairsSnapshots(conf: StateStoreConf): Boolean = true
+  def failuresBeforeRepair(conf: StateStoreConf): Int = 1
+  def changesInRepair(conf: StateStoreConf): Int = 500
+
+  /** Stores of later lines may have checksums, which are verified when files are read. */
+  def rowChecksums(conf: StateStoreConf): Option[Long] = None
+
+  def wrongChecksum(store: String, expected: Int, computed: Int): Throwable = new SparkException(
+    s"Row checksum verification failed for $store: expected $expected, computed $computed.",
+    cause = null
+  )
+
+  private[keyfold] def offsetLog(session: SparkSession, path: Path): OffsetSeqLog =
+    new OffsetSeqLog(session, path.toString)
+
+  private[keyfold] def commitLog(session: SparkSession, path: Path): CommitLog =
+    new CommitLogOfBothVersions(session, path)
+
+  private[keyfold] def metadata(entry: OffsetEntry): Option[OffsetMetadata] = entry.metadata
+
+  /** The same entry of the offset log with changed settings. */
+  private[keyfold] def withSettings(offsets: OffsetEntry, by: Map[String, String]): OffsetEntry =
+    offsets.copy(metadata = offsets.metadata.map(it => it.copy(conf = it.conf ++ by)))
+
+  /** The same entry of the commit log with other ids. */
+  private[keyfold] def withIds(
+      commit: CommitEntry,
+      ids: Map[Long, Array[Array[String]]]
+  ): CommitEntry = commit.copy(stateUniqueIds = Some(ids))
+
+  /** The operators of a checkpoint as of a batch; none if they have no metadata. (Spark's own
+    * method says that there are none after any failure to read them.)
+    */
+  private[keyfold] def operators(
+      checkpoint: String,
+      conf: Configuration,
+      batch: Long
+  ): Seq[OperatorStateMetadata] = {
+    val state = new Path(checkpoint, "state")
+    val files = CheckpointFileManager.create(state, conf)
+    try
+      files.list(state).toSeq.flatMap(_.getPath.getName.toLongOption).sorted.map { id =>
+        val folder = new Path(state, id.toString)
+        val version = if (files.exists(OperatorStateMetadataV2.metadataDirPath(folder))) 2 else 1
+        OperatorStateMetadataReader
+          .createReader(folder, conf, version, batch)
+          .read()
+          .getOrElse(throw StateDataSourceErrors.failedToReadOperatorMetadata(checkpoint, batch))
+      }
+    catch { case _: FileNotFoundException => Nil }
+  }
+
+  private[keyfold] def stores(operator: OperatorStateMetadata): Seq[StateStoreMetadata] =
+    operator match {
+      case v1: OperatorStateMetadataV1 => v1.stateStoreInfo.toSeq
+      case v2: OperatorStateMetadataV2 => v2.stateStoreInfo.toSeq
+      case other => throw new IllegalStateException(s"Unknown operator metadata: $other")
+    }
+
+  /** Reads the schema files of a store. */
+  private[keyfold] def schemas(
+      of: StateStoreProviderId,
+      files: List[Path],
+      conf: Configuration
+  ): List[StateStoreColFamilySchema] =
+    new StateSchemaCompatibilityChecker(of, conf, files).readSchemaFile()
+}
+
+/** With the method of later lines for which Spark calls the shorter one here. */
+trait ProviderBefore42 extends StateStoreProvider {
+  def getStore(
+      version: Long,
+      stateStoreCkptId: Option[String],
+      forceSnapshotOnCommit: Boolean,
+      loadEmpty: Boolean
+  ): StateStore
+
+  override def getStore(version: Long, stateStoreCkptId: Option[String]): StateStore =
+    getStore(version, stateStoreCkptId, forceSnapshotOnCommit = false, loadEmpty = false)
+}
+
+/** With the methods of later lines. */
+trait ReadStoreBefore42 extends ReadStateStore {
+  def multiGet(keys: Array[UnsafeRow], family: String): Iterator[UnsafeRow]
+  def keyExists(key: UnsafeRow, family: String): Boolean
+  def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair]
+  def prefixScanWithMultiValues(
+      prefix: UnsafeRow,
+      family: String
+  ): StateStoreIterator[UnsafeRowPair]
+  def rangeScan(
+      start: Option[UnsafeRow],
+      end: Option[UnsafeRow],
+      family: String
+  ): StateStoreIterator[UnsafeRowPair]
+  def rangeScanWithMultiValues(
+      start: Option[UnsafeRow],
+      end: Option[UnsafeRow],
+      family: String
+  ): StateStoreIterator[UnsafeRowPair]
+  def allColumnFamilyNames: Set[String]
+}
+
+/** With the method of later lines. */
+trait WriteStoreBefore42 extends StateStore {
+  def deleteRange(begin: UnsafeRow, end: UnsafeRow, family: String): Unit
+}

@@ -1,0 +1,31 @@
+package org.apache.spark.sql.keyfold
+
+import org.apache.spark.sql.execution.streaming
+
+/** Spark's classes and objects whose packages changed with Spark 4.1. */
+private[keyfold] trait SparkNames {
+  type CheckpointFileManager = streaming.CheckpointFileManager
+  type CancellableStream = streaming.CheckpointFileManager.CancellableFSDataOutputStream
+  type OffsetSeqLog = streaming.OffsetSeqLog
+  type OffsetSeq = streaming.OffsetSeq
+  type OffsetSeqMetadata = streaming.OffsetSeqMetadata
+  type CommitLog = streaming.CommitLog
+  type CommitMetadata = streaming.CommitMetadata
+  type FileStreamSinkLog = streaming.FileStreamSinkLog
+  type StatefulOperator = streaming.StatefulOperator
+  type StatefulOperatorStateInfo = streaming.StatefulOperatorStateInfo
+
+  def CheckpointFileManager: streaming.CheckpointFileManager.type = streaming.CheckpointFileManager
+  def OffsetSeqMetadata: streaming.OffsetSeqMetadata.type = streaming.OffsetSeqMetadata
+  def CommitMetadata: streaming.CommitMetadata.type = streaming.CommitMetadata
+  def MetadataVersionUtil: streaming.MetadataVersionUtil.type = streaming.MetadataVersionUtil
+  def FileStreamSink: streaming.FileStreamSink.type = streaming.FileStreamSink
+  def FileStreamSinkLog: streaming.FileStreamSinkLog.type = streaming.FileStreamSinkLog
+  def StreamExecution: streaming.StreamExecution.type = streaming.StreamExecution
+  def StreamMetadata: streaming.StreamMetadata.type = streaming.StreamMetadata
+  def StatefulOperatorStateInfo: streaming.StatefulOperatorStateInfo.type =
+    streaming.StatefulOperatorStateInfo
+  def StateVariableType: streaming.StateVariableType.type = streaming.StateVariableType
+  def TransformWithStateOperatorProperties: streaming.TransformWithStateOperatorProperties.type =
+    streaming.TransformWithStateOperatorProperties
+}

@@ -1,0 +1,158 @@
+package org.apache.spark.sql.keyfold
+
+import scala.annotation.unused
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.errors.QueryExecutionErrors
+import org.apache.spark.sql.execution.streaming.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.NextIterator
+
+/** Names, places and types that differ in other Spark lines. */
+object SparkShim extends ShimBefore42 {
+  final val Line = "4.0"
+
+  type Provider = ProviderIn40
+  type Replay = ReplayIn40
+  type ReadStore = ReadStoreIn40
+  type WriteStore = WriteStoreIn40
+  type ClosableFileManager = FileManagerIn40
+
+  /** There are no metrics of single stores. */
+  type InstanceMetric = Nothing
+  val instanceMetrics: Seq[InstanceMetric] = Nil
+
+  /** Names that transformWithState has in the metadata of operators. */
+  def transformWithStateNames: Seq[String] =
+    Seq("transformWithStateExec", "transformWithStateInPandasExec")
+
+  /** Setting of later lines, which here only Keyfold itself sets. */
+  val PartitionsKey = "spark.sql.streaming.internal.stateStore.partitions"
+
+  /** Number of partitions of the query's state; 0 if not known. In a task of a query it is the
+    * session's number; another task has another session.
+    */
+  def partitions(conf: Configuration): Int = {
+    val query = Option(TaskContext.get()).map(_.getLocalProperty(StreamExecution.QUERY_ID_KEY))
+    val ofSession = SQLConf.SHUFFLE_PARTITIONS
+    conf.getInt(
+      PartitionsKey,
+      if (query.forall(_ == null)) 0
+      else conf.getInt(ofSession.key, ofSession.defaultValue.get)
+    )
+  }
+
+  def close(manager: CheckpointFileManager): Unit = manager match {
+    case it: FileManagerIn40 => it.close()
+    case _                   => ()
+  }
+
+  /** Any number. */
+  def deletesPerMaintenance(conf: StateStoreConf): Int = 0
+
+  /** The memory manager asks for none. */
+  def registerMemory(used: () => Long): Unit = ()
+
+  /** The driver asks for no reports. */
+  def reportCommit(
+      id: StateStoreId,
+      version: Long,
+      conf: StateStoreConf,
+      hadoopConf: Configuration
+  ): Unit = ()
+
+  def reportSnapshot(
+      id: StateStoreId,
+      version: Long,
+      nowMs: Long,
+      conf: StateStoreConf,
+      hadoopConf: Configuration
+  ): Unit = ()
+
+  def withoutCommitReports(conf: SQLConf): Unit = ()
+
+  def metrics(
+      keys: Long,
+      bytes: Long,
+      custom: Map[StateStoreCustomMetric, Long],
+      @unused id: StateStoreId,
+      @unused snapshot: Long
+  ): StateStoreMetrics = StateStoreMetrics(keys, bytes, custom)
+
+  /** Throws Spark's error if a row does not fit its schema. */
+  def validate(
+      key: UnsafeRow,
+      keySchema: StructType,
+      value: UnsafeRow,
+      valueSchema: StructType,
+      @unused id: StateStoreId,
+      conf: StateStoreConf
+  ): Unit = StateStoreProvider.validateStateRowFormat(key, keySchema, value, valueSchema, conf)
+
+  def cannotLoad(cause: Throwable): Throwable = QueryExecutionErrors.cannotLoadStore(cause)
+}
+
+/** With the method of later lines. */
+trait FileManagerIn40 extends CheckpointFileManager {
+  def close(): Unit
+}
+
+/** With the method of later lines. */
+trait ProviderIn40 extends ProviderBefore42 {
+  def supportedInstanceMetrics: Seq[SparkShim.InstanceMetric]
+}
+
+/** With the methods of later lines for which Spark calls those without ids here. */
+trait ReplayIn40 extends SupportsFineGrainedReplay {
+  def replayStateFromSnapshot(
+      snapshotVersion: Long,
+      endVersion: Long,
+      readOnly: Boolean,
+      snapshotVersionStateStoreCkptId: Option[String],
+      endVersionStateStoreCkptId: Option[String]
+  ): StateStore
+
+  def replayReadStateFromSnapshot(
+      snapshotVersion: Long,
+      endVersion: Long,
+      snapshotVersionStateStoreCkptId: Option[String],
+      endVersionStateStoreCkptId: Option[String]
+  ): ReadStateStore
+
+  def getStateStoreChangeDataReader(
+      startVersion: Long,
+      endVersion: Long,
+      colFamilyNameOpt: Option[String],
+      endVersionStateStoreCkptId: Option[String]
+  ): NextIterator[(RecordType.Value, UnsafeRow, UnsafeRow, Long)]
+
+  override def replayStateFromSnapshot(snapshotVersion: Long, endVersion: Long): StateStore =
+    replayStateFromSnapshot(snapshotVersion, endVersion, readOnly = false, None, None)
+
+  override def replayReadStateFromSnapshot(
+      snapshotVersion: Long,
+      endVersion: Long
+  ): ReadStateStore = replayReadStateFromSnapshot(snapshotVersion, endVersion, None, None)
+
+  override def getStateStoreChangeDataReader(
+      startVersion: Long,
+      endVersion: Long,
+      colFamilyNameOpt: Option[String]
+  ): NextIterator[(RecordType.Value, UnsafeRow, UnsafeRow, Long)] =
+    getStateStoreChangeDataReader(startVersion, endVersion, colFamilyNameOpt, None)
+}
+
+/** With the method of later lines. */
+trait ReadStoreIn40 extends ReadStoreBefore42 {
+  def release(): Unit
+}
+
+/** With the methods of later lines. */
+trait WriteStoreIn40 extends WriteStoreBefore42 {
+  def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit
+  def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit
+}

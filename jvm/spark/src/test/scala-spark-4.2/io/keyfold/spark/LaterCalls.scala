@@ -1,0 +1,4 @@
+package io.keyfold.spark
+
+/** In older lines, the methods of this one. */
+trait LaterCalls
