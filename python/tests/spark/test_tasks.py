@@ -71,7 +71,7 @@ def test_a_check_finds_the_same_in_the_same_order(
     told: list[tuple[int, int]] = []
     found = opened.fsck(deep=deep, spark=either, progress=lambda *it: told.append(it))
     assert found == opened.fsck(deep=deep)
-    assert {it.kind.value for it in found.findings} == {"foreign", "missing", "orphan"}
+    assert {it.kind.value for it in found.findings} == {"expired", "foreign", "missing", "orphan"}
     assert told[-1] == (PARTITIONS, PARTITIONS)
 
 
