@@ -52,6 +52,7 @@ def measured(cell: Cell, provider: str, place: Place, scratch: Path) -> Figures:
         begun + cell.measured,
     )
     if cell.restarts:
+        # Its state has all keys then, and the first restart, which does not count, does one more.
         run(replace(job, first=begun - 2, last=begun - 1), place, scratch / "query.log")
         job = replace(job, restarts=True)
     said, requests = run(job, place, scratch / "query.log")

@@ -82,10 +82,11 @@ def test_nothing_of_a_checkpoint_is_written_by_hadoops_local_files(
 def test_every_file_reads_back_as_the_query_wrote_it(spark: SparkSession, tmp_path: Path) -> None:
     checkpoint = run(spark, tmp_path, by_word, WORDS)
     counts: dict[bytes, int] = {}
-    for version, partition in changes(spark):
+    written = changes(spark)
+    for version, partition in written:
         [delta] = (checkpoint / f"state/0/{partition}").glob(f"{version}_*.delta")
         counts |= puts(delta)
-    assert len(list(checkpoint.glob("state/0/*/*.delta"))) == len(changes(spark))
+    assert len(list(checkpoint.glob("state/0/*/*.delta"))) == len(written)
     words = [word for batch in WORDS for word in batch]
     assert counts == {word.encode(): words.count(word) for word in words}
 

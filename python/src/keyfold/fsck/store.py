@@ -131,20 +131,20 @@ class StoreCheck:
         if self._is_alone_in_partition_0():
             return
         path = f"{self.place.folder}/{FileName(*written, FileKind.DELTA)}"
-        if isinstance(error, FileMissingError) and self._is_expired(written):
+        if not isinstance(error, FileMissingError):
+            # The head that cannot be read may be that of another batch, so the error is reported
+            # for its file.
+            message = f"batch {batch.number} cannot be read: {error.args[0]}"
+            self._find(kind_of(error), path, message)
+        elif self._is_expired(written):
             self._find(
                 Kind.EXPIRED,
                 path,
                 f"retention has deleted it, so batch {batch.number} cannot be read any more; later "
                 "batches do not need it. Spark deletes the batch's log entries in a later batch.",
             )
-            return
-        if isinstance(error, FileMissingError):
+        else:
             self._find(Kind.MISSING, path, f"batch {batch.number} needs it. {error.args[0]}")
-            return
-        # The head that cannot be read may be that of another batch, so the error is reported for
-        # its file.
-        self._find(kind_of(error), path, f"batch {batch.number} cannot be read: {error.args[0]}")
 
     def _is_expired(self, written: Version) -> bool:
         """Whether it is older than a snapshot before which nothing is left, as after retention.

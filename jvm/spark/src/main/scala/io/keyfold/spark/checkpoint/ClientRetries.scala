@@ -12,18 +12,16 @@ private[checkpoint] object ClientRetries {
   private val told = new WeakHashMap[FileSystem, Long]
 
   /** Since it was last asked for this file system, by any store of the process. */
-  def sinceLast(fileSystem: FileSystem): Long = count(fileSystem).fold(0L) { now =>
-    synchronized {
-      val before = told.getOrDefault(fileSystem, 0L)
-      told.put(fileSystem, math.max(now, before))
-      math.max(now - before, 0L)
-    }
+  def sinceLast(fileSystem: FileSystem): Long = synchronized {
+    val now = count(fileSystem)
+    val before = told.getOrDefault(fileSystem, 0L)
+    told.put(fileSystem, now)
+    now - before
   }
 
-  private def count(fileSystem: FileSystem): Option[Long] = fileSystem match {
-    case source: IOStatisticsSource =>
-      Option(source.getIOStatistics)
-        .map(_.counters.getOrDefault(StoreStatisticNames.STORE_IO_RETRY, 0L))
-    case _ => None
+  private def count(fileSystem: FileSystem): Long = fileSystem match {
+    case source: IOStatisticsSource if source.getIOStatistics != null =>
+      source.getIOStatistics.counters.getOrDefault(StoreStatisticNames.STORE_IO_RETRY, 0L)
+    case _ => 0
   }
 }

@@ -30,7 +30,7 @@ trait FileManagerSuiteBase extends AnyFunSuite {
     val place = newPlace()
     place.write("1", "one")
     val error = intercept[FileAlreadyExistsException](place.write("1", "two"))
-    assert(error.getMessage.contains(place.path("1").toUri.getPath))
+    assert(error.getMessage.contains(place.inMessages("1")))
     assert(place.names == Set("1") && place.read("1") == "one")
   }
 

@@ -7,7 +7,6 @@ import java.nio.file.{Files, Path => LocalPath, Paths}
 import java.util.concurrent.TimeUnit
 
 import org.apache.hadoop.fs.Path
-import org.scalatest.Assertions
 
 /** An HDFS of three data nodes on loopback, in a process of its own. */
 final class HdfsServer extends AutoCloseable {
@@ -33,15 +32,12 @@ final class HdfsServer extends AutoCloseable {
   }
 }
 
-object HdfsServer extends Assertions {
+object HdfsServer {
   private val Arguments: LocalPath = Paths.get("jvm", "servers", "target", "java.args")
 
   /** Skips the test where the server is not built, unless it has to be. */
   def needed(): HdfsServer = {
-    val there = Files.exists(Arguments)
-    if (!there && sys.env.get("KEYFOLD_SERVERS").contains("required"))
-      fail(s"There is no $Arguments")
-    assume(there, "Without HDFS this is not tested: run `make servers`")
+    OnServer.need(Arguments, "Without HDFS this is not tested: run `make servers`")
     new HdfsServer
   }
 }

@@ -15,8 +15,12 @@ import org.scalatest.Assertions
   */
 class ManagedFolder(val folder: Path, val conf: Configuration) extends Assertions {
   val manager = new KeyfoldCheckpointFileManager(folder, conf)
+  manager.mkdirs(folder)
 
   def path(name: String): Path = new Path(folder, name)
+
+  /** How errors name a file. */
+  def inMessages(name: String): String = path(name).toString
 
   def write(name: String, text: String, replaces: Boolean = false): Unit = {
     val out = manager.createAtomic(path(name), replaces)

@@ -11,19 +11,14 @@ import org.apache.spark.sql.keyfold.SparkPrivate
 /** On S3; besides, how many requests it takes, and answers that are lost. */
 class ObjectFileManagerSuite extends FileManagerSuiteBase with OnS3 {
 
-  override protected def newPlace(): ManagedFolder = {
-    val place =
-      new ManagedFolder(new Path(server.root, UUID.randomUUID.toString), server.conf())
-    place.manager.mkdirs(place.folder)
-    place
-  }
+  override protected def newPlace(): ManagedFolder =
+    new ManagedFolder(new Path(server.root, UUID.randomUUID.toString), server.conf())
 
   override protected def races: Int = 10
 
   /** A folder that is listed, and a store that has been seen to refuse. */
   private class Place(conf: Configuration = server.conf())
       extends ManagedFolder(new Path(server.root, UUID.randomUUID.toString), conf) {
-    manager.mkdirs(folder)
     write("0", "zero")
     manager.list(folder)
     server.requests()

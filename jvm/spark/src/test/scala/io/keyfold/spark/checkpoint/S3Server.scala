@@ -10,7 +10,6 @@ import scala.util.Try
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.scalatest.Assertions
 
 /** A real S3 server on loopback, with one bucket; it counts the requests that it gets. */
 final class S3Server extends AutoCloseable {
@@ -102,16 +101,15 @@ final class S3Server extends AutoCloseable {
   }
 }
 
-object S3Server extends Assertions {
+object S3Server {
   val Bucket = "checkpoints"
   private val Program: LocalPath = Paths.get(".cache", "versitygw", "versitygw")
   private val Request = """.* s3_(\w+) \S+ \S+ (\d{3}) .*""".r
 
   /** Skips the test where the server is not installed, unless it has to be. */
   def needed(): S3Server = {
-    val there = Files.isExecutable(Program)
-    if (!there && sys.env.get("KEYFOLD_SERVERS").contains("required")) fail(s"There is no $Program")
-    assume(there, "Without the S3 server this is not tested: install Go, then run `make servers`")
+    val advice = "Without the S3 server this is not tested: install Go, then run `make servers`"
+    OnServer.need(Program, advice)
     new S3Server
   }
 }

@@ -68,8 +68,8 @@ private[keyfold] trait ShimSince41 extends SparkNames {
       hadoopConf: Configuration
   ): Unit =
     for (env <- Option(SparkEnv.get) if conf.reportSnapshotUploadLag) {
-      val provider =
-        StateStoreProviderId(id, UUID.fromString(hadoopConf.get(StreamExecution.RUN_ID_KEY)))
+      val runId = hadoopConf.get(SparkPrivate.RunIdKey)
+      val provider = StateStoreProviderId(id, UUID.fromString(runId))
       StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(provider, version, nowMs)
     }
 
