@@ -29,7 +29,18 @@ RUNS ?= 100
 
 VENV := .venv
 BIN := $(VENV)/bin
-JAR := python/src/keyfold/jars/keyfold-spark_4.2_2.13.jar
+# The supported lines of Spark, by the release of PySpark that stands for each; the last is the newest.
+PYSPARK_4.0 := 4.0.5
+PYSPARK_4.1 := 4.1.4
+PYSPARK_4.2 := 4.2.1
+PYSPARK_4.3 := 4.3.0
+LINES := 4.0 4.1 4.2 4.3
+# On which the demo and the smoke run: make demo SPARK=4.0
+SPARK = $(lastword $(LINES))
+JAR_OF = python/src/keyfold/jars/keyfold-spark_$(1)_2.13.jar
+JARS := $(foreach it,$(LINES),$(call JAR_OF,$(it)))
+# Of the newest line whose own tests Spark publishes: everything is tested on it.
+JAR := $(call JAR_OF,4.2)
 JVM_SOURCES := VERSION build.sbt $(wildcard project/*.sbt project/*.scala project/*.properties) \
 	$(shell find jvm/core/src/main jvm/spark/src/main -type f)
 # Servers for tests: an S3 server, where there is Go; what Spark needs to reach it; an HDFS.
@@ -54,7 +65,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jar servers s3 demo test test-long test-jvm test-python crash soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jars servers s3 demo test test-long test-jvm test-python crash soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python golden docs fmt lint clean
 
 help: ## list the targets
@@ -68,9 +79,9 @@ $(VENV)/ready: python/pyproject.toml VERSION
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e 'python[spark,demo,dev,docs]'
 	touch $@
 
-jar: $(JAR) ## the jar for Spark's class path, where the wheel takes it from
-$(JAR): $(JVM_SOURCES)
-	build/sbt spark/bundle
+jars: $(JARS) ## a jar for each line of Spark, where the wheel takes them from
+$(JARS): $(call JAR_OF,%): $(JVM_SOURCES)
+	build/sbt -DsparkLine=$* spark/bundle
 	touch $@
 
 $(TEST_CLASSES): $(JAR) $(shell find jvm/core/src/test jvm/spark/src/test -type f)
@@ -94,8 +105,9 @@ servers: $(S3_SERVER) $(SERVERS) ## what tests on S3 and HDFS need
 s3: $(VENV)/ready servers ## an S3 server for checkpoints, and the settings for Spark and keyfold; PORT=9000 DELAY_MS=25
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.servers $(PORT) $(abspath $(FOLDER)) $(DELAY_MS)
 
-demo: setup $(if $(filter s3,$(WHERE)),servers) ## 336,776 real flights through Keyfold, killed half way, compared with batch; WHERE=s3
-	PYTHONPATH=$(CURDIR)/integration-tests $(BIN)/python -m demo --where "$(WHERE)" --delay-ms $(DELAY_MS)
+demo: $(call JAR_OF,$(SPARK)) $(if $(filter s3,$(WHERE)),servers) ## 336,776 real flights through Keyfold, killed half way, compared with batch; WHERE=s3, SPARK=4.0
+	PYTHONPATH=$(CURDIR)/integration-tests $$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m demo \
+		--where "$(WHERE)" --delay-ms $(DELAY_MS)
 
 test: test-jvm test-python ## everything that must pass before a change lands
 
@@ -196,4 +208,4 @@ fmt: $(VENV)/ready ## format Scala and Python
 	$(BIN)/ruff format python integration-tests demo bench build examples
 
 clean: ## remove what the build made, but the Python environment
-	rm -rf jvm/*/target target project/target project/project .cache $(JAR) demo-out docs-out
+	rm -rf jvm/*/target target project/target project/project .cache $(JARS) demo-out docs-out

@@ -53,7 +53,15 @@ lazy val prepare =
 
 lazy val bundle = taskKey[File]("Puts the jar that users take where the Python wheel picks it up")
 
+lazy val pysparkJars = taskKey[Classpath]("Spark's jars, for a line without artifacts of its own")
+
+ThisBuild / pysparkJars := {
+  if (line.isPublished) Nil
+  else Pyspark.jars(line.spark, (ThisBuild / baseDirectory).value).map(Attributed.blank)
+}
+
 lazy val shared = Seq(
+  target := (if (line == SparkLine.default) target.value else target.value / s"spark-${line.name}"),
   scalacOptions ++= Seq(
     "-release",
     "17",
@@ -97,13 +105,17 @@ lazy val spark = (project in file("jvm/spark"))
     Test / unmanagedSourceDirectories ++=
       line.shims.map(shim => (Test / sourceDirectory).value / shim),
     Compile / resourceGenerators += Def.task {
-      val version = (Compile / resourceManaged).value / "io" / "keyfold" / "VERSION"
-      IO.copyFile((ThisBuild / baseDirectory).value / "VERSION", version)
-      Seq(version)
+      val folder = (Compile / resourceManaged).value / "io" / "keyfold"
+      for (
+        (name, text) <- Seq("VERSION" -> (ThisBuild / version).value, "SPARK_LINE" -> line.name)
+      )
+        yield {
+          IO.write(folder / name, s"$text\n")
+          folder / name
+        }
     }.taskValue,
-    libraryDependencies ++= testing ++ s3Client ++ Seq(
-      "org.apache.spark" %% "spark-sql" % line.spark % Provided
-    ),
+    libraryDependencies ++= testing ++ s3Client ++ line.sql.map(_ % Provided),
+    Compile / unmanagedJars ++= pysparkJars.value,
     // One jar for users: core has no dependency that Spark lacks, so nothing needs shading.
     Compile / packageBin / mappings ++= (core / Compile / packageBin / mappings).value,
     bundle := {
@@ -126,7 +138,7 @@ lazy val testkit = (project in file("jvm/testkit"))
     name := "keyfold-testkit",
     publish / skip := true,
     scalacOptions := (spark / scalacOptions).value,
-    libraryDependencies += "org.apache.spark" %% "spark-sql" % line.spark % Provided
+    libraryDependencies ++= line.sql.map(_ % Provided).toSeq
   )
 
 // All providers side by side: jvm/bench/README.md. Classes of tests besides, which stores of the

@@ -7,6 +7,9 @@ import sbt._
   *   major.minor, as users write it
   * @param spark
   *   the Spark release that is compiled and tested against
+  * @param isPublished
+  *   whether that release has artifacts of its own; otherwise its jars are taken from PySpark's
+  *   package
   * @param scala
   *   the Scala release of that Spark
   * @param shipped
@@ -24,19 +27,26 @@ import sbt._
 final case class SparkLine(
     name: String,
     spark: String,
+    isPublished: Boolean,
     scala: String,
     shipped: Seq[ModuleID],
     hadoop: String,
     awsSdk: String,
     s3Accelerator: Option[String],
     shims: Seq[String]
-)
+) {
+
+  /** Spark itself, if it has artifacts. */
+  def sql: Option[ModuleID] =
+    if (isPublished) Some("org.apache.spark" % "spark-sql_2.13" % spark) else None
+}
 
 object SparkLine {
   private val all = Seq(
     SparkLine(
       name = "4.0",
       spark = "4.0.2",
+      isPublished = true,
       scala = "2.13.16",
       shipped = Seq(
         "com.github.luben" % "zstd-jni" % "1.5.6-9",
@@ -46,11 +56,12 @@ object SparkLine {
       hadoop = "3.4.1",
       awsSdk = "2.25.53",
       s3Accelerator = None,
-      shims = Seq("scala-spark-4.0", "scala-spark-4.0-4.1")
+      shims = Seq("scala-spark-4.0", "scala-spark-4.0-4.1", "scala-spark-4.0-4.2")
     ),
     SparkLine(
       name = "4.1",
       spark = "4.1.3",
+      isPublished = true,
       scala = "2.13.17",
       shipped = Seq(
         "com.github.luben" % "zstd-jni" % "1.5.7-6",
@@ -60,11 +71,17 @@ object SparkLine {
       hadoop = "3.4.2",
       awsSdk = "2.29.52",
       s3Accelerator = Some("1.3.0"),
-      shims = Seq("scala-spark-4.0-4.1", "scala-spark-4.1", "scala-spark-4.1+")
+      shims = Seq(
+        "scala-spark-4.0-4.1",
+        "scala-spark-4.0-4.2",
+        "scala-spark-4.1",
+        "scala-spark-4.1+"
+      )
     ),
     SparkLine(
       name = "4.2",
       spark = "4.2.0",
+      isPublished = true,
       scala = "2.13.18",
       shipped = Seq(
         "com.github.luben" % "zstd-jni" % "1.5.7-7",
@@ -74,13 +91,31 @@ object SparkLine {
       hadoop = "3.5.0",
       awsSdk = "2.35.4",
       s3Accelerator = Some("1.3.1"),
-      shims = Seq("scala-spark-4.1+", "scala-spark-4.2")
+      shims = Seq("scala-spark-4.0-4.2", "scala-spark-4.1+", "scala-spark-4.2", "scala-spark-4.2+")
+    ),
+    SparkLine(
+      name = "4.3",
+      spark = "4.3.0",
+      isPublished = false,
+      scala = "2.13.18",
+      shipped = Seq(
+        "com.github.luben" % "zstd-jni" % "1.5.7-7",
+        "at.yawk.lz4" % "lz4-java" % "1.11.0",
+        "org.slf4j" % "slf4j-api" % "2.0.17"
+      ),
+      hadoop = "3.5.0",
+      awsSdk = "2.35.4",
+      s3Accelerator = Some("1.3.1"),
+      shims = Seq("scala-spark-4.1+", "scala-spark-4.2+", "scala-spark-4.3")
     )
   )
 
-  /** The line chosen by `-DsparkLine=4.2`; the newest one if nothing is said. */
+  /** The newest line whose own tests are published. */
+  val default: SparkLine = all.filter(_.isPublished).last
+
+  /** The line chosen by `-DsparkLine=4.0`, or the default. */
   def selected: SparkLine = {
-    val wanted = sys.props.getOrElse("sparkLine", all.last.name)
+    val wanted = sys.props.getOrElse("sparkLine", default.name)
     all
       .find(_.name == wanted)
       .getOrElse(

@@ -3,11 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from keyfold.settings import FORMAT_KEY, JAR_NAME, JARS_KEY, PROVIDER_KEY, QUERY_SETTINGS
+import keyfold
+from keyfold.settings import FORMAT_KEY, JARS_KEY, PROVIDER_KEY, QUERY_SETTINGS
 from kit.places import ROOT
 from kit.providers import HDFS, ROCKSDB
 
-KEYFOLD: Final = {**QUERY_SETTINGS, JARS_KEY: str(ROOT / "python/src/keyfold/jars" / JAR_NAME)}
+KEYFOLD: Final = {**QUERY_SETTINGS, JARS_KEY: str(keyfold.jar_path())}
 STATELESS: Final = "no state"
 # As `keyfold.configure` sets it up.
 OURS: Final = "Keyfold v2"

@@ -12,14 +12,23 @@ import pytest
 from pyspark.sql import SparkSession
 
 import keyfold
-from keyfold.settings import JAR_NAME
 from kit.program import JVM_OPTIONS
 from kit.servers.needed import S3A
 
-JAR = Path(keyfold.__file__).parent / "jars" / JAR_NAME
+
+def _missing() -> str:
+    """Why there is no jar for the Spark that is installed here; empty if there is one."""
+    try:
+        keyfold.jar_path()
+    except keyfold.KeyfoldError as error:
+        return str(error)
+    return ""
+
+
+NO_JAR = _missing()
 NEEDS_JAR = [
     pytest.mark.spark,
-    pytest.mark.skipif(not JAR.is_file(), reason=f"{JAR_NAME} is not built; run `make jar`"),
+    pytest.mark.skipif(bool(NO_JAR), reason=NO_JAR),
     # PySpark says so of pandas 3, and of Arrow tables that hold timestamps.
     pytest.mark.filterwarnings("ignore"),
 ]

@@ -25,6 +25,14 @@ def pyspark_version() -> str:
     return pyspark.__version__
 
 
+def spark_version() -> str:
+    """Version of the Spark that PySpark starts here, which may be another one's: SPARK_HOME's."""
+    core = "spark-core_2.13-"
+    jars = (Path(_find_spark_home()) / "jars").glob(f"{core}*.jar")
+    found = [it.stem.removeprefix(core) for it in jars]
+    return found[0] if len(found) == 1 else pyspark_version()
+
+
 def is_builder(target: object) -> bool:
     """Whether `target` is a session builder, classic or Connect."""
     return isinstance(target, SparkSession.Builder) or _is_connect(target, "Builder")
@@ -56,19 +64,31 @@ def has_jvm() -> bool:
     return SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ  # noqa: SLF001
 
 
-def loads_class(name: str) -> bool:
-    """Whether the running JVM finds a class the way Spark does for state store providers."""
+def running_version() -> str:
+    """Version of the Spark that runs in the JVM of this process."""
+    return str(_running_jvm().org.apache.spark.package.SPARK_VERSION())
+
+
+def line_of_jar() -> str | None:
+    """The line of Spark that the jar in the running JVM is made for; None without a jar."""
+    jvm = _running_jvm()
+    try:
+        # Found the way Spark finds state store providers.
+        loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+        loader.loadClass("io.keyfold.spark.BuildInfo")
+    except Py4JJavaError:
+        return None
+    return str(jvm.io.keyfold.spark.BuildInfo.line())
+
+
+def _running_jvm() -> Any:  # noqa: ANN401
     from pyspark import SparkContext  # noqa: PLC0415
 
     # Under spark-submit the JVM runs before this process has connected to it.
     SparkContext._ensure_initialized()  # noqa: SLF001
     jvm = SparkContext._jvm  # noqa: SLF001
     assert jvm is not None  # noqa: S101 - initialized above
-    try:
-        jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(name)
-    except Py4JJavaError:
-        return False
-    return True
+    return jvm
 
 
 def append(builder: Any, key: str, item: str) -> None:  # noqa: ANN401

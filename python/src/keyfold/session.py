@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from keyfold._version import __version__
 from keyfold.errors import (
     InvalidArgumentError,
     JarMissingError,
@@ -17,12 +18,11 @@ from keyfold.errors import (
 from keyfold.settings import (
     EXTENSIONS_CLASS,
     EXTENSIONS_KEY,
-    JAR_NAME,
     JARS_KEY,
-    PROVIDER_CLASS,
     PROVIDER_KEY,
     QUERY_SETTINGS,
-    SPARK_LINE,
+    SPARK_LINES,
+    jar_name,
 )
 
 if TYPE_CHECKING:
@@ -59,13 +59,13 @@ def configure(target: T) -> T:
 
     Raises:
         InvalidArgumentError: `target` is neither.
-        SparkVersionError: PySpark is not installed, or the jar is made for another version of it.
+        SparkVersionError: PySpark is not installed, there is no jar for this version of Spark, or
+            Spark runs already with the jar for another one.
         JarMissingError: the package does not contain the jar.
         JarNotLoadedError: Spark runs already, without the jar.
     """
     jvm = bridge()
     if jvm.is_builder(target):
-        _check_version(jvm.pyspark_version())
         _configure_builder(jvm, target)
     elif jvm.is_session(target):
         _configure_session(jvm, target)
@@ -76,13 +76,23 @@ def configure(target: T) -> T:
     return target
 
 
-def jar_path() -> Path:
-    """The jar for Spark's class path, as a file of this package; raises JarMissingError."""
-    jar = Path(str(files("keyfold"))) / "jars" / JAR_NAME
+def jar_path(line: str | None = None) -> Path:
+    """The jar for Spark's class path, as a file of this package.
+
+    Args:
+        line: the line of Spark that it is for, such as "4.2"; by default that of the Spark which
+            PySpark starts here.
+
+    Raises:
+        SparkVersionError: there is no jar for that line, or no PySpark to ask.
+        JarMissingError: the package does not contain the jar.
+    """
+    name = jar_name(_line_of(bridge().spark_version()) if line is None else _known(line, line))
+    jar = Path(str(files("keyfold"))) / "jars" / name
     if not jar.is_file():
         raise JarMissingError(
-            f"Cannot find {jar}. In a source checkout run `make jar`; otherwise install the "
-            "package again from a wheel, which carries the jar."
+            f"Cannot find {jar}. In a source checkout run `make jars`; otherwise install the "
+            "package again from a wheel, which carries the jars."
         )
     return jar
 
@@ -97,32 +107,44 @@ def bridge() -> Any:  # noqa: ANN401
         ) from error
 
 
-def _check_version(found: str) -> None:
-    if not found.startswith(f"{SPARK_LINE}."):
-        raise SparkVersionError(
-            f"This package's jar is made for Spark {SPARK_LINE} and Spark is {found}. Install "
-            f"pyspark=={SPARK_LINE}.*, or a Keyfold release made for Spark {found}."
-        )
+def _line_of(version: str, whose: str = "") -> str:
+    """The line of a version of Spark, if there is a jar for it."""
+    return _known(".".join(version.split(".")[:2]), f"{version}{whose}")
+
+
+def _known(line: str, found: str) -> str:
+    if line in SPARK_LINES:
+        return line
+    newest = SPARK_LINES[-1]
+    major, minor = newest.split(".")
+    raise SparkVersionError(
+        f"Keyfold {__version__} has jars for Spark {SPARK_LINES[0]} to {newest}, and Spark is "
+        f"{found}. Install one of these with `pip install 'pyspark>={SPARK_LINES[0]},"
+        f"<{major}.{int(minor) + 1}'`, or a Keyfold that knows it with `pip install --upgrade "
+        "keyfold`."
+    )
 
 
 def _configure_builder(jvm: Any, builder: Any) -> None:  # noqa: ANN401
     if jvm.connects_to_server(builder):
-        _log.warning(_ON_SERVER, PROVIDER_KEY, JAR_NAME)
+        _log.warning(_ON_SERVER, PROVIDER_KEY, "the jar for its line of Spark")
     else:
         if jvm.has_jvm():
             check_loaded(jvm)
             _warn_without_extension(jvm)
         else:
-            _add_jar(jvm, builder)
+            _add_jar(jvm, builder, jar_path())
         jvm.append(builder, EXTENSIONS_KEY, EXTENSIONS_CLASS)
     for key, value in QUERY_SETTINGS.items():
         builder.config(key, value)
 
 
 def _configure_session(jvm: Any, session: Any) -> None:  # noqa: ANN401
-    _check_version(session.version)
     if jvm.is_connect_session(session):
-        _log.warning(_ON_SERVER, PROVIDER_KEY, JAR_NAME)
+        line = _line_of(
+            session.version, f" on the server (PySpark here is {jvm.pyspark_version()})"
+        )
+        _log.warning(_ON_SERVER, PROVIDER_KEY, jar_name(line))
     else:
         check_loaded(jvm)
         _warn_without_extension(jvm)
@@ -130,16 +152,15 @@ def _configure_session(jvm: Any, session: Any) -> None:  # noqa: ANN401
         session.conf.set(key, value)
 
 
-def _add_jar(jvm: Any, builder: Any) -> None:  # noqa: ANN401
-    jar = str(jar_path())
+def _add_jar(jvm: Any, builder: Any, jar: Path) -> None:  # noqa: ANN401
     named = jvm.submit_jars()
-    if named is not None and JAR_NAME not in named:
+    if named is not None and jar.name not in named:
         raise JarNotLoadedError(
             f"PYSPARK_SUBMIT_ARGS names --jars {named}, which Spark prefers to the setting this "
             f"function makes. Add {jar} to that list."
         )
     if named is None:
-        jvm.append(builder, JARS_KEY, jar)
+        jvm.append(builder, JARS_KEY, str(jar))
 
 
 def _warn_without_extension(jvm: Any) -> None:  # noqa: ANN401
@@ -148,18 +169,31 @@ def _warn_without_extension(jvm: Any) -> None:  # noqa: ANN401
 
 
 def check_loaded(jvm: Any) -> None:  # noqa: ANN401
-    """Raises JarNotLoadedError if the running JVM lacks the jar."""
-    if not jvm.loads_class(PROVIDER_CLASS):
+    """Checks that the running JVM has the jar for its Spark.
+
+    Raises:
+        JarNotLoadedError: it has none.
+        SparkVersionError: it has the jar for another line, or there is no jar for its Spark.
+    """
+    version = jvm.running_version()
+    line = _line_of(version)
+    made_for = jvm.line_of_jar()
+    if made_for is None:
         raise JarNotLoadedError(
             "Spark is already running without Keyfold's jar, and jars cannot be added to a running "
             "JVM. Either call keyfold.configure(SparkSession.builder) before this process makes "
-            f"its first session, or set spark.jars to {_jar_or_name()} where Spark is started "
+            f"its first session, or set spark.jars to {_jar_or_name(line)} where Spark is started "
             "(spark-submit --jars, or a properties file such as conf/keyfold-defaults.conf)."
+        )
+    if made_for != line:
+        raise SparkVersionError(
+            f"Spark is {version} and runs with Keyfold's jar for Spark {made_for}. Start it with "
+            f"{_jar_or_name(line)} instead (spark.jars, or spark-submit --jars)."
         )
 
 
-def _jar_or_name() -> str:
+def _jar_or_name(line: str) -> str:
     try:
-        return str(jar_path())
+        return str(jar_path(line))
     except JarMissingError:
-        return f"the path of {JAR_NAME}"
+        return f"the path of {jar_name(line)}"

@@ -9,9 +9,9 @@ from typing import Final
 PROVIDER_CLASS: Final = "io.keyfold.spark.KeyfoldStateStoreProvider"
 PROVIDER_KEY: Final = "spark.sql.streaming.stateStore.providerClass"
 
-SPARK_LINE: Final = "4.2"
+# Lines of Spark that there is a jar for; the wheel has them all.
+SPARK_LINES: Final = ("4.0", "4.1", "4.2", "4.3")
 JARS_KEY: Final = "spark.jars"
-JAR_NAME: Final = f"keyfold-spark_{SPARK_LINE}_2.13.jar"
 
 # Lets transformWithState run with a provider that is not Spark's; read when a session is created.
 EXTENSIONS_CLASS: Final = "io.keyfold.spark.KeyfoldExtensions"
@@ -33,3 +33,8 @@ QUERY_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
         FILE_MANAGER_KEY: FILE_MANAGER_CLASS,
     }
 )
+
+
+def jar_name(line: str) -> str:
+    """The jar for a line of Spark."""
+    return f"keyfold-spark_{line}_2.13.jar"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keyfold.settings import EXTENSIONS_CLASS, EXTENSIONS_KEY, JAR_NAME, QUERY_SETTINGS
+from keyfold.settings import EXTENSIONS_CLASS, EXTENSIONS_KEY, QUERY_SETTINGS, SPARK_LINES, jar_name
 
 CONF = Path(__file__).parents[3] / "conf"
 DEFAULTS = CONF / "keyfold-defaults.conf"
@@ -17,7 +17,7 @@ def test_defaults_file_sets_what_configure_sets() -> None:
 
 
 def test_defaults_file_names_the_jar() -> None:
-    assert f"/{JAR_NAME}\n" in DEFAULTS.read_text(encoding="utf-8")
+    assert f"/{jar_name(SPARK_LINES[-1])}\n" in DEFAULTS.read_text(encoding="utf-8")
 
 
 def test_readme_tells_of_every_file() -> None:

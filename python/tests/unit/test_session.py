@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -22,13 +23,14 @@ from keyfold.errors import (
 from keyfold.settings import (
     EXTENSIONS_CLASS,
     EXTENSIONS_KEY,
-    JAR_NAME,
-    PROVIDER_CLASS,
     PROVIDER_KEY,
     QUERY_SETTINGS,
+    SPARK_LINES,
+    jar_name,
 )
 
-JAR = f"/opt/{JAR_NAME}"
+LINE = "4.2"
+JAR = f"/opt/{jar_name(LINE)}"
 SETTINGS = {**QUERY_SETTINGS, EXTENSIONS_KEY: EXTENSIONS_CLASS}
 
 
@@ -36,10 +38,17 @@ SETTINGS = {**QUERY_SETTINGS, EXTENSIONS_KEY: EXTENSIONS_CLASS}
 def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No JVM, a jar at JAR, and an environment that says nothing."""
     monkeypatch.setattr(_jvm, "has_jvm", lambda: False)
-    monkeypatch.setattr("keyfold.session.jar_path", lambda: Path(JAR))
+    monkeypatch.setattr("keyfold.session.jar_path", lambda _="": Path(JAR))
     for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_REMOTE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+
+
+def runs(monkeypatch: pytest.MonkeyPatch, version: str, made_for: str | None) -> None:
+    """A JVM of this Spark runs already, with the jar for a line or none."""
+    monkeypatch.setattr(_jvm, "has_jvm", lambda: True)
+    monkeypatch.setattr(_jvm, "running_version", lambda: version)
+    monkeypatch.setattr(_jvm, "line_of_jar", lambda: made_for)
 
 
 def options(builder: Any) -> dict[str, str]:
@@ -80,8 +89,7 @@ def test_jar_in_submit_arguments_is_enough(monkeypatch: pytest.MonkeyPatch, form
 
 
 def test_running_jvm_with_the_jar_needs_no_jar(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_jvm, "has_jvm", lambda: True)
-    monkeypatch.setattr(_jvm, "loads_class", lambda name: name == PROVIDER_CLASS)
+    runs(monkeypatch, "4.2.0", made_for="4.2")
     monkeypatch.setattr(_jvm, "_conf_of_jvm", {EXTENSIONS_KEY: "com.acme.Ours"}.__getitem__)
     extensions = {EXTENSIONS_KEY: f"com.acme.Ours,{EXTENSIONS_CLASS}"}
     assert options(keyfold.configure(SparkSession.builder)) == {**SETTINGS, **extensions}
@@ -104,8 +112,7 @@ def test_spark_that_runs_without_the_extension_gets_a_word(
     conf = {EXTENSIONS_KEY: extensions}
     context = SimpleNamespace(getConf=lambda: conf)
     monkeypatch.setattr("pyspark.SparkContext._active_spark_context", context)
-    monkeypatch.setattr(_jvm, "has_jvm", lambda: True)
-    monkeypatch.setattr(_jvm, "loads_class", lambda _: True)
+    runs(monkeypatch, "4.2.0", made_for="4.2")
     monkeypatch.setattr(_jvm, "_conf_of_jvm", lambda _: "")
     with caplog.at_level(logging.WARNING, "keyfold"):
         keyfold.configure(SparkSession.builder)
@@ -114,8 +121,7 @@ def test_spark_that_runs_without_the_extension_gets_a_word(
 
 
 def test_running_jvm_without_the_jar_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_jvm, "has_jvm", lambda: True)
-    monkeypatch.setattr(_jvm, "loads_class", lambda _: False)
+    runs(monkeypatch, "4.2.0", made_for=None)
     builder = SparkSession.builder
     with pytest.raises(JarNotLoadedError) as caught:
         keyfold.configure(builder)
@@ -130,7 +136,7 @@ def test_builder_of_a_connect_server_gets_the_provider_and_a_word(
     with caplog.at_level(logging.WARNING, "keyfold"):
         builder = keyfold.configure(SparkSession.builder.config("spark.remote", "sc://host"))
     assert options(builder) == {**QUERY_SETTINGS, "spark.remote": "sc://host"}
-    assert JAR_NAME in caplog.text
+    assert "the jar for its line of Spark" in caplog.text
 
 
 def test_local_connect_server_gets_the_jar() -> None:
@@ -142,19 +148,47 @@ def test_connect_session_gets_the_provider_and_a_word(caplog: pytest.LogCaptureF
     conf: dict[str, str] = {}
     made = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
     session = made()
-    session.version = "4.2.0"
+    session.version = "4.0.1"
     session.conf = SimpleNamespace(set=conf.__setitem__)
     with caplog.at_level(logging.WARNING, "keyfold"):
         assert keyfold.configure(session) is session
     assert conf == dict(QUERY_SETTINGS)
-    assert JAR_NAME in caplog.text
+    assert jar_name("4.0") in caplog.text
 
 
-@pytest.mark.parametrize("found", ["4.1.3", "4.20.0", "3.5.1"])
-def test_other_spark_is_refused(monkeypatch: pytest.MonkeyPatch, found: str) -> None:
-    monkeypatch.setattr("pyspark.__version__", found)
-    with pytest.raises(SparkVersionError, match=f"Spark is {found}"):
+def test_connect_server_of_another_spark_is_refused_and_both_are_named() -> None:
+    made = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
+    session = made()
+    session.version = "3.5.1"
+    with pytest.raises(SparkVersionError) as caught:
+        keyfold.configure(session)
+    assert f"3.5.1 on the server (PySpark here is {pyspark.__version__})" in str(caught.value)
+
+
+@pytest.mark.parametrize("found", ["4.4.0", "4.20.0", "3.5.1", "5.0.0.dev0"])
+def test_spark_without_a_jar_is_refused(monkeypatch: pytest.MonkeyPatch, found: str) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(_jvm, "has_jvm", lambda: False)
+    monkeypatch.setattr(_jvm, "spark_version", lambda: found)
+    with pytest.raises(SparkVersionError, match=f"Spark is {found}") as caught:
         keyfold.configure(SparkSession.builder)
+    assert "pyspark>=4.0,<4.4" in str(caught.value)
+
+
+def test_running_spark_with_the_jar_of_another_line_is_told_both(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs(monkeypatch, "4.2.1", made_for="4.3")
+    with pytest.raises(SparkVersionError, match=r"Spark is 4\.2\.1 .* for Spark 4\.3\. .*/opt/"):
+        keyfold.configure(SparkSession.builder)
+
+
+def test_spark_is_the_one_of_spark_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert _jvm.spark_version() == pyspark.__version__
+    (tmp_path / "jars").mkdir()
+    (tmp_path / "jars" / "spark-core_2.13-4.1.3.jar").touch()
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    assert _jvm.spark_version() == "4.1.3"
 
 
 @pytest.mark.parametrize("target", [None, "spark", SparkSession, os])
@@ -163,15 +197,19 @@ def test_other_targets_are_refused(target: Any) -> None:
         keyfold.configure(target)
 
 
-def test_missing_jar_says_how_to_make_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", SPARK_LINES)
+def test_missing_jar_says_how_to_make_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str
+) -> None:
     monkeypatch.undo()
     monkeypatch.setattr("keyfold.session.files", lambda _: tmp_path)
-    with pytest.raises(JarMissingError, match="make jar"):
+    monkeypatch.setattr(_jvm, "spark_version", lambda: f"{line}.7")
+    with pytest.raises(JarMissingError, match="make jars"):
         keyfold.jar_path()
-    jar = tmp_path / "jars" / JAR_NAME
+    jar = tmp_path / "jars" / jar_name(line)
     jar.parent.mkdir()
     jar.touch()
-    assert keyfold.jar_path() == jar
+    assert keyfold.jar_path() == keyfold.jar_path(line) == jar
 
 
 def test_settings_are_those_that_spark_reads() -> None:

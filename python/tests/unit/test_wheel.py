@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import keyfold
-from keyfold.settings import JAR_NAME
+from keyfold.settings import SPARK_LINES, jar_name
 
 PROJECT = Path(__file__).parents[2]
-JAR = PROJECT / "src/keyfold/jars" / JAR_NAME
+JARS = PROJECT / "src/keyfold/jars"
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +36,9 @@ def test_types_are_marked(wheel: zipfile.ZipFile) -> None:
     assert "keyfold/py.typed" in wheel.namelist()
 
 
-@pytest.mark.skipif(not JAR.is_file(), reason=f"{JAR.name} is not built; run `make jar`")
-def test_jar_is_inside(wheel: zipfile.ZipFile) -> None:
-    assert wheel.read(f"keyfold/jars/{JAR_NAME}") == JAR.read_bytes()
+@pytest.mark.parametrize("line", SPARK_LINES)
+def test_jar_of_each_line_is_inside(wheel: zipfile.ZipFile, line: str) -> None:
+    jar = JARS / jar_name(line)
+    if not jar.is_file():
+        pytest.skip(f"{jar.name} is not built; run `make jars`")
+    assert wheel.read(f"keyfold/jars/{jar.name}") == jar.read_bytes()

@@ -2,12 +2,19 @@ package io.keyfold.spark
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-/** Facts of the build. */
-private object BuildInfo {
+/** Facts of the build, which packages them with the classes. Needs nothing of Spark: whatever the
+  * jar is made for, it can be asked on every line. (Python asks.)
+  */
+object BuildInfo {
 
-  /** From the repository's VERSION file, which the build packages with the classes. */
-  val version: String = {
-    val in = getClass.getResourceAsStream("/io/keyfold/VERSION")
+  /** As the repository's VERSION file has it. */
+  val version: String = read("VERSION")
+
+  /** Major and minor version of the Spark that this jar is made for. */
+  val line: String = read("SPARK_LINE")
+
+  private def read(name: String) = {
+    val in = getClass.getResourceAsStream(s"/io/keyfold/$name")
     try new String(in.readAllBytes(), UTF_8).trim
     finally in.close()
   }

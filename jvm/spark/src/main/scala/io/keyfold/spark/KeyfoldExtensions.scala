@@ -32,7 +32,7 @@ class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
       log.warn(
         "This Keyfold jar is made for Spark {}, but this is Spark {}: its session extension " +
           "does nothing",
-        SparkShim.Line,
+        BuildInfo.line,
         SPARK_VERSION
       )
     }
@@ -45,7 +45,7 @@ private object KeyfoldExtensions {
   @volatile private var application: Option[String] = None
 
   /** Under another Spark line the rules would fail every query, for lack of classes. */
-  def isMadeFor(version: String): Boolean = version.startsWith(s"${SparkShim.Line}.")
+  def isMadeFor(version: String): Boolean = version.startsWith(s"${BuildInfo.line}.")
 
   private def running = SparkPrivate.application
 
@@ -59,7 +59,7 @@ private object KeyfoldExtensions {
     if (running.isDefined && application != running && SparkShim.startsTransformWithState) {
       throw new Invalid(
         "KEYFOLD_EXTENSION_MISSING",
-        s"Spark ${SparkShim.Line} refuses transformWithState to state store providers that it " +
+        s"Spark ${BuildInfo.line} refuses transformWithState to state store providers that it " +
           s"does not list. Set spark.sql.extensions=${classOf[KeyfoldExtensions].getName} where " +
           "Spark is started (spark-submit --conf, or a properties file), or call " +
           "keyfold.configure(SparkSession.builder) before the first session is created."

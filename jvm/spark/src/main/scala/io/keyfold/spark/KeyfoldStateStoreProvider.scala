@@ -148,9 +148,15 @@ class KeyfoldStateStoreProvider extends SparkShim.Provider with SparkShim.Replay
 
   /** Failures are logged, not thrown: an exception would make Spark unload the store. */
   override def doMaintenance(): Unit = {
-    maintain("write a snapshot of")(store.snapshotIfDue())
-    maintain("delete old files of")(store.cleanup())
+    doSnapshotMaintenance()
+    doCleanupMaintenance()
   }
+
+  /** Called by itself since Spark 4.3, perhaps at the same time as the next one. */
+  override def doSnapshotMaintenance(): Unit =
+    maintain("write a snapshot of")(store.snapshotIfDue())
+
+  override def doCleanupMaintenance(): Unit = maintain("delete old files of")(store.cleanup())
 
   override def close(): Unit = if (store != null) store.close()
 

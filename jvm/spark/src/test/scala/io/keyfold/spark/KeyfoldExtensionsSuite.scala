@@ -7,7 +7,7 @@ import java.util.jar.{JarEntry, JarOutputStream}
 import scala.util.Using
 
 import io.keyfold.spark.admin.rescale.Scenario
-import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
+import org.apache.spark.sql.keyfold.{LineFacts, SparkPrivate}
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -52,9 +52,12 @@ class KeyfoldExtensionsSuite extends AnyFunSuite with QuietLogs with LocalSpark 
     it
   }
 
-  test("a checkpoint that HDFSBacked has under format 1 is refused under format 2") {
-    val error = intercept[StreamingQueryException](runUnderFormats1And2(hdfs))
-    assert(error.getMessage.contains("KEYFOLD_OTHER_PROVIDER"))
+  test("a checkpoint that HDFSBacked has under format 1 is refused under format 2, or keeps it") {
+    if (LineFacts.keepsFormat) runUnderFormats1And2(hdfs).check()
+    else {
+      val error = intercept[StreamingQueryException](runUnderFormats1And2(hdfs))
+      assert(error.getMessage.contains("KEYFOLD_OTHER_PROVIDER"))
+    }
   }
 
   test("a checkpoint of a provider that the extension does not know is not refused") {
@@ -79,7 +82,7 @@ class KeyfoldExtensionsSuite extends AnyFunSuite with QuietLogs with LocalSpark 
   }
 
   test("Spark of another line gets no rules") {
-    val line = SparkShim.Line
+    val line = BuildInfo.line
     for (own <- Seq(s"$line.0", s"$line.1-vendor-3")) assert(KeyfoldExtensions.isMadeFor(own))
     val lines = Seq("4.0.2", "4.1.3", "4.2.0", "4.3.0").filterNot(_.startsWith(s"$line."))
     for (other <- lines ++ Seq(s"${line}0.0", "4"))

@@ -172,9 +172,9 @@ object MaintenanceSuite {
 
   /** Keyfold's own never throws. */
   class Throwing extends KeyfoldStateStoreProvider {
-    override def doMaintenance(): Unit = {
+    override def doSnapshotMaintenance(): Unit = {
       if (stateStoreId.partitionId == 0) throw new IllegalStateException("injected")
-      super.doMaintenance()
+      super.doSnapshotMaintenance()
     }
   }
 }

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory
   * which may show those of attempts that were never committed. Files older than the base are
   * deleted, unless a rescale has frozen them. A listing that lags makes it delete less, never more.
   *
-  * Not thread-safe: maintenance calls it.
+  * One thread at a time: Spark's maintenance and a task that unloads its store may both ask.
   */
 private[store] final class Retention(
     files: StoreFiles,
@@ -41,7 +41,7 @@ private[store] final class Retention(
     * @return
     *   number of files deleted
     */
-  def cleanup(version: Long, newest: Lineage): Int = {
+  def cleanup(version: Long, newest: Lineage): Int = synchronized {
     val oldestToRetain = version - settings.versionsToRetain
     val due = version - lastLooked >= settings.versionsPerCleanup
     if (oldestToRetain <= 0 || !due) 0

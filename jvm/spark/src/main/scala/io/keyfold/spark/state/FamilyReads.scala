@@ -3,9 +3,11 @@ package io.keyfold.spark.state
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.SparkShim
+import org.apache.spark.sql.types.StructType
 
 /** Methods shared by read and write stores. */
 private[spark] trait FamilyReads extends SparkShim.ReadStore {
+  protected def schemas: FamilySchemas
   protected def families: StoreFamilies
 
   override def get(key: UnsafeRow, family: String): UnsafeRow = families("get", family).get(key)
@@ -52,4 +54,22 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
     families("rangeScanWithMultiValues", family).rangeScanOfAll(start, end)
 
   override def allColumnFamilyNames: Set[String] = families.names
+
+  /** Declares the schema of a family that the version has. Spark reads state of 4.3 and later so.
+    *
+    * @param keySchema
+    *   not used: `spec` has it, and in joins of format 4 only that one is complete
+    */
+  override def registerColFamily(
+      family: String,
+      keySchema: StructType,
+      valueSchema: StructType,
+      spec: KeyStateEncoderSpec,
+      useMultipleValuesPerKey: Boolean,
+      isInternal: Boolean
+  ): Unit = {
+    schemas.verifyChange("create_col_family", family, isInternal)
+    schemas.register(schemas.schema(family, spec, valueSchema, useMultipleValuesPerKey, isInternal))
+    families.changed()
+  }
 }

@@ -39,12 +39,13 @@ object KeyfoldMetrics {
     ),
     Counted(sum("keyfoldFilesDeleted", "files deleted by retention"), _.filesDeleted)
   )
-  private val stateBytes = size("keyfoldStateBytes", "bytes of keys and values of the version")
+  private val stateBytes =
+    currentSize("keyfoldStateBytes", "bytes of keys and values of the version")
   private val sized = Seq[(StateStoreCustomMetric, MemoryUse => Long)](
-    size("keyfoldOffHeapBytes", "bytes of memory held off the heap") -> (_.offHeap),
-    size("keyfoldSpilledBytes", "bytes held in mapped files, beyond the memory budget") ->
+    currentSize("keyfoldOffHeapBytes", "bytes of memory held off the heap") -> (_.offHeap),
+    currentSize("keyfoldSpilledBytes", "bytes held in mapped files, beyond the memory budget") ->
       (_.mapped),
-    size(
+    currentSize(
       "keyfoldFreeBytes",
       "bytes held, off the heap or mapped, that neither rows nor indexes " +
         "use"
@@ -53,10 +54,11 @@ object KeyfoldMetrics {
 
   /** These have the names and meanings of metrics of Spark's RocksDB provider. */
   private val internalKeys =
-    sum("rocksdbNumInternalColFamiliesKeys", "rows of internal column families")
-  private val externalFamilies = sum("rocksdbNumExternalColumnFamilies", "column families")
+    currentCount("rocksdbNumInternalColFamiliesKeys", "rows of internal column families")
+  private val externalFamilies =
+    currentCount("rocksdbNumExternalColumnFamilies", "column families")
   private val internalFamilies =
-    sum("rocksdbNumInternalColumnFamilies", "internal column families")
+    currentCount("rocksdbNumInternalColumnFamilies", "internal column families")
   private val forced = sum("forceSnapshotCount", "stores that had a forced snapshot")
 
   val custom: Seq[StateStoreCustomMetric] =
@@ -65,6 +67,10 @@ object KeyfoldMetrics {
 
   private def sum(name: String, what: String) = StateStoreCustomSumMetric(name, s"Keyfold: $what")
   private def size(name: String, what: String) = StateStoreCustomSizeMetric(name, s"Keyfold: $what")
+  private def currentCount(name: String, what: String) =
+    SparkShim.currentCount(name, s"Keyfold: $what")
+  private def currentSize(name: String, what: String) =
+    SparkShim.currentSize(name, s"Keyfold: $what")
 }
 
 /** The metrics of one store. */

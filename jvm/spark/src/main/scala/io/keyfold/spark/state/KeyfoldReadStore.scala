@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.streaming.state._
 private[spark] final class KeyfoldReadStore(
     override val id: StateStoreId,
     view: StoreView,
-    schemas: FamilySchemas
+    override protected val schemas: FamilySchemas
 ) extends FamilyReads {
   override protected val families = new StoreFamilies(view, schemas)
 

@@ -22,7 +22,7 @@ import org.apache.spark.sql.types.StructType
 private[spark] final class KeyfoldStateStore(
     override val id: StateStoreId,
     txn: StoreTxn,
-    schemas: FamilySchemas,
+    override protected val schemas: FamilySchemas,
     baseId: Option[String],
     attemptId: Option[String],
     forceSnapshot: Boolean,
@@ -102,6 +102,22 @@ private[spark] final class KeyfoldStateStore(
     schemas.register(schema)
     families.changed()
   }
+
+  override def registerColFamily(
+      family: String,
+      keySchema: StructType,
+      valueSchema: StructType,
+      spec: KeyStateEncoderSpec,
+      useMultipleValuesPerKey: Boolean,
+      isInternal: Boolean
+  ): Unit = createColFamilyIfAbsent(
+    family,
+    keySchema,
+    valueSchema,
+    spec,
+    useMultipleValuesPerKey,
+    isInternal
+  )
 
   override def removeColFamilyIfExists(family: String): Boolean = {
     schemas.verifyChange("remove_col_family", family, internal = false)

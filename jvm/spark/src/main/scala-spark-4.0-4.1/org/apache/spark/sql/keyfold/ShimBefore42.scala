@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 
 /** What Spark 4.0 and 4.1 have in common: what they lack of 4.2. */
-private[keyfold] trait ShimBefore42 extends SparkNames {
+private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
   type OffsetEntry = OffsetSeq
   type OffsetMetadata = OffsetSeqMetadata
   type CommitEntry = CommitMetadata
@@ -112,7 +112,7 @@ private[keyfold] trait ShimBefore42 extends SparkNames {
 }
 
 /** With the method of later lines for which Spark calls the shorter one here. */
-trait ProviderBefore42 extends StateStoreProvider {
+trait ProviderBefore42 extends ProviderBefore43 {
   def getStore(
       version: Long,
       stateStoreCkptId: Option[String],
@@ -125,7 +125,7 @@ trait ProviderBefore42 extends StateStoreProvider {
 }
 
 /** With the methods of later lines. */
-trait ReadStoreBefore42 extends ReadStateStore {
+trait ReadStoreBefore42 extends ReadStoreBefore43 {
   def multiGet(keys: Array[UnsafeRow], family: String): Iterator[UnsafeRow]
   def keyExists(key: UnsafeRow, family: String): Boolean
   def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair]

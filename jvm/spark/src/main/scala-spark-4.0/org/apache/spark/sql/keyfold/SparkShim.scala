@@ -14,8 +14,6 @@ import org.apache.spark.util.NextIterator
 
 /** Names, places and types that differ in other Spark lines. */
 object SparkShim extends ShimBefore42 {
-  final val Line = "4.0"
-
   type Provider = ProviderIn40
   type Replay = ReplayIn40
   type ReadStore = ReadStoreIn40

@@ -2,8 +2,6 @@ package org.apache.spark.sql.keyfold
 
 /** Names, places and types that differ in other Spark lines. */
 object SparkShim extends ShimSince41 with ShimBefore42 {
-  final val Line = "4.1"
-
   type Provider = ProviderBefore42
   type ReadStore = ReadStoreBefore42
   type WriteStore = WriteStoreBefore42

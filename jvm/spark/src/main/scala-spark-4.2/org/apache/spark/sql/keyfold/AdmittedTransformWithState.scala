@@ -1,51 +1,10 @@
 package org.apache.spark.sql.keyfold
 
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
-import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate._
-import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.util.Utils
-
-/** Admits Keyfold to transformWithState. Spark 4.2 accepts only the class name of its RocksDB
-  * provider, so each such operator is replaced by a copy without that check.
-  *
-  * @param provider
-  *   class name; subclasses are admitted too
-  */
-final class AdmitTransformWithState(provider: String) extends ColumnarRule {
-  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan = plan.transformUp {
-      case p: TransformWithStateExec if !p.isInstanceOf[Admitted] && isAdmitted(p.conf) =>
-        new AdmittedTransformWithState(p)
-      case p: TransformWithStateInPySparkExec if !p.isInstanceOf[Admitted] && isAdmitted(p.conf) =>
-        new AdmittedTransformWithStateInPySpark(p)
-    }
-  }
-
-  /** A class that cannot be loaded here is not Keyfold's. */
-  private def isAdmitted(conf: SQLConf): Boolean = {
-    val configured = conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS)
-    def load(name: String) = Utils.classForName[Any](name, initialize = false)
-    configured == provider ||
-    (try load(provider).isAssignableFrom(load(configured))
-    catch { case _: ClassNotFoundException | _: LinkageError => false })
-  }
-}
-
-/** An operator without the check. It is unequal to its original and wrapped again when copied,
-  * because Spark would otherwise return to the original.
-  */
-private sealed trait Admitted extends TransformWithStateExecBase {
-  override protected def validateStateStoreProvider(isStreaming: Boolean): Unit = ()
-
-  override def canEqual(other: Any): Boolean = other.isInstanceOf[Admitted]
-  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
-  override def hashCode: Int = super.hashCode
-}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
 
 /** The operator for Scala and Java. */
-private final class AdmittedTransformWithState(p: TransformWithStateExec)
+private[keyfold] final class AdmittedTransformWithState(p: TransformWithStateExec)
     extends TransformWithStateExec(
       p.keyDeserializer,
       p.valueDeserializer,
@@ -82,42 +41,5 @@ private final class AdmittedTransformWithState(p: TransformWithStateExec)
   private def again(plan: SparkPlan) = {
     plan.copyTagsFrom(this)
     new AdmittedTransformWithState(plan.asInstanceOf[TransformWithStateExec])
-  }
-}
-
-/** The operator for Python, for pandas and rows. */
-private final class AdmittedTransformWithStateInPySpark(p: TransformWithStateInPySparkExec)
-    extends TransformWithStateInPySparkExec(
-      p.functionExpr,
-      p.groupingAttributes,
-      p.output,
-      p.outputMode,
-      p.timeMode,
-      p.stateInfo,
-      p.batchTimestampMs,
-      p.prevBatchTimestampMs,
-      p.eventTimeWatermarkForLateEvents,
-      p.eventTimeWatermarkForEviction,
-      p.userFacingDataType,
-      p.child,
-      p.isStreaming,
-      p.hasInitialState,
-      p.initialState,
-      p.initialStateGroupingAttrs,
-      p.initialStateSchema
-    )
-    with Admitted {
-  copyTagsFrom(p)
-
-  override def makeCopy(args: Array[AnyRef]): SparkPlan = again(copy().makeCopy(args))
-
-  override protected def withNewChildrenInternal(
-      left: SparkPlan,
-      right: SparkPlan
-  ): TransformWithStateInPySparkExec = again(super.withNewChildrenInternal(left, right))
-
-  private def again(plan: SparkPlan) = {
-    plan.copyTagsFrom(this)
-    new AdmittedTransformWithStateInPySpark(plan.asInstanceOf[TransformWithStateInPySparkExec])
   }
 }

@@ -38,8 +38,8 @@ object StateStores {
   }
 
   /** Whether no thread maintains a store, nor is to. */
-  def isIdle: Boolean = {
-    val field = StateStore.getClass.getDeclaredField("maintenancePartitions")
+  def isIdle: Boolean = LineFacts.maintained.forall { name =>
+    val field = StateStore.getClass.getDeclaredField(name)
     field.setAccessible(true)
     field.get(StateStore).asInstanceOf[mutable.Set[StateStoreProviderId]].isEmpty
   }

@@ -1,0 +1,120 @@
+package org.apache.spark.sql.keyfold
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.ColumnarRule
+import org.apache.spark.sql.execution.datasources.v2.state.metadata.StateMetadataPartitionReader
+import org.apache.spark.sql.execution.streaming.checkpointing
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.{
+  LeftSide,
+  RightSide
+}
+import org.apache.spark.sql.execution.streaming.operators.stateful.join.SymmetricHashJoinStateManager
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExecBase
+import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.SerializableConfiguration
+
+/** What Spark 4.2 and later have in common. */
+private[keyfold] trait ShimSince42 extends ShimSince41 {
+  type WriteStore = StateStore
+  type OffsetEntry = checkpointing.OffsetSeqBase
+  type OffsetMetadata = checkpointing.OffsetSeqMetadataBase
+  type CommitEntry = checkpointing.CommitMetadataBase
+
+  /** Families of joins of format 4, which have several values for a key. */
+  def joinLists: Set[String] =
+    SymmetricHashJoinStateManager.allStateStoreNamesV4(LeftSide, RightSide).toSet
+
+  /** Rules for the plans of queries with a provider of this class. */
+  def rules(provider: String): Seq[ColumnarRule] = Seq(new AdmitTransformWithState(provider))
+
+  /** Whether this thread is about to run transformWithState as a streaming query. */
+  def startsTransformWithState: Boolean = {
+    val frames = StackWalker.getInstance.walk(_.map[String](_.getClassName).toArray)
+    def has(name: String) = frames.contains(name)
+    has(classOf[TransformWithStateExecBase].getName) && has(classOf[MicroBatchExecution].getName)
+  }
+
+  /** The key's schema for an encoder that is neither for whole keys nor for prefixes or ranges, and
+    * whether it writes the event time ahead of the other columns.
+    */
+  def timestampKey(spec: KeyStateEncoderSpec): (StructType, Boolean) = spec match {
+    case TimestampAsPrefixKeyStateEncoderSpec(schema)  => (schema, true)
+    case TimestampAsPostfixKeyStateEncoderSpec(schema) => (schema, false)
+    case other => throw new IllegalArgumentException(s"Unknown key encoder $other")
+  }
+
+  /** An empty store at a version, whatever the version has in files. */
+  def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
+    provider.getStore(version, None, loadEmpty = true)
+
+  /** A pair for each value. */
+  def allValues(store: StateStore, family: String): Iterator[UnsafeRowPair] =
+    store.iteratorWithMultiValues(family)
+
+  def repairsSnapshots(conf: StateStoreConf): Boolean = conf.autoSnapshotRepairEnabled
+
+  /** Number of failures after which a snapshot is repaired. */
+  def failuresBeforeRepair(conf: StateStoreConf): Int =
+    conf.autoSnapshotRepairNumFailuresBeforeActivating
+
+  /** Maximum number of change files read in a repair. */
+  def changesInRepair(conf: StateStoreConf): Int = conf.autoSnapshotRepairMaxChangeFileReplay
+
+  /** Of how many rows that are read one is verified, 0: none; None without checksums of rows. */
+  def rowChecksums(conf: StateStoreConf): Option[Long] =
+    Option.when(conf.rowChecksumEnabled)(conf.rowChecksumReadVerificationRatio)
+
+  def wrongChecksum(store: String, expected: Int, computed: Int): Throwable =
+    StateStoreErrors.rowChecksumVerificationFailed(store, expected, computed)
+
+  private[keyfold] def offsetLog(session: SparkSession, path: Path): OffsetSeqLog =
+    new OffsetSeqLog(session, path.toString, readOnly = true)
+
+  private[keyfold] def commitLog(session: SparkSession, path: Path): CommitLog =
+    new CommitLog(session, path.toString, readOnly = true)
+
+  private[keyfold] def metadata(entry: OffsetEntry): Option[OffsetMetadata] = entry.metadataOpt
+
+  /** The same entry of the offset log with changed settings. */
+  private[keyfold] def withSettings(offsets: OffsetEntry, by: Map[String, String]): OffsetEntry =
+    offsets match {
+      case v1: OffsetSeq =>
+        v1.copy(metadataOpt = v1.metadataOpt.map(m => m.copy(conf = m.conf ++ by)))
+      case v2: checkpointing.OffsetMap =>
+        v2.copy(metadata = v2.metadata.copy(conf = v2.metadata.conf ++ by))
+      case other => throw new IllegalStateException(s"Unknown offset log entry: $other")
+    }
+
+  /** The same entry of the commit log with other ids. */
+  private[keyfold] def withIds(
+      commit: CommitEntry,
+      ids: Map[Long, Array[Array[String]]]
+  ): CommitEntry = commit.withStateUniqueIds(Some(ids))
+
+  /** The operators of a checkpoint as of a batch; none if they have no metadata. */
+  private[keyfold] def operators(
+      checkpoint: String,
+      conf: Configuration,
+      batch: Long
+  ): Seq[OperatorStateMetadata] =
+    new StateMetadataPartitionReader(
+      checkpoint,
+      new SerializableConfiguration(conf),
+      batch
+    ).allOperatorStateMetadata.toSeq
+
+  private[keyfold] def stores(operator: OperatorStateMetadata): Seq[StateStoreMetadata] =
+    operator.stateStoresMetadata
+
+  /** Reads the schema files of a store; creates no folder. */
+  private[keyfold] def schemas(
+      of: StateStoreProviderId,
+      files: List[Path],
+      conf: Configuration
+  ): List[StateStoreColFamilySchema] =
+    new StateSchemaCompatibilityChecker(of, conf, files, createSchemaDir = false).readSchemaFile()
+}

@@ -1,0 +1,14 @@
+package org.apache.spark.sql.keyfold
+
+/** What tests must know of Spark 4.3. */
+object LineFacts {
+
+  /** Fields of Spark's `StateStore` with the stores that are being maintained. */
+  val maintained: Seq[String] = Seq("snapshotPartitions", "cleanupPartitions")
+
+  /** Whether a query goes on under the checkpoint format that it has, whatever is set. */
+  val keepsFormat = true
+
+  /** The newest state format that a new join may have here. Spark leaves later ones to its own RocksDB provider. */
+  val newestJoin = 2
+}
