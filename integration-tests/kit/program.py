@@ -4,14 +4,12 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-import pyspark
-
+from kit.installation import HERE, Installation
 from kit.places import INTEGRATION_TESTS
 
 TIMEOUT_S = 240
@@ -34,10 +32,18 @@ JVM_OPTIONS = (
 class Program:
     """A running program. The processes that it starts are in one process group with it."""
 
-    def __init__(self, home: Path, command: list[str], log: Path) -> None:
+    def __init__(
+        self,
+        home: Path,
+        command: list[str],
+        log: Path,
+        python: Path = HERE.python,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         """Starts `bin/<command>` of the Spark in `home`; what it says goes to `log`."""
         environment = {
-            **environment_of(home),
+            **environment_of(home, python),
+            **(variables or {}),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LAUNCHER_OPTS": JVM_OPTIONS,
             "SPARK_DAEMON_JAVA_OPTS": JVM_OPTIONS,
@@ -99,22 +105,22 @@ class Program:
         self._process.wait()
 
 
-def home_in(folder: Path) -> Path:
+def home_in(folder: Path, of: Installation = HERE) -> Path:
     """PySpark's Spark under another path: executors write beside it, and not into the package."""
-    home = folder / "spark"
+    home = folder / f"spark-{of.line}"
     if not home.exists():
         home.mkdir()
         for part in ("bin", "jars", "python"):
-            (home / part).symlink_to(Path(pyspark.__file__).parent / part)
+            (home / part).symlink_to(of.spark / part)
     return home
 
 
-def environment_of(home: Path) -> dict[str, str]:
+def environment_of(home: Path, python: Path = HERE.python) -> dict[str, str]:
     """What a process of the Spark in `home` is started with; its Pythons find these modules."""
     others = {it: os.environ[it] for it in os.environ if not it.startswith(OTHERS)}
     return {
         **others,
         "SPARK_HOME": str(home),
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": str(python),
         "PYTHONPATH": str(INTEGRATION_TESTS),
     }

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import keyfold
+from kit.installation import HERE, Installation
 from kit.places import INTEGRATION_TESTS, ROOT
 from kit.program import JVM_OPTIONS, TIMEOUT_S, Program, home_in
 
@@ -18,9 +19,17 @@ Conf = Mapping[str, object]
 class Spark:
     """Starts applications that keep their logs in `folder`, and ends what is left of them."""
 
-    def __init__(self, folder: Path, master: str = LOCAL_CLUSTER) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        master: str = LOCAL_CLUSTER,
+        on: Installation = HERE,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         self._folder = folder
         self._master = master
+        self._on = on
+        self._variables = variables
         self._started: list[Program] = []
 
     def start(
@@ -40,14 +49,16 @@ class Spark:
             "spark-submit",
             *("--master", self._master),
             *("--properties-file", str(ROOT / "conf" / "keyfold-defaults.conf")),
-            *(jar, str(keyfold.jar_path())),
+            *(jar, str(keyfold.jar_path(self._on.line))),
             *("--driver-java-options", JVM_OPTIONS),
         ]
         for name, value in settings.items():
             command += ["--conf", f"{name}={value}"]
         command += [str(INTEGRATION_TESTS / job), *map(str, arguments)]
-        log = self._folder / f"{len(self._started)}-{Path(job).stem}.log"
-        program = Program(home_in(self._folder), command, log)
+        number = len(list(self._folder.glob("*.log")))
+        log = self._folder / f"{number}-{Path(job).stem}.log"
+        home = home_in(self._folder, self._on)
+        program = Program(home, command, log, self._on.python, self._variables)
         self._started.append(program)
         return program
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupStateTimeout
 
+from kit.lines import HAS_ROWS_PROCESSOR
 from kit.queries.builtin import windowed
 from kit.queries.forgetful import Forgetful
 from kit.queries.processor import (
@@ -115,7 +116,7 @@ def then_windows(streams: Streams, *, pandas: bool) -> DataFrame:
 
 def in_both_forms() -> Iterator[Case]:
     """The same processors given rows, and given frames."""
-    for pandas in (False, True):
+    for pandas in (False, True) if HAS_ROWS_PROCESSOR else (True,):
         form = "InPandas" if pandas else ""
         yield from (
             replace(

@@ -1,4 +1,7 @@
-"""Every stateful operator from Python: its application ends half way, and another one goes on."""
+"""Every stateful operator from Python: its application ends half way, and another one goes on.
+
+With KEYFOLD_BEGUN_ON=4.0 the first application is one of that line of Spark.
+"""
 
 import json
 from collections import Counter
@@ -11,6 +14,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import keyfold
+from kit.installation import HERE, Installation, installation_of
+from kit.lines import BEGUN_ON, BEGUN_ON_KEY
 from kit.session import session
 from kit.submit import Spark
 from operators.cases import Case
@@ -50,15 +55,18 @@ class Runs:
 
     def _run(self, family: str) -> Path:
         folder = self._folder_of(family)
-        with closing(Spark(folder)) as spark:
-            write_input(folder, range(FILES_BEFORE))
-            spark.run(JOB, Path(family), folder, conf=CONF, timeout_s=TIMEOUT_S)
-            for case in FAMILIES[family]:
-                if case.rescaled:
-                    self._rescale(folder / case.name)
-            write_input(folder, range(FILES_BEFORE, FILES))
-            spark.run(JOB, Path(family), folder, conf=CONF, timeout_s=TIMEOUT_S)
+        write_input(folder, range(FILES_BEFORE))
+        self._start(family, folder, installation_of(BEGUN_ON))
+        for case in FAMILIES[family]:
+            if case.rescaled:
+                self._rescale(folder / case.name)
+        write_input(folder, range(FILES_BEFORE, FILES))
+        self._start(family, folder, HERE)
         return folder
+
+    def _start(self, family: str, folder: Path, on: Installation) -> None:
+        with closing(Spark(folder, on=on, variables={BEGUN_ON_KEY: BEGUN_ON})) as spark:
+            spark.run(JOB, Path(family), folder, conf=CONF, timeout_s=TIMEOUT_S)
 
     def _rescale(self, home: Path) -> None:
         """What speaks against it is kept in a file: it is about one case only."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from kit.lines import NEWEST_JOIN
 from kit.queries.rows import Link, Row
 from kit.queries.streams import Streams, minute
 
@@ -12,13 +13,16 @@ from kit.queries.streams import Streams, minute
 REACH = 30
 
 VERSION = "spark.sql.streaming.join.stateFormatVersion"
+ALL_FORMATS: Mapping[int, Mapping[str, str]] = {
+    2: {},
+    3: {VERSION: "3"},
+    4: {VERSION: "4", "spark.sql.streaming.join.stateFormatV4.enabled": "true"},
+}
+# By what is added to a case's name.
 FORMATS: Mapping[str, Mapping[str, str]] = {
-    "": {},
-    ", state format 3": {VERSION: "3"},
-    ", state format 4": {
-        VERSION: "4",
-        "spark.sql.streaming.join.stateFormatV4.enabled": "true",
-    },
+    f", state format {version}" if settings else "": settings
+    for version, settings in ALL_FORMATS.items()
+    if version <= NEWEST_JOIN
 }
 
 

@@ -1,0 +1,14 @@
+"""What a line of Spark has, for cases that run on every line."""
+
+import os
+
+from kit.installation import HERE
+
+# An application that goes on with checkpoints of another line has that line's cases.
+BEGUN_ON_KEY = "KEYFOLD_BEGUN_ON"
+BEGUN_ON = os.environ.get(BEGUN_ON_KEY, HERE.line)
+
+# The newest state format that a new join may have. 4.3 keeps those after 2 for its own RocksDB.
+NEWEST_JOIN = {"4.0": 2, "4.1": 3, "4.2": 4, "4.3": 2}[BEGUN_ON]
+# Whether PySpark has transformWithState with rows, beside the one with pandas.
+HAS_ROWS_PROCESSOR = BEGUN_ON != "4.0"

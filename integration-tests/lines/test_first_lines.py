@@ -1,0 +1,74 @@
+"""What a new user does, in clean environments: install the wheel, run the README's first lines."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from keyfold.settings import SPARK_LINES
+from kit.installation import release_of
+from kit.places import ROOT
+
+INSTALL_S, QUERY_S = 900, 180
+# In the words of a user's first query; its answer and its state are looked at afterwards.
+QUERY = """
+words = spark.readStream.text("in").groupBy("value").count()
+query = (
+    words.writeStream.outputMode("complete").format("memory").queryName("words")
+    .option("checkpointLocation", "checkpoint").trigger(availableNow=True).start()
+)
+query.awaitTermination()
+print("counted", sorted(tuple(row) for row in spark.table("words").collect()))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(target)]
+    subprocess.run(command, check=True, cwd=ROOT / "python", capture_output=True)
+    [built] = target.glob("*.whl")
+    return built
+
+
+@pytest.mark.long
+@pytest.mark.timeout(INSTALL_S + QUERY_S)
+@pytest.mark.parametrize("line", SPARK_LINES)
+def test_the_wheel_and_a_pyspark_are_enough(tmp_path: Path, wheel: Path, line: str) -> None:
+    environment = tmp_path / "venv"
+    python = environment / "bin" / "python"
+    run(tmp_path, INSTALL_S, sys.executable, "-m", "venv", environment)
+    pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    run(tmp_path, INSTALL_S, *pip, wheel, f"pyspark=={release_of(line)}")
+
+    [first_lines] = re.findall(r"```python\n(import keyfold\n.*?)```", readme(), re.DOTALL)
+    (tmp_path / "first.py").write_text(first_lines + QUERY)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.txt").write_text("to\nbe\nor\nnot\nto\nbe\n")
+    said = run(tmp_path, QUERY_S, python, "first.py")
+    assert "counted [('be', 2), ('not', 1), ('or', 1), ('to', 2)]" in said
+
+    described = run(tmp_path, QUERY_S, environment / "bin" / "keyfold", "describe", "checkpoint")
+    assert re.search(
+        r"^provider +io\.keyfold\.spark\.KeyfoldStateStoreProvider$", described, re.MULTILINE
+    )
+    assert re.search(r"^state +4 rows", described, re.MULTILINE)
+
+
+def readme() -> str:
+    return (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def run(folder: Path, timeout_s: float, *command: Path | str) -> str:
+    done = subprocess.run(
+        [str(it) for it in command],
+        cwd=folder,
+        timeout=timeout_s,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
