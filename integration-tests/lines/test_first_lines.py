@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keyfold.settings import SPARK_LINES
+from keyfold.settings import PROVIDER_CLASS, SPARK_LINES
 from kit.installation import release_of
 from kit.places import ROOT
 
@@ -51,10 +51,9 @@ def test_the_wheel_and_a_pyspark_are_enough(tmp_path: Path, wheel: Path, line: s
     assert "counted [('be', 2), ('not', 1), ('or', 1), ('to', 2)]" in said
 
     described = run(tmp_path, QUERY_S, environment / "bin" / "keyfold", "describe", "checkpoint")
-    assert re.search(
-        r"^provider +io\.keyfold\.spark\.KeyfoldStateStoreProvider$", described, re.MULTILINE
-    )
-    assert re.search(r"^state +4 rows", described, re.MULTILINE)
+    facts = dict(re.findall(r"^(\w+)  +(.+)$", described, re.MULTILINE))
+    assert facts["provider"] == PROVIDER_CLASS
+    assert facts["state"].startswith("4 rows")
 
 
 def readme() -> str:
