@@ -146,7 +146,10 @@ def _is_connect(target: object, name: str) -> bool:
 
 def active_session() -> Any:  # noqa: ANN401
     """The active session of this thread, or else of this process; None if there is none."""
-    return SparkSession.getActiveSession() or (None if has_jvm() else _connect_session())
+    return SparkSession.getActiveSession() or (
+        # Active is a matter of threads: another thread's session must not be taken for a new one.
+        SparkSession._instantiatedSession if has_jvm() else _connect_session()  # noqa: SLF001
+    )
 
 
 def new_builder(name: str) -> SparkSession.Builder:

@@ -67,7 +67,33 @@ def test_batches_that_retention_has_deleted_before_spark_has_deleted_their_log_e
     assert kinds(report) == {Kind.EXPIRED}
     assert report.ok
     assert len(report.findings) == 4
-    # Without one of its files a batch that is needed is damaged, whatever else is gone.
+    # Retention never deletes what the last batch needs, or the one before.
+    for name in [*writer.path(3).parent.glob("[3-4]_*"), writer.path(5)]:
+        name.unlink()
+    writer.path(5, "snapshot").write_bytes(writer.file(5, "snapshot", 0, [], lineage=[]))
+    assert Kind.MISSING in kinds(check(writer))
+
+
+def test_an_attempt_that_lost_does_not_make_the_last_batch_an_expired_one(
+    fake: FakeCheckpoint,
+) -> None:
+    writer = StateWriter(fake, sparse=True)
+    writer.batch({key: key for key in range(40)})
+    for value in range(4):
+        writer.batch({own_key(writer, 1): value})
+    for kind in ("delta", "snapshot"):
+        other = fake.root / f"state/0/0/4_attempt.{kind}"
+        other.write_bytes(writer.file(4, kind, 0, [], id="attempt", lineage=[]))
+    writer.path(1).unlink()
+    assert not check(writer).ok
+
+
+def test_a_batch_that_is_needed_is_damaged_whatever_retention_has_deleted(
+    writer: StateWriter,
+) -> None:
+    for version in (1, 2):
+        for partition in (0, 1):
+            writer.path(version, "delta", partition).unlink()
     writer.path(4, "delta", 0).unlink()
     assert Kind.MISSING in kinds(check(writer, deep=True))
 
@@ -88,6 +114,13 @@ def test_committed_batches_that_the_offset_log_lacks(
 def test_healthy_while_old_batches_are_deleted(writer: StateWriter) -> None:
     for batch in (0, 1):
         (writer.fake.root / f"offsets/{batch}").unlink()
+    assert check(writer).findings == ()
+
+
+def test_healthy_while_the_first_batch_is_written(fake: FakeCheckpoint) -> None:
+    writer = StateWriter(fake)
+    writer.batch({key: key for key in range(40)})
+    (fake.root / "commits/0").unlink()
     assert check(writer).findings == ()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pyarrow.compute as pc
@@ -114,6 +115,14 @@ def test_a_check_has_a_task_for_each_partition(spark: Any, opened: Checkpoint) -
     (job,) = tracker.getJobIdsForGroup("check")
     (stage,) = tracker.getJobInfo(job).stageIds
     assert tracker.getStageInfo(stage).numTasks == PARTITIONS
+
+
+def test_a_command_from_another_thread_uses_the_session_and_leaves_it(
+    spark: Any, writer: StateWriter
+) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(vacuum, str(writer.fake.root), []).result().unreferenced == ()
+    assert spark.range(2).count() == 2
 
 
 REFUSED: dict[str, Callable[[str, Any], object]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import chain as joined
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -15,8 +16,9 @@ from keyfold.fsck.runner import Progress, run_here, run_on_spark
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import strays
 from keyfold.schema.state_schema import read_state_schema, schema_paths
-from keyfold.spark_log.batch import Batch
+from keyfold.spark_log.batch import Batch, partition_count
 from keyfold.spark_log.logs import (
+    Offsets,
     OperatorMetadata,
     batches,
     operators,
@@ -75,10 +77,14 @@ def _fsck(
     described = list(_operators(storage, committed, findings))
     checks: list[StoreCheck] = []
     partitions: dict[int, int] = {}
+    running = _running(storage, committed)
     with ThreadPoolExecutor(THREADS) as pool:
         for operator in described:
             places = _places(storage, operator, committed, pool)
-            partitions[operator.id] = 1 + max((it.partition for it, _ in places), default=0)
+            known = 1 + max((it.partition for it, _ in places), default=0)
+            partitions[operator.id] = max(
+                [known, *(partition_count(operator, it) for it in running)]
+            )
             checks += [
                 StoreCheck(storage, operator, store, place, committed, deep=deep)
                 for place, store in places
@@ -101,6 +107,20 @@ def _fsck(
         tuple(sorted(set(findings), key=_rank)),
         earlier,
     )
+
+
+def _running(storage: Storage, committed: list[Batch]) -> list[Offsets]:
+    """Offsets of a batch that has begun and is not committed: all its files may be there already.
+
+    The first one has them in partitions that no committed batch has.
+    """
+    last = committed[-1].number if committed else -1
+    found = []
+    for number in batches(storage, "offsets"):
+        if number > last:
+            with suppress(KeyfoldError):
+                found.append(read_offsets(storage, number))
+    return found
 
 
 def _rank(it: Finding) -> tuple[bool, str, str, str]:

@@ -136,7 +136,7 @@ class StoreCheck:
             # for its file.
             message = f"batch {batch.number} cannot be read: {error.args[0]}"
             self._find(kind_of(error), path, message)
-        elif self._is_expired(written):
+        elif self._is_expired(batch, written):
             self._find(
                 Kind.EXPIRED,
                 path,
@@ -146,11 +146,14 @@ class StoreCheck:
         else:
             self._find(Kind.MISSING, path, f"batch {batch.number} needs it. {error.args[0]}")
 
-    def _is_expired(self, written: Version) -> bool:
+    def _is_expired(self, batch: Batch, written: Version) -> bool:
         """Whether it is older than a snapshot before which nothing is left, as after retention.
 
-        Spark deletes log entries on a thread of its own, which may lag behind.
+        Spark deletes log entries on a thread of its own, which may lag behind. Retention keeps what
+        the last batch and the one before it need, whatever the settings.
         """
+        if batch.version >= self._batches[-1].version - 1:
+            return False
         oldest = min((it.version for it in self._listed.sizes), default=0)
         return written.number < oldest and any(
             it.version == oldest and it.kind is FileKind.SNAPSHOT for it in self._listed.sizes

@@ -54,7 +54,8 @@ private[checkpoint] final class LocalFileManager(
       val found = Files.newDirectoryStream(local(path))
       try
         found.asScala
-          .map(it => it -> new Path(path, it.getFileName.toString))
+          // By parts: a name with a colon, such as Windows leaves, is no scheme.
+          .map(it => it -> new Path(path, new Path(null, null, it.getFileName.toString)))
           .filter { case (_, child) => filter.accept(child) }
           .flatMap { case (it, child) => status(it, child) }
           .toArray

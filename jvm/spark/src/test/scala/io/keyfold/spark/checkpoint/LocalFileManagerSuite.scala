@@ -2,7 +2,7 @@ package io.keyfold.spark.checkpoint
 
 import java.io.FileNotFoundException
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.{Files, Path => LocalPath}
+import java.nio.file.{Files, Paths, Path => LocalPath}
 
 import io.keyfold.spark.KeyfoldCheckpointFileManager
 import org.apache.hadoop.conf.Configuration
@@ -92,13 +92,14 @@ class LocalFileManagerSuite extends FileManagerSuiteBase {
   test("a listing says the same as Hadoop's") {
     val place = new Place
     place.write("a b%20c", "one")
+    Files.write(Paths.get(place.folder.toUri.getPath, "0:Zone.Identifier"), "two".getBytes(UTF_8))
     val found = place.manager.list(place.folder).toSeq
     val hadoop = FileSystem
       .getLocal(place.conf)
       .getRawFileSystem
       .listStatus(place.folder)
     assert(found.map(_.getPath) == hadoop.map(_.getPath).toSeq)
-    assert(found.map(it => (it.getLen, it.isFile)) == Seq((3L, true)))
+    assert(found.map(it => (it.getLen, it.isFile)) == Seq((3L, true), (3L, true)))
   }
 
   test("who has a file system of their own for local files keeps it") {

@@ -42,6 +42,9 @@ final class Vacuum(
     } yield batch -> name
   }.toMap
 
+  /** The version of a batch that has begun and is not committed: its files may be hours old. */
+  private lazy val inTheMaking = logs.lastBegun.filterNot(logs.hasCommitted).map(_ + 1)
+
   /** @param paths
     *   of files and folders, relative to the checkpoint
     * @param dryRun
@@ -96,6 +99,9 @@ final class Vacuum(
     ) {
       if (versionOf(file).exists(version => rescaled.exists(version - 1 < _))) {
         throw refused(path, s"$file may be referenced: a rescale is not cleaned up yet")
+      }
+      for (version <- versionOf(file) if inTheMaking.contains(version)) {
+        throw refused(path, s"$file may be of batch ${version - 1}, which is not committed yet")
       }
       for (version <- versionOf(file); name <- setAside.get(version - 1)) {
         val reason =

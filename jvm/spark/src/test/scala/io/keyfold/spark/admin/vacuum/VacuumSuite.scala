@@ -55,6 +55,16 @@ class VacuumSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventu
     it.check()
   }
 
+  test("files of a batch that is not committed yet stay, however old; the first has no other") {
+    val it = new Scenario(spark, Scenario.aggregation, format = 2)
+    it.run(1)
+    Files.delete(it.folder.resolve("commits/0"))
+    val before = filesBelow(it.folder)
+    val refused = intercept[Invalid](vacuum(it, Seq("state/0/3"), ageMs = 0))
+    assert(refused.getMessage.contains("batch 0, which is not committed yet"))
+    assert(filesBelow(it.folder) == before)
+  }
+
   private def filesBelow(folder: Path): Set[String] = Using.resource(Files.walk(folder)) {
     _.iterator.asScala
       .filter(Files.isRegularFile(_))
