@@ -140,8 +140,10 @@ class StoreCheck:
             self._find(
                 Kind.EXPIRED,
                 path,
-                f"retention has deleted it, so batch {batch.number} cannot be read any more; later "
-                "batches do not need it. Spark deletes the batch's log entries in a later batch.",
+                f"batch {batch.number} cannot be read any more: its files are gone with all before "
+                "a later snapshot, which later batches begin with. Retention deletes so, and Spark "
+                "the batch's log entries a little later. If those stay, something else deletes "
+                "state files: a lifecycle rule of the store, or a job.",
             )
         else:
             self._find(Kind.MISSING, path, f"batch {batch.number} needs it. {error.args[0]}")

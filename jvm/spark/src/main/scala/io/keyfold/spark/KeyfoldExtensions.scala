@@ -3,7 +3,6 @@ package io.keyfold.spark
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.partition.FlinkKeyGroup
-import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.keyfold.{RefuseOtherProvider, SparkPrivate, SparkShim}
 import org.slf4j.LoggerFactory
@@ -14,28 +13,24 @@ import org.slf4j.LoggerFactory
   * function [[FlinkKeyGroup]].
   *
   * Its rules see the plan of every query of the session. They touch only stateful operators, and
-  * fail no query that would run without them.
+  * fail no query that would run without them. On another line of Spark they would fail every query,
+  * for lack of classes: there it does nothing but say so.
   */
 class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
   import KeyfoldExtensions._
 
   override def apply(extensions: SparkSessionExtensions): Unit =
-    if (isMadeFor(SPARK_VERSION)) {
-      application = running
-      SparkPrivate.sendToExecutors(classOf[KeyfoldExtensions])
-      SparkShim.rules(ProviderClass.Keyfold).foreach { rule =>
-        extensions.injectColumnar(_ => rule)
-      }
-      extensions.injectColumnar(_ => new RefuseOtherProvider(ProviderClass.BuiltIn))
-      extensions.injectFunction(FlinkKeyGroup.description)
-    } else {
-      log.warn(
-        "This Keyfold jar is made for Spark {}, but this is Spark {}: its session extension " +
-          "does nothing",
-        BuildInfo.line,
-        SPARK_VERSION
-      )
+    LineOfSpark.mismatch.fold(use(extensions))(log.error("{}", _))
+
+  private def use(extensions: SparkSessionExtensions): Unit = {
+    application = running
+    SparkPrivate.sendToExecutors(classOf[KeyfoldExtensions])
+    SparkShim.rules(ProviderClass.Keyfold).foreach { rule =>
+      extensions.injectColumnar(_ => rule)
     }
+    extensions.injectColumnar(_ => new RefuseOtherProvider(ProviderClass.BuiltIn))
+    extensions.injectFunction(FlinkKeyGroup.description)
+  }
 }
 
 private object KeyfoldExtensions {
@@ -43,9 +38,6 @@ private object KeyfoldExtensions {
 
   /** Id of the application that has the extension. */
   @volatile private var application: Option[String] = None
-
-  /** Under another Spark line the rules would fail every query, for lack of classes. */
-  def isMadeFor(version: String): Boolean = version.startsWith(s"${BuildInfo.line}.")
 
   private def running = SparkPrivate.application
 

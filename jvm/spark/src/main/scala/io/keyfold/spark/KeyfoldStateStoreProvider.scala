@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory
   * Spark makes instances freely, also on the driver and without `init`; neither the constructor nor
   * `init` touches a file.
   */
-class KeyfoldStateStoreProvider extends SparkShim.Provider with SparkShim.Replay {
+class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with SparkShim.Replay {
   import KeyfoldStateStoreProvider._
 
   private var id: StateStoreId = _

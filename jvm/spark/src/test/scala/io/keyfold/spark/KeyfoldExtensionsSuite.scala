@@ -83,10 +83,10 @@ class KeyfoldExtensionsSuite extends AnyFunSuite with QuietLogs with LocalSpark 
 
   test("Spark of another line gets no rules") {
     val line = BuildInfo.line
-    for (own <- Seq(s"$line.0", s"$line.1-vendor-3")) assert(KeyfoldExtensions.isMadeFor(own))
+    for (own <- Seq(s"$line.0", s"$line.1-vendor-3")) assert(LineOfSpark.isMadeFor(own))
     val lines = Seq("4.0.2", "4.1.3", "4.2.0", "4.3.0").filterNot(_.startsWith(s"$line."))
     for (other <- lines ++ Seq(s"${line}0.0", "4"))
-      assert(!KeyfoldExtensions.isMadeFor(other))
+      assert(!LineOfSpark.isMadeFor(other))
   }
 }
 

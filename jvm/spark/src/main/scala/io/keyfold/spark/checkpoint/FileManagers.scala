@@ -36,8 +36,19 @@ object FileManagers {
       if (fileSystem.hasPathCapability(path, ObjectFileManager.Capability)) {
         val conditional = ConditionalWrites.of(fileSystem, path)
         new ObjectFileManager(path, fileSystem, conditional, () => sparks(path, conf))
-      } else sparks(path, conf)
+      } else {
+        release(fileSystem)
+        sparks(path, conf)
+      }
     }
+
+  /** To be called by who has got a file system from Hadoop and needs it no more. With its cache
+    * switched off, each has threads and connections of its own; otherwise others use it too.
+    */
+  def release(fileSystem: FileSystem): Unit = {
+    val scheme = fileSystem.getUri.getScheme
+    if (fileSystem.getConf.getBoolean(s"fs.$scheme.impl.disable.cache", false)) fileSystem.close()
+  }
 
   private def sparks(path: Path, conf: Configuration) = {
     val own = new Configuration(conf)

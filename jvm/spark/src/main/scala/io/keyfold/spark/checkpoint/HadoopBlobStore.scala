@@ -75,7 +75,12 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
 
   override def describe(path: String): String = resolve(path).toString
 
-  override def close(): Unit = SparkShim.close(manager)
+  /** A task that comes too late fails if the file systems were the store's own, and is tried again.
+    */
+  override def close(): Unit = {
+    SparkShim.close(manager)
+    FileManagers.release(fileSystem)
+  }
 
   private def resolve(path: String) = new Path(root, path)
 }

@@ -32,7 +32,7 @@ private[checkpoint] final class ObjectFileManager(
     fileSystem: FileSystem,
     conditional: Option[ConditionalWrites],
     sparks: () => SparkShim.CheckpointFileManager
-) extends SparkShim.CheckpointFileManager
+) extends SparkShim.ClosableFileManager
     with KnownFiles {
 
   /** For each folder, the highest number that this manager has written a file under. Listings do
@@ -108,6 +108,8 @@ private[checkpoint] final class ObjectFileManager(
   }
 
   override def isLocal: Boolean = false
+
+  override def close(): Unit = FileManagers.release(fileSystem)
 
   override def createCheckpointDirectory(): Path = {
     mkdirs(path)
