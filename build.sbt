@@ -54,6 +54,9 @@ lazy val prepare =
 lazy val bundle = taskKey[File]("Puts the jar that users take where the Python wheel picks it up")
 
 lazy val shared = Seq(
+  // The newest line has sbt's own folder, which the Makefile and other tools know. Others have one
+  // each, so that a change of the line compiles nothing again.
+  target := (if (line.name == SparkLine.newest) target.value else target.value / s"spark-${line.name}"),
   scalacOptions ++= Seq(
     "-release",
     "17",

@@ -78,9 +78,11 @@ object SparkLine {
     )
   )
 
+  val newest: String = all.last.name
+
   /** The line chosen by `-DsparkLine=4.2`; the newest one if nothing is said. */
   def selected: SparkLine = {
-    val wanted = sys.props.getOrElse("sparkLine", all.last.name)
+    val wanted = sys.props.getOrElse("sparkLine", newest)
     all
       .find(_.name == wanted)
       .getOrElse(
