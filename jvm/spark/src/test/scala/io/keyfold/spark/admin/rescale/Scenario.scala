@@ -4,11 +4,11 @@ import java.nio.file.{Files, Path}
 
 import scala.collection.mutable
 
-import io.keyfold.spark.{FileFaults, KeyfoldStateStoreProvider}
+import io.keyfold.spark.{FileFaults, KeyfoldStateStoreProvider, LaterFeatures}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.SinkChoice
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.{GroupState, StreamingQuery}
 import org.scalatest.Assertions
@@ -22,6 +22,7 @@ private[spark] final class Scenario(
     format: Int,
     confs: Map[String, String] = Map.empty
 ) extends Assertions {
+  shape.missing.foreach(cancel(_))
   private val original = Files.createTempDirectory("keyfold-rescale")
   private var place = original
   val faults = new FileFaults(original.toString)
@@ -107,19 +108,26 @@ private[spark] object Scenario {
 
   /** @param mode
     *   output mode; in update mode the first column tells rows apart
+    * @param missing
+    *   why this line of Spark cannot run it, if it cannot
     */
   final class Shape(
       val name: String,
       val mode: String,
       val confs: Map[String, String],
       val transform: DataFrame => DataFrame,
-      val inBatch: DataFrame => DataFrame
+      val inBatch: DataFrame => DataFrame,
+      val missing: Option[String] = None
   )
 
   private object Shape {
-    def apply(name: String, mode: String, confs: Map[String, String] = Map.empty)(
-        transform: DataFrame => DataFrame
-    ) = new Shape(name, mode, confs, transform, transform)
+    def apply(
+        name: String,
+        mode: String,
+        confs: Map[String, String] = Map.empty,
+        missing: Option[String] = None
+    )(transform: DataFrame => DataFrame) =
+      new Shape(name, mode, confs, transform, transform, missing)
   }
 
   private val value = col("value")
@@ -137,7 +145,12 @@ private[spark] object Scenario {
     Map(
       "spark.sql.streaming.join.stateFormatVersion" -> version.toString,
       "spark.sql.streaming.join.stateFormatV4.enabled" -> "true"
-    )
+    ),
+    version match {
+      case 3 if !LaterFeatures.joinFormat3 => Some("Joins have state format 3 since Spark 4.1")
+      case 4 if !LaterFeatures.joinFormat4 => Some("Joins have state format 4 since Spark 4.2")
+      case _                               => None
+    }
   ) { numbers =>
     val left = numbers.select(value.as("l"), (value % 31).as("lk"))
     val right = numbers.select(value.as("r"), (value % 31).as("rk"))
