@@ -61,6 +61,8 @@ ThisBuild / pysparkJars := {
 }
 
 lazy val shared = Seq(
+  // The default line has sbt's own folder, which the Makefile and other tools know. Others have one
+  // each, so that a change of the line compiles nothing again.
   target := (if (line == SparkLine.default) target.value else target.value / s"spark-${line.name}"),
   scalacOptions ++= Seq(
     "-release",

@@ -29,6 +29,7 @@ class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
       extensions.injectColumnar(_ => rule)
     }
     extensions.injectColumnar(_ => new RefuseOtherProvider(ProviderClass.BuiltIn))
+    SparkShim.checks(ProviderClass.BuiltIn).foreach(extensions.injectCheckRule)
     extensions.injectFunction(FlinkKeyGroup.description)
   }
 }

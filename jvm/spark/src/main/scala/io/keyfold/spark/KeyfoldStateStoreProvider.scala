@@ -96,8 +96,9 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
       loadEmpty: Boolean
   ): StateStore = {
     loading(version) {
-      val base = versionId(version, stateStoreCkptId)
-      val txn = if (loadEmpty) store.beginEmpty(base) else store.begin(base)
+      val txn =
+        if (loadEmpty) store.beginEmpty(VersionId(version, stateStoreCkptId.getOrElse("")))
+        else store.begin(versionId(version, stateStoreCkptId))
       writeStore(txn, stateStoreCkptId, forceSnapshotOnCommit)
     }
   }
@@ -213,8 +214,10 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
     }
 
   /** Under checkpoint format v1, and for version 0, Spark passes no id. */
-  private def versionId(version: Long, checkpointId: Option[String]) =
+  private def versionId(version: Long, checkpointId: Option[String]) = {
+    if (checkpointId.isEmpty) SparkShim.requireNoId(version, conf)
     VersionId(version, checkpointId.getOrElse(""))
+  }
 
   private def loading[T](version: Long)(body: => T): T = {
     if (version < 0) throw SparkPrivate.unexpectedVersion(version)

@@ -6,7 +6,7 @@ import java.time.Duration
 import scala.collection.mutable
 
 import org.apache.spark.sql.{Encoders, SparkSession}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.keyfold.TimedQuery
 import org.apache.spark.sql.streaming._
 

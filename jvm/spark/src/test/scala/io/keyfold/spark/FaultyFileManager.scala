@@ -6,8 +6,8 @@ import java.nio.file.{Files, Path => LocalPath, Paths, StandardCopyOption}
 import io.keyfold.testkit.{Failure, FileCall}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs._
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
-import org.apache.spark.sql.execution.streaming.checkpointing.FileContextBasedCheckpointFileManager
+import org.apache.spark.sql.keyfold.SparkShim
+import org.apache.spark.sql.keyfold.TestNames.FileContextBasedCheckpointFileManager
 
 /** Spark's own checkpoint file manager, some calls of which fail or wait, as [[FileFaults]] say.
   *
@@ -27,7 +27,7 @@ class FaultyFileManager(root: Path, conf: Configuration)
   override def createTempFile(path: Path): FSDataOutputStream =
     asked("create", path)(new FSDataOutputStream(new FileOutputStream(local(path).toFile), null))
 
-  override def createAtomic(path: Path, overwrite: Boolean): CancellableFSDataOutputStream =
+  override def createAtomic(path: Path, overwrite: Boolean): SparkShim.CancellableStream =
     new FaultyStream(super.createAtomic(path, overwrite), path, faults)
 
   override def renameTempFile(from: Path, to: Path, overwrite: Boolean): Unit = {
@@ -83,10 +83,10 @@ class FaultyFileManager(root: Path, conf: Configuration)
 
 /** Closes at once, late, or not at all; or breaks off within what is written. */
 private final class FaultyStream(
-    inner: CancellableFSDataOutputStream,
+    inner: SparkShim.CancellableStream,
     path: Path,
     faults: FileFaults
-) extends CancellableFSDataOutputStream(
+) extends SparkShim.CancellableStream(
       new FaultyOutput(inner, faults.call("write", path), faults)
     ) {
   import Failure._

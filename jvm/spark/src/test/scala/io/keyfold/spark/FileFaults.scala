@@ -8,7 +8,7 @@ import scala.collection.concurrent.TrieMap
 import io.keyfold.testkit.{FaultPlan, FileCall}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
+import org.apache.spark.sql.keyfold.SparkShim
 
 /** What becomes of the calls of the [[FaultyFileManager]]s that are set up with it.
   *
@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
   */
 final class FileFaults(root: String) {
   private val name = UUID.randomUUID.toString
-  private val late = new ConcurrentLinkedQueue[CancellableFSDataOutputStream]
+  private val late = new ConcurrentLinkedQueue[SparkShim.CancellableStream]
 
   FileFaults.all(name) = this
 
@@ -40,7 +40,7 @@ final class FileFaults(root: String) {
   def closeLate(): Int =
     Iterator.continually(late.poll()).takeWhile(_ != null).map(_.close()).size
 
-  private[spark] def putOff(stream: CancellableFSDataOutputStream): Unit = {
+  private[spark] def putOff(stream: SparkShim.CancellableStream): Unit = {
     late.add(stream)
     ()
   }

@@ -55,12 +55,13 @@ class KeyfoldExtensionsSuite extends AnyFunSuite with QuietLogs with LocalSpark 
   test("a checkpoint that HDFSBacked has under format 1 is refused under format 2, or keeps it") {
     if (LineFacts.keepsFormat) runUnderFormats1And2(hdfs).check()
     else {
-      val error = intercept[StreamingQueryException](runUnderFormats1And2(hdfs))
+      val error = intercept[Exception](runUnderFormats1And2(hdfs))
       assert(error.getMessage.contains("KEYFOLD_OTHER_PROVIDER"))
     }
   }
 
   test("a checkpoint of a provider that the extension does not know is not refused") {
+    assume(LaterFeatures.newCheckpointFormat, "Checkpoints keep their format before Spark 4.2")
     runUnderFormats1And2(classOf[Derived].getName).check()
   }
 

@@ -136,13 +136,15 @@ class MaintenanceSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
   }
 
   test("maintenance by a task, beside that of Spark's thread, then the unload: nothing is lost") {
+    val unload = LaterFeatures.maintainAndUnload
+      .getOrElse(cancel("Tasks maintain and unload stores since Spark 4.1"))
     inFolder() { f =>
       val stores = new Stores(f)
       stores.commit(0, 1 to 8)
       val snapshot = f.faults.plan.hold(on("close", 0, "snapshot"))
       StateStores.maintain()
       snapshot.awaitArrival()
-      StateStore.doMaintenanceAndUnload(stores.id(0))
+      unload(stores.id(0))
       assert(!stores.isLoaded(0))
       assert(files(f, 0, ".snapshot") == Seq("7.snapshot"))
       snapshot.open()

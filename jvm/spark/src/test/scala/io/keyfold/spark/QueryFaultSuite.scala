@@ -10,7 +10,7 @@ import io.keyfold.io.LocalBlobStore
 import io.keyfold.model.VersionId
 import io.keyfold.testkit.{Failure, FileCall, FileContents}
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite

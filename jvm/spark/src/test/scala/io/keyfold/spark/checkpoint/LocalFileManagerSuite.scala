@@ -7,7 +7,7 @@ import java.nio.file.{Files, Paths, Path => LocalPath}
 import io.keyfold.spark.KeyfoldCheckpointFileManager
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.apache.spark.sql.keyfold.SparkPrivate
+import org.apache.spark.sql.keyfold.{SparkPrivate, TestNames}
 
 /** On a local disk. */
 class LocalFileManagerSuite extends FileManagerSuiteBase {
@@ -125,7 +125,4 @@ class LocalFileManagerSuite extends FileManagerSuiteBase {
 class OwnLocalFileSystem extends org.apache.hadoop.fs.LocalFileSystem
 
 class OwnFileManager(path: Path, conf: Configuration)
-    extends org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager(
-      path,
-      conf
-    )
+    extends TestNames.FileSystemBasedCheckpointFileManager(path, conf)

@@ -2,11 +2,13 @@ package org.apache.spark.sql.keyfold
 
 import java.io.FileNotFoundException
 
+import io.keyfold.errors.Invalid
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.SparkException
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceErrors
 import org.apache.spark.sql.execution.streaming.state._
@@ -23,6 +25,14 @@ private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
 
   /** None: transformWithState runs with every provider that can. */
   def rules(provider: String): Seq[ColumnarRule] = Nil
+
+  /** Checks of plans that are about to run.
+    *
+    * @param known
+    *   class names of Spark's two providers
+    */
+  def checks(known: Seq[String]): Seq[SparkSession => LogicalPlan => Unit] =
+    Seq(new RefuseAtStart(_, known))
 
   def startsTransformWithState: Boolean = false
 
@@ -42,10 +52,29 @@ private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
       store.valuesIterator(key, family).map(new UnsafeRowPair(key, _))
     }
 
-  /** As by default where it is a setting. */
-  def repairsSnapshots(conf: StateStoreConf): Boolean = true
-  def failuresBeforeRepair(conf: StateStoreConf): Int = 1
-  def changesInRepair(conf: StateStoreConf): Int = 500
+  /** Settings of later lines, which count here too: errors of a load name them. Spark hands on all
+    * settings of state stores, known to it or not.
+    */
+  def repairsSnapshots(conf: StateStoreConf): Boolean =
+    inRepair(conf, "enabled", default = true)(_.toBooleanOption)
+  def failuresBeforeRepair(conf: StateStoreConf): Int =
+    inRepair(conf, "numFailuresBeforeActivating", default = 1)(_.toIntOption)
+  def changesInRepair(conf: StateStoreConf): Int =
+    inRepair(conf, "maxChangeFileReplay", default = 500)(_.toIntOption)
+
+  private def inRepair[T](conf: StateStoreConf, name: String, default: T)(
+      parse: String => Option[T]
+  ): T = {
+    val key = s"spark.sql.streaming.stateStore.autoSnapshotRepair.$name"
+    conf.sqlConfs.get(key).fold(default) { text =>
+      parse(text.trim).getOrElse(
+        throw new Invalid(
+          "KEYFOLD_INVALID_SETTING",
+          s"Invalid $key: it must be like $default, not $text"
+        )
+      )
+    }
+  }
 
   /** Stores of later lines may have checksums, which are verified when files are read. */
   def rowChecksums(conf: StateStoreConf): Option[Long] = None
@@ -55,11 +84,15 @@ private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
     cause = null
   )
 
-  private[keyfold] def offsetLog(session: SparkSession, path: Path): OffsetSeqLog =
-    new OffsetSeqLog(session, path.toString)
+  private[keyfold] def offsetLog(session: SparkSession, path: Path): Option[OffsetSeqLog] =
+    Option.when(exists(session, path))(new OffsetSeqLog(session, path.toString))
 
-  private[keyfold] def commitLog(session: SparkSession, path: Path): CommitLog =
-    new CommitLogOfBothVersions(session, path)
+  private[keyfold] def commitLog(session: SparkSession, path: Path): Option[CommitLog] =
+    Option.when(exists(session, path))(new CommitLogOfBothVersions(session, path))
+
+  /** Here Spark's logs make their folders, also where there is no checkpoint. */
+  private def exists(session: SparkSession, path: Path) =
+    CheckpointFileManager.create(path, session.sessionState.newHadoopConf()).exists(path)
 
   private[keyfold] def metadata(entry: OffsetEntry): Option[OffsetMetadata] = entry.metadata
 

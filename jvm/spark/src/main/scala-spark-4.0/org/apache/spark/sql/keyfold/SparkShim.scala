@@ -2,6 +2,7 @@ package org.apache.spark.sql.keyfold
 
 import scala.annotation.unused
 
+import io.keyfold.errors.Invalid
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -90,6 +91,21 @@ object SparkShim extends ShimBefore42 {
       @unused id: StateStoreId,
       conf: StateStoreConf
   ): Unit = StateStoreProvider.validateStateRowFormat(key, keySchema, value, valueSchema, conf)
+
+  /** Queries know the ids of versions; the `statestore` source does not, here.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if a version without an id can only be one whose id is not known
+    */
+  def requireNoId(version: Long, conf: StateStoreConf): Unit =
+    if (version > 0 && conf.enableStateStoreCheckpointIds) {
+      throw new Invalid(
+        "KEYFOLD_STATE_SOURCE",
+        s"Spark $Line's `statestore` source cannot read checkpoints of format 2, whose files are " +
+          "named by ids that it does not know. Read the checkpoint with Keyfold's Python package " +
+          "or the `keyfold` command, which need no Spark, or with the source of Spark 4.1 or later."
+      )
+    }
 
   def cannotLoad(cause: Throwable): Throwable = QueryExecutionErrors.cannotLoadStore(cause)
 }

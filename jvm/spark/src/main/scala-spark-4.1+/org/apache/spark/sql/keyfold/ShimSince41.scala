@@ -2,6 +2,8 @@ package org.apache.spark.sql.keyfold
 
 import java.util.UUID
 
+import scala.annotation.unused
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.SparkEnv
 import org.apache.spark.memory._
@@ -106,6 +108,9 @@ private[keyfold] trait ShimSince41 extends SparkNames {
       id: StateStoreId,
       conf: StateStoreConf
   ): Unit = StateStoreProvider.validateStateRowFormat(key, keySchema, value, valueSchema, id, conf)
+
+  /** Whoever reads a version knows its id, if it has one. */
+  def requireNoId(@unused version: Long, @unused conf: StateStoreConf): Unit = ()
 
   def cannotLoad(cause: Throwable): Throwable = StateStoreErrors.cannotLoadStore(cause)
 }

@@ -1,8 +1,11 @@
 package org.apache.spark.sql.keyfold
 
+import scala.annotation.unused
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.datasources.v2.state.metadata.StateMetadataPartitionReader
 import org.apache.spark.sql.execution.streaming.checkpointing
@@ -30,6 +33,9 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
 
   /** Rules for the plans of queries with a provider of this class. */
   def rules(provider: String): Seq[ColumnarRule] = Seq(new AdmitTransformWithState(provider))
+
+  /** Checks of plans that are about to run: Spark's own suffice. */
+  def checks(@unused known: Seq[String]): Seq[SparkSession => LogicalPlan => Unit] = Nil
 
   /** Whether this thread is about to run transformWithState as a streaming query. */
   def startsTransformWithState: Boolean = {
@@ -71,11 +77,13 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
   def wrongChecksum(store: String, expected: Int, computed: Int): Throwable =
     StateStoreErrors.rowChecksumVerificationFailed(store, expected, computed)
 
-  private[keyfold] def offsetLog(session: SparkSession, path: Path): OffsetSeqLog =
-    new OffsetSeqLog(session, path.toString, readOnly = true)
+  /** The offset log, if there is one. */
+  private[keyfold] def offsetLog(session: SparkSession, path: Path): Option[OffsetSeqLog] =
+    Some(new OffsetSeqLog(session, path.toString, readOnly = true))
 
-  private[keyfold] def commitLog(session: SparkSession, path: Path): CommitLog =
-    new CommitLog(session, path.toString, readOnly = true)
+  /** The commit log, if there is one. */
+  private[keyfold] def commitLog(session: SparkSession, path: Path): Option[CommitLog] =
+    Some(new CommitLog(session, path.toString, readOnly = true))
 
   private[keyfold] def metadata(entry: OffsetEntry): Option[OffsetMetadata] = entry.metadataOpt
 

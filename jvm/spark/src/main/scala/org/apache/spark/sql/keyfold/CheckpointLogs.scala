@@ -34,10 +34,10 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   private[keyfold] val state = new Path(location, "state")
 
   /** Newest batch in the offset log. */
-  def lastBegun: Option[Long] = logs.offsets.getLatestBatchId()
+  def lastBegun: Option[Long] = logs.offsets.flatMap(_.getLatestBatchId())
 
   /** Newest batch that was committed. */
-  def lastCommitted: Option[Long] = logs.commits.getLatestBatchId()
+  def lastCommitted: Option[Long] = logs.commits.flatMap(_.getLatestBatchId())
 
   /** Settings that a batch ran with; None if the log has no such batch. */
   def settings(batch: Long): Option[Map[String, String]] =
@@ -126,10 +126,10 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     }
 
   private def offsets(batch: Long) =
-    understood(new Path(location, s"offsets/$batch"))(logs.offsets.get(batch))
+    understood(new Path(location, s"offsets/$batch"))(logs.offsets.flatMap(_.get(batch)))
 
   private def committed(batch: Long) =
-    understood(new Path(location, s"commits/$batch"))(logs.commits.get(batch))
+    understood(new Path(location, s"commits/$batch"))(logs.commits.flatMap(_.get(batch)))
 
   /** What Spark reads from a file; its own errors rarely name the file.
     *
@@ -156,7 +156,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     */
   def begin(batch: Long, of: Long, settings: Map[String, String]): Boolean = {
     val entry = SparkShim.withSettings(offsets(of).get, settings)
-    added(fresh.offsets.add(batch, entry), fresh.offsets.get(batch).nonEmpty)
+    added(fresh.offsets.get.add(batch, entry), fresh.offsets.get.get(batch).nonEmpty)
   }
 
   /** Commits a batch without changes since batch `of`, except for the ids.
@@ -167,7 +167,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   def commit(batch: Long, of: Long, ids: Option[Map[Long, Array[Array[String]]]]): Boolean = {
     val before = committed(of).get
     val commit = ids.fold(before)(SparkShim.withIds(before, _))
-    added(fresh.commits.add(batch, commit), fresh.commits.get(batch).nonEmpty)
+    added(fresh.commits.get.add(batch, commit), fresh.commits.get.get(batch).nonEmpty)
   }
 
   /** The logs without cached entries. */
@@ -243,10 +243,11 @@ object CheckpointLogs {
   /** A stateful operator and its stores, in the order in which the commit log has their ids. */
   final case class Operator(id: Long, name: String, stores: Seq[String])
 
+  /** Its logs, none of which need exist. */
   private final class QueryLogs(session: SparkSession, location: String) {
-    lazy val offsets: SparkShim.OffsetSeqLog =
+    lazy val offsets: Option[SparkShim.OffsetSeqLog] =
       SparkShim.offsetLog(session, new Path(location, "offsets"))
-    lazy val commits: SparkShim.CommitLog =
+    lazy val commits: Option[SparkShim.CommitLog] =
       SparkShim.commitLog(session, new Path(location, "commits"))
   }
 

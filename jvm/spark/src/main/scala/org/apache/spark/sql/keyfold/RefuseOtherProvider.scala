@@ -31,14 +31,26 @@ final class RefuseOtherProvider(known: Seq[String]) extends ColumnarRule {
 
   private def check(state: SparkShim.StatefulOperatorStateInfo, found: String): Unit =
     if (state.storeVersion > 0 && state.stateStoreCkptIds.isEmpty) {
-      val format = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
-      throw new Invalid(
-        "KEYFOLD_OTHER_PROVIDER",
-        s"The state in ${state.checkpointLocation} was written by $found, under checkpoint " +
-          "format 1. A checkpoint keeps its provider, and Spark cannot continue it under " +
-          s"$format=2, which is set for Keyfold. To continue with that provider, set $format=1 " +
-          "for this query before it starts. To move the state to Keyfold, stop the query and " +
-          "run `keyfold migrate` on its checkpoint, or start with a new checkpoint location."
-      )
+      throw RefuseOtherProvider.refused(state.checkpointLocation, found)
     }
+}
+
+private[keyfold] object RefuseOtherProvider {
+
+  /** @param state
+    *   the folder of the state
+    * @param found
+    *   class name of the provider that wrote it under checkpoint format 1
+    */
+  def refused(state: String, found: String): Invalid = {
+    val format = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
+    new Invalid(
+      "KEYFOLD_OTHER_PROVIDER",
+      s"The state in $state was written by $found, under checkpoint " +
+        "format 1. A checkpoint keeps its provider, and Spark cannot continue it under " +
+        s"$format=2, which is set for Keyfold. To continue with that provider, set $format=1 " +
+        "for this query before it starts. To move the state to Keyfold, stop the query and " +
+        "run `keyfold migrate` on its checkpoint, or start with a new checkpoint location."
+    )
+  }
 }

@@ -17,7 +17,7 @@ import io.keyfold.spark.{
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming._
 import org.scalatest.funsuite.AnyFunSuite

@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters._
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.spark.{LocalSpark, QuietLogs}
+import io.keyfold.spark.{KeyfoldExtensions, LaterFeatures, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.testkit.{Failure, Fault, FileCall}
@@ -18,6 +18,9 @@ import org.scalatest.funsuite.AnyFunSuite
   * which it then is. Nothing is lost.
   */
 class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.extensions" -> classOf[KeyfoldExtensions].getName)
+
   private val few = Map("spark.sql.shuffle.partitions" -> "2")
 
   private def scenario(format: Int): Scenario = {
@@ -96,8 +99,8 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       it.run(1)
       s"runs with ${partitions(it)}"
     } catch {
-      case e: StreamingQueryException =>
-        assert(e.getMessage.contains("UNFINISHED_REPARTITION"))
+      case e @ (_: StreamingQueryException | _: RescaleRefused) =>
+        assert(e.getMessage.contains(LaterFeatures.unfinishedRescale))
         val plan = AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink)
         assert(plan.resumes && plan.refusals.isEmpty)
         val other = intercept[RescaleRefused](it.rescale(4))

@@ -3,9 +3,17 @@ package io.keyfold.spark.admin.rescale
 import java.nio.file.{Files, Path}
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.spark.{EventCounts, ExpiringCounts, KeyfoldExtensions, LocalSpark, QuietLogs}
+import io.keyfold.spark.{
+  EventCounts,
+  ExpiringCounts,
+  KeyfoldExtensions,
+  LaterFeatures,
+  LocalSpark,
+  QuietLogs
+}
 import io.keyfold.spark.admin.AdminApi
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
@@ -117,6 +125,7 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
   }
 
   test("the state reader reads batches from before a rescale, of it and after it") {
+    assume(LaterFeatures.stateReaderKnowsIds, "The state reader knows no ids before Spark 4.1")
     val it = new Scenario(spark, Scenario.aggregation, format = 2)
     it.run(2)
     it.rescale(12)
@@ -130,8 +139,12 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
       .map(_.toString)
       .sorted
       .toSeq
-    assert(read(1).nonEmpty && read(2) == read(1))
-    assert(read(3).length == 37 && read(3) != read(2))
+    assert(read(3).length == 37 && read(3) != read(2) && read(2).nonEmpty)
+    assume(
+      LaterFeatures.stateReaderCountsPartitions,
+      "Before Spark 4.2 the state reader asks for all partitions that there are in any batch"
+    )
+    assert(read(2) == read(1))
   }
 
   /** Once for what hands the work out, and until the threads that got it have done it. */
@@ -203,7 +216,7 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     session.conf.set("spark.sql.shuffle.partitions", "4")
     val root = Files.createTempDirectory("keyfold-sink")
     val (checkpoint, out) = (root.resolve("checkpoint").toString, root.resolve("out").toString)
-    val input = org.apache.spark.sql.execution.streaming.runtime.MemoryStream[Int](session)
+    val input = MemoryStream[Int](session)
     def run(numbers: Range): Unit = {
       val query = input
         .toDF()

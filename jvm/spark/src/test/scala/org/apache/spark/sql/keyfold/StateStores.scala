@@ -2,22 +2,20 @@ package org.apache.spark.sql.keyfold
 
 import scala.collection.mutable
 
-import org.apache.spark.SparkEnv
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.internal.SQLConf
 
 /** Spark's stores of this process, and the driver's word on which executor has which, for tests. */
 object StateStores {
 
   /** Makes the driver keep account of stores, as a query would. */
   def startCoordinator(): Unit = {
-    coordinator
+    StateStoreCalls.coordinator
     ()
   }
 
   /** Another executor has taken the store over. */
   def moveElsewhere(store: StateStoreProviderId): Unit = {
-    coordinator.reportActiveInstance(store, "other-host", "other-executor", Nil)
+    StateStoreCalls.coordinator.reportActiveInstance(store, "other-host", "other-executor", Nil)
     ()
   }
 
@@ -33,7 +31,7 @@ object StateStores {
     * Spark's own `stop` would wait for them until its time is up.
     */
   def stop(): Unit = {
-    StateStore.getClass.getMethod("stopMaintenanceTaskWithoutLock").invoke(StateStore)
+    StateStoreCalls.stopMaintenance()
     StateStore.stop()
   }
 
@@ -43,6 +41,4 @@ object StateStores {
     field.setAccessible(true)
     field.get(StateStore).asInstanceOf[mutable.Set[StateStoreProviderId]].isEmpty
   }
-
-  private def coordinator = StateStoreCoordinatorRef.forDriver(SparkEnv.get, new SQLConf)
 }

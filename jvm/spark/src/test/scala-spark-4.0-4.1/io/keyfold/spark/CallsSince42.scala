@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.SparkShim
 
-/** The methods of later lines that Keyfold's classes have here too, and Spark's do not. */
-trait LaterCalls {
+/** The methods of Spark 4.2 that Keyfold's classes have here too, and Spark's do not. */
+trait CallsSince42 {
   private val Default = StateStore.DEFAULT_COL_FAMILY_NAME
 
   implicit class ProviderCalls(provider: StateStoreProvider) {

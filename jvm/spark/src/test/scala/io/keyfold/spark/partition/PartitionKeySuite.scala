@@ -1,5 +1,6 @@
 package io.keyfold.spark.partition
 
+import io.keyfold.spark.LaterFeatures
 import org.apache.spark.sql.catalyst.expressions.{
   BoundReference,
   Expression,
@@ -11,8 +12,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
-import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate._
 import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.keyfold.SparkShim.StateVariableType
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -84,41 +85,37 @@ class PartitionKeySuite extends AnyFunSuite {
       assert(byIndex.name == s"first:${key.length}")
       assertPlaced(byIndex, key.length)
       assert(familyRule(s"$side-keyToNumValues", spec, key).name == "all")
-      val families = Seq(
-        s"$side-keyWithIndexToValue" -> indexed,
-        s"$side-keyWithTsToValues" -> TimestampAsPostfixKeyStateEncoderSpec(indexed.keySchema),
-        s"$side-tsWithKey" -> TimestampAsPrefixKeyStateEncoderSpec(indexed.keySchema)
-      )
-      for ((family, spec) <- families) {
+      val timed = LaterFeatures.timestampSpecs(indexed.keySchema).toSeq.flatMap {
+        case (ahead, behind) =>
+          Seq(s"$side-keyWithTsToValues" -> behind, s"$side-tsWithKey" -> ahead)
+      }
+      for ((family, spec) <- (s"$side-keyWithIndexToValue" -> indexed) +: timed) {
         assert(familyRule(family, spec, key).name == s"first:${key.length}")
         assertPlaced(familyRule(family, spec, key), key.length)
       }
     }
   }
 
-  /** Partition of a state key by Spark's own extractor of partition keys. */
+  /** Partition of a state key by Spark's own extractor of partition keys, where there is one. */
   private def extracted(
       family: String,
       key: StructType,
       row: UnsafeRow,
-      kind: StateVariableType.Value,
+      kind: Enumeration#Value,
       ttl: Boolean
-  ): Int = {
-    val name = family.stripPrefix("$ttl_").stripPrefix("$min_").stripPrefix("$count_")
-    val info = TransformWithStateVariableInfo(name, kind, ttl)
-    val extractor =
-      TransformWithStatePartitionKeyExtractorFactory.create("default", family, key, info)
-    val columns = extractor.partitionKeySchema.fields.toSeq.zipWithIndex.map { case (field, i) =>
-      BoundReference(i, field.dataType, nullable = true)
+  ): Option[Int] =
+    LaterFeatures.extractedKey(family, key, row, kind, ttl).map { case (schema, extracted) =>
+      val columns = schema.fields.toSeq.zipWithIndex.map { case (field, i) =>
+        BoundReference(i, field.dataType, nullable = true)
+      }
+      val id = HashPartitioning(columns, 7).partitionIdExpression
+      UnsafeProjection.create(Seq(id))(extracted).getInt(0)
     }
-    val id = HashPartitioning(columns, 7).partitionIdExpression
-    UnsafeProjection.create(Seq(id))(extractor.partitionKey(row)).getInt(0)
-  }
 
   private def assertExtracted(
       family: String,
       spec: KeyStateEncoderSpec,
-      kind: StateVariableType.Value,
+      kind: Enumeration#Value,
       ttl: Boolean,
       name: String
   )(values: UnsafeRow => Seq[Any]): Unit = {
@@ -128,8 +125,9 @@ class PartitionKeySuite extends AnyFunSuite {
     for (row <- rows) {
       val projection = UnsafeProjection.create(spec.keySchema)
       val stateKey = projection(InternalRow.fromSeq(values(row))).copy()
-      val expected = extracted(family, spec.keySchema, stateKey, kind, ttl)
+      val expected = sparkPartition(row, clusteredBy = key.length, partitions = 7)
       assert(Math.floorMod(rule.newHash()(stateKey), 7) == expected)
+      assert(extracted(family, spec.keySchema, stateKey, kind, ttl).forall(_ == expected))
     }
   }
 

@@ -1,0 +1,4 @@
+package io.keyfold.spark
+
+/** The methods of later lines. */
+trait LaterCalls extends CallsSince42
