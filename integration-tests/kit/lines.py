@@ -12,3 +12,5 @@ BEGUN_ON = os.environ.get(BEGUN_ON_KEY, HERE.line)
 NEWEST_JOIN = {"4.0": 2, "4.1": 3, "4.2": 4, "4.3": 2}[BEGUN_ON]
 # Whether PySpark has transformWithState with rows, beside the one with pandas.
 HAS_ROWS_PROCESSOR = BEGUN_ON != "4.0"
+# Whether operators without keys, which have one partition, run under checkpoint format 2.
+ONE_PARTITION_HAS_IDS = BEGUN_ON != "4.0"

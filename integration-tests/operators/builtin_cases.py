@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from kit.lines import ONE_PARTITION_HAS_IDS
 from kit.queries.builtin import GAP, columns, counted, sessions, window_of, windowed
 from kit.queries.rows import Row
 from kit.queries.streams import Streams
@@ -65,6 +67,11 @@ def once_per_window() -> Answer:
     return of_groups(((row.key, window_of(row.minute)), row) for row in rows)
 
 
+def in_a_format_for_one_partition(case: Case) -> Case:
+    """The same case; under checkpoint format 1 where Spark cannot run it under 2."""
+    return case if ONE_PARTITION_HAS_IDS else replace(case, settings=under_format_1(case).settings)
+
+
 PER_KEY = Case(
     "aggregation by key", lambda s: counted(s.rows, "key"), per_key, (SAVE,), mode="update"
 )
@@ -79,13 +86,15 @@ SESSIONS = Case("session_window", sessions, per_session, ("sessionWindowStateSto
 
 BUILTIN = (
     PER_KEY,
-    Case(
-        "aggregation without keys",
-        lambda s: counted(s.rows),
-        in_all,
-        (SAVE,),
-        mode="complete",
-        alone=True,
+    in_a_format_for_one_partition(
+        Case(
+            "aggregation without keys",
+            lambda s: counted(s.rows),
+            in_all,
+            (SAVE,),
+            mode="complete",
+            alone=True,
+        )
     ),
     WINDOWS,
     Case(
@@ -110,7 +119,9 @@ BUILTIN = (
         ("dedupeWithinWatermark",),
     ),
     SESSIONS,
-    Case("limit", limited, lambda: [("a row",)] * LIMIT, ("globalLimit",), alone=True),
+    in_a_format_for_one_partition(
+        Case("limit", limited, lambda: [("a row",)] * LIMIT, ("globalLimit",), alone=True)
+    ),
     Case(
         "dropDuplicatesWithinWatermark, then windows",
         lambda s: windowed(s.timed.dropDuplicatesWithinWatermark(["id"])),

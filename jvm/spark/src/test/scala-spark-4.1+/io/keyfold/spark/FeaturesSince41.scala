@@ -5,7 +5,6 @@ import org.apache.spark.sql.execution.streaming.state._
 /** What Spark 4.0 lacks. */
 trait FeaturesSince41 {
 
-  /** Joins with one store for all their rows. */
   /** Whether the state reader reads checkpoints of format 2. */
   val stateReaderKnowsIds = true
 

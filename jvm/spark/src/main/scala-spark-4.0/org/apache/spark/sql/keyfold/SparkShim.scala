@@ -7,6 +7,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.errors.QueryExecutionErrors
+import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
@@ -24,6 +25,8 @@ object SparkShim extends ShimBefore42 {
   /** There are no metrics of single stores. */
   type InstanceMetric = Nothing
   val instanceMetrics: Seq[InstanceMetric] = Nil
+
+  override def rules(provider: String): Seq[ColumnarRule] = Seq(new RefuseWithoutKeys(provider))
 
   /** Names that transformWithState has in the metadata of operators. */
   def transformWithStateNames: Seq[String] =

@@ -9,6 +9,8 @@ object LineFacts {
   /** Whether a query goes on under the checkpoint format that it has, whatever is set. */
   val keepsFormat = true
 
-  /** The newest state format that a new join may have here. Spark leaves later ones to its own RocksDB provider. */
+  /** The newest state format that a new join may have here. Spark leaves later ones to its own
+    * RocksDB provider.
+    */
   val newestJoin = 2
 }

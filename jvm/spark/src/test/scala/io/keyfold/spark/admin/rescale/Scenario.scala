@@ -106,6 +106,7 @@ private[spark] final class Scenario(
 }
 
 private[spark] object Scenario {
+
   /** @param mode
     *   output mode; in update mode the first column tells rows apart
     * @param missing
