@@ -4,7 +4,7 @@ import scala.annotation.unused
 
 import io.keyfold.errors.Invalid
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.TaskContext
+import org.apache.spark.{SPARK_VERSION, TaskContext}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.errors.QueryExecutionErrors
 import org.apache.spark.sql.execution.ColumnarRule
@@ -104,7 +104,7 @@ object SparkShim extends ShimBefore42 {
     if (version > 0 && conf.enableStateStoreCheckpointIds) {
       throw new Invalid(
         "KEYFOLD_STATE_SOURCE",
-        s"Spark $Line's `statestore` source cannot read checkpoints of format 2, whose files are " +
+        s"Spark $SPARK_VERSION's `statestore` source cannot read checkpoints of format 2, whose files are " +
           "named by ids that it does not know. Read the checkpoint with Keyfold's Python package " +
           "or the `keyfold` command, which need no Spark, or with the source of Spark 4.1 or later."
       )
