@@ -35,8 +35,9 @@ PYSPARK_4.1 := 4.1.4
 PYSPARK_4.2 := 4.2.1
 PYSPARK_4.3 := 4.3.0
 LINES := 4.0 4.1 4.2 4.3
-# On which the demo and the smoke run: make demo SPARK=4.0
+# On which the demo and the smoke run, and the line whose checkpoints the smoke goes on with
 SPARK = $(lastword $(LINES))
+BEGUN_ON = $(SPARK)
 JAR_OF = python/src/keyfold/jars/keyfold-spark_$(1)_2.13.jar
 JARS := $(foreach it,$(LINES),$(call JAR_OF,$(it)))
 # Of the newest line whose own tests Spark publishes: everything is tested on it.
@@ -47,8 +48,9 @@ JVM_SOURCES := VERSION build.sbt $(wildcard project/*.sbt project/*.scala projec
 VERSITYGW := v1.8.0
 S3_SERVER := .cache/versitygw/$(VERSITYGW)
 SERVERS := jvm/servers/target/java.args
-# Where the demo has its checkpoints: local, s3
+# Where the demo has its checkpoints: local, s3; and its state store: keyfold, rocksdb, hdfs
 WHERE = local
+PROVIDER = keyfold
 # Where `make s3` listens, how long it holds each request back (the demo's server too), and where it has its objects
 PORT = 9000
 DELAY_MS = 0
@@ -65,7 +67,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jars servers s3 demo test test-long test-jvm test-python crash soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jars servers s3 demo test test-long smoke upgrades test-jvm test-python crash soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python golden docs fmt lint clean
 
 help: ## list the targets
@@ -107,13 +109,26 @@ s3: $(VENV)/ready servers ## an S3 server for checkpoints, and the settings for 
 
 demo: $(call JAR_OF,$(SPARK)) $(if $(filter s3,$(WHERE)),servers) ## 336,776 real flights through Keyfold, killed half way, compared with batch; WHERE=s3, SPARK=4.0
 	PYTHONPATH=$(CURDIR)/integration-tests $$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m demo \
-		--where "$(WHERE)" --delay-ms $(DELAY_MS)
+		--where "$(WHERE)" --delay-ms $(DELAY_MS) --provider $(PROVIDER)
 
 test: test-jvm test-python ## everything that must pass before a change lands
 
-test-long: setup servers ## what takes longer: core's tests as it runs for users; kills and faults on S3 and HDFS
+test-long: setup jars servers ## what takes longer: core's tests as it runs for users; kills and faults on S3 and HDFS; other lines of Spark
 	build/test-core-unchecked
 	$(BIN)/python -m pytest -m long integration-tests $(PYTEST_ARGS)
+	$(MAKE) smoke SPARK=4.0 BEGUN_ON=4.0
+	$(MAKE) smoke SPARK=4.1 BEGUN_ON=4.0
+	$(MAKE) smoke SPARK=4.3 BEGUN_ON=4.1
+
+smoke: $(call JAR_OF,$(SPARK)) ## the provider's contract and each operator on a line of Spark: SPARK=4.1; checkpoints of another: BEGUN_ON=4.0
+	build/sbt -DsparkLine=$(SPARK) "spark/testOnly io.keyfold.spark.KeyfoldStateStoreProviderSuite io.keyfold.spark.MaintenanceSuite"
+	KEYFOLD_BEGUN_ON=$(BEGUN_ON) $$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m pytest integration-tests/operators $(PYTEST_ARGS)
+
+upgrades: jars ## checkpoints of each line, each operator, on every later line, in 30 minutes
+	$(MAKE) smoke SPARK=4.1 BEGUN_ON=4.0
+	for begun in 4.0 4.1; do \
+		KEYFOLD_BEGUN_ON=$$begun $(BIN)/python -m pytest integration-tests/operators || exit 1; done
+	for begun in 4.0 4.1 4.2; do $(MAKE) smoke SPARK=4.3 BEGUN_ON=$$begun || exit 1; done
 
 test-jvm: servers ## format check, Scala tests, and one of Spark's own suites against Keyfold
 	build/test-jvm

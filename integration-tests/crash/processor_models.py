@@ -5,7 +5,7 @@ from typing import Any
 
 from crash.models import Batch, Model, Rows, Tables, by_key
 from crash.processor import values_of
-from kit.queries.processor import DAY_MS, HOUR, listed, milliseconds, part_of
+from kit.queries.processor import CENTURY_MS, HOUR, listed, milliseconds, part_of
 
 TIMER_MS = 10_000
 
@@ -63,14 +63,14 @@ class Forgetful(Model):
 
     def take(self, batch: Batch) -> Rows:
         self._last, self._now = by_key(sorted(batch.rows)), batch.now
-        day = batch.now + DAY_MS
+        century = batch.now + CENTURY_MS
         found: Rows = []
         for key, rows in self._last.items():
             total = self._totals.get(key, (0, 0))[0] + sum(row.value for row in rows)
-            self._totals[key] = total, day
+            self._totals[key] = total, century
             for row in rows:
                 part = key, part_of(row.id)
-                self._parts[part] = self._parts.get(part, (0, 0))[0] + 1, day
+                self._parts[part] = self._parts.get(part, (0, 0))[0] + 1, century
             parts = listed((it[1], rows) for it, (rows, _) in self._parts.items() if it[0] == key)
             found.append((key, total, parts, 0))
         return found
@@ -78,10 +78,10 @@ class Forgetful(Model):
     def tables(self) -> Tables:
         end = self._now + 1
         return {
-            "total": [((key,), ((it,), day)) for key, (it, day) in self._totals.items()],
+            "total": [((key,), ((it,), century)) for key, (it, century) in self._totals.items()],
             "parts": [
-                (((key,), (part,)), ((rows,), day))
-                for (key, part), (rows, day) in self._parts.items()
+                (((key,), (part,)), ((rows,), century))
+                for (key, part), (rows, century) in self._parts.items()
             ],
             "goneValue": [((key,), ((its[-1].value,), end)) for key, its in self._last.items()],
             "goneList": [

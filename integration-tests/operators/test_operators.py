@@ -1,12 +1,11 @@
 """Every stateful operator from Python: its application ends half way, and another one goes on.
 
-With KEYFOLD_BEGUN_ON=4.0 the first application is one of that line of Spark.
+With KEYFOLD_BEGUN_ON=4.0 it goes on with what that line of Spark has left: golden checkpoints.
 """
 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +13,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 import keyfold
-from kit.installation import HERE, Installation, installation_of
-from kit.lines import BEGUN_ON, BEGUN_ON_KEY
+from kit.installation import HERE
+from kit.lines import BEGUN_ON
 from kit.session import session
-from kit.submit import Spark
+from operators.applications import AFTER, BEFORE, start
 from operators.cases import Case
 from operators.families import FAMILIES
+from operators.golden import unpack
 from operators.inputs import FILES, FILES_BEFORE, write_input
-
-JOB = "operators/operators_job.py"
-# Quiet, it takes a minute.
-TIMEOUT_S = 600
-# New partitions take rows of both old ones, and some files' rows go to different ones.
-BEFORE, AFTER = 2, 3
-CONF = {"spark.sql.shuffle.partitions": BEFORE, "spark.sql.session.timeZone": "UTC"}
 
 CASES = [
     pytest.param(family, case, id=case.name) for family, cases in FAMILIES.items() for case in cases
@@ -55,18 +48,17 @@ class Runs:
 
     def _run(self, family: str) -> Path:
         folder = self._folder_of(family)
-        write_input(folder, range(FILES_BEFORE))
-        self._start(family, folder, installation_of(BEGUN_ON))
+        if HERE.line == BEGUN_ON:
+            write_input(folder, range(FILES_BEFORE))
+            start(family, folder, HERE, BEGUN_ON)
+        else:
+            unpack(BEGUN_ON, family, folder)
         for case in FAMILIES[family]:
             if case.rescaled:
                 self._rescale(folder / case.name)
         write_input(folder, range(FILES_BEFORE, FILES))
-        self._start(family, folder, HERE)
+        start(family, folder, HERE, BEGUN_ON)
         return folder
-
-    def _start(self, family: str, folder: Path, on: Installation) -> None:
-        with closing(Spark(folder, on=on, variables={BEGUN_ON_KEY: BEGUN_ON})) as spark:
-            spark.run(JOB, Path(family), folder, conf=CONF, timeout_s=TIMEOUT_S)
 
     def _rescale(self, home: Path) -> None:
         """What speaks against it is kept in a file: it is about one case only."""

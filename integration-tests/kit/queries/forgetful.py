@@ -5,18 +5,18 @@ from typing import Any
 
 from pyspark.sql.streaming.stateful_processor import TimerValues
 
-from kit.queries.processor import DAY_MS, Processor, listed, part_of
+from kit.queries.processor import CENTURY_MS, Processor, listed, part_of
 
 
 class Forgetful(Processor):
-    """State with a time to live: of a day, which nothing here outlives, and of no batch at all."""
+    """State with a time to live: of a century, which nothing here outlives, and of no batch."""
 
     columns = "key string, total long, parts string, remembered long"
 
     def make(self) -> None:
         state = self.handle
-        self.total = state.getValueState("total", "total long", DAY_MS)
-        self.parts = state.getMapState("parts", "part long", "rows long", DAY_MS)
+        self.total = state.getValueState("total", "total long", CENTURY_MS)
+        self.parts = state.getMapState("parts", "part long", "rows long", CENTURY_MS)
         self.gone = [
             state.getValueState("goneValue", "value long", 1),
             state.getListState("goneList", "value long", 1),

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.stateful_processor import TimerValues
 from kit.queries.rows import START
 from kit.queries.streams import minute
 
-HOUR, DAY_MS = 60, 24 * 60 * 60 * 1000
+HOUR, CENTURY_MS = 60, 100 * 365 * 24 * 60 * 60 * 1000
 PARTS = 5
 TAKEN = ["id", "value", "minute", "at"]
 # Spark 4.2 wants another batch after every batch of a query in processing time, which with
