@@ -7,6 +7,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.errors.QueryExecutionErrors
+import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
@@ -31,11 +32,13 @@ object SparkShim extends ShimBefore42 {
   def transformWithStateNames: Seq[String] =
     Seq("transformWithStateExec", "transformWithStateInPandasExec")
 
+  override def rules(provider: String): Seq[ColumnarRule] = Seq(TellPartitions, RefuseOneTask)
+
   /** Setting of later lines, which here only Keyfold itself sets. */
   val PartitionsKey = "spark.sql.streaming.internal.stateStore.partitions"
 
-  /** Number of partitions of the query's state; 0 if not known. In a task of a query it is the
-    * session's number; another task has another session.
+  /** Number of partitions of the query's state; 0 if not known. Without the extension it is the
+    * session's number in a task of a query; another task has another session.
     */
   def partitions(conf: Configuration): Int = {
     val query = Option(TaskContext.get()).map(_.getLocalProperty(StreamExecution.QUERY_ID_KEY))
