@@ -85,10 +85,10 @@ class PartitionKeySuite extends AnyFunSuite {
       assert(byIndex.name == s"first:${key.length}")
       assertPlaced(byIndex, key.length)
       assert(familyRule(s"$side-keyToNumValues", spec, key).name == "all")
-      val timed = LaterFeatures.timestampSpecs(indexed.keySchema).toSeq.flatMap {
-        case (ahead, behind) =>
+      val timed =
+        LaterFeatures.timestampSpecs(indexed.keySchema).toSeq.flatMap { case (ahead, behind) =>
           Seq(s"$side-keyWithTsToValues" -> behind, s"$side-tsWithKey" -> ahead)
-      }
+        }
       for ((family, spec) <- (s"$side-keyWithIndexToValue" -> indexed) +: timed) {
         assert(familyRule(family, spec, key).name == s"first:${key.length}")
         assertPlaced(familyRule(family, spec, key), key.length)

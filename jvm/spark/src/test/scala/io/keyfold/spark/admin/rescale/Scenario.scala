@@ -22,7 +22,7 @@ private[spark] final class Scenario(
     format: Int,
     confs: Map[String, String] = Map.empty
 ) extends Assertions {
-  shape.missing.foreach(cancel(_))
+  shape.missing(format).foreach(cancel(_))
   private val original = Files.createTempDirectory("keyfold-rescale")
   private var place = original
   val faults = new FileFaults(original.toString)
@@ -109,7 +109,7 @@ private[spark] object Scenario {
   /** @param mode
     *   output mode; in update mode the first column tells rows apart
     * @param missing
-    *   why this line of Spark cannot run it, if it cannot
+    *   why this line of Spark cannot run it under a checkpoint format, if it cannot
     */
   final class Shape(
       val name: String,
@@ -117,7 +117,7 @@ private[spark] object Scenario {
       val confs: Map[String, String],
       val transform: DataFrame => DataFrame,
       val inBatch: DataFrame => DataFrame,
-      val missing: Option[String] = None
+      val missing: Int => Option[String] = _ => None
   )
 
   private object Shape {
@@ -125,7 +125,7 @@ private[spark] object Scenario {
         name: String,
         mode: String,
         confs: Map[String, String] = Map.empty,
-        missing: Option[String] = None
+        missing: Int => Option[String] = _ => None
     )(transform: DataFrame => DataFrame) =
       new Shape(name, mode, confs, transform, transform, missing)
   }
@@ -146,11 +146,12 @@ private[spark] object Scenario {
       "spark.sql.streaming.join.stateFormatVersion" -> version.toString,
       "spark.sql.streaming.join.stateFormatV4.enabled" -> "true"
     ),
-    version match {
-      case 3 if !LaterFeatures.joinFormat3 => Some("Joins have state format 3 since Spark 4.1")
-      case 4 if !LaterFeatures.joinFormat4 => Some("Joins have state format 4 since Spark 4.2")
-      case _                               => None
-    }
+    _ =>
+      version match {
+        case 3 if !LaterFeatures.joinFormat3 => Some("Joins have state format 3 since Spark 4.1")
+        case 4 if !LaterFeatures.joinFormat4 => Some("Joins have state format 4 since Spark 4.2")
+        case _                               => None
+      }
   ) { numbers =>
     val left = numbers.select(value.as("l"), (value % 31).as("lk"))
     val right = numbers.select(value.as("r"), (value % 31).as("rk"))
@@ -171,11 +172,17 @@ private[spark] object Scenario {
       .toDF()
   }
 
+  private def inOneTask(format: Int) = Option.when(format == 2 && !LaterFeatures.oneTaskWithIds)(
+    "Operators in one task run under format 2 since Spark 4.1"
+  )
+
   val all: Seq[Shape] = Seq(
     aggregation,
-    Shape("aggregation without keys", "complete")(_.agg(count("*"), sum("value"))),
+    Shape("aggregation without keys", "complete", missing = inOneTask)(
+      _.agg(count("*"), sum("value"))
+    ),
     Shape("dropDuplicates", "append")(_.dropDuplicates("value")),
-    Shape("dropDuplicates, then aggregation without keys", "complete") {
+    Shape("dropDuplicates, then aggregation without keys", "complete", missing = inOneTask) {
       _.dropDuplicates("value").agg(count("*"), sum("value"))
     },
     new Shape(
