@@ -5,6 +5,12 @@ import org.apache.spark.sql.execution.streaming.state._
 /** What Spark 4.0 lacks. */
 trait FeaturesSince41 {
 
+  /** Whether Hadoop's client for S3 can create an object only if there is none. */
+  val conditionalWrites = true
+
+  /** Whether an aggregation without keys runs under checkpoint format 2. */
+  val oneTaskWithIds = true
+
   /** Whether the state reader reads checkpoints of format 2. */
   val stateReaderKnowsIds = true
 

@@ -4,10 +4,13 @@ import java.net.{URL, URLClassLoader}
 import java.nio.file.Files
 import java.util.jar.{JarEntry, JarOutputStream}
 
+import scala.collection.mutable
 import scala.util.Using
 
 import io.keyfold.spark.admin.rescale.Scenario
-import org.apache.spark.sql.keyfold.{LineFacts, SparkPrivate}
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.keyfold.TestNames.MemoryStream
+import org.apache.spark.sql.keyfold.{LineFacts, SparkPrivate, StateStores}
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -63,6 +66,36 @@ class KeyfoldExtensionsSuite extends AnyFunSuite with QuietLogs with LocalSpark 
   test("a checkpoint of a provider that the extension does not know is not refused") {
     assume(LaterFeatures.newCheckpointFormat, "Checkpoints keep their format before Spark 4.2")
     runUnderFormats1And2(classOf[Derived].getName).check()
+  }
+
+  test("the number of partitions that foreachBatch sets for itself is not that of the state") {
+    val session = sessionOf(classOf[KeyfoldStateStoreProvider].getName)
+    import session.implicits._
+    val partitions = "spark.sql.shuffle.partitions"
+    session.conf.set(partitions, "3")
+    val input = MemoryStream[Int](session)
+    val counted = mutable.Map.empty[Int, Long]
+    val query = input
+      .toDF()
+      .groupBy("value")
+      .count()
+      .writeStream
+      .outputMode("update")
+      .option("checkpointLocation", Files.createTempDirectory("keyfold-partitions").toString)
+      .foreachBatch { (batch: DataFrame, _: Long) =>
+        counted ++= batch.as[(Int, Long)].collect()
+        batch.sparkSession.conf.set(partitions, "5")
+        // Only a store that is opened now learns the number now.
+        StateStores.stop()
+      }
+      .start()
+    try
+      for (_ <- 1 to 3) {
+        input.addData(1 to 20)
+        query.processAllAvailable()
+      }
+    finally query.stop()
+    assert(counted == (1 to 20).map(_ -> 3L).toMap)
   }
 
   test("the jar that goes to executors is found where its location is no URI, too") {

@@ -3,7 +3,7 @@ package io.keyfold.spark.checkpoint
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
 
-import io.keyfold.spark.KeyfoldCheckpointFileManager
+import io.keyfold.spark.{KeyfoldCheckpointFileManager, LaterFeatures}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
 import org.apache.spark.sql.keyfold.SparkPrivate
@@ -16,6 +16,11 @@ class ObjectFileManagerSuite extends FileManagerSuiteBase with OnS3 {
 
   override protected def races: Int = 10
 
+  override protected def needsExclusiveWrites(): Unit = {
+    assume(LaterFeatures.conditionalWrites, "Spark 4.0's Hadoop has no conditional writes")
+    ()
+  }
+
   /** A folder that is listed, and a store that has been seen to refuse. */
   private class Place(conf: Configuration = server.conf())
       extends ManagedFolder(new Path(server.root, UUID.randomUUID.toString), conf) {
@@ -25,6 +30,7 @@ class ObjectFileManagerSuite extends FileManagerSuiteBase with OnS3 {
   }
 
   test("a file is one PUT, whether it may replace another or not") {
+    needsExclusiveWrites()
     val place = new Place
     place.write("1", "one")
     place.write("a.delta", "state", replaces = true)
@@ -34,6 +40,7 @@ class ObjectFileManagerSuite extends FileManagerSuiteBase with OnS3 {
   }
 
   test("whether the next entry of a log exists is answered without a request; others are asked") {
+    needsExclusiveWrites()
     val place = new Place
     assert(!place.manager.exists(place.path("1")))
     assert(server.requests().isEmpty)
@@ -80,6 +87,7 @@ class ObjectFileManagerSuite extends FileManagerSuiteBase with OnS3 {
   }
 
   test("an entry is deleted by one request, a folder with all that is in it") {
+    needsExclusiveWrites()
     val place = new Place
     place.write("1", "one")
     server.requests()
@@ -100,6 +108,7 @@ class ObjectFileManagerSuite extends FileManagerSuiteBase with OnS3 {
   }
 
   test("a large file that must not replace another is one object, refused if it is there") {
+    needsExclusiveWrites()
     // The server closes the connection when it refuses, and the client tries for minutes.
     val conf = server.conf()
     conf.setInt("fs.s3a.retry.limit", 1)
@@ -122,6 +131,7 @@ class ObjectFileManagerSuite extends FileManagerSuiteBase with OnS3 {
   }
 
   test("another driver's entry is refused by name, though this one believes that it is the next") {
+    needsExclusiveWrites()
     val mine = new Place
     val theirs = new KeyfoldCheckpointFileManager(mine.folder, server.conf())
     val out = theirs.createAtomic(mine.path("1"), overwriteIfPossible = false)
@@ -178,6 +188,7 @@ class ObjectFileManagerSuite extends FileManagerSuiteBase with OnS3 {
   }
 
   test("a PUT that another request for the object delays is sent again") {
+    needsExclusiveWrites()
     overWire { (wire, place) =>
       wire.next.set(FaultyWire.Conflict)
       place.write("1", "one")

@@ -23,6 +23,7 @@ import org.apache.spark.sql.internal.SQLConf
   */
 private[keyfold] final class RefuseAtStart(session: SparkSession, known: Seq[String])
     extends (LogicalPlan => Unit) {
+
   /** By the name and the default that the setting has in later lines. */
   private val checksRescale = "spark.sql.streaming.checkUnfinishedRepartitionOnRestart"
   private val formatKey = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
@@ -47,7 +48,8 @@ private[keyfold] final class RefuseAtStart(session: SparkSession, known: Seq[Str
   private def otherFormat(logs: CheckpointLogs, last: Long): Option[Invalid] = {
     val format = formatOf(new Path(logs.location, s"commits/$last"), logs)
     val wanted = conf.getConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION)
-    val others = logs.settings(last).flatMap(_.get(CheckpointLogs.ProviderKey)).filter(known.contains)
+    val others =
+      logs.settings(last).flatMap(_.get(CheckpointLogs.ProviderKey)).filter(known.contains)
     if (format == wanted) None
     else if (format == 1 && others.nonEmpty)
       others.map(RefuseOtherProvider.refused(logs.state.toString, _))

@@ -26,17 +26,17 @@ object SparkShim extends ShimBefore42 {
   type InstanceMetric = Nothing
   val instanceMetrics: Seq[InstanceMetric] = Nil
 
-  override def rules(provider: String): Seq[ColumnarRule] = Seq(new RefuseWithoutKeys(provider))
-
   /** Names that transformWithState has in the metadata of operators. */
   def transformWithStateNames: Seq[String] =
     Seq("transformWithStateExec", "transformWithStateInPandasExec")
 
+  override def rules(provider: String): Seq[ColumnarRule] = Seq(TellPartitions, RefuseOneTask)
+
   /** Setting of later lines, which here only Keyfold itself sets. */
   val PartitionsKey = "spark.sql.streaming.internal.stateStore.partitions"
 
-  /** Number of partitions of the query's state; 0 if not known. In a task of a query it is the
-    * session's number; another task has another session.
+  /** Number of partitions of the query's state; 0 if not known. Without the extension it is the
+    * session's number in a task of a query; another task has another session.
     */
   def partitions(conf: Configuration): Int = {
     val query = Option(TaskContext.get()).map(_.getLocalProperty(StreamExecution.QUERY_ID_KEY))

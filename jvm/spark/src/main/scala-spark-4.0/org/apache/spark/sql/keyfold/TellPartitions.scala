@@ -1,0 +1,32 @@
+package org.apache.spark.sql.keyfold
+
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+
+/** Tells executors how many partitions the state of a query has, as later lines do themselves.
+  * Without it they know the session's `spark.sql.shuffle.partitions`, which is another number once
+  * `foreachBatch` has set it for what it does with its rows.
+  */
+private[keyfold] object TellPartitions extends ColumnarRule {
+  override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
+    override def apply(plan: SparkPlan): SparkPlan = {
+      plan.foreach {
+        case operator @ StateOfQuery(state) =>
+          operator.conf.setConfString(SparkShim.PartitionsKey, state.numPartitions.toString)
+        case _ =>
+      }
+      plan
+    }
+  }
+}
+
+/** The state of an operator of a query. Spark also plans queries only to explain them, with what
+  * the session says and no checkpoint.
+  */
+private[keyfold] object StateOfQuery {
+  def unapply(plan: SparkPlan): Option[SparkShim.StatefulOperatorStateInfo] = plan match {
+    case operator: SparkShim.StatefulOperator =>
+      operator.stateInfo.filter(_.checkpointLocation != "<unknown>")
+    case _ => None
+  }
+}
