@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path}
 
 import scala.collection.mutable
 
-import io.keyfold.spark.{FileFaults, KeyfoldStateStoreProvider}
+import io.keyfold.spark.{FileFaults, KeyfoldStateStoreProvider, LaterFeatures}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.SinkChoice
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
