@@ -108,9 +108,7 @@ lazy val spark = (project in file("jvm/spark"))
       line.shims.map(shim => (Test / sourceDirectory).value / shim),
     Compile / resourceGenerators += Def.task {
       val folder = (Compile / resourceManaged).value / "io" / "keyfold"
-      for (
-        (name, text) <- Seq("VERSION" -> (ThisBuild / version).value, "SPARK_LINE" -> line.name)
-      )
+      for ((name, text) <- Seq("VERSION" -> (ThisBuild / version).value, "SPARK_LINE" -> line.name))
         yield {
           IO.write(folder / name, s"$text\n")
           folder / name
