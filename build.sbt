@@ -102,6 +102,8 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(
     shared,
     name := s"keyfold-spark_${line.name}",
+    // Not the normalized one: that has no dots.
+    moduleName := name.value,
     Compile / unmanagedSourceDirectories ++=
       line.shims.map(shim => (Compile / sourceDirectory).value / shim),
     Test / unmanagedSourceDirectories ++=
@@ -116,8 +118,11 @@ lazy val spark = (project in file("jvm/spark"))
     }.taskValue,
     libraryDependencies ++= testing ++ s3Client ++ line.sql.map(_ % Provided),
     Compile / unmanagedJars ++= pysparkJars.value,
+    Publishing.settings,
     // One jar for users: core has no dependency that Spark lacks, so nothing needs shading.
     Compile / packageBin / mappings ++= (core / Compile / packageBin / mappings).value,
+    Compile / packageSrc / mappings ++= (core / Compile / packageSrc / mappings).value,
+    Compile / doc / sources ++= (core / Compile / doc / sources).value,
     bundle := {
       val jars = (ThisBuild / baseDirectory).value / "python" / "src" / "keyfold" / "jars"
       val jar = jars / s"keyfold-spark_${line.name}_${scalaBinaryVersion.value}.jar"
