@@ -6,6 +6,7 @@ Between two stages the queries are at their ends, and each gets another number o
 
 import argparse
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from pyspark.sql.streaming.listener import (
 import keyfold
 from demo.events import send
 from demo.place import Place
-from demo.queries import QUERIES, queries_of, start_all
+from demo.queries import queries_of, start_all
 from demo.record import RESCALING, STREAMING, Rescaled
 from demo.requests import taken
 from demo.session import KEYFOLD, PROVIDERS, streaming_session
@@ -63,7 +64,7 @@ def main() -> None:
     for number in options.stages:
         # The first one goes on with the partitions it finds.
         if options.provider == KEYFOLD and number != options.stages[0]:
-            rescale(spark, place, STAGES[number].partitions)
+            rescale(spark, place, queries, STAGES[number].partitions)
             tell_requests(place, RESCALING)
         deliver(STAGES[number], workspace)
         for query in start_all(spark, workspace, place, queries):
@@ -81,13 +82,13 @@ def tell_requests(place: Place, activity: str) -> None:
         send("requests", activity=activity, counts=taken(place.counter))
 
 
-def rescale(spark: SparkSession, place: Place, partitions: int) -> None:
+def rescale(spark: SparkSession, place: Place, queries: Iterable[str], partitions: int) -> None:
     """Give every query's state another number of partitions, and tell how long each took."""
     send(
         "note",
         text=f"All queries have ended; keyfold.rescale takes each to {partitions} partitions",
     )
-    for query in QUERIES:
+    for query in queries:
         done = keyfold.rescale(
             place.checkpoint(query), partitions, dry_run=False, no_file_sink=True, spark=spark
         )

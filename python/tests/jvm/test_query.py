@@ -37,10 +37,9 @@ def test_session_and_spark_conf_name_the_provider(spark: SparkSession) -> None:
     assert spark.sparkContext.getConf().get(PROVIDER_KEY) == PROVIDER_CLASS
 
 
-def test_classes_are_found_as_spark_finds_them(spark: SparkSession) -> None:
-    assert spark.version.startswith("4.2.")
-    assert _jvm.loads_class(PROVIDER_CLASS)
-    assert not _jvm.loads_class("io.keyfold.NoSuchClass")
+def test_the_running_spark_and_its_jar_are_of_one_line(spark: SparkSession) -> None:
+    assert _jvm.running_version() == spark.version == _jvm.spark_version()
+    assert _jvm.line_of_jar() == "4.2"
 
 
 def test_running_session_and_late_builder_can_be_configured(spark: SparkSession) -> None:
