@@ -116,7 +116,7 @@ lazy val spark = (project in file("jvm/spark"))
           folder / name
         }
     }.taskValue,
-    libraryDependencies ++= testing ++ s3Client ++ line.sql.map(_ % Provided),
+    libraryDependencies ++= sparkShipped ++ testing ++ s3Client ++ line.sql.map(_ % Provided),
     Compile / unmanagedJars ++= pysparkJars.value,
     Publishing.settings,
     // One jar for users: core has no dependency that Spark lacks, so nothing needs shading.
