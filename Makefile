@@ -67,7 +67,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jars servers s3 demo test test-long smoke upgrades release test-jvm test-python crash soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jars servers s3 demo test test-long smoke upgrades release test-release test-jvm test-python crash soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python golden docs fmt lint clean
 
 help: ## list the targets
@@ -191,6 +191,9 @@ release: jars $(VENV)/ready ## wheel, sdist, Maven bundle, bill of materials and
 	$(BIN)/python build/release.py
 	rm -r dist/maven
 	cd dist && sha256sum --check SHA256SUMS
+
+test-release: jars $(VENV)/ready ## two clean clones release the same, and Maven takes it
+	KEYFOLD_RELEASE=1 $(BIN)/python -m pytest -m long integration-tests/lines/test_release.py
 
 bench-quick: ## Keyfold beside Spark's own providers, in 8 minutes: bench-out/quick.md
 	build/sbt bench/prepare
