@@ -40,8 +40,9 @@ SPARK = $(lastword $(LINES))
 BEGUN_ON = $(SPARK)
 JAR_OF = python/src/keyfold/jars/keyfold-spark_$(1)_2.13.jar
 JARS := $(foreach it,$(LINES),$(call JAR_OF,$(it)))
-# Of the newest line whose own tests Spark publishes: everything is tested on it.
-JAR := $(call JAR_OF,4.2)
+# The newest line whose own tests Spark publishes: everything is tested on it.
+TESTED := 4.2
+JAR := $(call JAR_OF,$(TESTED))
 JVM_SOURCES := VERSION build.sbt $(wildcard project/*.sbt project/*.scala project/*.properties) \
 	$(shell find jvm/core/src/main jvm/spark/src/main -type f)
 # Servers for tests: an S3 server, where there is Go; what Spark needs to reach it; an HDFS.
@@ -57,9 +58,12 @@ DELAY_MS = 0
 s3: FOLDER = s3-out
 # Where classes of Scala's tests are ready for Python's: a file manager that fails, a processor.
 TEST_CLASSES := jvm/spark/target/test-classes-ready
+conformance conformance-reach conformance-baseline conformance-page: SPARK = $(TESTED)
+PREPARE_CONFORMANCE = build/sbt -DsparkLine=$(SPARK) conformance/prepare
 # Suites of applyInPandasWithState start Python; without PySpark in it they skip their tests.
-CONFORMANCE := PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python \
-	java @jvm/conformance/target/java.args io.keyfold.conformance.Main
+CONFORMANCE = PYSPARK_PYTHON=$(if $(filter $(TESTED),$(SPARK)),$(CURDIR)/$(VENV),$$(build/pyspark $(PYSPARK_$(SPARK))))/bin/python \
+	java @jvm/conformance/target$(if $(filter-out $(TESTED),$(SPARK)),/spark-$(SPARK))/java.args \
+	io.keyfold.conformance.Main
 BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)" \
 	$(if $(FRESH),--fresh) $(if $(PROFILE),--profile)
 
@@ -168,21 +172,21 @@ jcstress: ## what threads may see of each other, every interleaving; 8 minutes, 
 	cd jvm/jcstress/target && $(JCSTRESS) -t "$(TEST)" | tee report.txt | sed -n '/RUN RESULTS/,$$p'
 	! grep -F -e '[SKIPPED]' -e '[ERROR]' jvm/jcstress/target/report.txt
 
-conformance: $(VENV)/ready ## Spark's own suites against Keyfold; one of them: SUITE=StreamingAggregationSuite
-	build/sbt conformance/prepare
+conformance: $(VENV)/ready ## Spark's own suites against Keyfold: SPARK=4.1; one of them: SUITE=StreamingAggregationSuite
+	$(PREPARE_CONFORMANCE)
 	$(CONFORMANCE) --suite "$(SUITE)"
 
 conformance-reach: $(VENV)/ready ## how many of those tests really reach the store
-	build/sbt conformance/prepare
+	$(PREPARE_CONFORMANCE)
 	$(CONFORMANCE) --provider Refusing --suite "$(SUITE)"
 
 conformance-baseline: $(VENV)/ready ## the same suites against Spark's RocksDB and HDFSBacked, for comparison
-	build/sbt conformance/prepare
+	$(PREPARE_CONFORMANCE)
 	$(CONFORMANCE) --provider RocksDB --suite "$(SUITE)"
 	$(CONFORMANCE) --provider HDFSBacked --suite "$(SUITE)"
 
 conformance-page: ## docs/conformance.md again, from the results there are
-	build/sbt conformance/prepare
+	$(PREPARE_CONFORMANCE)
 	$(CONFORMANCE) --page
 
 release: jars $(VENV)/ready ## wheel, sdist, Maven bundle, bill of materials and checksums: dist/

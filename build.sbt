@@ -60,10 +60,13 @@ ThisBuild / pysparkJars := {
   else Pyspark.jars(line.spark, (ThisBuild / baseDirectory).value).map(Attributed.blank)
 }
 
+// The default line has sbt's own folder, which the Makefile and other tools know. Others have one
+// each, so that a change of the line compiles nothing again.
+lazy val targetOfLine =
+  target := (if (line == SparkLine.default) target.value else target.value / s"spark-${line.name}")
+
 lazy val shared = Seq(
-  // The default line has sbt's own folder, which the Makefile and other tools know. Others have one
-  // each, so that a change of the line compiles nothing again.
-  target := (if (line == SparkLine.default) target.value else target.value / s"spark-${line.name}"),
+  targetOfLine,
   scalacOptions ++= Seq(
     "-release",
     "17",
@@ -140,10 +143,12 @@ lazy val keyfold = (project in file("."))
 // What runs tests and benchmarks in processes of their own.
 lazy val testkit = (project in file("jvm/testkit"))
   .settings(
+    targetOfLine,
     name := "keyfold-testkit",
     publish / skip := true,
     scalacOptions := (spark / scalacOptions).value,
-    libraryDependencies ++= line.sql.map(_ % Provided).toSeq
+    libraryDependencies ++= line.sql.map(_ % Provided).toSeq,
+    Compile / unmanagedJars ++= pysparkJars.value
   )
 
 // All providers side by side: jvm/bench/README.md. Classes of tests besides, which stores of the
@@ -176,19 +181,19 @@ lazy val bench = (project in file("jvm/bench"))
     }
   )
 
-val parquetVersion = "1.17.0" // of Spark 4.2.0
-
-// Spark publishes its compiled tests beside each module, but not what those tests depend on.
-val sparkTestJars = Seq("sql", "catalyst", "core", "sql-api", "common-utils", "tags")
-  .map(module => "org.apache.spark" %% s"spark-$module" % line.spark % Test classifier "tests")
+// Spark publishes its compiled tests beside each module, but not what those tests depend on. What a
+// module depends on comes with Spark itself, which may be of another release.
+val sparkTestJars = Seq("sql", "catalyst", "core", "sql-api", "common-utils", "tags").map { module =>
+  ("org.apache.spark" %% s"spark-$module" % line.sparkTests % Test classifier "tests").intransitive()
+}
 
 val sparkTestLibraries = Seq(
   "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test,
   "org.scalatestplus" %% "mockito-5-18" % "3.2.19.0" % Test,
   "org.mockito" % "mockito-core" % "5.23.0" % Test,
-  "org.apache.parquet" % "parquet-column" % parquetVersion % Test classifier "tests",
-  "org.apache.parquet" % "parquet-common" % parquetVersion % Test classifier "tests",
-  "org.apache.parquet" % "parquet-hadoop" % parquetVersion % Test classifier "tests"
+  ("org.apache.parquet" % "parquet-column" % line.parquet % Test classifier "tests").intransitive(),
+  ("org.apache.parquet" % "parquet-common" % line.parquet % Test classifier "tests").intransitive(),
+  ("org.apache.parquet" % "parquet-hadoop" % line.parquet % Test classifier "tests").intransitive()
 )
 
 lazy val unpackTestResources =
@@ -198,18 +203,22 @@ lazy val unpackTestResources =
 lazy val conformance = (project in file("jvm/conformance"))
   .dependsOn(spark, testkit)
   .settings(
+    targetOfLine,
     name := "keyfold-conformance",
     publish / skip := true,
     scalacOptions := (spark / scalacOptions).value,
-    libraryDependencies ++= Seq(
-      "org.apache.spark" %% "spark-sql" % line.spark,
-      "org.scalatest" %% "scalatest" % "3.2.19"
-    ) ++ sparkTestJars ++ sparkTestLibraries,
+    libraryDependencies += "org.scalatest" %% "scalatest" % "3.2.19",
+    libraryDependencies ++= line.sql.toSeq ++ sparkTestJars ++ sparkTestLibraries,
+    // Of Spark's own libraries, some want a newer one than Spark itself.
+    dependencyOverrides += "org.scala-lang" % "scala-library" % line.scala,
+    Compile / unmanagedJars ++= pysparkJars.value,
+    Test / unmanagedSourceDirectories ++=
+      line.shims.map(shim => (Test / sourceDirectory).value / shim),
     Test / fork := true,
     // Spark's suites run in a JVM each, by the runner; sbt tests the runner.
     Test / testOptions += Tests.Filter(_.endsWith(".RunnerSuite")),
     unpackTestResources := {
-      val resources = target.value / s"spark-${line.spark}-test-resources"
+      val resources = target.value / s"spark-${line.sparkTests}-test-resources"
       val jars = (Test / update).value
         .matching(artifactFilter(classifier = "tests"))
         .filter(jar => Seq("spark-core_", "spark-sql_").exists(jar.getName.startsWith))
@@ -234,6 +243,7 @@ lazy val conformance = (project in file("jvm/conformance"))
           s"-Dkeyfold.conformance.suites=${JavaArgs.path((Test / products).value)}",
           s"-Dkeyfold.conformance.version=${version.value}",
           s"-Dkeyfold.conformance.java.args=$file",
+          s"-Dkeyfold.conformance.spark.line=${line.name}",
           s"-Dkeyfold.conformance.spark.version=${line.spark}"
         ) ++ sparkJavaOptions
       )

@@ -10,10 +10,14 @@ import sbt._
   * @param isPublished
   *   whether that release has artifacts of its own; otherwise its jars are taken from PySpark's
   *   package
+  * @param sparkTests
+  *   the release whose published tests run on it: the same, or the newest before it that has any
   * @param scala
   *   the Scala release of that Spark
   * @param shipped
   *   libraries that it ships itself and that Keyfold uses too
+  * @param parquet
+  *   the Parquet release of that Spark, whose tests Spark's own need
   * @param hadoop
   *   the Hadoop release of that Spark
   * @param awsSdk
@@ -28,8 +32,10 @@ final case class SparkLine(
     name: String,
     spark: String,
     isPublished: Boolean,
+    sparkTests: String,
     scala: String,
     shipped: Seq[ModuleID],
+    parquet: String,
     hadoop: String,
     awsSdk: String,
     s3Accelerator: Option[String],
@@ -47,12 +53,14 @@ object SparkLine {
       name = "4.0",
       spark = "4.0.2",
       isPublished = true,
+      sparkTests = "4.0.2",
       scala = "2.13.16",
       shipped = Seq(
         "com.github.luben" % "zstd-jni" % "1.5.6-9",
         "org.lz4" % "lz4-java" % "1.8.0",
         "org.slf4j" % "slf4j-api" % "2.0.16"
       ),
+      parquet = "1.15.2",
       hadoop = "3.4.1",
       awsSdk = "2.25.53",
       s3Accelerator = None,
@@ -62,12 +70,14 @@ object SparkLine {
       name = "4.1",
       spark = "4.1.3",
       isPublished = true,
+      sparkTests = "4.1.3",
       scala = "2.13.17",
       shipped = Seq(
         "com.github.luben" % "zstd-jni" % "1.5.7-6",
         "org.lz4" % "lz4-java" % "1.8.0",
         "org.slf4j" % "slf4j-api" % "2.0.17"
       ),
+      parquet = "1.16.0",
       hadoop = "3.4.2",
       awsSdk = "2.29.52",
       s3Accelerator = Some("1.3.0"),
@@ -82,12 +92,14 @@ object SparkLine {
       name = "4.2",
       spark = "4.2.0",
       isPublished = true,
+      sparkTests = "4.2.0",
       scala = "2.13.18",
       shipped = Seq(
         "com.github.luben" % "zstd-jni" % "1.5.7-7",
         "at.yawk.lz4" % "lz4-java" % "1.11.0",
         "org.slf4j" % "slf4j-api" % "2.0.17"
       ),
+      parquet = "1.17.0",
       hadoop = "3.5.0",
       awsSdk = "2.35.4",
       s3Accelerator = Some("1.3.1"),
@@ -97,12 +109,14 @@ object SparkLine {
       name = "4.3",
       spark = "4.3.0",
       isPublished = false,
+      sparkTests = "4.2.0",
       scala = "2.13.18",
       shipped = Seq(
         "com.github.luben" % "zstd-jni" % "1.5.7-7",
         "at.yawk.lz4" % "lz4-java" % "1.11.0",
         "org.slf4j" % "slf4j-api" % "2.0.17"
       ),
+      parquet = "1.17.0",
       hadoop = "3.5.0",
       awsSdk = "2.35.4",
       s3Accelerator = Some("1.3.1"),

@@ -26,16 +26,16 @@ object Main {
       writePage(listed)
       System.exit(0)
     }
-    val suites =
-      if (options.suites.isEmpty) listed.filter(_.runsWith(options.provider)).map(_.name)
-      else options.suites.map(SuiteList.fullName(_, listed))
     val runner = new Runner(options)
+    val suites =
+      if (options.suites.isEmpty) listed.filter(_.runsIn(runner.of)).map(_.name)
+      else options.suites.map(SuiteList.fullName(_, listed))
     val results = suites.map(runner.run)
     if (options.measuresReach) {
       if (results.forall(_.isWhole))
         Reach.write(Home.resolve("reach.tsv"), runner.sparkVersion, results)
     } else if (options.suites.isEmpty) { // A run of some must not replace the results of all.
-      val file = ProviderResults.fileOf(ResultFolder, options.provider)
+      val file = ProviderResults.fileOf(ResultFolder, runner.of)
       val summaries = results.map(SuiteSummary.of)
       val run = ProviderResults(runner.testedVersion, LocalDate.now.toString, summaries)
       ProviderResults.write(file, run)
@@ -51,22 +51,18 @@ object Main {
     System.exit(if (succeeded) 0 else 1)
   }
 
-  private def writePage(listed: Seq[ListedSuite]): Unit = {
-    val results = for {
-      provider <- Provider.Compared
-      run <- ProviderResults.read(ProviderResults.fileOf(ResultFolder, provider))
-    } yield provider -> run
+  private def writePage(listed: Seq[ListedSuite]): Unit =
     new Report(
       listed,
-      results.toMap,
+      ProviderResults.readAll(ResultFolder),
       Skips.read(Home.resolve("SKIPS.md")),
       Reach.read(Home.resolve("reach.tsv"))
     ).write(Path.of("docs", "conformance.md"))
-  }
 
   /** Runs suites with one provider, or takes the results of an earlier run of the same code. */
   private final class Runner(options: Options) {
     val sparkVersion: String = property("keyfold.conformance.spark.version")
+    val of: RunOf = RunOf(options.provider, property("keyfold.conformance.spark.line"))
 
     /** Of the provider: Spark's own have its version. */
     val testedVersion: String =
@@ -75,7 +71,9 @@ object Main {
 
     // Other providers are run for comparison, whole.
     private val skips: Seq[Skip] =
-      if (options.testsKeyfold) Skips.read(Home.resolve("SKIPS.md")) else Nil
+      if (options.testsKeyfold)
+        Skips.read(Home.resolve("SKIPS.md")).filter(_.lines.contains(of.line))
+      else Nil
 
     private val javaArguments = property("keyfold.conformance.java.args")
     private val tested = {
@@ -90,7 +88,7 @@ object Main {
     private val conditions =
       Seq(sparkVersion, options.provider.className, Runtime.version.feature.toString) ++
         SuiteProcess.JvmOptions
-    private val folder = Path.of("target", "conformance", options.provider.name).toAbsolutePath
+    private val folder = Path.of("target", "conformance", of.line, options.provider.name).toAbsolutePath
     private val process = new SuiteProcess(
       javaArguments,
       options.provider,

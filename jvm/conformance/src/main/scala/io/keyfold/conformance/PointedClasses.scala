@@ -15,6 +15,9 @@ object PointedClasses {
   private val Sql = "org/apache/spark/sql"
   private val RocksDb = internalName(Provider.RocksDb)
 
+  /** In the same jar, on every line. */
+  private val Landmark = s"$Sql/streaming/StreamTest.class"
+
   /** Beginnings of the names of the classes that may be changed. */
   private val Pointed = Seq(
     s"$Sql/connector/ChangelogEndToEndSuite",
@@ -27,7 +30,7 @@ object PointedClasses {
     * do what the tests ask of RocksDB.
     */
   def write(folder: Path, provider: Provider): Unit = {
-    val resource = getClass.getClassLoader.getResource(Pointed.head + ".class")
+    val resource = getClass.getClassLoader.getResource(Landmark)
     val jar = resource.openConnection().asInstanceOf[JarURLConnection]
     jar.setUseCaches(false)
     if (provider.hasFamilies && provider != Provider.RocksDb)

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 /** What the page shows of one suite.
   *
@@ -38,7 +39,7 @@ object SuiteSummary {
     )
 }
 
-/** A run of all suites with one provider.
+/** The results of a run of all suites with one provider on one line of Spark.
   *
   * @param version
   *   of what was tested
@@ -49,13 +50,28 @@ final case class ProviderResults(version: String, date: String, suites: Seq[Suit
   def of(suite: String): Option[SuiteSummary] = suites.find(_.suite == suite)
 }
 
-/** `results/<provider>.tsv`, kept in git: a line `run`, then for each suite a line `suite` and one
-  * for each of its tests that did not pass.
+/** `results/<provider>-<line>.tsv`, kept in git: a line `run`, then for each suite a line `suite`
+  * and one for each of its tests that did not pass.
   */
 object ProviderResults {
   private val Unfinished = "-"
 
-  def fileOf(folder: Path, provider: Provider): Path = folder.resolve(s"${provider.name}.tsv")
+  private val File = """(.+)-(\d+\.\d+)\.tsv""".r
+
+  def fileOf(folder: Path, run: RunOf): Path =
+    folder.resolve(s"${run.provider.name}-${run.line}.tsv")
+
+  /** All in the folder: by provider, as the page has them, then by line. */
+  def readAll(folder: Path): Seq[(RunOf, ProviderResults)] = {
+    val names = Using.resource(Files.list(folder))(_.iterator.asScala.map(_.getFileName.toString).toSeq)
+    val found = names.collect { case File(provider, line) => provider -> line }
+    for {
+      provider <- Provider.Compared
+      line <- SparkLines.sorted(found.collect { case (provider.name, line) => line })
+      run = RunOf(provider, line)
+      results <- read(fileOf(folder, run))
+    } yield run -> results
+  }
 
   def write(file: Path, results: ProviderResults): Unit = {
     val text = SuiteResult.line("run", results.version, results.date) +

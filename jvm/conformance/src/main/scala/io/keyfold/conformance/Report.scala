@@ -3,19 +3,17 @@ package io.keyfold.conformance
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 
-/** The page `docs/conformance.md`: the results of all providers there are, side by side. */
+/** The page `docs/conformance.md`: the results of all runs there are, side by side. */
 final class Report(
     listed: Seq[ListedSuite],
-    results: Map[Provider, ProviderResults],
+    results: Seq[(RunOf, ProviderResults)],
     skips: Seq[Skip],
     reach: Map[String, Int]
 ) {
   import SuiteList.shortName
 
-  private val providers = Provider.Compared.filter(results.contains)
-
   def write(file: Path): Unit = {
-    val text = Seq(header, runs, table, skipped) ++ providers.map(failed)
+    val text = Seq(header, runs, table, skipped) ++ results.map((failed _).tupled)
     Files.write(file, text.filter(_.nonEmpty).mkString("", "\n\n", "\n").getBytes(UTF_8))
     ()
   }
@@ -29,11 +27,10 @@ final class Report(
       |How to run them: [jvm/conformance/README.md](../jvm/conformance/README.md).""".stripMargin
 
   private def runs = {
-    val rows = providers.map { provider =>
-      val run = results(provider)
+    val rows = results.map { case (of, run) =>
       val minutes = run.suites.flatMap(_.seconds).sum / 60
       row(
-        provider.name,
+        of.provider.name,
         run.version,
         run.date,
         run.suites.map(_.passed).sum.toString,
@@ -55,44 +52,49 @@ final class Report(
       "## Suites",
       "",
       "Cells are passed / failed / skipped. *Reach* counts, where it was measured, the tests that really come to",
-      "the provider; the others only plan a query or name another provider. `-`: the suite needs column",
-      "families, which HDFSBacked has not.",
+      "the provider; the others only plan a query or name another provider. `-`: that line of Spark has no such",
+      "suite, or it needs column families, which HDFSBacked has not.",
       "",
-      (Seq("suite", "tests") ++ providers.map(_.name) ++
-        Seq("reach", s"seconds (${providers.map(_.name).mkString(", ")})"))
+      (Seq("suite", "tests") ++ results.map(_._1.name) ++
+        Seq("reach", s"seconds (${results.map(_._1.name).mkString(", ")})"))
         .mkString("| ", " | ", " |"),
-      (Seq("---", "---:") ++ providers.map(_ => "---:") ++ Seq("---:", "---:"))
+      (Seq("---", "---:") ++ results.map(_ => "---:") ++ Seq("---:", "---:"))
         .mkString("|", "|", "|")
     )
     lines(head ++ listed.map(rowOf))
   }
 
   private def rowOf(suite: ListedSuite) = {
-    def cells(text: SuiteSummary => String) = providers.map { provider =>
-      val absent = if (suite.runsWith(provider)) "not run" else "-"
-      results(provider).of(suite.name).fold(absent)(text)
+    def cells(text: SuiteSummary => String) = results.map { case (of, run) =>
+      val absent = if (suite.runsIn(of)) "not run" else "-"
+      run.of(suite.name).fold(absent)(text)
     }
     val counts = cells(run => s"${run.passed} / ${run.failed.size} / ${run.skipped.size}")
     val seconds = cells(_.seconds.fold("not finished")(_.toString))
-    val tests = providers.flatMap(results(_).of(suite.name)).map(_.tests).maxOption
+    val tests = results.flatMap(_._2.of(suite.name)).map(_.tests).maxOption
     row(
       Seq(shortName(suite.name), tests.fold("-")(_.toString)) ++ counts ++
         Seq(reach.get(suite.name).fold("")(_.toString), seconds.mkString(", ")): _*
     )
   }
 
-  /** A row for each line of `SKIPS.md`, one for all that Spark ignores itself. */
+  /** A row for each row of `SKIPS.md`, one for each test that Spark ignores itself. */
   private def skipped = {
     val tests = for {
-      run <- results.get(Provider.Keyfold).toSeq
+      (of, run) <- results
+      if of.provider == Provider.Keyfold
       suite <- run.suites
       test <- suite.skipped
-    } yield (shortName(suite.suite), test)
+    } yield (shortName(suite.suite), test, of.line)
     val rows = tests
-      .groupBy { case (suite, test) => (suite, patternOf(suite, test), reasonOf(suite, test)) }
+      .groupBy { case (suite, test, line) => reasonOf(suite, test, line) }
       .toSeq
       .sortBy { case (_, group) => tests.indexOf(group.head) }
-      .map { case ((suite, test, reason), group) => row(suite, test, group.size.toString, reason) }
+      .map { case ((suite, pattern, reason), group) =>
+        val lines = group.groupBy(_._3).view.mapValues(_.size).toMap
+        val cells = SparkLines.sorted(lines.keys.toSeq).map(line => s"$line: ${lines(line)}")
+        row(suite, pattern, cells.mkString(", "), reason)
+      }
     if (rows.isEmpty) ""
     else
       lines(
@@ -100,31 +102,27 @@ final class Report(
           "## Skipped on Keyfold",
           "",
           "| suite | test | tests | reason |",
-          "|---|---|---:|---|"
+          "|---|---|---|---|"
         ) ++ rows
       )
   }
 
-  private def skipOf(suite: String, test: TestResult) =
-    skips.find(skip => skip.suite == suite && skip.covers(test.test))
+  /** Suite, name or pattern of the tests, and why they are skipped. */
+  private def reasonOf(suite: String, test: TestResult, line: String) =
+    skips
+      .find(skip => skip.suite == suite && skip.lines.contains(line) && skip.covers(test.test))
+      .map(skip => (suite, skip.test, skip.reason))
+      .getOrElse((suite, test.test, if (test.detail.isEmpty) "ignored by Spark" else test.detail))
 
-  private def patternOf(suite: String, test: TestResult) =
-    skipOf(suite, test).fold(test.test)(_.test)
-
-  private def reasonOf(suite: String, test: TestResult) =
-    skipOf(suite, test).map(_.reason).getOrElse {
-      if (test.detail.isEmpty) "ignored by Spark" else test.detail
-    }
-
-  private def failed(provider: Provider) = {
+  private def failed(of: RunOf, run: ProviderResults) = {
     val rows = for {
-      suite <- results(provider).suites
+      suite <- run.suites
       test <- suite.failed
     } yield row(shortName(suite.suite), test.test, test.detail)
     if (rows.isEmpty) ""
     else
       lines(
-        Seq(s"## Failed on ${provider.name}", "", "| suite | test | message |", "|---|---|---|")
+        Seq(s"## Failed on ${of.name}", "", "| suite | test | message |", "|---|---|---|")
           ++ rows
       )
   }

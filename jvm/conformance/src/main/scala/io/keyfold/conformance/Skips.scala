@@ -9,8 +9,10 @@ import scala.jdk.CollectionConverters._
   *
   * @param test
   *   a name that ends in `*` stands for all that begin so
+  * @param lines
+  *   the lines of Spark on which it is left out
   */
-final case class Skip(suite: String, test: String, reason: String) {
+final case class Skip(suite: String, test: String, lines: SparkLines, reason: String) {
   def covers(name: String): Boolean = Skip.covers(test, name)
 }
 
@@ -19,16 +21,16 @@ object Skip {
     if (pattern.endsWith("*")) name.startsWith(pattern.dropRight(1)) else name == pattern
 }
 
-/** `SKIPS.md`: the rows of its table `| suite | test | reason |`, suites by their last name part. A
-  * row that cannot be read is an error: else its test would be run unnoticed.
+/** `SKIPS.md`: the rows of its table `| suite | test | lines | reason |`, suites by their last name
+  * part. A row that cannot be read is an error: else its test would be run unnoticed.
   */
 object Skips {
-  private val Row = """\|\s*`([^`]+)`\s*\|\s*`([^`]+)`\s*\|\s*(\S.*?)\s*\|\s*""".r
+  private val Row = """\|\s*`([^`]+)`\s*\|\s*`([^`]+)`\s*\|\s*(\S*)\s*\|\s*(\S.*?)\s*\|\s*""".r
 
   def read(file: Path): Seq[Skip] = {
     val lines = Files.readAllLines(file, UTF_8).asScala.toSeq.filter(_.startsWith("|"))
     lines.drop(2).map { // after the head and the rule below it
-      case Row(suite, test, reason) => Skip(suite, test, reason)
+      case Row(suite, test, SparkLines(lines), reason) => Skip(suite, test, lines, reason)
       case line => throw new IllegalArgumentException(s"Invalid row in $file: $line")
     }
   }

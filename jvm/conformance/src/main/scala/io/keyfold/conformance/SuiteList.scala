@@ -9,13 +9,20 @@ import scala.jdk.CollectionConverters._
   *
   * @param needsFamilies
   *   whether its tests need column families
+  * @param lines
+  *   the lines of Spark that have it
   */
-final case class ListedSuite(name: String, needsFamilies: Boolean) {
-  def runsWith(provider: Provider): Boolean = provider.hasFamilies || !needsFamilies
+final case class ListedSuite(
+    name: String,
+    needsFamilies: Boolean = false,
+    lines: SparkLines = SparkLines.All
+) {
+  def runsIn(run: RunOf): Boolean =
+    (run.provider.hasFamilies || !needsFamilies) && lines.contains(run.line)
 }
 
 /** `suites.txt`: one full class name a line, with the word `families` after it if it needs column
-  * families; `#` starts a comment.
+  * families, then the lines of Spark that have it, if not all do (`4.1+`); `#` starts a comment.
   */
 object SuiteList {
   def read(file: Path): Seq[ListedSuite] =
@@ -26,10 +33,12 @@ object SuiteList {
       .map(_.takeWhile(_ != '#').trim)
       .filter(_.nonEmpty)
       .map(_.split("\\s+").toSeq)
-      .map {
-        case Seq(name)             => ListedSuite(name, needsFamilies = false)
-        case Seq(name, "families") => ListedSuite(name, needsFamilies = true)
-        case words => throw new IllegalArgumentException(s"Invalid line: ${words.mkString(" ")}")
+      .map { words =>
+        val (families, lines) = words.tail.partition(_ == "families")
+        SparkLines
+          .unapply(lines.mkString(" "))
+          .map(ListedSuite(words.head, families.nonEmpty, _))
+          .getOrElse(throw new IllegalArgumentException(s"Invalid line: ${words.mkString(" ")}"))
       }
 
   /** The full name of a suite that the user may have named by its last part. */

@@ -57,10 +57,11 @@ class ConfiguredStateStoreSuite
   override def newStoreProvider(useColumnFamilies: Boolean): StateStoreProvider =
     provider(newId(), useColumnFamilies = useColumnFamilies)
 
-  override def newStoreProviderWithClonedConf(id: StateStoreId): StateStoreProvider =
-    provider(id, cloneSQLConf())
+  // Spark 4.0's suite has neither of these two.
+  def newStoreProviderWithClonedConf(id: StateStoreId): StateStoreProvider =
+    provider(id, SQLConf.get.clone())
 
-  override def newStoreProviderNoInit(): StateStoreProvider = ConfiguredProvider.make()
+  def newStoreProviderNoInit(): StateStoreProvider = ConfiguredProvider.make()
 
   override def getLatestData(
       provider: StateStoreProvider,
@@ -76,7 +77,7 @@ class ConfiguredStateStoreSuite
     tryWithProviderResource(newStoreProvider(provider.stateStoreId, useColumnFamilies)) { other =>
       val store = other.getReadStore(version.toLong)
       try store.iterator().map(rowPairToDataPair).toSet
-      finally store.release()
+      finally store.abort()
     }
 
   override def getDefaultSQLConf(minDeltasForSnapshot: Int, versionsInMemory: Int): SQLConf = {

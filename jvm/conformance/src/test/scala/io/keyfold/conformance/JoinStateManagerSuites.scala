@@ -5,11 +5,3 @@ import org.apache.spark.sql.execution.streaming.state._
 class ConfiguredJoinStateManagerSuite
     extends SymmetricHashJoinStateManagerSuite
     with ConfiguredForHdfsBacked
-
-class ConfiguredJoinStateManagerEventTimeInKeySuite
-    extends SymmetricHashJoinStateManagerEventTimeInKeySuite
-    with ConfiguredForHdfsBacked
-
-class ConfiguredJoinStateManagerEventTimeInValueSuite
-    extends SymmetricHashJoinStateManagerEventTimeInValueSuite
-    with ConfiguredForHdfsBacked

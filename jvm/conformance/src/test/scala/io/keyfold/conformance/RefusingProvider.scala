@@ -21,7 +21,9 @@ class RefusingProvider extends StateStoreProvider {
   ): Unit = ???
   override def stateStoreId: StateStoreId = ???
   override def close(): Unit = ???
-  override def getStore(
+  // A line of Spark has one of these two.
+  def getStore(version: Long, uniqueId: Option[String]): StateStore = ???
+  def getStore(
       version: Long,
       uniqueId: Option[String],
       forceSnapshotOnCommit: Boolean,

@@ -26,22 +26,36 @@ class RunnerSuite extends AnyFunSuite with BeforeAndAfterEach {
   }
 
   test("suites.txt: comments are left out, a suite is found by its last name part") {
-    val text = "# head\na.b.OneSuite # why\n\na.b.c.TwoSuite families\n"
+    val text = "# head\na.b.OneSuite # why\n\na.b.c.TwoSuite families\na.ThreeSuite families 4.1+\n"
     val listed = SuiteList.read(written(text))
-    assert(listed == Seq(ListedSuite("a.b.OneSuite", false), ListedSuite("a.b.c.TwoSuite", true)))
-    assert(listed.filter(_.runsWith(Provider.RocksDb)) == listed)
-    assert(listed.filter(_.runsWith(Provider.HdfsBacked)) == listed.take(1))
+    assert(listed.map(_.name) == Seq("a.b.OneSuite", "a.b.c.TwoSuite", "a.ThreeSuite"))
+    assert(listed.filter(_.runsIn(RunOf(Provider.RocksDb, "4.1"))) == listed)
+    assert(listed.filter(_.runsIn(RunOf(Provider.RocksDb, "4.0"))) == listed.take(2))
+    assert(listed.filter(_.runsIn(RunOf(Provider.HdfsBacked, "4.1"))) == listed.take(1))
     intercept[IllegalArgumentException](SuiteList.read(written("a.b.OneSuite famlies\n")))
     assert(SuiteList.fullName("TwoSuite", listed) == "a.b.c.TwoSuite")
     assert(SuiteList.fullName("x.Other", listed) == "x.Other")
   }
 
+  test("lines of Spark: one, a range, one and all after it, all; compared as numbers") {
+    def in(text: String) =
+      SparkLines.unapply(text).map(lines => Seq("4.0", "4.1", "4.2", "4.10").filter(lines.contains))
+    assert(in("4.1").contains(Seq("4.1")))
+    assert(in("4.1+").contains(Seq("4.1", "4.2", "4.10")))
+    assert(in("4.0-4.2").contains(Seq("4.0", "4.1", "4.2")))
+    assert(in("").contains(Seq("4.0", "4.1", "4.2", "4.10")))
+    assert(Seq("4", "+4.1", "4.1-", "since 4.1").flatMap(in(_)).isEmpty)
+    assert(SparkLines.sorted(Seq("4.10", "4.9")) == Seq("4.9", "4.10"))
+  }
+
   test("SKIPS.md: rows are read, a row that cannot be read is an error") {
-    val head = "# Title\n\n| suite | test | reason |\n|---|---|---|\n"
-    val skips = Skips.read(written(head + "| `S` | `a (b), c` | see `x` and y |\n"))
-    assert(skips == Seq(Skip("S", "a (b), c", "see `x` and y")))
-    intercept[IllegalArgumentException](Skips.read(written(head + "| S | a | b |\n")))
-    intercept[IllegalArgumentException](Skips.read(written(head + "| `S` | `a` | |\n")))
+    val head = "# Title\n\n| suite | test | lines | reason |\n|---|---|---|---|\n"
+    val rows = "| `S` | `a (b), c` | | see `x` and y |\n| `S` | `d` | 4.2+ | z |\n"
+    val skips = Skips.read(written(head + rows))
+    assert(skips.head == Skip("S", "a (b), c", SparkLines.All, "see `x` and y"))
+    assert(skips.map(_.lines.contains("4.1")) == Seq(true, false))
+    for (row <- Seq("| S | a | | b |", "| `S` | `a` | | |", "| `S` | `a` | b |", "| `S` | `a` | x | b |"))
+      intercept[IllegalArgumentException](Skips.read(written(s"$head$row\n")))
   }
 
   test("result file: what is written is read for the same key only") {
@@ -75,29 +89,44 @@ class RunnerSuite extends AnyFunSuite with BeforeAndAfterEach {
     )
   )
 
-  test("results of a provider: what is written is read") {
-    ProviderResults.write(file, results)
-    assert(ProviderResults.read(file).contains(results))
-    assert(ProviderResults.read(file.resolveSibling("absent")).isEmpty)
+  test("results of runs: what is written is read, by provider and line") {
+    val folder = Files.createTempDirectory("conformance")
+    val runs = Seq(
+      RunOf(Provider.Keyfold, "4.9") -> results,
+      RunOf(Provider.Keyfold, "4.10") -> results.copy(date = "2026-11-22"),
+      RunOf(Provider.RocksDb, "4.1") -> results.copy(version = "2.0")
+    )
+    for ((run, results) <- runs.reverse)
+      ProviderResults.write(ProviderResults.fileOf(folder, run), results)
+    assert(ProviderResults.readAll(folder) == runs)
   }
 
-  test("page: providers side by side, tests skipped for one reason in one row") {
-    val listed = Seq(ListedSuite("a.S", false), ListedSuite("a.T", true))
+  test("page: runs side by side, tests skipped for one reason in one row") {
+    val listed = Seq(ListedSuite("a.S"), ListedSuite("a.T", needsFamilies = true))
     val other = ProviderResults("2.0", "2026-11-20", Seq(SuiteSummary("a.S", 6, Nil, Some(9L))))
-    val runs = Map(Provider.Keyfold -> results, Provider.HdfsBacked -> other)
-    new Report(listed, runs, Seq(Skip("S", "one*", "because")), Map("a.S" -> 3)).write(file)
+    val skipped = Seq(TestResult(Status.Skipped, "one: x", 0L, ""))
+    val before = ProviderResults("1.0", "2026-11-19", Seq(SuiteSummary("a.S", 4, skipped, Some(8L))))
+    val runs = Seq(
+      RunOf(Provider.Keyfold, "4.1") -> before,
+      RunOf(Provider.Keyfold, "4.2") -> results,
+      RunOf(Provider.HdfsBacked, "4.2") -> other
+    )
+    val skips = Seq(Skip("S", "one*", SparkLines.All, "because"))
+    new Report(listed, runs, skips, Map("a.S" -> 3)).write(file)
     val rows = Files.readString(file).linesIterator.filter(_.startsWith("| ")).toSeq
     assert(
       rows == Seq(
         "| provider | version | run on | passed | failed | skipped | minutes |",
+        "| Keyfold | 1.0 | 2026-11-19 | 4 | 0 | 1 | 0 |",
         "| Keyfold | 1.0 | 2026-11-21 | 2 | 1 | 3 | 0 |",
         "| HDFSBacked | 2.0 | 2026-11-20 | 6 | 0 | 0 | 0 |",
-        "| suite | tests | Keyfold | HDFSBacked | reach | seconds (Keyfold, HDFSBacked) |",
-        "| S | 6 | 2 / 1 / 3 | 6 / 0 / 0 | 3 | 7, 9 |",
-        "| T | 0 | 0 / 0 / 0 | - |  | not finished, - |",
+        "| suite | tests | Keyfold 4.1 | Keyfold 4.2 | HDFSBacked 4.2 | reach | " +
+          "seconds (Keyfold 4.1, Keyfold 4.2, HDFSBacked 4.2) |",
+        "| S | 6 | 4 / 0 / 1 | 2 / 1 / 3 | 6 / 0 / 0 | 3 | 8, 7, 9 |",
+        "| T | 0 | not run | 0 / 0 / 0 | - |  | not run, not finished, - |",
         "| suite | test | tests | reason |",
-        "| S | one* | 2 | because |",
-        "| S | two | 1 | ignored by Spark |",
+        "| S | one* | 4.1: 1, 4.2: 2 | because |",
+        "| S | two | 4.2: 1 | ignored by Spark |",
         "| suite | test | message |",
         "| S | fails | why |"
       )

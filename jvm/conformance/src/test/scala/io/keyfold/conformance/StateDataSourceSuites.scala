@@ -9,7 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 /** Spark's `statestore` source reading the state of the configured provider: any version, and
   * replay from a snapshot.
   */
-class ConfiguredStateDataSourceReadSuite extends StateDataSourceReadSuite {
+class ConfiguredStateDataSourceReadSuite extends StateDataSourceReadSuite with JoinSnapshots {
   override protected def newStateStoreProvider() = ConfiguredProvider.make()
 
   override def beforeAll(): Unit = {
@@ -31,10 +31,9 @@ class ConfiguredStateDataSourceReadSuite extends StateDataSourceReadSuite {
   private def withEachSnapshot(body: => Unit): Unit =
     withSQLConf(SQLConf.STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT.key -> "1")(body)
 
-  if (!ConfiguredProvider.isHdfsBacked) {
-    test("snapshotStartBatchId on join state v3")(withEachSnapshot(testSnapshotOnJoinStateV3()))
-    test("snapshotStartBatchId on join state v4")(withEachSnapshot(testSnapshotOnJoinStateV4()))
-  }
+  if (!ConfiguredProvider.isHdfsBacked)
+    for ((format, testOfFormat) <- testsOfJoinsInFamilies)
+      test(s"snapshotStartBatchId on join state v$format")(withEachSnapshot(testOfFormat()))
 }
 
 /** Spark's `statestore` source reading its change feed. */

@@ -1,0 +1,8 @@
+package io.keyfold.conformance
+
+import org.apache.spark.sql.streaming._
+
+class ConfiguredInnerJoinV4Suite extends StreamingInnerJoinV4Suite with JoinsInFamilies
+class ConfiguredOuterJoinV4Suite extends StreamingOuterJoinV4Suite with JoinsInFamilies
+class ConfiguredFullOuterJoinV4Suite extends StreamingFullOuterJoinV4Suite with JoinsInFamilies
+class ConfiguredLeftSemiJoinV4Suite extends StreamingLeftSemiJoinV4Suite with JoinsInFamilies
