@@ -183,8 +183,10 @@ lazy val bench = (project in file("jvm/bench"))
 
 // Spark publishes its compiled tests beside each module, but not what those tests depend on. What a
 // module depends on comes with Spark itself, which may be of another release.
-val sparkTestJars = Seq("sql", "catalyst", "core", "sql-api", "common-utils", "tags").map { module =>
-  ("org.apache.spark" %% s"spark-$module" % line.sparkTests % Test classifier "tests").intransitive()
+val sparkTestJars = Seq("sql", "catalyst", "core", "sql-api", "common-utils", "tags").map {
+  module =>
+    ("org.apache.spark" %% s"spark-$module" % line.sparkTests % Test classifier "tests")
+      .intransitive()
 }
 
 val sparkTestLibraries = Seq(

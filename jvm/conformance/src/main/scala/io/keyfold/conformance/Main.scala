@@ -88,7 +88,8 @@ object Main {
     private val conditions =
       Seq(sparkVersion, options.provider.className, Runtime.version.feature.toString) ++
         SuiteProcess.JvmOptions
-    private val folder = Path.of("target", "conformance", of.line, options.provider.name).toAbsolutePath
+    private val folder =
+      Path.of("target", "conformance", of.line, options.provider.name).toAbsolutePath
     private val process = new SuiteProcess(
       javaArguments,
       options.provider,

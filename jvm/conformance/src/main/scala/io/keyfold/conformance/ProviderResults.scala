@@ -63,7 +63,8 @@ object ProviderResults {
 
   /** All in the folder: by provider, as the page has them, then by line. */
   def readAll(folder: Path): Seq[(RunOf, ProviderResults)] = {
-    val names = Using.resource(Files.list(folder))(_.iterator.asScala.map(_.getFileName.toString).toSeq)
+    val names =
+      Using.resource(Files.list(folder))(_.iterator.asScala.map(_.getFileName.toString).toSeq)
     val found = names.collect { case File(provider, line) => provider -> line }
     for {
       provider <- Provider.Compared

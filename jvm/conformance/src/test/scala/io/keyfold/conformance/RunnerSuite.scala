@@ -54,7 +54,14 @@ class RunnerSuite extends AnyFunSuite with BeforeAndAfterEach {
     val skips = Skips.read(written(head + rows))
     assert(skips.head == Skip("S", "a (b), c", SparkLines.All, "see `x` and y"))
     assert(skips.map(_.lines.contains("4.1")) == Seq(true, false))
-    for (row <- Seq("| S | a | | b |", "| `S` | `a` | | |", "| `S` | `a` | b |", "| `S` | `a` | x | b |"))
+    for (
+      row <- Seq(
+        "| S | a | | b |",
+        "| `S` | `a` | | |",
+        "| `S` | `a` | b |",
+        "| `S` | `a` | x | b |"
+      )
+    )
       intercept[IllegalArgumentException](Skips.read(written(s"$head$row\n")))
   }
 
@@ -105,7 +112,8 @@ class RunnerSuite extends AnyFunSuite with BeforeAndAfterEach {
     val listed = Seq(ListedSuite("a.S"), ListedSuite("a.T", needsFamilies = true))
     val other = ProviderResults("2.0", "2026-11-20", Seq(SuiteSummary("a.S", 6, Nil, Some(9L))))
     val skipped = Seq(TestResult(Status.Skipped, "one: x", 0L, ""))
-    val before = ProviderResults("1.0", "2026-11-19", Seq(SuiteSummary("a.S", 4, skipped, Some(8L))))
+    val before =
+      ProviderResults("1.0", "2026-11-19", Seq(SuiteSummary("a.S", 4, skipped, Some(8L))))
     val runs = Seq(
       RunOf(Provider.Keyfold, "4.1") -> before,
       RunOf(Provider.Keyfold, "4.2") -> results,
