@@ -2,8 +2,11 @@ package org.apache.spark.sql.keyfold
 
 import java.io.FileNotFoundException
 import java.nio.charset.CharacterCodingException
+import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
 
+import scala.io.Source
+import scala.util.Using
 import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.core.JsonProcessingException
@@ -82,6 +85,22 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
         ofPartition(store)
       }
     }
+
+  /** The checkpoint format of a committed batch: the version of its entry in the commit log.
+    *
+    * @throws java.io.FileNotFoundException
+    *   if the log does not have it
+    */
+  def formatOf(batch: Long): Int = {
+    val file = new Path(location, s"commits/$batch")
+    val files = SparkShim.CheckpointFileManager.create(file.getParent, hadoopConf)
+    Using.resource(files.open(file)) { in =>
+      Source.fromInputStream(in, UTF_8.name).getLines().next().trim.stripPrefix("v").toInt
+    }
+  }
+
+  /** Whether any operator has state. */
+  def hasState: Boolean = numbers(state).nonEmpty
 
   def hasCommitted(batch: Long): Boolean = committed(batch).nonEmpty
 
