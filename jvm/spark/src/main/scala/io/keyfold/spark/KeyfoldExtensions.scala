@@ -1,7 +1,7 @@
 package io.keyfold.spark
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.conf.ProviderClass
+import io.keyfold.spark.conf.{BuildInfo, ProviderClass}
 import io.keyfold.spark.partition.FlinkKeyGroup
 import io.keyfold.spark.start.AtStart
 import org.apache.spark.sql.SparkSessionExtensions

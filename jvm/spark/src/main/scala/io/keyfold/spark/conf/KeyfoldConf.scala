@@ -51,6 +51,18 @@ object KeyfoldConf {
         .toRight(s"must be a whole number from 1 to ${KeyGroups.Most}")
   )
 
+  val PARTITIONS: ConfEntry[Int] = ConfEntry(
+    "partitions",
+    "not set",
+    "Number of partitions of the state of every query that starts. A query whose checkpoint has " +
+      "another number is rescaled before its first batch, as `keyfold rescale` does; the log says " +
+      "so, and the metric keyfoldRescaledLoads counts the stores that load such state. The start " +
+      "fails if the rescale is refused. No other run of the query may be active. A new query " +
+      "begins with spark.sql.shuffle.partitions, as ever. Needs the extension " +
+      "io.keyfold.spark.KeyfoldExtensions.",
+    text => text.toIntOption.filter(_ > 0).toRight("must be a whole number above 0")
+  )
+
   val COMPRESSION_CODEC: ConfEntry[Codec] = ConfEntry(
     "compression.codec",
     Codec.Zstandard.name,
@@ -94,7 +106,14 @@ object KeyfoldConf {
   )
 
   val all: Seq[ConfEntry[_]] =
-    Seq(KEY_GROUPS, COMPRESSION_CODEC, SNAPSHOT_AFTER_DELTA_BYTES, MEMORY_MAX_BYTES, FILES_FORCED)
+    Seq(
+      KEY_GROUPS,
+      PARTITIONS,
+      COMPRESSION_CODEC,
+      SNAPSHOT_AFTER_DELTA_BYTES,
+      MEMORY_MAX_BYTES,
+      FILES_FORCED
+    )
 
   /** Whether checkpoint files are forced to disk.
     *
@@ -121,6 +140,9 @@ final class KeyfoldConf(confs: Map[String, String]) {
       s"There is no setting $key. Keyfold knows ${all.map(_.key).mkString(", ")}."
     )
   }
+
+  /** Number of partitions that queries are rescaled to when they start. */
+  def partitions: Option[Int] = value(PARTITIONS)
 
   def codec: Codec = value(COMPRESSION_CODEC).getOrElse(Codec.Zstandard)
 

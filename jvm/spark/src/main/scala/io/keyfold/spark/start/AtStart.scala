@@ -1,6 +1,7 @@
 package io.keyfold.spark.start
 
 import io.keyfold.errors.StoreError
+import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.spark.conf.{KeyfoldConf, ProviderClass}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -24,9 +25,17 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
   }
 
   private def check(query: StartedQuery): Unit = {
+    val sink = query.fileSink.fold[SinkChoice](SinkChoice.NoFileSink)(SinkChoice.Folder)
     val last = LastBatch.of(new CheckpointLogs(session, query.checkpoint))
     val provider = last.fold(session.conf.get(CheckpointLogs.ProviderKey))(_.provider)
-    if (provider == ProviderClass.Keyfold) new KeyfoldConf(session.conf.getAll).check()
-    last.flatMap(new RefuseAtStart(session, query).refusal(_)).foreach(throw _)
+    val refuse = new RefuseAtStart(session, sink)
+    last.flatMap(refuse.otherFormat).foreach(throw _)
+    val isRescaled = provider == ProviderClass.Keyfold && {
+      val conf = new KeyfoldConf(session.conf.getAll)
+      conf.check()
+      val rescale = new RescaleAtStart(session, sink)
+      last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
+    }
+    if (!isRescaled) last.flatMap(refuse.unfinished).foreach(throw _)
   }
 }

@@ -2,27 +2,25 @@ package io.keyfold.spark.start
 
 import scala.util.Try
 
-import io.keyfold.errors.{Invalid, RescaleRefused, StoreError}
+import io.keyfold.errors.{Invalid, RescaleRefused}
 import io.keyfold.spark.checkpoint.{Command, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{SparkShim, StartedQuery}
+import org.apache.spark.sql.keyfold.SparkShim
 
 /** Explains, before a query has written anything, why it cannot go on with its checkpoint. Spark's
   * own errors come when the next batch has begun, and do not say what to do: they name a version of
   * a log, a missing file, or an index that an array does not have.
   */
-private[start] final class RefuseAtStart(session: SparkSession, query: StartedQuery) {
+private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice) {
   import RefuseAtStart._
 
-  private val sink = query.fileSink.fold[SinkChoice](SinkChoice.NoFileSink)(SinkChoice.Folder)
+  /** What cannot be read is for Spark to report. */
+  private def ifReadable[T](reason: => Option[T]) = Try(reason).toOption.flatten
 
-  def refusal(last: LastBatch): Option[StoreError] =
-    // What cannot be read is for Spark to report.
-    Try(otherFormat(last).orElse(unfinished(last))).toOption.flatten
-
-  private def otherFormat(last: LastBatch): Option[Invalid] = {
+  /** Whether the checkpoint cannot go on under the format that is set. */
+  def otherFormat(last: LastBatch): Option[Invalid] = ifReadable {
     val wanted = session.conf.get(FormatKey).toInt
     val next = SparkShim.continuesUnder(last.format, wanted)
     val isOther = ProviderClass.BuiltIn.contains(last.provider)
@@ -57,7 +55,8 @@ private[start] final class RefuseAtStart(session: SparkSession, query: StartedQu
       "checkpoint location. Nothing was changed."
   )
 
-  private def unfinished(last: LastBatch): Option[RescaleRefused] =
+  /** Whether a rescale must be finished first. */
+  def unfinished(last: LastBatch): Option[RescaleRefused] = ifReadable {
     for {
       to <- last.unfinishedRescale
       if last.provider == ProviderClass.Keyfold
@@ -69,6 +68,7 @@ private[start] final class RefuseAtStart(session: SparkSession, query: StartedQu
         s"`${Command.rescale(last.logs.location, to, sink)}`; to give it up, run " +
         s"`${Command.rollback(last.logs.location, last.batch)}`."
     )
+  }
 }
 
 private object RefuseAtStart {

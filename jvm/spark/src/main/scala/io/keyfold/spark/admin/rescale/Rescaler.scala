@@ -11,7 +11,7 @@ import io.keyfold.format.{Manifest, RescalePlan, RescaledStore}
 import io.keyfold.io.BlobStore
 import io.keyfold.model.VersionId
 import io.keyfold.rescale.{ReferenceWriter, StorePlanner}
-import io.keyfold.spark.BuildInfo
+import io.keyfold.spark.conf.BuildInfo
 import io.keyfold.spark.checkpoint.SinkChoice
 import org.apache.spark.sql.keyfold.CheckpointLogs
 import org.slf4j.LoggerFactory

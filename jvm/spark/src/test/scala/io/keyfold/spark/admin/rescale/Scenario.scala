@@ -11,7 +11,7 @@ import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.keyfold.LineFacts
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
-import org.apache.spark.sql.streaming.{GroupState, StreamingQuery}
+import org.apache.spark.sql.streaming.{GroupState, StreamingQuery, StreamingQueryProgress}
 import org.scalatest.Assertions
 
 /** A stateful query over numbers, which is stopped and started, and what it must give: what the
@@ -77,8 +77,18 @@ private[spark] final class Scenario(
     *   or there are numbers from a run that failed
     */
   def run(batches: Int, between: () => Unit = () => (), addAgain: Boolean = true): Unit = {
+    progressOf(batches, between, addAgain)
+    ()
+  }
+
+  /** Runs batches, and returns what Spark tells of them. */
+  def progressOf(
+      batches: Int,
+      between: () => Unit = () => (),
+      addAgain: Boolean = true
+  ): Seq[StreamingQueryProgress] = {
     val query = start()
-    try
+    try {
       for (_ <- 1 to batches) {
         val from = added.length / 2
         val numbers = from until from + 40
@@ -89,7 +99,8 @@ private[spark] final class Scenario(
         query.processAllAvailable()
         between()
       }
-    finally query.stop()
+      query.recentProgress.toSeq.filter(_.numInputRows > 0)
+    } finally query.stop()
   }
 
   def rescale(to: Int): Applied =
