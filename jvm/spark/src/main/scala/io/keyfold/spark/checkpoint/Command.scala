@@ -7,6 +7,9 @@ object Command {
   def rescale(checkpoint: String, to: Int, sink: SinkChoice): String =
     s"keyfold rescale ${quoted(checkpoint)} --to $to${options(sink)} --apply"
 
+  def undoRescale(checkpoint: String): String =
+    s"keyfold rescale ${quoted(checkpoint)} --undo --apply"
+
   def rollback(checkpoint: String, batch: Long): String =
     s"keyfold rollback ${quoted(checkpoint)} --to-batch $batch --apply"
 

@@ -2,6 +2,10 @@ package io.keyfold.spark.start
 
 import scala.util.Try
 
+import io.keyfold.errors.RescaleRefused
+import io.keyfold.spark.admin.rescale.UnfinishedRescale
+import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** The last committed batch of a checkpoint.
@@ -15,16 +19,11 @@ private[start] final case class LastBatch(logs: CheckpointLogs, batch: Long, pro
   /** The checkpoint's format: 1, or 2 if its state has ids. */
   def format: Int = logs.formatOf(batch)
 
-  /** A rescale that was begun as the next batch and not finished: the number of partitions that it
-    * gives. A rescale has a batch of its own, and nothing else changes the number.
-    */
-  def unfinishedRescale: Option[Int] = for {
-    begun <- logs.lastBegun
-    if begun > batch
-    from <- partitions
-    to <- logs.partitions(begun)
-    if to != from
-  } yield to
+  /** Why a rescale must be finished or undone before the query starts. */
+  def unfinishedRescale(session: SparkSession, sink: SinkChoice): Option[RescaleRefused] =
+    CheckpointTools.using(session, logs.location) { it =>
+      new UnfinishedRescale(it.logs, it.blobs, it.files).refusal(batch, sink)
+    }
 }
 
 private[start] object LastBatch {

@@ -57,17 +57,9 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
 
   /** Whether a rescale must be finished first. */
   def unfinished(last: LastBatch): Option[RescaleRefused] = ifReadable {
-    for {
-      to <- last.unfinishedRescale
-      if last.provider == ProviderClass.Keyfold
-      if session.conf.get(ChecksRescale, "true").toBoolean
-    } yield new RescaleRefused(
-      "KEYFOLD_RESCALE_UNFINISHED",
-      s"A rescale of ${last.logs.location} from ${last.partitions.get} to $to partitions was begun " +
-        s"as batch ${last.batch + 1}, and not finished. To finish it, run " +
-        s"`${Command.rescale(last.logs.location, to, sink)}`; to give it up, run " +
-        s"`${Command.rollback(last.logs.location, last.batch)}`."
-    )
+    if (last.provider == ProviderClass.Keyfold && session.conf.get(ChecksRescale, "true").toBoolean)
+      last.unfinishedRescale(session, sink)
+    else None
   }
 }
 

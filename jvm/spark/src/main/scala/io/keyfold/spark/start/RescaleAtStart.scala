@@ -23,7 +23,8 @@ private[start] final class RescaleAtStart(session: SparkSession, sink: SinkChoic
     *   then
     */
   def run(last: LastBatch, to: Int): Boolean = {
-    val isDue = last.unfinishedRescale.nonEmpty || last.partitions.exists(_ != to)
+    val isDue =
+      last.partitions.exists(_ != to) || last.unfinishedRescale(session, sink).nonEmpty
     if (isDue && last.logs.hasState) {
       val location = last.logs.location
       log.info(s"Rescaling $location from ${last.partitions.getOrElse("?")} to $to partitions")
