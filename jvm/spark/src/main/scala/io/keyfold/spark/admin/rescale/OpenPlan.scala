@@ -57,8 +57,11 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
     * of partitions. What it committed counts: the rescale must be undone.
     */
   def isOvertaken(logs: CheckpointLogs): Boolean = !isUndone &&
-    logs.ids(plan.batch).exists(_.values.exists(_.length == plan.from)) &&
-    logs.partitions(plan.batch).contains(plan.to)
+    logs.ids(plan.batch).exists { ids =>
+      plan.stores.exists { store =>
+        ids.get(store.operator).exists(_.length != store.references.length)
+      }
+    }
 }
 
 private[spark] object OpenPlan {

@@ -9,8 +9,9 @@ import io.keyfold.format.FileKind
 import io.keyfold.io.BlobStore
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.{StorePlan, StorePlanner}
-import io.keyfold.spark.checkpoint.{Command, SinkChoice}
+import io.keyfold.spark.checkpoint.{Command, FileManagers, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Plans a rescale; writes nothing. Reads two or three footers of each old partition and store: see
@@ -79,9 +80,14 @@ private[admin] final class RescalePlanner(
       )
       Begun.Nothing
     } else if (begun == last) checkOvertaken(last)
-    else if (begun == last + 1 && OpenPlan.hasOwnPlan(begun, blobs) && isRescale(begun, last))
-      ownBatch(last)
-    else openBatch(begun, last)
+    else {
+      val open = if (begun == last + 1) OpenPlan.of(begun, blobs, files) else None
+      val unfinished = open.filterNot(_.isComplete)
+      // A rescale before an open batch that broke off leaves other numbers of partitions too.
+      if (unfinished.isEmpty && OpenPlan.hasOwnPlan(begun, blobs) && isRescale(begun, last))
+        ownBatch(last)
+      else openBatch(begun, last, unfinished)
+    }
   }
 
   private def checkOvertaken(last: Long): Begun = {
@@ -97,10 +103,13 @@ private[admin] final class RescalePlanner(
     Begun.OwnBatch
   }
 
-  /** A batch of the query that it has not committed. */
-  private def openBatch(begun: Long, last: Long): Begun = {
-    val plan = if (begun == last + 1) OpenPlan.of(begun, blobs, files) else None
-    plan.filterNot(_.isComplete) match {
+  /** A batch of the query that it has not committed.
+    *
+    * @param plan
+    *   of a rescale before it that is to be finished or undone
+    */
+  private def openBatch(begun: Long, last: Long, plan: Option[OpenPlan]): Begun =
+    plan match {
       case Some(open) if !open.isUndone && open.plan.to == to =>
         Begun(isOpen = true, resumes = true, Some(open))
       case Some(open) =>
@@ -111,7 +120,7 @@ private[admin] final class RescalePlanner(
         val reason =
           if (begun > last + 1 || isRescale(begun, last)) Some("the logs do not fit together")
           else if (logs.ids(last).isEmpty) Some("the checkpoint has format 1")
-          else if (!files.canReplace)
+          else if (!FileManagers.canReplace(new Path(logs.location), logs.hadoopConf))
             Some("the checkpoint file manager cannot replace a file in one step")
           else None
         reason.foreach { why =>
@@ -125,7 +134,6 @@ private[admin] final class RescalePlanner(
         }
         Begun.Open
     }
-  }
 
   private def checkSettings(settings: Map[String, String]): Unit = {
     val provider = settings.getOrElse(ProviderKey, "none")

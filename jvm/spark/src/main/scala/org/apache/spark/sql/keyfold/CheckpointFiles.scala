@@ -77,15 +77,10 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     try Some(Using.resource(manager.open(resolve(path)))(_.readAllBytes()))
     catch { case _: FileNotFoundException => None }
 
-  /** Gives a file new content: readers see the old one or the new one. Needs [[canReplace]]. */
+  /** Gives a file new content. Where the file manager can, readers see the old one or the new one.
+    */
   def replace(path: String, bytes: Array[Byte]): Unit =
     write(path, replaces = true)(_.write(bytes))
-
-  /** Whether a file can be replaced in one step, so that it is never absent. */
-  def canReplace: Boolean = manager match {
-    case _: SparkShim.FileManagerWithoutReplace => false
-    case _                                      => true
-  }
 
   def delete(path: String): Unit = manager.delete(resolve(path))
 

@@ -6,6 +6,8 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.keyfold.errors.{Invalid, RescaleRefused}
+import io.keyfold.format.RescalePlan
+import io.keyfold.io.LocalBlobStore
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.SinkChoice
@@ -211,6 +213,34 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
     it.rescale(3)
     it.run(1, addAgain = false)
     requireExact(it)
+  }
+
+  test("an open batch is never taken for a rescale's own, which would be committed without input") {
+    val it = opened()
+    // What a rescale has left that was too late for the batch.
+    val blobs = new LocalBlobStore(it.folder.resolve("state"))
+    RescalePlan.write(blobs, RescalePlan(2, "late", 2, 5, Nil))
+    it.faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path == "offsets/2")
+    intercept[Exception](it.rescale(3))
+    it.faults.plan.clear()
+    for (to <- Seq(2, 5))
+      assert(intercept[RescaleRefused](it.rescale(to)).condition == "KEYFOLD_RESCALE_UNFINISHED")
+    it.rescale(3)
+    it.run(1, addAgain = false)
+    it.check()
+  }
+
+  test("a query with state of one partition and of several is rescaled from one, and back to one") {
+    val shape = Scenario.all.filter(_.name.startsWith("dropDuplicates, then")).head
+    val it = new Scenario(spark, shape, 2, Map("spark.sql.shuffle.partitions" -> "1"))
+    it.run(2)
+    for (to <- Seq(5, 1)) {
+      it.leaveOpen()
+      it.rescale(to)
+      it.run(2, addAgain = false)
+      assert(partitions(it) == to)
+    }
+    it.check()
   }
 
   test("old files go once every new partition has files of its own") {
