@@ -2,7 +2,7 @@
 
 from keyfold._version import __version__
 from keyfold.admin.migrate import migrate, undo_migration
-from keyfold.admin.rescale import plan_rescale, rescale
+from keyfold.admin.rescale import plan_rescale, rescale, undo_rescale
 from keyfold.checkpoint import Checkpoint, open_checkpoint
 from keyfold.describe.description import Description
 from keyfold.errors import KeyfoldError
@@ -29,4 +29,5 @@ __all__ = [
     "plan_rescale",
     "rescale",
     "undo_migration",
+    "undo_rescale",
 ]

@@ -75,10 +75,10 @@ def line_of_jar() -> str | None:
     try:
         # Found the way Spark finds state store providers.
         loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-        loader.loadClass("io.keyfold.spark.BuildInfo")
+        loader.loadClass("io.keyfold.spark.conf.BuildInfo")
     except Py4JJavaError:
         return None
-    return str(jvm.io.keyfold.spark.BuildInfo.line())
+    return str(jvm.io.keyfold.spark.conf.BuildInfo.line())
 
 
 def _running_jvm() -> Any:  # noqa: ANN401

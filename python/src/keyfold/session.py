@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +20,7 @@ from keyfold.settings import (
     EXTENSIONS_CLASS,
     EXTENSIONS_KEY,
     JARS_KEY,
+    PARTITIONS_KEY,
     PROVIDER_KEY,
     QUERY_SETTINGS,
     SPARK_LINES,
@@ -45,7 +47,7 @@ _NO_EXTENSION = (
 )
 
 
-def configure(target: T) -> T:
+def configure(target: T, *, partitions: int | None = None) -> T:
     """Makes new queries keep their state in Keyfold, and returns `target`.
 
     Pass a builder if you can: then driver and executors get the jar, Spark's planner allows
@@ -56,19 +58,27 @@ def configure(target: T) -> T:
 
     Args:
         target: `SparkSession.builder`, or a running session.
+        partitions: number of partitions of the state of every query that starts. A query whose
+            checkpoint has another number is rescaled before its first batch; a new one begins with
+            `spark.sql.shuffle.partitions`. By default queries keep the number that they have.
 
     Raises:
-        InvalidArgumentError: `target` is neither.
+        InvalidArgumentError: `target` is neither, or `partitions` is not above 0.
         SparkVersionError: PySpark is not installed, there is no jar for this version of Spark, or
             Spark runs already with the jar for another one.
         JarMissingError: the package does not contain the jar.
         JarNotLoadedError: Spark runs already, without the jar.
     """
+    if partitions is not None and partitions < 1:
+        raise InvalidArgumentError(f"The number of partitions must be above 0, not {partitions}.")
+    settings = dict(QUERY_SETTINGS)
+    if partitions is not None:
+        settings[PARTITIONS_KEY] = str(partitions)
     jvm = bridge()
     if jvm.is_builder(target):
-        _configure_builder(jvm, target)
+        _configure_builder(jvm, target, settings)
     elif jvm.is_session(target):
-        _configure_session(jvm, target)
+        _configure_session(jvm, target, settings)
     else:
         raise InvalidArgumentError(
             f"Invalid target {type(target).__name__}: pass SparkSession.builder or a session."
@@ -125,7 +135,7 @@ def _known(line: str, found: str) -> str:
     )
 
 
-def _configure_builder(jvm: Any, builder: Any) -> None:  # noqa: ANN401
+def _configure_builder(jvm: Any, builder: Any, settings: Mapping[str, str]) -> None:  # noqa: ANN401
     if jvm.connects_to_server(builder):
         _log.warning(_ON_SERVER, PROVIDER_KEY, "the jar for its line of Spark")
     else:
@@ -135,11 +145,11 @@ def _configure_builder(jvm: Any, builder: Any) -> None:  # noqa: ANN401
         else:
             _add_jar(jvm, builder, jar_path())
         jvm.append(builder, EXTENSIONS_KEY, EXTENSIONS_CLASS)
-    for key, value in QUERY_SETTINGS.items():
+    for key, value in settings.items():
         builder.config(key, value)
 
 
-def _configure_session(jvm: Any, session: Any) -> None:  # noqa: ANN401
+def _configure_session(jvm: Any, session: Any, settings: Mapping[str, str]) -> None:  # noqa: ANN401
     if jvm.is_connect_session(session):
         line = _line_of(
             session.version, f" on the server (PySpark here is {jvm.pyspark_version()})"
@@ -148,7 +158,7 @@ def _configure_session(jvm: Any, session: Any) -> None:  # noqa: ANN401
     else:
         check_loaded(jvm)
         _warn_without_extension(jvm)
-    for key, value in QUERY_SETTINGS.items():
+    for key, value in settings.items():
         session.conf.set(key, value)
 
 

@@ -34,6 +34,9 @@ QUERY_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
+# Number of partitions to which the state of a query is rescaled when it starts.
+PARTITIONS_KEY: Final = "spark.sql.streaming.stateStore.keyfold.partitions"
+
 
 def jar_name(line: str) -> str:
     """The jar for a line of Spark."""

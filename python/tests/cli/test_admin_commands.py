@@ -21,8 +21,8 @@ from kit.state_writer import StateWriter
 
 CHECKPOINT = "file:/c"
 PLAN: dict[str, Any] = {
-    "checkpoint": CHECKPOINT, "lastBatch": 7, "batch": 8, "from": 4, "to": 6, "applied": False,
-    "referencedBytes": 2048, "firstLoadBytes": 4096, "firstLoadFiles": 1500,
+    "checkpoint": CHECKPOINT, "lastBatch": 7, "batch": 8, "isOpen": False, "from": 4, "to": 6,
+    "applied": False, "referencedBytes": 2048, "firstLoadBytes": 4096, "firstLoadFiles": 1500,
     "firstLoadBytesMax": 1024, "firstLoadFilesMax": 250, "operators": [], "refusals": [],
     "warnings": ["stop it"],
 }  # fmt: skip

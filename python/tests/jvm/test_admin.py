@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
 import keyfold
@@ -15,6 +18,7 @@ from keyfold.admin.copies import clone, savepoint
 from keyfold.admin.rescale import RescalePlan
 from keyfold.admin.rollback import rollback, undo_rollback
 from keyfold.admin.vacuum import vacuum
+from keyfold.cli.main import cli
 from keyfold.errors import ClassicSessionError, JvmError
 from keyfold.settings import PROVIDER_CLASS
 from kit.files import files_in
@@ -75,6 +79,38 @@ def test_a_query_goes_on_with_more_partitions_and_with_fewer(
     assert rescaled(checkpoint, 1).before == 5
     run(spark, tmp_path, by_word, [THIRD])
     assert_holds(spark, checkpoint, 1, *FIRST, *SECOND, *THIRD)
+
+
+def test_a_query_that_was_stopped_in_a_batch_is_rescaled_before_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    checkpoint = run(spark, tmp_path, by_word, [FIRST, SECOND])
+    for name in ("commits/1", "commits/.1.crc"):
+        (checkpoint / name).unlink(missing_ok=True)
+    plan = keyfold.plan_rescale(checkpoint, 5, no_file_sink=True)
+    assert (plan.refusals, plan.is_open, plan.last_batch, plan.batch) == ((), True, 0, 1)
+    done = rescaled(checkpoint, 5)
+    rows = spark.read.format("statestore").load(str(checkpoint))
+    found = rows.select("key.word", "value.count").collect()
+    assert sorted(map(tuple, found)) == sorted(Counter(FIRST).items())
+    assert keyfold.open_checkpoint(checkpoint).describe().problems == ()
+    assert keyfold.open_checkpoint(checkpoint).fsck(deep=True).findings == ()
+    used = [it.relative_to(checkpoint) for it in checkpoint.glob("state/0/[01]/1_*.delta")]
+    assert len(used) == 2
+    with refusal("KEYFOLD_VACUUM_IN_USE", "may be referenced"):
+        vacuum(str(checkpoint), [str(it) for it in used], older_than_hours=0, dry_run=False)
+
+    [undo] = re.findall(r"keyfold (rescale .* --undo --apply)", str(done))
+    assert CliRunner().invoke(cli, shlex.split(undo)).exit_code == 0
+    assert_holds(spark, checkpoint, 2, *FIRST)
+    assert keyfold.open_checkpoint(checkpoint).fsck(deep=True).findings == ()
+    with refusal("KEYFOLD_RESCALE_UNDO", "undone already"):
+        keyfold.undo_rescale(checkpoint, dry_run=False)
+
+    rescaled(checkpoint, 5)
+    run(spark, tmp_path, by_word, [THIRD])
+    assert_holds(spark, checkpoint, 5, *FIRST, *SECOND, *THIRD)
+    assert keyfold.open_checkpoint(checkpoint).fsck(deep=True).ok
 
 
 def test_a_query_that_began_with_one_partition_loses_none_of_those_it_got(

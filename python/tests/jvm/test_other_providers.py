@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
-from pyspark.errors import StreamingQueryException
+from click.testing import CliRunner
+from pyspark.errors import IllegalArgumentException, StreamingQueryException
 from pyspark.sql import SparkSession
 
 import keyfold
+from keyfold.cli.main import cli
 from keyfold.settings import FORMAT_KEY, PROVIDER_CLASS
 from kit.providers import HDFS, ROCKSDB, session_of
 from python.tests.jvm.word_queries import by_word, run
@@ -24,24 +28,36 @@ def counts(spark: SparkSession, checkpoint: Path) -> dict[str, int]:
     return dict(rows.select("key.word", "value.count").collect())
 
 
+def files_in(checkpoint: Path) -> set[Path]:
+    return set(checkpoint.rglob("*"))
+
+
 @pytest.mark.parametrize("provider", [HDFS, ROCKSDB])
-def test_an_old_checkpoint_of_another_provider_is_refused_and_says_what_to_do(
+def test_an_old_checkpoint_of_another_provider_is_refused_and_goes_on_as_the_error_says(
     spark: SparkSession, tmp_path: Path, provider: str
 ) -> None:
     checkpoint = run(session_of(spark, provider, 1), tmp_path, by_word, WORDS)
-    with pytest.raises(StreamingQueryException) as caught:
+    before = files_in(checkpoint)
+    with pytest.raises(IllegalArgumentException) as caught:
         run(spark, tmp_path, by_word, WORDS)
     said = str(caught.value)
     assert "[KEYFOLD_OTHER_PROVIDER]" in said
     for part in (f"{checkpoint}/state", provider, f"{FORMAT_KEY}=1", "new checkpoint location"):
         assert part in said
+    assert files_in(checkpoint) == before
 
-    # As it said.
     format_1 = session_of(spark, PROVIDER_CLASS, 1)
     run(format_1, tmp_path, by_word, WORDS)
     assert counts(format_1, checkpoint) == {"a": 6, "b": 3}
     with pytest.raises(keyfold.KeyfoldError, match=provider):
         keyfold.open_checkpoint(checkpoint)
+
+    [command] = re.findall(r"`keyfold (.*?)`", said)
+    done = CliRunner().invoke(cli, shlex.split(command))
+    assert done.exit_code == 0, done.output
+    run(spark, tmp_path, by_word, WORDS)
+    assert counts(spark, checkpoint) == {"a": 8, "b": 4}
+    assert keyfold.open_checkpoint(checkpoint).describe().rows == 2
 
 
 def test_a_checkpoint_of_rocksdb_under_format_2_goes_on_with_rocksdb(

@@ -12,7 +12,7 @@ from pyspark.sql import functions as sf
 
 import keyfold
 from keyfold import _jvm
-from keyfold.errors import KeyfoldError
+from keyfold.errors import InvalidArgumentError, KeyfoldError
 from keyfold.format.reader import read_entries
 from keyfold.format.source import BytesSource
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
@@ -48,6 +48,20 @@ def test_running_session_and_late_builder_can_be_configured(spark: SparkSession)
     assert keyfold.configure(other) is other
     assert other.conf.get(PROVIDER_KEY) == PROVIDER_CLASS
     assert keyfold.configure(SparkSession.builder).getOrCreate() is spark
+
+
+def test_a_query_is_rescaled_when_it_starts(spark: SparkSession, tmp_path: Path) -> None:
+    session = keyfold.configure(spark.newSession(), partitions=3)
+    with pytest.raises(InvalidArgumentError, match="not 0"):
+        keyfold.configure(session, partitions=0)
+    run(spark, tmp_path, by_word, WORDS)
+    checkpoint = run(session, tmp_path, by_word, WORDS)
+    found = keyfold.open_checkpoint(checkpoint)
+    (operator,) = found.describe().operators
+    assert (operator.partitions, found.describe().last_batch) == (3, 6)
+    rows = spark.read.format("statestore").load(str(checkpoint))
+    counts = dict(rows.select("key.word", "value.count").collect())
+    assert counts == {"a": 8, "b": 2, "c": 2, "d": 2, "e": 2, "f": 2, "g": 2}
 
 
 def test_aggregation_is_described(spark: SparkSession, tmp_path: Path) -> None:

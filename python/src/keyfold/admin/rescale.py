@@ -22,7 +22,9 @@ class RescalePlan:
     Attributes:
         checkpoint: location, with scheme.
         last_batch: the newest batch committed before it.
-        batch: the rescale's own batch, which reads no input.
+        batch: the rescale's own batch, which reads no input, or the query's open batch.
+        is_open: whether the query was stopped in the middle of that batch, which keeps its number
+            and its input, and will run with the new number of partitions.
         before: number of partitions before the rescale.
         after: number of partitions after it.
         referenced_bytes: size of the files that the new partitions refer to.
@@ -40,6 +42,7 @@ class RescalePlan:
     checkpoint: str
     last_batch: int
     batch: int
+    is_open: bool
     before: int
     after: int
     referenced_bytes: int
@@ -60,6 +63,7 @@ class RescalePlan:
             checkpoint=found["checkpoint"],
             last_batch=found["lastBatch"],
             batch=found["batch"],
+            is_open=found["isOpen"],
             before=found["from"],
             after=found["to"],
             referenced_bytes=found["referencedBytes"],
@@ -82,17 +86,85 @@ class RescalePlan:
             ("checkpoint", self.checkpoint),
             ("partitions", f"{self.before} -> {self.after}"),
             ("last batch", str(self.last_batch)),
+            *(
+                [("open batch", f"{self.batch}, which keeps its number and its input")]
+                if self.is_open
+                else []
+            ),
             ("state", f"{size(self.referenced_bytes)} referenced, none rewritten"),
             ("first loads", f"{every} to read, over all new partitions; at most {one} by one"),
             *(("warning", it) for it in self.warnings),
             *(("refused", it) for it in self.refusals),
         ]
         if self.applied:
-            undo = f"keyfold rollback {self.checkpoint} --to-batch {self.last_batch}"
-            rows += [("done", f"batch {self.batch}, in {self.duration_ms} ms"), ("to undo", undo)]
+            undo = (
+                bridge.command_line("rescale", self.checkpoint, undo=True, apply=True)
+                if self.is_open
+                else bridge.command_line(
+                    "rollback", self.checkpoint, to_batch=self.last_batch, apply=True
+                )
+            )
+            where = "before batch" if self.is_open else "batch"
+            rows += [
+                ("done", f"{where} {self.batch}, in {self.duration_ms} ms"),
+                ("to undo", undo),
+            ]
         elif not self.refusals:
             rows.append(NOT_DONE)
         return lines(rows)
+
+
+@dataclass(frozen=True)
+class RescaleUndo:
+    """What the undo of a rescale before an open batch does, or has done.
+
+    Attributes:
+        checkpoint: its path.
+        batch: the open batch.
+        before: number of partitions before the undo.
+        after: number of partitions after it.
+        applied: whether it was done.
+    """
+
+    checkpoint: str
+    batch: int
+    before: int
+    after: int
+    applied: bool
+
+    def __str__(self) -> str:
+        """For a terminal."""
+        return lines(
+            [
+                ("checkpoint", self.checkpoint),
+                ("partitions", f"{self.before} -> {self.after}"),
+                ("open batch", str(self.batch)),
+                ("done", "undone") if self.applied else NOT_DONE,
+            ]
+        )
+
+
+def undo_rescale(
+    path: str | os.PathLike[str], *, dry_run: bool = True, spark: SparkSession | None = None
+) -> RescaleUndo:
+    """Undoes the last rescale before a batch that is still open, finished or not.
+
+    A rescale that had a batch of its own is undone by a rollback to the batch before.
+
+    Args:
+        path: checkpoint of a stopped query.
+        dry_run: only plan.
+        spark: as for `plan_rescale`.
+
+    Raises:
+        ClassicSessionError: the session is a Spark Connect session.
+        JvmError: there is no such rescale, or the query has run since; nothing was changed.
+    """
+    command = bridge.command_line("rescale", path, undo=True, apply=not dry_run)
+    found = bridge.answer("undoRescale", str(path), dry_run, command=command, spark=spark)
+    return RescaleUndo(
+        found["checkpoint"], found["batch"], found["from"], found["to"], found["applied"]
+    )
 
 
 def _load(bytes_: int, files: int) -> str:
@@ -143,7 +215,8 @@ def rescale(  # noqa: PLR0913 - all but two by name
 ) -> RescalePlan:
     """Changes the number of partitions of a stopped query, whatever the state's size, in seconds.
 
-    If a rescale was interrupted, call it again to finish it.
+    If the query was stopped in the middle of a batch, that batch keeps its number and its input
+    (under checkpoint format 2). If a rescale was interrupted, call it again to finish it.
 
     Args:
         path: checkpoint of a stopped query.

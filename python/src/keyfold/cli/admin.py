@@ -27,7 +27,8 @@ _no_sink = click.option("--no-file-sink", is_flag=True, help="The query has no f
 
 @command(
     changeable,
-    click.option("--to", "partitions", type=int, required=True, help="Number of partitions."),
+    click.option("--to", "partitions", type=int, help="Number of partitions."),
+    click.option("--undo", "gives_up", is_flag=True, help="Undo a rescale before an open batch."),
     _sink,
     _no_sink,
     _apply,
@@ -37,12 +38,19 @@ def rescale(  # noqa: PLR0913 - one for each option
     output: Output,
     *,
     checkpoint: str,
-    partitions: int,
+    partitions: int | None,
+    gives_up: bool,
     sink_path: str | None,
     no_file_sink: bool,
     applies: bool,
 ) -> int | None:
     """Change a stopped query's number of partitions, in seconds."""
+    if (partitions is None) != gives_up:
+        raise InvalidArgumentError("Give one of --to and --undo.")
+    if partitions is None:
+        undone = rescaling.undo_rescale(checkpoint, dry_run=not applies)
+        output.value(asdict(undone), str(undone))
+        return None
     found = rescaling.rescale(
         checkpoint,
         partitions,

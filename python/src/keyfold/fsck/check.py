@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.place import StorePlace
 from keyfold.fsck.finding import HARMLESS, Finding, FsckReport, Kind
+from keyfold.fsck.open_plans import may_need, newest_version
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import strays
@@ -96,6 +97,7 @@ def _fsck(
     storage.listing("offsets", anew=True)
     # A batch is in both logs, unless one is damaged.
     started = max((*batches(storage, "offsets"), *batches(storage, "commits")), default=-1)
+    rescaled = newest_version(storage)
     if committed or described:
         findings += strays(storage, described, partitions, started + 1, earlier)
     return FsckReport(
@@ -104,7 +106,7 @@ def _fsck(
         len(committed),
         sum(it.files for it in found),
         sum(it.bytes for it in found),
-        tuple(sorted(set(findings), key=_rank)),
+        tuple(sorted((it for it in set(findings) if not may_need(it, rescaled)), key=_rank)),
         earlier,
     )
 

@@ -1,6 +1,7 @@
 package io.keyfold.format
 
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Base64
 
 import scala.annotation.tailrec
 import scala.util.Try
@@ -14,18 +15,32 @@ import io.keyfold.model.{Names, VersionId}
   * the first reference is written until no file of the old layout is left.
   *
   * @param batch
-  *   the rescale's own; its state is version `batch + 1`
+  *   the rescale's own, or the open batch before which it is
   * @param from
   *   number of partitions before
+  * @param rewriting
+  *   for a rescale before an open batch: what it changes in Spark's own files
   */
 final case class RescalePlan(
     batch: Long,
     id: String,
     from: Int,
     to: Int,
-    stores: Seq[RescaledStore]
+    stores: Seq[RescaledStore],
+    rewriting: Option[Rewriting] = None
 ) {
-  def version: Long = batch + 1
+
+  /** Of its references. */
+  def version: Long = stateBatch + 1
+
+  /** The batch whose state it makes. */
+  def stateBatch: Long = RescalePlan.stateBatch(batch, id)
+
+  /** While the plan exists, no file of a version below this is deleted: it may be of the old
+    * layout. Before an open batch, files of [[version]] with other ids are.
+    */
+  def floor: Long = batch + 1
+
   def name: String = RescalePlan.nameOf(batch, id)
 }
 
@@ -48,7 +63,10 @@ object RescalePlan {
 
   private val Name = """rescale-(\d{1,18})-([0-9a-zA-Z-]+)\.plan""".r
   private val MaxBytes = 1L << 28
+  private val Absent = "-"
   private val FirstLine = "keyfold-rescale 1"
+  private val FirstLineOfOpen = "keyfold-rescale 2"
+  private val Open = """open-(\d{1,9})""".r
   private val Checksummed = """(?s)(.*\n)crc32c ([0-9a-f]{8})\n""".r
 
   def nameOf(batch: Long, id: String): String = s"rescale-$batch-$id.plan"
@@ -58,6 +76,18 @@ object RescalePlan {
     case Name(batch, id) => Some((batch.toLong, id))
     case _               => None
   }
+
+  /** Id of the n-th plan before the same open batch. */
+  def openId(n: Int): String = s"open-$n"
+
+  /** The number of a plan before an open batch, from its id; None for another plan. */
+  def openNumber(id: String): Option[Int] = id match {
+    case Open(n) => Some(n.toInt)
+    case _       => None
+  }
+
+  /** The batch whose state a plan makes. */
+  def stateBatch(batch: Long, id: String): Long = if (openNumber(id).isEmpty) batch else batch - 1
 
   /** Version of a reference, from its path in a plan. */
   def versionOf(reference: String): VersionId =
@@ -98,12 +128,12 @@ object RescalePlan {
 
   def encode(plan: RescalePlan): Array[Byte] = {
     val lines = Seq(
-      FirstLine,
+      if (plan.rewriting.isEmpty) FirstLine else FirstLineOfOpen,
       s"batch ${plan.batch}",
       s"id ${plan.id}",
       s"from ${plan.from}",
       s"to ${plan.to}"
-    ) ++ plan.stores.flatMap { store =>
+    ) ++ plan.rewriting.toSeq.flatMap(linesOf) ++ plan.stores.flatMap { store =>
       s"store ${store.operator} ${store.store}" +:
         (store.references.map(path => s"ref $path") ++ store.frozen.map(path => s"folder $path"))
     }
@@ -111,6 +141,17 @@ object RescalePlan {
     val checksum = Checksum.of(text.getBytes(UTF_8))
     (text + f"crc32c $checksum%08x\n").getBytes(UTF_8)
   }
+
+  private def linesOf(rewriting: Rewriting) =
+    s"undone ${rewriting.isUndone}" +: rewriting.files.map { file =>
+      s"file ${file.path} ${encoded(file.before)} ${encoded(file.after)}"
+    }
+
+  private def encoded(content: Option[Array[Byte]]) =
+    content.fold(Absent)(Base64.getEncoder.encodeToString)
+
+  private def decoded(text: String) =
+    Option.when(text != Absent)(Base64.getDecoder.decode(text))
 
   /** @param path
     *   for messages
@@ -128,13 +169,38 @@ object RescalePlan {
 
   private def parse(lines: List[String]): RescalePlan = lines match {
     case FirstLine :: batch :: id :: from :: to :: stores =>
-      RescalePlan(
-        valueOf(batch, "batch").toLong,
-        valueOf(id, "id"),
-        valueOf(from, "from").toInt,
-        valueOf(to, "to").toInt,
-        storesOf(stores, valueOf(batch, "batch").toLong + 1)
-      )
+      parse(batch, id, from, to, None, stores)
+    case FirstLineOfOpen :: batch :: id :: from :: to :: undone :: rest =>
+      val (files, stores) = rest.span(_.startsWith("file "))
+      val rewriting = Rewriting(files.map(fileOf), valueOf(undone, "undone").toBoolean)
+      parse(batch, id, from, to, Some(rewriting), stores)
+    case _ => throw new IllegalArgumentException
+  }
+
+  private def parse(
+      batch: String,
+      id: String,
+      from: String,
+      to: String,
+      rewriting: Option[Rewriting],
+      stores: List[String]
+  ) = {
+    val (number, name) = (valueOf(batch, "batch").toLong, valueOf(id, "id"))
+    require(openNumber(name).isDefined == rewriting.isDefined)
+    RescalePlan(
+      number,
+      name,
+      valueOf(from, "from").toInt,
+      valueOf(to, "to").toInt,
+      storesOf(stores, stateBatch(number, name) + 1),
+      rewriting
+    )
+  }
+
+  private def fileOf(line: String) = valueOf(line, "file").split(' ') match {
+    case Array(path, before, after) =>
+      require(RewrittenFile.mayBe(path))
+      RewrittenFile(path, decoded(before), decoded(after))
     case _ => throw new IllegalArgumentException
   }
 

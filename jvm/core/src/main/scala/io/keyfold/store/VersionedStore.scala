@@ -265,13 +265,14 @@ final class VersionedStore(
         settings.keyGroups
       )
     }
-    try
-      in.lineageOf(version)
-        .elements
+    try {
+      val lineage = in.lineageOf(version)
+      if (lineage.bottom.kind == FileKind.Reference) counters.rescaledLoads.increment()
+      lineage.elements
         .find(_.kind == FileKind.Snapshot)
         .map(_.version)
         .foreach(snapshots.report)
-    catch {
+    } catch {
       case e: Throwable =>
         in.map.close()
         throw e

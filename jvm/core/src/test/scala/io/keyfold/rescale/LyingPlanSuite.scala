@@ -3,7 +3,7 @@ package io.keyfold.rescale
 import java.nio.charset.StandardCharsets.UTF_8
 
 import io.keyfold.errors.{CorruptFile, Invalid}
-import io.keyfold.format.{FileKind, RescalePlan, RescaledStore}
+import io.keyfold.format.{FileKind, RescalePlan, RescaledStore, Rewriting, RewrittenFile}
 import io.keyfold.format.wire.Checksum
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.testkit.{ForwardingBlobStore, MemoryBlobStore}
@@ -59,6 +59,42 @@ class LyingPlanSuite extends AnyFunSuite {
     )
     for (path <- references) assert(refused(_.copy(references = Seq(path))), path)
     for (store <- Seq("..", ".", "a/b", "")) assert(refused(_.copy(store = store)), store)
+  }
+
+  private def open(path: String, number: Long = 4) = right.copy(
+    batch = number,
+    id = "open-1",
+    rewriting = Some(
+      Rewriting(Seq(RewrittenFile(path, None, Some(Array[Byte](-1, 0, 10, 32)))), isUndone = true)
+    )
+  )
+
+  test("a plan before an open batch is of the version before it, and is read as it was written") {
+    val plan = open("state/0/_metadata/v2/3")
+    assert((plan.version, plan.stateBatch, plan.floor) == ((4, 3, 5)))
+    val found = decoded(plan)
+    assert(RescalePlan.encode(found).toSeq == RescalePlan.encode(plan).toSeq)
+    val file = found.rewriting.get.files.head
+    assert(found.rewriting.get.isUndone && found.stores == plan.stores)
+    assert(file.before.isEmpty && file.after.get.toSeq == Seq[Byte](-1, 0, 10, 32))
+  }
+
+  test("a plan before an open batch changes no files but Spark's logs and metadata") {
+    for (path <- Seq("offsets/3", "commits/3", "state/12/_metadata/v2/0")) decoded(open(path))
+    for (
+      path <- Seq(
+        "metadata",
+        "offsets/../x",
+        "../offsets/3",
+        "/offsets/3",
+        "offsets/x",
+        "state/0/0/3.delta"
+      )
+    ) intercept[CorruptFile](decoded(open(path)))
+    intercept[CorruptFile](decoded(open("offsets/3").copy(id = "p")))
+    intercept[CorruptFile](decoded(right.copy(id = "open-1")))
+    // Its references would be of another version.
+    intercept[CorruptFile](decoded(open("offsets/3", number = 3)))
   }
 
   test("a plan of very many stores is read: its length is no depth") {

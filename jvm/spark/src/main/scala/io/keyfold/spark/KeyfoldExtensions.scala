@@ -1,10 +1,11 @@
 package io.keyfold.spark
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.conf.ProviderClass
+import io.keyfold.spark.conf.{BuildInfo, ProviderClass}
 import io.keyfold.spark.partition.FlinkKeyGroup
+import io.keyfold.spark.start.AtStart
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.keyfold.{RefuseOtherProvider, SparkPrivate, SparkShim}
+import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
 import org.slf4j.LoggerFactory
 
 /** For `spark.sql.extensions`: transformWithState, in all its forms, needs it to run with Keyfold.
@@ -28,8 +29,7 @@ class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
     SparkShim.rules(ProviderClass.Keyfold).foreach { rule =>
       extensions.injectColumnar(_ => rule)
     }
-    extensions.injectColumnar(_ => new RefuseOtherProvider(ProviderClass.BuiltIn))
-    SparkShim.checks(ProviderClass.BuiltIn).foreach(extensions.injectCheckRule)
+    extensions.injectCheckRule(new AtStart(_))
     extensions.injectFunction(FlinkKeyGroup.description)
   }
 }

@@ -9,7 +9,7 @@ import io.keyfold.errors.MissingFile
 import io.keyfold.map.arena.ArenaMap
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.checkpoint.HadoopBlobStore
-import io.keyfold.spark.conf.KeyfoldConf
+import io.keyfold.spark.conf.{BuildInfo, KeyfoldConf}
 import io.keyfold.spark.state.{
   ChangeRows,
   FamilySchemas,

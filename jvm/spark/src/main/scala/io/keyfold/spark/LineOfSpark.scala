@@ -1,6 +1,7 @@
 package io.keyfold.spark
 
 import io.keyfold.errors.Invalid
+import io.keyfold.spark.conf.BuildInfo
 import org.apache.spark.SPARK_VERSION
 
 /** Whether this jar is made for the Spark that runs. On another line some of Spark's classes and

@@ -12,7 +12,6 @@ trait FeaturesSince42 {
   val newCheckpointFormat = false
   val stateReaderCountsPartitions = false
   val configurationPage: Option[String] = None
-  val unfinishedRescale = "KEYFOLD_RESCALE_UNFINISHED"
 
   def timestampSpecs(
       @unused schema: StructType

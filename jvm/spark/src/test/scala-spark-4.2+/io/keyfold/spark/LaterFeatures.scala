@@ -18,9 +18,6 @@ object LaterFeatures extends FeaturesSince41 {
   /** Whether the state reader asks for the partitions of the batch that it reads. */
   val stateReaderCountsPartitions = true
 
-  /** What is in the error of a query whose rescale was not finished. */
-  val unfinishedRescale = "UNFINISHED_REPARTITION"
-
   /** Encoders of keys with the event time ahead of the other columns and behind them. */
   def timestampSpecs(schema: StructType): Option[(KeyStateEncoderSpec, KeyStateEncoderSpec)] =
     Some(

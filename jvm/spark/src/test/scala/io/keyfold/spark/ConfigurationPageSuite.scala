@@ -2,6 +2,7 @@ package io.keyfold.spark
 
 import java.nio.file.{Files, Path}
 
+import io.keyfold.spark.conf.BuildInfo
 import org.apache.spark.sql.keyfold.{SparkPrivate, SparkSettings}
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -7,6 +7,7 @@ import java.util.jar.{JarEntry, JarOutputStream}
 import scala.collection.mutable
 import scala.util.Using
 
+import io.keyfold.spark.conf.BuildInfo
 import io.keyfold.spark.admin.rescale.Scenario
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream

@@ -333,8 +333,8 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
         refused(s"$State.keyfold.compression.codec" -> "gzip").contains("lz4, none, zstd, not gzip")
       )
       assert(
-        refused(s"$State.keyfold.snapshotAfterDeltaBytes" -> "128m")
-          .contains("a number of bytes above 0, not 128m")
+        refused(s"$State.keyfold.snapshotAfterDeltaBytes" -> "many")
+          .contains("must be a size above 0, in bytes or with a unit, such as 512m or 4g, not many")
       )
     }
   }

@@ -9,6 +9,9 @@ final class StoreCounters {
   val loads = new LongAdder
   val loadMs = new LongAdder
 
+  /** Loads from the files of another number of partitions. */
+  val rescaledLoads = new LongAdder
+
   /** Requests for a version that was in memory. */
   val memoryHits = new LongAdder
 

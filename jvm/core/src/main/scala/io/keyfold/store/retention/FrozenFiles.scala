@@ -49,17 +49,28 @@ private[store] final class FrozenFiles(
   /** Lists the plans, unless there were none before. */
   def look(): Unit = if (!names.exists(_.isEmpty)) {
     val found = blobs.list(RescalePlan.Folder).flatMap { name =>
-      RescalePlan.parseName(name).map { case (batch, _) => PlanName(batch, name) }
+      RescalePlan.parseName(name).map { case (batch, id) =>
+        PlanName(batch, name, isOpen = RescalePlan.openNumber(id).nonEmpty)
+      }
     }
     names = Some(found.sortBy(plan => (-plan.batch, plan.name)))
   }
 
-  /** This store must not delete files of versions below this. */
-  def floor: Long = names.getOrElse(Nil).headOption.fold(0L) { newest =>
-    // A store that cannot read the plan does not know whether it is the one that deletes.
-    val mayDelete = location.partition == 0 && newestPlan.forall(isDeleter)
-    if (mayDelete) Long.MaxValue else newest.batch + 1
-  }
+  /** This store must not delete files of versions below this, but for [[isOwn]]. */
+  def floor: Long = newest.fold(0L)(plan => if (mayBeDeleter) Long.MaxValue else plan.floor)
+
+  /** Whether a file below the floor is certainly no file of the old layout: before an open batch
+    * the old layout and the references that replace it have the same version.
+    */
+  def isOwn(version: VersionId, kind: FileKind): Boolean = !mayBeDeleter &&
+    kind == FileKind.Reference && newest.exists(plan =>
+      plan.isOpen && plan.batch == version.version
+    )
+
+  private def newest = names.getOrElse(Nil).headOption
+
+  /** A store that cannot read the plan does not know whether it is the one that deletes. */
+  private def mayBeDeleter = location.partition == 0 && newestPlan.forall(isDeleter)
 
   /** For partition 0: whether this is the plan's first store. */
   private def isDeleter(plan: RescalePlan) = plan.stores.headOption.exists { store =>
@@ -96,13 +107,17 @@ private[store] final class FrozenFiles(
       made: Long => Option[Ancestor],
       base: Option[VersionId],
       most: Int
-  ): Int = made(plan.version) match {
-    case None                              => 0
-    case Some(other) if !isOf(plan, other) =>
-      run(s"void ${plan.name}", steps.ofVoid(plan), most)
-    case _ if base.forall(_.version < plan.version) => 0
-    case _                                          => run(plan.name, settling(plan, older), most)
-  }
+  ): Int =
+    // Until the plan's batch is committed, a plan before an open batch may still come true.
+    if (made(plan.floor).isEmpty && plan.rewriting.nonEmpty) 0
+    else
+      made(plan.version) match {
+        case None                              => 0
+        case Some(other) if !isOf(plan, other) =>
+          run(s"void ${plan.name}", steps.ofVoid(plan), most)
+        case _ if base.forall(_.version < plan.version) => 0
+        case _ => run(plan.name, settling(plan, older), most)
+      }
 
   private def settling(plan: RescalePlan, older: Seq[PlanName]): Iterator[Step] = {
     val competitors = older.takeWhile(_.batch == plan.batch).map(name => read(name.name))
@@ -165,5 +180,7 @@ private object FrozenFiles {
   /** Maximum number of requests per call: some seconds with an object store. */
   private val Share = 500
 
-  private final case class PlanName(batch: Long, name: String)
+  private final case class PlanName(batch: Long, name: String, isOpen: Boolean) {
+    def floor: Long = batch + 1
+  }
 }

@@ -107,7 +107,7 @@ private[store] final class Retention(
     files
       .list()
       .filter { case (version, kind) =>
-        version.version >= floor &&
+        (version.version >= floor || frozen.isOwn(version, kind)) &&
         (version.version < base.version || (version == base && kind == FileKind.Reference))
       }
       .groupBy { case (version, _) => version.version }

@@ -22,7 +22,8 @@ private[store] final class SettlingSteps(
     * have written.
     */
   def ofVoid(plan: RescalePlan): Iterator[Step] =
-    withIds(Seq(plan)).map(delete) ++ Iterator(Manifest.pathOf(plan.batch, plan.id)).map(delete) ++
+    withIds(Seq(plan)).map(delete) ++
+      Iterator(Manifest.pathOf(plan.stateBatch, plan.id)).map(delete) ++
       forgetting(Seq(plan))
 
   /** For the newest plan: once no other store has a reference, deletes everything older.
@@ -35,7 +36,7 @@ private[store] final class SettlingSteps(
     val folders = plans.flatMap(_.stores).flatMap(_.frozen).distinct.filter(_ != location.folder)
     // Plans are deleted last, the newest last of all: they name the files.
     inUse(plan, older.filter(_.batch == plan.batch)) ++
-      folders.iterator.flatMap(allIn(_)(isOlder(plan.version))) ++
+      folders.iterator.flatMap(allIn(_)(isOlder(plan))) ++
       withIds(older).filterNot(isOwn).map(delete) ++
       allIn(RescalePlan.Folder)(Manifest.parseName(_).exists(_._1 <= plan.batch)) ++
       forgetting(plans)
@@ -66,8 +67,14 @@ private[store] final class SettlingSteps(
   private def hasId(path: String) =
     FileKind.parse(path.drop(path.lastIndexOf('/') + 1)).exists(_._1.id.nonEmpty)
 
-  private def isOlder(version: Long)(name: String) =
-    FileKind.parse(name).exists(_._1.version < version)
+  /** Whether it is of the old layout. Before an open batch, the old layout has the version too. */
+  private def isOlder(plan: RescalePlan): String => Boolean = {
+    val own = referencesOf(Seq(plan)).map(RescalePlan.versionOf(_).id).toSet
+    name =>
+      FileKind.parse(name).exists { case (of, _) =>
+        of.version < plan.version || of.version < plan.floor && !own(of.id)
+      }
+  }
 
   /** Lists a folder and deletes the files that match. */
   private def allIn(folder: String)(isMeant: String => Boolean): Iterator[Step] = {

@@ -3,12 +3,12 @@ package io.keyfold.spark.admin
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.clone.CheckpointClone
 import io.keyfold.spark.admin.migrate.{Migration, MigrationUndo}
-import io.keyfold.spark.admin.rescale.{Applied, CheckpointPlan, RescalePlanner, Rescaler}
+import io.keyfold.spark.admin.rescale._
 import io.keyfold.spark.admin.rollback.{Rollback, RolledBack}
 import io.keyfold.spark.admin.vacuum.Vacuum
 import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, RewrittenLogs}
 
 /** The entry points for Python: strings and numbers in, JSON out. Progress goes to the standard
   * error stream.
@@ -34,6 +34,18 @@ object AdminApi {
     val start = System.nanoTime
     val applied = applyTo(session, checkpoint, to, SinkChoice.of(sinkPath))
     AdminJson.of(applied, (System.nanoTime - start) / 1000000)
+  }
+
+  /** Undoes the last rescale before an open batch. */
+  def undoRescale(session: SparkSession, checkpoint: String, dryRun: Boolean): String =
+    AdminJson.of(undoneRescale(session, checkpoint, dryRun), checkpoint, !dryRun)
+
+  private[spark] def undoneRescale(
+      session: SparkSession,
+      checkpoint: String,
+      dryRun: Boolean
+  ): OpenPlan = CheckpointTools.using(session, checkpoint) { it =>
+    new UndoneRescale(it.logs, it.blobs, it.files).run(dryRun)
   }
 
   /** Rolls a stopped query back to a batch that its checkpoint still has. Newer files are set
@@ -135,16 +147,20 @@ object AdminApi {
       sink: SinkChoice
   ): Applied = CheckpointTools.using(session, checkpoint) { it =>
     val plan = planWith(it, to, sink)
-    new Rescaler(it.logs, it.blobs, plan, sink, it.parallel, progress).run()
+    val layout = new NewLayout(it.blobs, plan, it.parallel, progress)
+    if (plan.isOpen) {
+      val rewritten = new RewrittenLogs(session, it.logs, it.files, plan.lastBatch)
+      new OpenRescaler(rewritten, it.logs, it.blobs, it.files, plan, layout, progress).run()
+    } else new Rescaler(it.logs, it.blobs, plan, sink, layout, progress).run()
   }
 
   private def planWith(it: CheckpointTools, to: Int, sink: SinkChoice) =
-    new RescalePlanner(it.logs, it.blobs, to, sink, it.parallel, progress).plan()
+    new RescalePlanner(it.logs, it.blobs, it.files, to, sink, it.parallel, progress).plan()
 
   private def rollback(session: SparkSession, checkpoint: String)(
       run: Rollback => RolledBack
   ): RolledBack = CheckpointTools.using(session, checkpoint) { it =>
-    run(new Rollback(it.logs, it.blobs, it.parallel, progress))
+    run(new Rollback(it.logs, it.blobs, it.files, it.parallel, progress))
   }
 
   private def cloned(

@@ -5,7 +5,7 @@ import io.keyfold.format.Layer
 import io.keyfold.rescale.{PartitionPlan, StorePlan}
 import io.keyfold.spark.admin.clone.ClonePlan
 import io.keyfold.spark.admin.migrate.{MigrationPlan, UndoPlan}
-import io.keyfold.spark.admin.rescale.{Applied, CheckpointPlan, OperatorPlan}
+import io.keyfold.spark.admin.rescale.{Applied, CheckpointPlan, OpenPlan, OperatorPlan}
 import io.keyfold.spark.admin.rollback.RolledBack
 import io.keyfold.spark.admin.vacuum.Unreferenced
 import org.json4s.JsonDSL._
@@ -30,6 +30,13 @@ private object AdminJson {
         "rollbackTo" -> JLong(applied.plan.lastBatch),
         "durationMs" -> JLong(ms)
       )
+    )
+  )
+
+  def of(undone: OpenPlan, location: String, applied: Boolean): String = compact(
+    render(
+      ("checkpoint" -> location) ~ ("batch" -> undone.plan.batch) ~
+        ("from" -> undone.plan.to) ~ ("to" -> undone.plan.from) ~ ("applied" -> applied)
     )
   )
 
@@ -90,6 +97,7 @@ private object AdminJson {
       ("to" -> plan.to) ~
       ("checkpointFormat" -> plan.format) ~
       ("resumes" -> plan.resumes) ~
+      ("isOpen" -> plan.isOpen) ~
       ("applied" -> false) ~
       ("referencedBytes" -> plan.stores.map(_.referencedBytes).sum) ~
       firstLoadsOf(plan.stores.flatMap(_.partitions)) ~

@@ -3,7 +3,7 @@ package io.keyfold.spark.checkpoint
 import io.keyfold.io.{BlobStore, RetryingBlobStore}
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.CheckpointLogs
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Shared by operations on a whole checkpoint: its logs, its state files, and threads. */
 private[spark] final class CheckpointTools(session: SparkSession, checkpoint: String)
@@ -15,6 +15,9 @@ private[spark] final class CheckpointTools(session: SparkSession, checkpoint: St
     new HadoopBlobStore(new Path(logs.location, "state"), logs.hadoopConf),
     () => ()
   )
+
+  /** The checkpoint's files by path. */
+  lazy val files = new CheckpointFiles(logs.location, logs.hadoopConf)
 
   val parallel = new InParallel(CheckpointTools.Threads)
 

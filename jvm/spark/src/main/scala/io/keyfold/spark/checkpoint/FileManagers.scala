@@ -42,6 +42,16 @@ object FileManagers {
       }
     }
 
+  /** Whether a file can be replaced in one step, so that it is never absent. */
+  def canReplace(path: Path, conf: Configuration): Boolean = configured(path, conf) match {
+    case _: LocalFileManager | _: ObjectFileManager => true
+    case _: SparkShim.FileManagerWithoutReplace     => false
+    case _ => AtomicRename.contains(path.getFileSystem(conf).getUri.getScheme)
+  }
+
+  /** Schemes of file systems that rename a file to the name of another in one step. */
+  private val AtomicRename = Set("file", "hdfs", "viewfs", "abfs", "abfss")
+
   /** To be called by who has got a file system from Hadoop and needs it no more. With its cache
     * switched off, each has threads and connections of its own; otherwise others use it too.
     */

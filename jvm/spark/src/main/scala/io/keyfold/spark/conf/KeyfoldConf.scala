@@ -1,8 +1,11 @@
 package io.keyfold.spark.conf
 
+import scala.util.Try
+
 import io.keyfold.errors.Invalid
 import io.keyfold.format.wire.Codec
 import io.keyfold.group.KeyGroups
+import org.apache.spark.network.util.JavaUtils
 
 /** One setting.
   *
@@ -29,6 +32,12 @@ final case class ConfEntry[T](
 object KeyfoldConf {
   val Prefix = "spark.sql.streaming.stateStore.keyfold."
 
+  /** A size as Spark's own settings have it: in bytes, or with a unit. */
+  private def bytes(text: String): Either[String, Long] =
+    Try(JavaUtils.byteStringAsBytes(text)).toOption
+      .filter(_ > 0)
+      .toRight("must be a size above 0, in bytes or with a unit, such as 512m or 4g")
+
   val KEY_GROUPS: ConfEntry[Int] = ConfEntry(
     "keyGroups",
     "the smallest of N x {1, 2, 6, 12, 24, 60, 120, 360, 720, 2520, 5040} that is at least 4096",
@@ -40,6 +49,18 @@ object KeyfoldConf {
       text.toIntOption
         .filter(groups => groups > 0 && groups <= KeyGroups.Most)
         .toRight(s"must be a whole number from 1 to ${KeyGroups.Most}")
+  )
+
+  val PARTITIONS: ConfEntry[Int] = ConfEntry(
+    "partitions",
+    "not set",
+    "Number of partitions of the state of every query that starts. A query whose checkpoint has " +
+      "another number is rescaled before its first batch, as `keyfold rescale` does; the log says " +
+      "so, and the metric keyfoldRescaledLoads counts the stores that load such state. The start " +
+      "fails if the rescale is refused. No other run of the query may be active. A new query " +
+      "begins with spark.sql.shuffle.partitions, as ever. Needs the extension " +
+      "io.keyfold.spark.KeyfoldExtensions.",
+    text => text.toIntOption.filter(_ > 0).toRight("must be a whole number above 0")
   )
 
   val COMPRESSION_CODEC: ConfEntry[Codec] = ConfEntry(
@@ -56,23 +77,23 @@ object KeyfoldConf {
   val SNAPSHOT_AFTER_DELTA_BYTES: ConfEntry[Long] = ConfEntry(
     "snapshotAfterDeltaBytes",
     (128L << 20).toString,
-    "Size of the delta files since the last snapshot, in bytes, at which maintenance writes the " +
+    "Size of the delta files since the last snapshot, in bytes or with a unit (64m), at which maintenance writes the " +
       "next snapshot. Maintenance also writes one after " +
       "spark.sql.streaming.stateStore.minDeltasForSnapshot deltas, whichever comes first. So a " +
       "load reads the last snapshot and about this many bytes of deltas at most.",
-    text => text.toLongOption.filter(_ > 0).toRight("must be a number of bytes above 0")
+    bytes
   )
 
   val MEMORY_MAX_BYTES: ConfEntry[Long] = ConfEntry(
     "memory.maxBytes",
     "half of the executor's memory overhead on YARN and Kubernetes; a quarter of the memory of the " +
       "machine or container in local mode; else a quarter of the executor's heap",
-    "Maximum off-heap memory, in bytes, of all state stores of an executor together. State " +
-      "above this limit is in memory-mapped files in Spark's local directory, which is slower. " +
+    "Maximum off-heap memory of all state stores of an executor together, in bytes or with a " +
+      "unit (4g). State above this limit is in memory-mapped files in Spark's local directory, which is slower. " +
       "An executor keeps the first value that it gets. (By default, executors that share a " +
       "machine take at most a quarter of its memory together, if their heaps fit into it. An " +
       "executor that is alone on a machine can be given more.)",
-    text => text.toLongOption.filter(_ > 0).toRight("must be a number of bytes above 0")
+    bytes
   )
 
   val FILES_FORCED: ConfEntry[Boolean] = ConfEntry(
@@ -85,7 +106,14 @@ object KeyfoldConf {
   )
 
   val all: Seq[ConfEntry[_]] =
-    Seq(KEY_GROUPS, COMPRESSION_CODEC, SNAPSHOT_AFTER_DELTA_BYTES, MEMORY_MAX_BYTES, FILES_FORCED)
+    Seq(
+      KEY_GROUPS,
+      PARTITIONS,
+      COMPRESSION_CODEC,
+      SNAPSHOT_AFTER_DELTA_BYTES,
+      MEMORY_MAX_BYTES,
+      FILES_FORCED
+    )
 
   /** Whether checkpoint files are forced to disk.
     *
@@ -113,12 +141,22 @@ final class KeyfoldConf(confs: Map[String, String]) {
     )
   }
 
+  /** Number of partitions that queries are rescaled to when they start. */
+  def partitions: Option[Int] = value(PARTITIONS)
+
   def codec: Codec = value(COMPRESSION_CODEC).getOrElse(Codec.Zstandard)
 
   def snapshotAfterDeltaBytes: Long = value(SNAPSHOT_AFTER_DELTA_BYTES)
     .getOrElse(SNAPSHOT_AFTER_DELTA_BYTES.default.toLong)
 
   def filesForced: Boolean = value(FILES_FORCED).getOrElse(FILES_FORCED.default.toBoolean)
+
+  /** Checks the values of all settings.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if one is invalid
+    */
+  def check(): Unit = all.foreach(value(_))
 
   /** None: the default, which depends on the executor. */
   def memoryMaxBytes: Option[Long] = value(MEMORY_MAX_BYTES)

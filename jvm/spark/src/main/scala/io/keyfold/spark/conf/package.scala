@@ -1,6 +1,6 @@
 package io.keyfold.spark
 
-/** Duty: Keyfold's settings, and the names of providers. Imports: `errors`, `format.wire`, `group`.
-  * Threads: immutable.
+/** Duty: Keyfold's settings, the names of providers, and what this build is. Imports: `errors`,
+  * `format.wire`, `group`. Threads: immutable.
   */
 package object conf

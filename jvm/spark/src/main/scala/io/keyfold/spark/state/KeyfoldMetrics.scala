@@ -20,6 +20,10 @@ object KeyfoldMetrics {
       StateStoreCustomTimingMetric("keyfoldLoadMs", "Keyfold: time to load versions from files"),
       _.loadMs
     ),
+    Counted(
+      sum("keyfoldRescaledLoads", "versions loaded from the files of another number of partitions"),
+      _.rescaledLoads
+    ),
     Counted(sum("keyfoldMemoryHits", "versions found in memory"), _.memoryHits),
     Counted(
       sum(

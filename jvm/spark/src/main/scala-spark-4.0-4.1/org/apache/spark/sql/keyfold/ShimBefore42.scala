@@ -8,7 +8,6 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.SparkException
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceErrors
 import org.apache.spark.sql.execution.streaming.state._
@@ -26,13 +25,11 @@ private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
   /** None: transformWithState runs with every provider that can. */
   def rules(provider: String): Seq[ColumnarRule] = Nil
 
-  /** Checks of plans that are about to run.
-    *
-    * @param known
-    *   class names of Spark's two providers
+  /** The checkpoint format under which a query continues a checkpoint of `format` when `wanted` is
+    * set; None if Spark refuses to.
     */
-  def checks(known: Seq[String]): Seq[SparkSession => LogicalPlan => Unit] =
-    Seq(new RefuseAtStart(_, known))
+  def continuesUnder(format: Int, wanted: Int): Option[Int] =
+    Option.when(format == wanted)(format)
 
   def startsTransformWithState: Boolean = false
 

@@ -5,6 +5,7 @@ import org.apache.spark.sql.execution.streaming
 /** Spark's classes and objects whose packages changed with Spark 4.1. */
 private[keyfold] trait SparkNames {
   type CheckpointFileManager = streaming.CheckpointFileManager
+  type FileManagerWithoutReplace = streaming.FileSystemBasedCheckpointFileManager
   type CancellableStream = streaming.CheckpointFileManager.CancellableFSDataOutputStream
   type OffsetSeqLog = streaming.OffsetSeqLog
   type OffsetSeq = streaming.OffsetSeq

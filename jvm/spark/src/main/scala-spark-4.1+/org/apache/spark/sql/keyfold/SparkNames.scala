@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.streaming.{checkpointing, runtime, sinks}
 /** Spark's classes and objects whose packages changed with Spark 4.1. */
 private[keyfold] trait SparkNames {
   type CheckpointFileManager = checkpointing.CheckpointFileManager
+  type FileManagerWithoutReplace = checkpointing.FileSystemBasedCheckpointFileManager
   type CancellableStream = checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
   type OffsetSeqLog = checkpointing.OffsetSeqLog
   type OffsetSeq = checkpointing.OffsetSeq

@@ -1,11 +1,8 @@
 package org.apache.spark.sql.keyfold
 
-import scala.annotation.unused
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.datasources.v2.state.metadata.StateMetadataPartitionReader
 import org.apache.spark.sql.execution.streaming.checkpointing
@@ -33,9 +30,6 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
 
   /** Rules for the plans of queries with a provider of this class. */
   def rules(provider: String): Seq[ColumnarRule] = Seq(new AdmitTransformWithState(provider))
-
-  /** Checks of plans that are about to run: Spark's own suffice. */
-  def checks(@unused known: Seq[String]): Seq[SparkSession => LogicalPlan => Unit] = Nil
 
   /** Whether this thread is about to run transformWithState as a streaming query. */
   def startsTransformWithState: Boolean = {

@@ -7,6 +7,7 @@ import io.keyfold.errors.{Invalid, MissingFile}
 import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.rescale.VersionFiles
 import io.keyfold.spark.checkpoint.CheckpointTools
+import io.keyfold.spark.admin.rescale.UnfinishedRescale
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
@@ -31,7 +32,7 @@ final class CheckpointClone(
   import CheckpointTools.progress
   import tools._
 
-  private val from = new CheckpointFiles(logs.location, logs.hadoopConf)
+  private val from = files
   private val target = new CheckpointFiles(to, logs.hadoopConf)
 
   /** The files to copy.
@@ -67,6 +68,10 @@ final class CheckpointClone(
     if (provider != ProviderClass.Keyfold) {
       throw refused("KEYFOLD_CLONE_PROVIDER", s"its state was written by $provider")
     }
+    for {
+      begun <- logs.lastBegun if begun > newest
+      reason <- new UnfinishedRescale(logs, blobs, from).open(begun)
+    } throw refused("KEYFOLD_CLONE_BATCH", reason)
     val state = stateOf(chosen)
     val other = descriptions ++ from.walk("sources") ++ plansOf(state)
     ClonePlan(logs.location, target.location, chosen, state, other.filterNot(isOperator))
@@ -130,8 +135,9 @@ final class CheckpointClone(
     from.list("keyfold").filter { file =>
       RescalePlan
         .parseName(file.name)
-        .orElse(Manifest.parseName(file.name))
-        .exists { case (batch, _) => batches(batch) }
+        .map { case (number, id) => RescalePlan.stateBatch(number, id) }
+        .orElse(Manifest.parseName(file.name).map(_._1))
+        .exists(batches)
     }
   }
 

@@ -83,7 +83,8 @@ final class Migration(
         s"Batch ${batch + 1} was started but not committed, and so were later ones.",
       (logs.lastBegun.contains(batch + 1) && !isOurs(batch + 1)) ->
         (s"Batch ${batch + 1} was started but not committed. Start the query once with its " +
-          "current provider, let it finish that batch, and stop it."),
+          "current provider, checkpointFormatVersion=1 if the checkpoint has that format, and the " +
+          "trigger AvailableNow: it finishes that batch and stops. Then migrate."),
       !settings.get(StrictKey).contains("true") ->
         (s"It was written with $StrictKey=false (by an old Spark version): its rows may be in " +
           "partitions that their keys do not belong to. Start the query on a new checkpoint."),

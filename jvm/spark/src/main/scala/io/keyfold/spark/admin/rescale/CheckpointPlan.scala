@@ -6,13 +6,15 @@ import io.keyfold.rescale.StorePlan
 /** The rescale of a checkpoint, planned.
   *
   * @param batch
-  *   the rescale's own
+  *   the rescale's own, or the open batch before which it is
   * @param from
   *   number of partitions now; 0 if not known
   * @param format
   *   Spark's checkpoint format: 2 if state has ids
+  * @param isOpen
+  *   whether the batch is one of the query, which was begun and not committed, and stays so
   * @param resumes
-  *   whether this rescale has begun the batch and not finished it
+  *   whether this rescale was begun and not finished
   * @param refusals
   *   why it is refused; nothing is written then
   * @param warnings
@@ -24,6 +26,7 @@ final case class CheckpointPlan(
     from: Int,
     to: Int,
     format: Int,
+    isOpen: Boolean,
     resumes: Boolean,
     operators: Seq[OperatorPlan],
     refusals: Seq[RescaleRefused],

@@ -9,9 +9,10 @@ import io.keyfold.format.FileKind
 import io.keyfold.io.BlobStore
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.{StorePlan, StorePlanner}
-import io.keyfold.spark.checkpoint.SinkChoice
+import io.keyfold.spark.checkpoint.{Command, FileManagers, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.keyfold.CheckpointLogs
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Plans a rescale; writes nothing. Reads two or three footers of each old partition and store: see
   * `StorePlanner`.
@@ -22,6 +23,7 @@ import org.apache.spark.sql.keyfold.CheckpointLogs
 private[admin] final class RescalePlanner(
     logs: CheckpointLogs,
     blobs: BlobStore,
+    files: CheckpointFiles,
     to: Int,
     sink: SinkChoice,
     parallel: StorePlanner.Parallel,
@@ -29,6 +31,7 @@ private[admin] final class RescalePlanner(
 ) {
   import CheckpointLogs.{ProviderKey, StrictKey}
 
+  private val unfinished = new UnfinishedRescale(logs, blobs, files)
   private val refusals = mutable.Buffer.empty[RescaleRefused]
 
   def plan(): CheckpointPlan = {
@@ -41,13 +44,14 @@ private[admin] final class RescalePlanner(
       case Some(last) => planAfter(last)
       case None       =>
         refuse("KEYFOLD_RESCALE_NO_BATCH", s"${logs.location} has no committed batch")
-        result(last = -1, from = 0, format = 0, resumes = false, Nil)
+        result(last = -1, from = 0, format = 0, Begun.Nothing, Nil)
     }
   }
 
   private def planAfter(last: Long): CheckpointPlan = {
-    val resumes = checkBegun(last)
-    val from = logs.partitions(last).getOrElse {
+    val begun = checkBegun(last)
+    val resumed = begun.open.filter(_ => begun.resumes)
+    val from = resumed.map(_.plan.from).orElse(logs.partitions(last)).getOrElse {
       refuse(
         "KEYFOLD_RESCALE_NO_BATCH",
         s"the offset log does not have the number of partitions of batch $last"
@@ -56,37 +60,80 @@ private[admin] final class RescalePlanner(
     }
     if (from == to) refuse("KEYFOLD_RESCALE_PARTITIONS", s"the query already has $to partitions")
     checkSettings(logs.settings(last).get)
-    checkSink(last, resumes)
+    if (!begun.isOpen) checkSink(last, begun.resumes)
     val ids = logs.ids(last)
+    // What Spark's files name from then on is there already.
+    val isMade = resumed.exists(!_.isOld(s"commits/$last"))
     val operators =
-      if (from < 1 || to < 1 || from == to) Nil else planOperators(last, from, ids, resumes)
-    result(last, from, if (ids.isEmpty) 1 else 2, resumes, operators)
+      if (from < 1 || to < 1 || from == to || isMade) Nil
+      else planOperators(last, from, ids, begun.resumes)
+    result(last, from, if (ids.isEmpty) 1 else 2, begun, operators)
   }
 
-  /** @return whether this rescale was already begun */
-  private def checkBegun(last: Long): Boolean = {
+  /** What is begun after the last committed batch. */
+  private def checkBegun(last: Long): Begun = {
     val begun = logs.lastBegun.getOrElse(last)
-    val isRescale = begun == last + 1 && logs.partitions(begun) != logs.partitions(last)
-    if (begun > last && !isRescale) {
-      refuse(
-        "KEYFOLD_RESCALE_UNCOMMITTED_BATCH",
-        s"batch $begun was started but not committed; run the query once with the trigger " +
-          "AvailableNow, so that it finishes the batch and stops"
-      )
-    } else if (isRescale && !logs.partitions(begun).contains(to)) {
-      refuse(
-        "KEYFOLD_RESCALE_UNFINISHED",
-        s"a rescale to ${logs.partitions(begun).getOrElse("?")} partitions was begun as batch $begun; " +
-          s"run it again with that number first, which finishes it, or roll back to batch $last"
-      )
-    } else if (begun < last) {
+    if (begun < last) {
       refuse(
         "KEYFOLD_RESCALE_NO_BATCH",
         s"batch $last was committed, and the offset log ends at $begun"
       )
+      Begun.Nothing
+    } else if (begun == last) checkOvertaken(last)
+    else {
+      val open = if (begun == last + 1) OpenPlan.of(begun, blobs, files) else None
+      val unfinished = open.filterNot(_.isComplete)
+      // A rescale before an open batch that broke off leaves other numbers of partitions too.
+      if (unfinished.isEmpty && OpenPlan.hasOwnPlan(begun, blobs) && isRescale(begun, last))
+        ownBatch(last)
+      else openBatch(begun, last, unfinished)
     }
-    isRescale && logs.partitions(begun).contains(to)
   }
+
+  private def checkOvertaken(last: Long): Begun = {
+    unfinished.overtaken(last).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
+    Begun.Nothing
+  }
+
+  private def isRescale(begun: Long, last: Long) = logs.partitions(begun) != logs.partitions(last)
+
+  private def ownBatch(last: Long): Begun = {
+    if (!logs.partitions(last + 1).contains(to))
+      unfinished.own(last, sink).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
+    Begun.OwnBatch
+  }
+
+  /** A batch of the query that it has not committed.
+    *
+    * @param plan
+    *   of a rescale before it that is to be finished or undone
+    */
+  private def openBatch(begun: Long, last: Long, plan: Option[OpenPlan]): Begun =
+    plan match {
+      case Some(open) if !open.isUndone && open.plan.to == to =>
+        Begun(isOpen = true, resumes = true, Some(open))
+      case Some(open) =>
+        unfinished.open(open.plan.batch).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
+        Begun.Open
+      case None =>
+        val rollback = Command.rollback(logs.location, last)
+        val reason =
+          if (begun > last + 1 || isRescale(begun, last)) Some("the logs do not fit together")
+          else if (logs.ids(last).isEmpty) Some("the checkpoint has format 1")
+          else if (!FileManagers.canReplace(new Path(logs.location), logs.hadoopConf))
+            Some("the checkpoint file manager cannot replace a file in one step")
+          else None
+        reason.foreach { why =>
+          refuse(
+            "KEYFOLD_RESCALE_UNCOMMITTED_BATCH",
+            s"batch $begun was started but not committed, and $why. Run the query once with the " +
+              "trigger AvailableNow, so that it finishes the batch and stops; or drop the batch with " +
+              s"`$rollback`: the query then reads its input again, as a batch of the same number, " +
+              "which a sink that has written the batch by its number leaves out"
+          )
+        }
+        Begun.Open
+    }
 
   private def checkSettings(settings: Map[String, String]): Unit = {
     val provider = settings.getOrElse(ProviderKey, "none")
@@ -206,7 +253,7 @@ private[admin] final class RescalePlanner(
       last: Long,
       from: Int,
       format: Int,
-      resumes: Boolean,
+      begun: Begun,
       operators: Seq[OperatorPlan]
   ) = {
     val warnings = Seq(
@@ -219,7 +266,8 @@ private[admin] final class RescalePlanner(
       from,
       to,
       format,
-      resumes,
+      begun.isOpen,
+      begun.resumes,
       operators,
       refusals.toSeq,
       warnings
@@ -241,4 +289,23 @@ private[admin] final class RescalePlanner(
 
   private def refusal(condition: String, reason: String, cause: Throwable = null) =
     new RescaleRefused(condition, s"Cannot rescale: $reason.", cause)
+}
+
+/** What was begun after the last committed batch.
+  *
+  * @param isOpen
+  *   a batch of the query
+  * @param resumes
+  *   this rescale
+  * @param open
+  *   its plan, if it is before an open batch
+  */
+private final case class Begun(isOpen: Boolean, resumes: Boolean, open: Option[OpenPlan] = None)
+
+private object Begun {
+  val Nothing: Begun = Begun(isOpen = false, resumes = false)
+
+  /** The rescale's own batch. */
+  val OwnBatch: Begun = Begun(isOpen = false, resumes = true)
+  val Open: Begun = Begun(isOpen = true, resumes = false)
 }

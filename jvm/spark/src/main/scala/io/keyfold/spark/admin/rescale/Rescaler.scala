@@ -1,17 +1,12 @@
 package io.keyfold.spark.admin.rescale
 
-import java.time.Clock
 import java.util.UUID
-import java.util.concurrent.atomic.AtomicInteger
 
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.format.{Manifest, RescalePlan, RescaledStore}
+import io.keyfold.format.RescalePlan
 import io.keyfold.io.BlobStore
-import io.keyfold.model.VersionId
-import io.keyfold.rescale.{ReferenceWriter, StorePlanner}
-import io.keyfold.spark.BuildInfo
 import io.keyfold.spark.checkpoint.SinkChoice
 import org.apache.spark.sql.keyfold.CheckpointLogs
 import org.slf4j.LoggerFactory
@@ -36,7 +31,7 @@ private[admin] final class Rescaler(
     blobs: BlobStore,
     plan: CheckpointPlan,
     sink: SinkChoice,
-    parallel: StorePlanner.Parallel,
+    layout: NewLayout,
     progress: String => Unit
 ) {
   import Rescaler._
@@ -55,7 +50,7 @@ private[admin] final class Rescaler(
       case SinkChoice.Folder(path) => logs.fileSink(path).foreach(_.addEmpty(plan.batch))
       case _                       => ()
     }
-    val ids = Option.when(usesIds)(idsOf(made))
+    val ids = Option.when(usesIds)(layout.idsOf(made.stores))
     val isMine = logs.commit(plan.batch, plan.lastBatch, ids)
     val winner = tidy(made)
     Applied(plan, winner, made.stores.map(_.references.length).sum, isMine)
@@ -64,9 +59,9 @@ private[admin] final class Rescaler(
   private def begun(): RescalePlan = {
     val made = newPlan(UUID.randomUUID.toString)
     write(made)
-    if (usesIds) writeReferences(made)
+    if (usesIds) layout.write(made)
     decide(made)
-    if (!usesIds) writeReferences(made)
+    if (!usesIds) layout.write(made)
     made
   }
 
@@ -91,64 +86,21 @@ private[admin] final class Rescaler(
   private def resumed(): RescalePlan = {
     progress(s"finishing batch ${plan.batch}, which was started earlier")
     val mine = plans().filter(_.to == plan.to)
-    mine.find(made => usesIds && isThere(filesOf(made))).getOrElse {
+    mine.find(made => usesIds && layout.isThere(made)).getOrElse {
       val made = newPlan(mine.headOption.filter(_ => !usesIds).fold(UUID.randomUUID.toString)(_.id))
       write(made)
-      writeReferences(made)
+      layout.write(made)
       made
     }
   }
 
-  private def filesOf(made: RescalePlan): Seq[String] =
-    Manifest.pathOf(made.batch, made.id) +: made.stores.flatMap(_.references)
-
-  private def isThere(paths: Seq[String]) =
-    parallel(paths.indices)(i => blobs.exists(paths(i))).forall(identity)
-
-  private def newPlan(id: String): RescalePlan = {
-    val stores = plan.stores.map { store =>
-      val references = store.partitions.map { partition =>
-        val newId = if (usesIds) UUID.randomUUID.toString else ""
-        ReferenceWriter.pathOf(store, partition, VersionId(plan.batch + 1, newId))
-      }
-      RescaledStore(store.operator, store.store, references, store.frozen)
-    }
-    RescalePlan(plan.batch, id, plan.from, plan.to, stores)
-  }
+  private def newPlan(id: String) =
+    RescalePlan(plan.batch, id, plan.from, plan.to, layout.newStores(plan.batch + 1))
 
   private def write(made: RescalePlan): Unit = {
     progress(s"writing plan ${made.name}")
     RescalePlan.write(blobs, made)
   }
-
-  private def writeReferences(made: RescalePlan): Unit = {
-    val writer = new ReferenceWriter(blobs, made.id, plan.to, Clock.systemUTC(), Writer)
-    val parts = writer.writeManifest(plan.batch, plan.stores)
-    val all = for {
-      ((store, names), ofStore) <- plan.stores.zip(made.stores).zip(parts)
-      (partition, path) <- store.partitions.zip(names.references)
-    } yield (store, partition, path, ofStore)
-    val done = new AtomicInteger
-    val step = math.max(all.length / 10, 50)
-    parallel(all.indices) { i =>
-      val (store, partition, path, ofStore) = all(i)
-      val own = store.partsOf(partition.partition, ofStore)
-      writer.write(store, partition, RescalePlan.versionOf(path), own)
-      val n = done.incrementAndGet()
-      if (n % step == 0 || n == all.length) progress(s"wrote $n of ${all.length} references")
-    }
-    ()
-  }
-
-  /** Ids of the references by operator, partition and store. */
-  private def idsOf(made: RescalePlan): Map[Long, Array[Array[String]]] = plan.operators.map {
-    operator =>
-      val ofStores = operator.stores.map { store =>
-        val names = made.stores.find(s => s.operator == operator.id && s.store == store.store).get
-        names.references.map(RescalePlan.versionOf(_).id)
-      }
-      operator.id -> ofStores.transpose.map(_.toArray).toArray
-  }.toMap
 
   /** Removes the files of other tries of the same batch.
     *
@@ -184,8 +136,7 @@ private[admin] final class Rescaler(
     */
   private def discard(made: RescalePlan): Unit = {
     if (usesIds) {
-      made.stores.flatMap(_.references).foreach(blobs.delete)
-      blobs.delete(Manifest.pathOf(made.batch, made.id))
+      layout.filesOf(made).foreach(blobs.delete)
     }
     blobs.delete(s"${RescalePlan.Folder}/${made.name}")
   }
@@ -193,12 +144,12 @@ private[admin] final class Rescaler(
   /** Plans of the rescale's batch, by name. */
   private def plans(): Seq[RescalePlan] = blobs
     .list(RescalePlan.Folder)
-    .filter(RescalePlan.parseName(_).exists(_._1 == plan.batch))
+    .filter(RescalePlan.parseName(_).exists { case (batch, id) =>
+      batch == plan.batch && RescalePlan.openNumber(id).isEmpty
+    })
     .map(RescalePlan.read(blobs, _))
 }
 
 private[admin] object Rescaler {
   private val log = LoggerFactory.getLogger(classOf[Rescaler])
-
-  private val Writer = s"keyfold ${BuildInfo.version} spark ${org.apache.spark.SPARK_VERSION}"
 }

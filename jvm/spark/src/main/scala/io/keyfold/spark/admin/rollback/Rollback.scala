@@ -7,8 +7,9 @@ import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.io.BlobStore
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.StorePlanner
+import io.keyfold.spark.admin.rescale.UnfinishedRescale
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.keyfold.CheckpointLogs
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Rolls a stopped query back to an earlier batch that its checkpoint still has, even one from
   * before a rescale. Newer files are not deleted but set aside, and can be restored until the query
@@ -21,6 +22,7 @@ import org.apache.spark.sql.keyfold.CheckpointLogs
 private[admin] final class Rollback(
     logs: CheckpointLogs,
     blobs: BlobStore,
+    files: CheckpointFiles,
     parallel: StorePlanner.Parallel,
     progress: String => Unit
 ) {
@@ -37,6 +39,7 @@ private[admin] final class Rollback(
     if (batch < 0 || batch >= last) {
       throw refused(s"batch $batch is not before the last one, which is $last")
     }
+    requireWhole(batch)
     requireState(batch)
     val aside =
       new Aside(logs.location, s"rollback-$batch-${UUID.randomUUID}", logs.hadoopConf)
@@ -103,6 +106,13 @@ private[admin] final class Rollback(
     RolledBack(logs.location, last, batch, Some(name), files.length)
   }
 
+  /** The files of a rescale before an open batch must not be set aside half way. */
+  private def requireWhole(batch: Long): Unit =
+    for {
+      begun <- logs.lastBegun if begun > batch
+      reason <- new UnfinishedRescale(logs, blobs, files).open(begun)
+    } throw refused(reason)
+
   /** To how many paths it applies, asked at the same time. */
   private def countOf(paths: Seq[String])(f: String => Boolean) =
     parallel(paths.indices)(i => f(paths(i))).count(identity)
@@ -149,7 +159,9 @@ private[admin] final class Rollback(
   private def plans(batch: Long): Seq[String] = {
     val listed = blobs.list(RescalePlan.Folder)
     val found = listed.filter(Manifest.parseName(_).exists(_._1 > batch)) ++
-      listed.filter(RescalePlan.parseName(_).exists(_._1 > batch))
+      listed.filter(RescalePlan.parseName(_).exists { case (number, id) =>
+        RescalePlan.stateBatch(number, id) > batch
+      })
     found.map(name => s"keyfold/$name")
   }
 

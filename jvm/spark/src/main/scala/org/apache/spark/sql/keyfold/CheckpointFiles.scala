@@ -3,6 +3,8 @@ package org.apache.spark.sql.keyfold
 import java.io.{FileNotFoundException, IOException}
 import java.nio.charset.StandardCharsets.UTF_8
 
+import scala.util.Using
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.io.IOUtils
@@ -57,11 +59,28 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     */
   def copy(path: String, to: CheckpointFiles): Unit = {
     val in = manager.open(resolve(path))
-    try to.write(path)(IOUtils.copyBytes(in, _, BufferBytes, false))
+    try to.write(path, replaces = false)(IOUtils.copyBytes(in, _, BufferBytes, false))
     finally in.close()
   }
 
-  def write(path: String, text: String): Unit = write(path)(_.write(text.getBytes(UTF_8)))
+  def write(path: String, text: String): Unit = write(path, text.getBytes(UTF_8))
+
+  /** Creates a file, of all that try at once for one only.
+    *
+    * @throws org.apache.hadoop.fs.FileAlreadyExistsException
+    *   if it exists
+    */
+  def write(path: String, bytes: Array[Byte]): Unit = write(path, replaces = false)(_.write(bytes))
+
+  /** The content of a small file; None if it does not exist. */
+  def read(path: String): Option[Array[Byte]] =
+    try Some(Using.resource(manager.open(resolve(path)))(_.readAllBytes()))
+    catch { case _: FileNotFoundException => None }
+
+  /** Gives a file new content. Where the file manager can, readers see the old one or the new one.
+    */
+  def replace(path: String, bytes: Array[Byte]): Unit =
+    write(path, replaces = true)(_.write(bytes))
 
   def delete(path: String): Unit = manager.delete(resolve(path))
 
@@ -83,8 +102,8 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     ()
   }
 
-  private def write(path: String)(body: java.io.OutputStream => Unit): Unit = {
-    val out = CheckpointFiles.create(manager, resolve(path), replaces = false)
+  private def write(path: String, replaces: Boolean)(body: java.io.OutputStream => Unit): Unit = {
+    val out = CheckpointFiles.create(manager, resolve(path), replaces)
     try {
       body(out)
       out.close()

@@ -2,8 +2,11 @@ package org.apache.spark.sql.keyfold
 
 import java.io.FileNotFoundException
 import java.nio.charset.CharacterCodingException
+import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
 
+import scala.io.Source
+import scala.util.Using
 import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.core.JsonProcessingException
@@ -82,6 +85,22 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
         ofPartition(store)
       }
     }
+
+  /** The checkpoint format of a committed batch: the version of its entry in the commit log.
+    *
+    * @throws java.io.FileNotFoundException
+    *   if the log does not have it
+    */
+  def formatOf(batch: Long): Int = {
+    val file = new Path(location, s"commits/$batch")
+    val files = SparkShim.CheckpointFileManager.create(file.getParent, hadoopConf)
+    Using.resource(files.open(file)) { in =>
+      Source.fromInputStream(in, UTF_8.name).getLines().next().trim.stripPrefix("v").toInt
+    }
+  }
+
+  /** Whether any operator has state. */
+  def hasState: Boolean = numbers(state).nonEmpty
 
   def hasCommitted(batch: Long): Boolean = committed(batch).nonEmpty
 
@@ -185,19 +204,25 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     * Replaces metadata of that batch from another try, which Spark's own writer would keep.
     */
   def rewriteOperators(batch: Long, of: Long, from: Int, to: Int): Unit =
-    metadata(of).foreach {
-      case operator: OperatorStateMetadataV2 =>
-        val stores = operator.stateStoreInfo.map { store =>
-          if (store.numPartitions == from) store.copy(numPartitions = to) else store
-        }
-        val folder = new Path(state, operator.operatorInfo.operatorId.toString)
-        val file = OperatorStateMetadataV2.metadataFilePath(folder, batch)
-        SparkShim.CheckpointFileManager.create(file.getParent, hadoopConf).delete(file)
-        OperatorStateMetadataWriter
-          .createWriter(folder, hadoopConf, operator.version, Some(batch))
-          .write(operator.copy(stateStoreInfo = stores))
-      case _ => ()
+    rescaledOperators(of, from, to).foreach { operator =>
+      val folder = new Path(state, operator.operatorInfo.operatorId.toString)
+      val file = OperatorStateMetadataV2.metadataFilePath(folder, batch)
+      SparkShim.CheckpointFileManager.create(file.getParent, hadoopConf).delete(file)
+      OperatorStateMetadataWriter
+        .createWriter(folder, hadoopConf, operator.version, Some(batch))
+        .write(operator)
     }
+
+  /** The operators whose metadata have versions, with a new number of partitions. */
+  private[keyfold] def rescaledOperators(
+      of: Long,
+      from: Int,
+      to: Int
+  ): Seq[OperatorStateMetadataV2] = metadata(of).collect { case operator: OperatorStateMetadataV2 =>
+    operator.copy(stateStoreInfo = operator.stateStoreInfo.map { store =>
+      if (store.numPartitions == from) store.copy(numPartitions = to) else store
+    })
+  }
 
   /** Writes the metadata of the operators as of a batch into a copy of the checkpoint, if they have
     * versions: they contain absolute paths.

@@ -5,11 +5,11 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters._
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.spark.{KeyfoldExtensions, LaterFeatures, LocalSpark, QuietLogs}
+import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.testkit.{Failure, Fault, FileCall}
-import org.apache.spark.sql.keyfold.CheckpointLogs
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -99,8 +99,8 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       it.run(1)
       s"runs with ${partitions(it)}"
     } catch {
-      case e @ (_: StreamingQueryException | _: RescaleRefused) =>
-        assert(e.getMessage.contains(LaterFeatures.unfinishedRescale))
+      case e: IllegalArgumentException =>
+        assert(e.getMessage.startsWith("[KEYFOLD_RESCALE_UNFINISHED]"))
         val plan = AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink)
         assert(plan.resumes && plan.refusals.isEmpty)
         val other = intercept[RescaleRefused](it.rescale(4))
@@ -174,11 +174,13 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val logs = new CheckpointLogs(it.session, it.folder.toString)
     val root = new org.apache.hadoop.fs.Path(logs.location, "state")
     val blobs = new io.keyfold.spark.checkpoint.HadoopBlobStore(root, logs.hadoopConf)
+    val files = new CheckpointFiles(logs.location, logs.hadoopConf)
     val sink = SinkChoice.NoFileSink
     val inTurn = io.keyfold.rescale.StorePlanner.InTurn
-    val plan = new RescalePlanner(logs, blobs, to, sink, inTurn, _ => ()).plan()
+    val plan = new RescalePlanner(logs, blobs, files, to, sink, inTurn, _ => ()).plan()
     assert(plan.refusals.isEmpty)
-    () => new Rescaler(logs, blobs, plan, sink, inTurn, _ => ()).run()
+    val layout = new NewLayout(blobs, plan, inTurn, _ => ())
+    () => new Rescaler(logs, blobs, plan, sink, layout, _ => ()).run()
   }
 
   private def allFiles(folder: Path): Set[String] = {
@@ -211,8 +213,6 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val nothing = AdminApi.planOf(it.session, empty, 3, SinkChoice.NoFileSink)
     assert(nothing.refusals.map(_.condition) == Seq("KEYFOLD_RESCALE_NO_BATCH"))
     assert(allFiles(Path.of(empty)).isEmpty)
-    Files.delete(it.folder.resolve("commits/1"))
-    assert(conditionOf(3) == Seq("KEYFOLD_RESCALE_UNCOMMITTED_BATCH"))
   }
 
   test("a checkpoint of another provider is refused") {

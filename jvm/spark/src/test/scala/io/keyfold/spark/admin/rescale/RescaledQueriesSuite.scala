@@ -177,6 +177,26 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     assert(logs.partitions(logs.lastCommitted.get).contains(12))
   }
 
+  test("transformWithState: the open batch runs after 8 -> 16, and after 16 -> 3") {
+    val session = spark.newSession()
+    session.conf.set("spark.sql.shuffle.partitions", "8")
+    session.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    val folder = Files.createTempDirectory("keyfold-tws")
+    val counts = new EventCounts(session, folder)
+    import EventCounts.event
+    val keys = ('a' to 'p').map(_.toString)
+    def logs = new CheckpointLogs(session, folder.toString)
+    counts.run(keys.map(event(_, 1)), keys.map(event(_, 2)))
+    for ((to, second) <- Seq(16 -> 3, 3 -> 4)) {
+      Files.delete(folder.resolve(s"commits/${logs.lastCommitted.get}"))
+      AdminApi.rescale(session, folder.toString, to, "")
+      val seconds = (1 to second).mkString(",")
+      val found = counts.run(keys.map(event(_, second.toLong)))
+      assert(keys.map(k => s"$k $second $seconds $seconds").diff(found).isEmpty)
+      assert(logs.partitions(logs.lastCommitted.get).contains(to))
+    }
+  }
+
   test("transformWithState: value, list and map state that expires goes on and expires") {
     val session = spark.newSession()
     session.conf.set("spark.sql.shuffle.partitions", "8")

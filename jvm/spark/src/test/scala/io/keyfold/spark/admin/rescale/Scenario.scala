@@ -7,11 +7,17 @@ import scala.collection.mutable
 import io.keyfold.spark.{FileFaults, KeyfoldStateStoreProvider, LaterFeatures}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.SinkChoice
+import io.keyfold.testkit.Failure
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.keyfold.LineFacts
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
-import org.apache.spark.sql.streaming.{GroupState, StreamingQuery}
+import org.apache.spark.sql.streaming.{
+  GroupState,
+  StreamingQuery,
+  StreamingQueryException,
+  StreamingQueryProgress
+}
 import org.scalatest.Assertions
 
 /** A stateful query over numbers, which is stopped and started, and what it must give: what the
@@ -43,7 +49,12 @@ private[spark] final class Scenario(
   private val input = MemoryStream[Int](session)
   private val added = mutable.Buffer.empty[Int]
   private val found = mutable.Map.empty[Any, Row]
-  private val rows = mutable.Buffer.empty[Row]
+
+  /** By batch: a sink that goes by its number counts a batch that runs again once. */
+  private var rows = Map.empty[Long, Seq[Row]]
+
+  /** Numbers of the batches that the sink got, in order. */
+  val sinkBatches: mutable.Buffer[Long] = mutable.Buffer.empty
 
   /** The checkpoint. */
   def folder: Path = place
@@ -58,14 +69,13 @@ private[spark] final class Scenario(
     .writeStream
     .outputMode(shape.mode)
     .option("checkpointLocation", folder.toString)
-    .foreachBatch { (batch: DataFrame, _: Long) =>
+    .foreachBatch { (batch: DataFrame, id: Long) =>
+      sinkBatches += id
       val out = batch.collect()
       shape.mode match {
-        case "complete" =>
-          rows.clear()
-          rows ++= out
-        case "append" => rows ++= out
-        case _        => out.foreach(row => found(row.get(0)) = row)
+        case "complete" => rows = Map(id -> out.toSeq)
+        case "append"   => rows += id -> out.toSeq
+        case _          => out.foreach(row => found(row.get(0)) = row)
       }
       ()
     }
@@ -77,8 +87,18 @@ private[spark] final class Scenario(
     *   or there are numbers from a run that failed
     */
   def run(batches: Int, between: () => Unit = () => (), addAgain: Boolean = true): Unit = {
+    progressOf(batches, between, addAgain)
+    ()
+  }
+
+  /** Runs batches, and returns what Spark tells of them. */
+  def progressOf(
+      batches: Int,
+      between: () => Unit = () => (),
+      addAgain: Boolean = true
+  ): Seq[StreamingQueryProgress] = {
     val query = start()
-    try
+    try {
       for (_ <- 1 to batches) {
         val from = added.length / 2
         val numbers = from until from + 40
@@ -89,17 +109,33 @@ private[spark] final class Scenario(
         query.processAllAvailable()
         between()
       }
-    finally query.stop()
+      query.recentProgress.toSeq.filter(_.numInputRows > 0)
+    } finally query.stop()
   }
 
   def rescale(to: Int): Applied =
     AdminApi.applyTo(session, folder.toString, to, SinkChoice.NoFileSink)
 
+  /** A batch is begun, runs to its end, and is not committed. */
+  def leaveOpen(): Unit = {
+    faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path.startsWith("commits/"))
+    intercept[StreamingQueryException](run(1))
+    faults.plan.clear()
+  }
+
+  def undoRescale(): Unit = {
+    AdminApi.undoneRescale(session, folder.toString, dryRun = false)
+    ()
+  }
+
   /** What came out is what comes out of all numbers at once. */
   def check(): Unit = {
     val values = added.toSeq.toDF("value")
     val expected = shape.inBatch(values).collect().map(_.toString).sorted.toSeq
-    val got = (if (shape.mode == "update") found.values else rows).map(_.toString).toSeq.sorted
+    val got = (if (shape.mode == "update") found.values else rows.values.flatten)
+      .map(_.toString)
+      .toSeq
+      .sorted
     assert(got == expected)
     ()
   }

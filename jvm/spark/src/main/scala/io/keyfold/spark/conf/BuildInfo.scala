@@ -1,4 +1,4 @@
-package io.keyfold.spark
+package io.keyfold.spark.conf
 
 import java.nio.charset.StandardCharsets.UTF_8
 

@@ -1,0 +1,91 @@
+package io.keyfold.spark.admin.rescale
+
+import io.keyfold.errors.RescaleRefused
+import io.keyfold.format.{RescalePlan, RewrittenFile, Rewriting}
+import io.keyfold.io.BlobStore
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+
+/** A rescale before a batch that was begun and not committed. Its plan is what counts: from its
+  * first write on, the files of Spark that it names are to have the content that it says.
+  */
+private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFiles) {
+  private val rewriting = plan.rewriting.getOrElse(Rewriting(Nil, isUndone = false))
+
+  def isUndone: Boolean = rewriting.isUndone
+
+  /** Whether no file has the content that it should have no more. A file with other content was
+    * written later.
+    */
+  def isComplete: Boolean = rewriting.files.forall(!isLeft(_))
+
+  /** Whether a file still has its old content, or has it again. */
+  def isOld(path: String): Boolean =
+    rewriting.files.filter(_.path == path).exists(file => same(files.read(path), file.before))
+
+  private def isLeft(file: RewrittenFile) =
+    same(files.read(file.path), rewriting.opposite(file))
+
+  private def same(a: Option[Array[Byte]], b: Option[Array[Byte]]) =
+    a.map(_.toSeq) == b.map(_.toSeq)
+
+  /** Gives the files the content that they should have.
+    *
+    * @throws io.keyfold.errors.RescaleRefused
+    *   if another command works against it
+    */
+  def complete(): Unit = {
+    rewriting.inOrder.filter(isLeft).foreach { file =>
+      rewriting.goal(file).fold(files.delete(file.path))(files.replace(file.path, _))
+    }
+    if (!isComplete) {
+      throw new RescaleRefused(
+        "KEYFOLD_RESCALE_RACE",
+        s"Another command changes the rescale ${plan.name} in ${files.location} at the same time. " +
+          "Run `keyfold rescale` again when it has ended."
+      )
+    }
+  }
+
+  /** The same with the other direction, in the plan's file too. */
+  def undone(blobs: BlobStore): OpenPlan = {
+    val other = plan.copy(rewriting = Some(rewriting.copy(isUndone = true)))
+    RescalePlan.write(blobs, other)
+    new OpenPlan(other, files)
+  }
+
+  /** Whether a driver that did not know of the rescale committed the open batch with the old number
+    * of partitions. What it committed counts: the rescale must be undone.
+    */
+  def isOvertaken(logs: CheckpointLogs): Boolean = !isUndone &&
+    logs.ids(plan.batch).exists { ids =>
+      plan.stores.exists { store =>
+        ids.get(store.operator).exists(_.length != store.references.length)
+      }
+    }
+}
+
+private[spark] object OpenPlan {
+
+  /** The newest plan before a batch; None if there is none. */
+  def of(batch: Long, blobs: BlobStore, files: CheckpointFiles): Option[OpenPlan] =
+    numbers(batch, blobs).maxOption.map { number =>
+      val name = RescalePlan.nameOf(batch, RescalePlan.openId(number))
+      new OpenPlan(RescalePlan.read(blobs, name), files)
+    }
+
+  /** The number that the next plan before a batch gets. */
+  def nextNumber(batch: Long, blobs: BlobStore): Int =
+    numbers(batch, blobs).maxOption.getOrElse(0) + 1
+
+  private def numbers(batch: Long, blobs: BlobStore): Seq[Int] =
+    names(batch, blobs).flatMap(RescalePlan.openNumber)
+
+  /** Whether a rescale has, or may have had, the batch as its own. */
+  def hasOwnPlan(batch: Long, blobs: BlobStore): Boolean =
+    names(batch, blobs).exists(RescalePlan.openNumber(_).isEmpty)
+
+  private def names(batch: Long, blobs: BlobStore): Seq[String] =
+    blobs.list(RescalePlan.Folder).flatMap(RescalePlan.parseName).collect { case (`batch`, id) =>
+      id
+    }
+}

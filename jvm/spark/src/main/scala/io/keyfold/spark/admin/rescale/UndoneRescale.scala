@@ -1,0 +1,44 @@
+package io.keyfold.spark.admin.rescale
+
+import io.keyfold.errors.RescaleRefused
+import io.keyfold.io.BlobStore
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+
+/** Undoes the last rescale before an open batch, finished or not: Spark's files get their old
+  * content. The plan and the references stay until the batch is committed.
+  */
+private[admin] final class UndoneRescale(
+    logs: CheckpointLogs,
+    blobs: BlobStore,
+    files: CheckpointFiles
+) {
+
+  /** @return
+    *   the plan that is, or with `dryRun` would be, undone
+    * @throws io.keyfold.errors.RescaleRefused
+    *   if there is none, or the query has run since
+    */
+  def run(dryRun: Boolean): OpenPlan = {
+    if (logs.isRunningHere) throw refused("the query runs in this Spark application; stop it first")
+    val open = logs.lastBegun.flatMap(OpenPlan.of(_, blobs, files)).getOrElse {
+      throw refused(
+        "no batch is open that was rescaled; `keyfold rollback` goes back to the batch before a " +
+          "rescale that had a batch of its own"
+      )
+    }
+    if (open.isUndone && open.isComplete) throw refused(s"${open.plan.name} is undone already")
+    if (logs.hasCommitted(open.plan.batch) && !open.isOvertaken(logs))
+      throw refused(s"the query has run since: batch ${open.plan.batch} is committed")
+    if (dryRun) open
+    else {
+      val undone = if (open.isUndone) open else open.undone(blobs)
+      undone.complete()
+      undone
+    }
+  }
+
+  private def refused(reason: String) = new RescaleRefused(
+    "KEYFOLD_RESCALE_UNDO",
+    s"Cannot undo a rescale of ${logs.location}: $reason."
+  )
+}

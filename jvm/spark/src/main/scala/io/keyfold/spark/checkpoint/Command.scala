@@ -1,0 +1,27 @@
+package io.keyfold.spark.checkpoint
+
+/** Commands for a shell, as errors name them. */
+object Command {
+  private val Plain = "[A-Za-z0-9@%+=:,./_-]+"
+
+  def rescale(checkpoint: String, to: Int, sink: SinkChoice): String =
+    s"keyfold rescale ${quoted(checkpoint)} --to $to${options(sink)} --apply"
+
+  def undoRescale(checkpoint: String): String =
+    s"keyfold rescale ${quoted(checkpoint)} --undo --apply"
+
+  def rollback(checkpoint: String, batch: Long): String =
+    s"keyfold rollback ${quoted(checkpoint)} --to-batch $batch --apply"
+
+  def migrate(checkpoint: String, sink: SinkChoice): String =
+    s"keyfold migrate ${quoted(checkpoint)}${options(sink)} --apply"
+
+  private def options(sink: SinkChoice) = sink match {
+    case SinkChoice.NotSaid      => ""
+    case SinkChoice.NoFileSink   => " --no-file-sink"
+    case SinkChoice.Folder(path) => s" --sink-path ${quoted(path)}"
+  }
+
+  private def quoted(word: String) =
+    if (word.matches(Plain)) word else s"'${word.replace("'", "'\\''")}'"
+}

@@ -1,0 +1,41 @@
+package io.keyfold.spark.start
+
+import io.keyfold.errors.StoreError
+import io.keyfold.spark.checkpoint.SinkChoice
+import io.keyfold.spark.conf.{KeyfoldConf, ProviderClass}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.keyfold.{CheckpointLogs, StartedQuery}
+
+/** Looks at each query that starts, on the driver, and leaves all other plans alone.
+  *
+  * The plan may be analysed more than once for one start: a second look finds nothing to do.
+  */
+final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
+
+  /** @throws java.lang.IllegalArgumentException
+    *   if the query cannot run with its checkpoint or its settings; nothing is changed then. Users
+    *   of Python see its message without a Java stack, which they would see of our own errors
+    */
+  override def apply(plan: LogicalPlan): Unit = plan match {
+    case StartedQuery(query) =>
+      try check(query)
+      catch { case e: StoreError => throw new IllegalArgumentException(e.getMessage, e) }
+    case _ => ()
+  }
+
+  private def check(query: StartedQuery): Unit = {
+    val sink = query.fileSink.fold[SinkChoice](SinkChoice.NoFileSink)(SinkChoice.Folder)
+    val last = LastBatch.of(new CheckpointLogs(session, query.checkpoint))
+    val provider = last.fold(session.conf.get(CheckpointLogs.ProviderKey))(_.provider)
+    val refuse = new RefuseAtStart(session, sink)
+    last.flatMap(refuse.otherFormat).foreach(throw _)
+    val isRescaled = provider == ProviderClass.Keyfold && {
+      val conf = new KeyfoldConf(session.conf.getAll)
+      conf.check()
+      val rescale = new RescaleAtStart(session, sink)
+      last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
+    }
+    if (!isRescaled) last.flatMap(refuse.unfinished).foreach(throw _)
+  }
+}

@@ -1,0 +1,71 @@
+package io.keyfold.spark.start
+
+import scala.util.Try
+
+import io.keyfold.errors.{Invalid, RescaleRefused}
+import io.keyfold.spark.checkpoint.{Command, SinkChoice}
+import io.keyfold.spark.conf.ProviderClass
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.keyfold.SparkShim
+
+/** Explains, before a query has written anything, why it cannot go on with its checkpoint. Spark's
+  * own errors come when the next batch has begun, and do not say what to do: they name a version of
+  * a log, a missing file, or an index that an array does not have.
+  */
+private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice) {
+  import RefuseAtStart._
+
+  /** What cannot be read is for Spark to report. */
+  private def ifReadable[T](reason: => Option[T]) = Try(reason).toOption.flatten
+
+  /** Whether the checkpoint cannot go on under the format that is set. */
+  def otherFormat(last: LastBatch): Option[Invalid] = ifReadable {
+    val wanted = session.conf.get(FormatKey).toInt
+    val next = SparkShim.continuesUnder(last.format, wanted)
+    val isOther = ProviderClass.BuiltIn.contains(last.provider)
+    if (isOther && last.format == 1 && !next.contains(1) && last.logs.hasState)
+      Some(otherProvider(last))
+    else
+      Option.when(next.isEmpty || losesIds(last, next))(
+        new Invalid(
+          "KEYFOLD_CHECKPOINT_FORMAT",
+          s"The checkpoint ${last.logs.location} was written under checkpoint format " +
+            s"${last.format}, and $FormatKey=$wanted is set. Spark $SPARK_VERSION cannot continue it " +
+            s"under that format: set $FormatKey=${last.format} for this query before it starts. " +
+            "Nothing was changed."
+        )
+      )
+  }
+
+  /** Under format 1 the next batch would be committed without the ids that the one after it needs.
+    */
+  private def losesIds(last: LastBatch, next: Option[Int]) =
+    last.provider == ProviderClass.Keyfold && last.format > 1 && next.contains(1) &&
+      last.logs.hasState
+
+  /** HDFSBacked does not support format 2, and RocksDB does not find the ids of earlier batches. */
+  private def otherProvider(last: LastBatch) = new Invalid(
+    "KEYFOLD_OTHER_PROVIDER",
+    s"The state in ${last.logs.location}/state was written by ${last.provider}, under checkpoint " +
+      s"format 1. A checkpoint keeps its provider, and Spark cannot continue it under $FormatKey=2, " +
+      s"which is set for Keyfold. To move the state to Keyfold, run " +
+      s"`${Command.migrate(last.logs.location, sink)}` and start the query again. To continue with " +
+      s"that provider, set $FormatKey=1 for this query before it starts. Or start with a new " +
+      "checkpoint location. Nothing was changed."
+  )
+
+  /** Whether a rescale must be finished first. */
+  def unfinished(last: LastBatch): Option[RescaleRefused] = ifReadable {
+    if (last.provider == ProviderClass.Keyfold && session.conf.get(ChecksRescale, "true").toBoolean)
+      last.unfinishedRescale(session, sink)
+    else None
+  }
+}
+
+private object RefuseAtStart {
+  private val FormatKey = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+
+  /** By the name and the default that the setting has in later lines. */
+  private val ChecksRescale = "spark.sql.streaming.checkUnfinishedRepartitionOnRestart"
+}

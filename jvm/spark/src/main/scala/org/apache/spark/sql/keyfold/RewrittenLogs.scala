@@ -1,0 +1,77 @@
+package org.apache.spark.sql.keyfold
+
+import java.io.{ByteArrayOutputStream, OutputStream}
+
+import io.keyfold.format.RewrittenFile
+import org.apache.hadoop.fs.{FSDataOutputStream, Path}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.state._
+
+/** Spark's own files as they are with another number of partitions before an open batch.
+  *
+  * @param last
+  *   the last committed batch; the one after it is open
+  */
+final class RewrittenLogs(
+    session: SparkSession,
+    logs: CheckpointLogs,
+    files: CheckpointFiles,
+    last: Long
+) {
+  private val offsets = new RewrittenLogs.Offsets(session, files.resolve("offsets"))
+  private val commits = SparkShim.commitLog(session, files.resolve("commits")).get
+
+  /** In the order in which they are to be replaced. The offsets of the open batch are last: until
+    * then Spark, which compares their number of partitions with that of the batch before, does not
+    * start the query.
+    *
+    * @param ids
+    *   of the new state, by operator, partition and store
+    */
+  def to(from: Int, to: Int, ids: Map[Long, Array[Array[String]]]): Seq[RewrittenFile] =
+    changed(s"offsets/$last", offsetsOf(last, to)) +:
+      changed(s"commits/$last", commitOf(ids)) +:
+      operatorsOf(from, to) :+
+      changed(s"offsets/${last + 1}", offsetsOf(last + 1, to))
+
+  private def changed(path: String, content: Array[Byte]) =
+    RewrittenFile(path, files.read(path), Some(content))
+
+  private def offsetsOf(batch: Long, to: Int) = {
+    val settings = Map(CheckpointLogs.PartitionsKey -> to.toString)
+    bytes(offsets.write(SparkShim.withSettings(offsets.get(batch).get, settings), _))
+  }
+
+  private def commitOf(ids: Map[Long, Array[Array[String]]]) =
+    bytes(commits.serialize(SparkShim.withIds(commits.get(last).get, ids), _))
+
+  private def operatorsOf(from: Int, to: Int): Seq[RewrittenFile] =
+    logs.rescaledOperators(last, from, to).map { operator =>
+      val folder = new Path(s"state/${operator.operatorInfo.operatorId}")
+      val path = OperatorStateMetadataV2.metadataFilePath(folder, last).toString
+      changed(
+        path,
+        bytes { out =>
+          out.write(s"v${operator.version}\n".getBytes)
+          val data = new FSDataOutputStream(out, null)
+          OperatorStateMetadataUtils.serialize(data, operator)
+          data.flush()
+        }
+      )
+    }
+
+  private def bytes(write: ByteArrayOutputStream => Unit) = {
+    val out = new ByteArrayOutputStream
+    write(out)
+    out.toByteArray
+  }
+}
+
+private object RewrittenLogs {
+
+  /** Only its subclasses may write an entry to where they like. */
+  private final class Offsets(session: SparkSession, path: Path)
+      extends SparkShim.OffsetSeqLog(session, path.toString) {
+    def write(entry: SparkShim.OffsetEntry, out: OutputStream): Unit = serialize(entry, out)
+  }
+}
