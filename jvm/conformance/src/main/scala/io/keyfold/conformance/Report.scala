@@ -54,7 +54,7 @@ final class Report(
       "",
       "Cells are passed / failed / skipped. *Reach* counts, where it was measured, the tests that really come to",
       "the provider; the others only plan a query or name another provider. `-`: that line of Spark has no such",
-      "suite, the suite does not link with it, or it needs column families, which HDFSBacked has not.",
+      "suite, or cannot run it (`suites.txt` says why), or it needs column families, which HDFSBacked has not.",
       "",
       (Seq("suite", "tests") ++ results.map(_._1.name) ++
         Seq("reach", s"seconds (${results.map(_._1.name).mkString(", ")})"))
