@@ -4,7 +4,7 @@ import scala.annotation.unused
 
 import io.keyfold.errors.Invalid
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.{SPARK_VERSION, TaskContext}
+import org.apache.spark.{SPARK_VERSION, SparkContext, TaskContext}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.errors.QueryExecutionErrors
 import org.apache.spark.sql.execution.ColumnarRule
@@ -36,15 +36,19 @@ object SparkShim extends ShimBefore42 {
   val PartitionsKey = "spark.sql.streaming.internal.stateStore.partitions"
 
   /** Number of partitions of the query's state; 0 if not known. Without the extension it is the
-    * session's number in a task of a query; another task has another session.
+    * session's number in a task of the query's run; another task has another session, and a task
+    * may read the state of another query.
     */
   def partitions(conf: Configuration): Int = {
-    val query = Option(TaskContext.get()).map(_.getLocalProperty(StreamExecution.QUERY_ID_KEY))
+    // A run has its id as the group of its jobs.
+    val run = Option(TaskContext.get())
+      .flatMap(task => Option(task.getLocalProperty(SparkContext.SPARK_JOB_GROUP_ID)))
     val ofSession = SQLConf.SHUFFLE_PARTITIONS
     conf.getInt(
       PartitionsKey,
-      if (query.forall(_ == null)) 0
-      else conf.getInt(ofSession.key, ofSession.defaultValue.get)
+      if (run.contains(conf.get(SparkPrivate.RunIdKey)))
+        conf.getInt(ofSession.key, ofSession.defaultValue.get)
+      else 0
     )
   }
 
