@@ -1,7 +1,7 @@
 package io.keyfold.spark.admin
 
 /** Duty: copies a checkpoint as of one batch. Imports: `errors`, `format`, `rescale`,
-  * `spark.admin.rescale`, `spark.checkpoint`, `spark.conf`, `sql.keyfold`. Threads: one at a time; the original may be in
-  * use.
+  * `spark.admin.rescale`, `spark.checkpoint`, `spark.conf`, `sql.keyfold`. Threads: one at a time;
+  * the original may be in use.
   */
 package object clone
