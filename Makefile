@@ -233,7 +233,7 @@ lint: $(VENV)/ready ## ruff and strict mypy
 	$(BIN)/mypy --strict python/src demo bench build
 
 fmt: $(VENV)/ready ## format Scala and Python
-	build/sbt scalafmtAll conformance/scalafmtAll bench/scalafmtAll servers/scalafmtAll scalafmtSbt
+	build/sbt scalafmtAll conformance/scalafmtAll bench/scalafmtAll testkit/scalafmtAll servers/scalafmtAll scalafmtSbt
 	$(BIN)/ruff format python integration-tests demo bench build examples
 
 clean: ## remove what the build made, but the Python environment
