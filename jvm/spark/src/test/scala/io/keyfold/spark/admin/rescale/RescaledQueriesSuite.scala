@@ -188,7 +188,9 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     def logs = new CheckpointLogs(session, folder.toString)
     counts.run(keys.map(event(_, 1)), keys.map(event(_, 2)))
     for ((to, second) <- Seq(16 -> 3, 3 -> 4)) {
-      Files.delete(folder.resolve(s"commits/${logs.lastCommitted.get}"))
+      val last = logs.lastCommitted.get
+      Files.delete(folder.resolve(s"commits/$last"))
+      Files.deleteIfExists(folder.resolve(s"commits/.$last.crc"))
       AdminApi.rescale(session, folder.toString, to, "")
       val seconds = (1 to second).mkString(",")
       val found = counts.run(keys.map(event(_, second.toLong)))
