@@ -14,3 +14,5 @@ NEWEST_JOIN = {"4.0": 2, "4.1": 3, "4.2": 4, "4.3": 2}[BEGUN_ON]
 HAS_ROWS_PROCESSOR = BEGUN_ON != "4.0"
 # Whether operators without keys, which have one partition, run under checkpoint format 2.
 ONE_PARTITION_HAS_IDS = BEGUN_ON != "4.0"
+# Half of the lines rescale between two batches, the others before a batch that was begun.
+RESCALES_OPEN_BATCHES = HERE.line == BEGUN_ON and HERE.line in {"4.0", "4.2"}

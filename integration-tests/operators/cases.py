@@ -33,6 +33,11 @@ class Case:
     # Whether all its rows are in one partition, whatever the number.
     alone: bool = False
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether its checkpoint format is 2, so that an open batch's state can be rescaled."""
+        return self.settings.get(FORMAT) != "1"
+
     def final(self, batches: Mapping[int, list[list[Any]]]) -> list[tuple[Any, ...]]:
         """What the batches come to."""
         if self.mode == "complete":

@@ -111,11 +111,11 @@ def rescale_by_manifest(writer: StateWriter, to: int, layers: list[tuple[int, li
     writer.fake.commit(version - 1, {0: [[f"new-{partition}"] for partition in range(to)]})
 
 
-def named(writer: StateWriter, partition: int, version: int) -> dict[str, Any]:
-    path = writer.path(version, "delta", partition)
+def named(writer: StateWriter, partition: int, version: int, kind: str = "delta") -> dict[str, Any]:
+    path = writer.path(version, kind, partition)
     return named_file(
         str(path.relative_to(writer.fake.root / "state")),
-        "delta",
+        kind,
         version,
         path.stat().st_size,
         id=writer.unique(partition, version),
@@ -194,6 +194,21 @@ def test_manifest_that_is_gone_is_named(fake: FakeCheckpoint) -> None:
     findings = keyfold.open_checkpoint(fake.root).fsck().findings
     assert {it.kind.name for it in findings if it.is_damage} == {"MISSING"}
     assert all(path.name in it.message for it in findings if it.is_damage)
+
+
+def test_snapshot_that_another_executor_has_written_again(fake: FakeCheckpoint) -> None:
+    """It has the rows of the id in its name, in other bytes than those that were referred to."""
+    writer = StateWriter(fake)
+    writer.batch({key: key for key in range(20)}, snapshots=True)
+    snapshots = [had(p, named(writer, p, 1, "snapshot")) for p in range(writer.partitions)]
+    rescale_by_manifest(writer, 4, [(writer.partitions, snapshots)])
+    for partition in range(writer.partitions):
+        path = writer.path(1, "snapshot", partition)
+        rows = [writer._put(key) for key in range(20) if writer.owner(key) == partition]
+        longer = writer.file(1, "snapshot", partition, rows, lineage=[], writer="another")
+        assert len(longer) != path.stat().st_size
+        path.write_bytes(longer)
+    check(fake, 4, {key: key for key in range(20)})
 
 
 def test_file_that_is_not_the_one_referred_to(fake: FakeCheckpoint) -> None:

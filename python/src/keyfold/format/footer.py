@@ -96,6 +96,14 @@ class Reference:
     row_modulus: int
     row_residue: int
 
+    def may_have_length(self, length: int) -> bool:
+        """Whether the file may have so many bytes (docs/FORMAT.md, rule R7).
+
+        Each executor that has a version in memory may write its snapshot, with the same rows in
+        other bytes. The id tells which rows these are.
+        """
+        return length == self.length or (self.kind is Kind.SNAPSHOT and self.id != "")
+
 
 @dataclass(frozen=True)
 class Fingerprint:

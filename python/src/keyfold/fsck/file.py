@@ -109,7 +109,7 @@ class FileCheck:
                     f"{expected}: a rescale is unfinished, or it is of another checkpoint."
                 ),
             )
-        if named is not None and named.length != footer.frame.file_length:
+        if named is not None and not named.may_have_length(footer.frame.file_length):
             yield (
                 Kind.MISPLACED,
                 (

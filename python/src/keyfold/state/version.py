@@ -171,13 +171,9 @@ def check_belongs(path: str, footer: Footer, head: Footer, place: StorePlace, st
     if reference is None:
         own = own and identity.partition == place.partition
     else:
-        named = (reference.kind, reference.version, reference.id, reference.length)
-        own = own and named == (
-            footer.frame.kind,
-            identity.version,
-            identity.id,
-            footer.frame.file_length,
-        )
+        named = (reference.kind, reference.version, reference.id)
+        own = own and named == (footer.frame.kind, identity.version, identity.id)
+        own = own and reference.may_have_length(footer.frame.file_length)
         own = own and footer.frame.kind is not Kind.REFERENCE
     if not own:
         raise FileCorruptError(

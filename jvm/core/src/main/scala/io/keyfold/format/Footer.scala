@@ -135,7 +135,7 @@ final case class ManifestPart(
   * @param path
   *   relative to the checkpoint's `state` folder
   * @param length
-  *   of the file in bytes
+  *   of the file in bytes, when the reference was made
   */
 final case class FileReference(
     path: String,
@@ -143,4 +143,10 @@ final case class FileReference(
     version: VersionId,
     length: Long,
     taken: Selection
-)
+) {
+
+  /** Whether the file may be replaced by one with the same rows in other bytes: each executor that
+    * has the version in memory may write its snapshot, and the id tells which rows these are.
+    */
+  def mayBeWrittenAgain: Boolean = kind == FileKind.Snapshot && version.id.nonEmpty
+}

@@ -235,6 +235,21 @@ class RescaleSuite extends AnyFunSuite {
     assert(intercept[UnreadableVersion](it.check()).getMessage.contains(a))
   }
 
+  for (ids <- Seq(true, false)) {
+    test(s"an executor of the run before writes a snapshot again that is referred to, ids: $ids") {
+      val it = operator(ids = ids)
+      it.batch(puts("1"))
+      it.batch(puts("2"))
+      val late = it.snapshotLater(2, writer = "an executor that still has the version in memory")
+      it.snapshot(2)
+      it.rescale(8)
+      late()
+      it.check()
+      it.rescale(3)
+      it.check()
+    }
+  }
+
   test("the change feed does not cross a rescale, and says so") {
     val it = operator(partitions = 1)
     it.batch(puts("1"))

@@ -118,13 +118,27 @@ final class RescaledOperator(
   /** Writes snapshots of a version in all partitions, whether they are due or not. */
   def snapshot(number: Long): Unit = {
     restart()
+    snapshotLater(number)()
+  }
+
+  /** Loads a version in other stores, which write its snapshots when the result is called.
+    *
+    * @param writer
+    *   a longer name makes a longer file
+    */
+  def snapshotLater(number: Long, writer: String = settings.writer): () => Unit = {
     val of = versions(number)
-    for (p <- 0 until of.partitions) {
-      val eager = open(p, of.partitions, settings.copy(deltasPerSnapshot = 1))
-      eager.read(VersionId(number, of.ids(p))).release()
-      eager.snapshotIfDue()
-      eager.close()
+    val eager = settings.copy(deltasPerSnapshot = 1, writer = writer)
+    val stores = (0 until of.partitions).map { p =>
+      val store = open(p, of.partitions, eager)
+      store.read(VersionId(number, of.ids(p))).release()
+      store
     }
+    () =>
+      stores.foreach { store =>
+        store.snapshotIfDue()
+        store.close()
+      }
   }
 
   /** How many changes of the first family a feed has. */

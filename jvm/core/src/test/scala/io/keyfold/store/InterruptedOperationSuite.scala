@@ -143,7 +143,12 @@ private object InterruptedOperationSuite {
 
   private val first = new Operation("the first commit", written, Nil, 1)(_ => ())(_.tryCommit(1))
 
-  private val forced = new Operation("commit with a snapshot", written, 1L to 4L, 5)(
+  private val forced = new Operation(
+    "commit with a snapshot",
+    ids => if (ids) written(ids) else written(ids) :+ "open",
+    1L to 4L,
+    5
+  )(
     _.commitMaintained(1 to 4)
   )(_.tryCommit(5, force = true))
 

@@ -39,6 +39,15 @@ private[store] final class StoreFiles(
   def hasSnapshot(version: VersionId, listing: Listing = Listing.Unknown): Boolean =
     listing.has(version, FileKind.Snapshot)(blobs.exists(path(version, FileKind.Snapshot)))
 
+  /** Whether another store has written the snapshot of this head. */
+  def hasSnapshotOf(version: VersionId, head: Fingerprint): Boolean =
+    try
+      openIfThere(version, FileKind.Snapshot, Listing.Unknown).exists { file =>
+        try file.footer.head.contains(head)
+        finally file.close()
+      }
+    catch { case _: CorruptFile => false }
+
   /** What one request tells of all files of the store; nothing if it fails. */
   def listing(): Listing =
     try Listing.of(blobs.files(location.folder))
@@ -96,7 +105,7 @@ private[store] final class StoreFiles(
         if (path != s"${place.folder}/${reference.kind.nameOf(reference.version)}") {
           fail(s"it is of partition ${found.partition}")
         }
-        if (file.length != reference.length) {
+        if (file.length != reference.length && !reference.mayBeWrittenAgain) {
           fail(s"it has ${file.length} bytes, not ${reference.length} as the reference says")
         }
         if (
