@@ -11,6 +11,7 @@ from typing import Any
 
 import pyspark
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkRuntimeError
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
@@ -161,6 +162,17 @@ def new_builder(name: str) -> SparkSession.Builder:
         .config("spark.ui.showConsoleProgress", "true")
         .config("spark.log.level", "ERROR")
     )
+
+
+def new_session(builder: SparkSession.Builder) -> SparkSession:
+    """Starts Spark in this process; raises JvmError if Java does not start."""
+    try:
+        return builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        raise JvmError(
+            f"Spark did not start: {str(error).partition(chr(10))[0]} Set JAVA_HOME to a JDK 17 or "
+            f"21; it is {os.environ.get('JAVA_HOME') or 'not set'}."
+        ) from error
 
 
 def call(session: Any, owner: str, method: str, *arguments: object) -> str:  # noqa: ANN401

@@ -140,6 +140,8 @@ class Checkpoint:
 
         Raises:
             ExtraMissingError: Matplotlib is not installed.
+            InvalidArgumentError: there is no folder for the file.
+            StorageError: the file cannot be written.
         """
         storage = self._storage.once()
         write_report(storage, describe(storage, self._query), path, progress)
@@ -167,17 +169,18 @@ class Checkpoint:
 
         Raises OtherProviderError for a batch before a migration.
         """
-        if batch is not None:
-            find_batch(self._storage, batch)
-        return copies.clone(self.path, path, batch=batch, dry_run=dry_run)
+        number = None if batch is None else find_batch(self._storage, batch).number
+        return copies.clone(self.path, path, batch=number, dry_run=dry_run)
 
     def rollback(self, batch: int, *, dry_run: bool = True) -> Rollback:
         """Makes an earlier batch the last one: see `keyfold.admin.rollback.rollback`.
 
+        A negative number counts from the last batch, which is -1.
+
         Raises OtherProviderError for a batch before a migration.
         """
-        find_batch(self._storage, batch)
-        return rollback(self.path, batch, dry_run=dry_run)
+        number = find_batch(self._storage, batch).number
+        return rollback(self.path, number, dry_run=dry_run)
 
     def vacuum(self, *, older_than_hours: float = 24, dry_run: bool = True) -> Vacuum:
         """Deletes unreferenced files: see `keyfold.admin.vacuum.vacuum`."""

@@ -169,7 +169,7 @@ def test_counts_that_a_reference_does_not_know(fake: FakeCheckpoint) -> None:
     assert (store.families[0].rows, store.families[0].values) == (None, None)
     found = keyfold.open_checkpoint(fake.root).describe()
     assert (found.rows, found.live_bytes) == (None, None)
-    assert "unknown rows, unknown live" in str(found)
+    assert "rows not known before the next batch" in str(found)
 
 
 def test_versions_that_are_not_committed_are_left_out(fake: FakeCheckpoint) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import keyfold
+from keyfold.checkpoint import Checkpoint
 from keyfold.cli.main import cli
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter
@@ -153,3 +156,67 @@ def test_it_is_installed_as_a_program(path: str) -> None:
         [program, "scan", path, "agg", "-o", "json"], check=True, capture_output=True, text=True
     )
     assert len(done.stdout.splitlines()) == 20
+
+
+def test_report_that_cannot_be_written(path: str, tmp_path: Path) -> None:
+    missing = tmp_path / "none/report.html"
+    result = run("report", path, str(missing), code=2)
+    assert f"there is no folder {missing.parent}" in result.stderr
+    result = run("report", path, "/proc/keyfold.html", code=3)
+    assert "KEYFOLD_STORAGE" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def without_java(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(Path(sys.executable).with_name("keyfold")), *arguments],
+        env={**os.environ, "JAVA_HOME": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_java_that_does_not_start(path: str) -> None:
+    result = without_java("rescale", path, "--to", "4", "--no-file-sink")
+    assert result.returncode == 3
+    assert "Set JAVA_HOME to a JDK 17 or 21; it is /nonexistent." in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_hdfs_that_cannot_be_reached() -> None:
+    result = without_java("describe", "hdfs://nowhere.invalid:9000/checkpoint")
+    assert result.returncode == 3
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("[KEYFOLD_STORAGE] Cannot reach hdfs://nowhere.invalid:9000/checkpoint")
+    assert "CLASSPATH" in line
+
+
+def test_error_that_nobody_foresaw(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> None:
+        raise ZeroDivisionError("a\nlong story")
+
+    monkeypatch.setattr(Checkpoint, "describe", broken)
+    (line,) = run("describe", path, code=3).stderr.splitlines()
+    assert "ZeroDivisionError: a long story" in line
+    log = re.search(r"report it with (\S+),", line)
+    assert log is not None
+    assert "in broken" in Path(log[1]).read_text()
+    Path(log[1]).unlink()
+
+
+def test_heaviest_key_is_one_that_get_and_history_take(path: str) -> None:
+    key = objects("inspect", path, "skew")[0]["key"]
+    assert objects("get", path, "agg", key)[0]["key"] == json.loads(key)
+    assert objects("history", path, "agg", key)[0]["key"] == json.loads(key)
+
+
+def test_part_of_a_key(path: str) -> None:
+    """The columns of a key that are not given match everything."""
+    assert len(objects("get", path, "agg", "{}")) == 30
+    assert len(objects("get", path, "agg", "{}", "--limit", "3")) == 3
+    assert "lacks id" in run("history", path, "agg", "{}", code=2).stderr
+
+
+def test_version() -> None:
+    assert run("--version").stdout == run("version").stdout

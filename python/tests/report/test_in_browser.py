@@ -14,7 +14,7 @@ from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter
 
 SCHEMES: tuple[Scheme, Scheme] = ("light", "dark")
-TITLES = ["Summary", "Growth", "Spread", "Files", "Batches"]
+TITLES = ["Summary", "Growth", "Spread", "Keys", "Files", "Batches"]
 JOIN = ("left-keyToNumValues", "left-keyWithIndexToValue", "right-keyToNumValues")
 
 

@@ -155,6 +155,21 @@ def test_rows_are_where_a_manifest_says(fake: FakeCheckpoint, to: int) -> None:
     ]
 
 
+@pytest.mark.parametrize("to", [1, 4, 5, 8])
+def test_groups_that_several_partitions_refer_to_are_listed_once(
+    fake: FakeCheckpoint, to: int
+) -> None:
+    writer = StateWriter(fake)
+    writer.batch({key: key for key in range(60)})
+    writer.batch(dict.fromkeys(range(0, 60, 3)))
+    rescale_by_manifest(writer, to, [layer_of(writer, 1, 2)])
+    groups = keyfold.open_checkpoint(fake.root).inspect.groups()
+    assert sum(groups.column("entries").to_pylist()) == 60 + 20
+    page = fake.root / "report.html"
+    keyfold.open_checkpoint(fake.root).report(page)
+    assert "bytes in files that are referred to" in page.read_text()
+
+
 @pytest.mark.parametrize("to", [2, 3, 4, 5, 8])
 def test_rows_of_partitions_that_stand_on_an_earlier_layer(fake: FakeCheckpoint, to: int) -> None:
     """Rescaled twice: 2 -> 3, then on. Partition 1 of 3 has a snapshot since, the others not."""

@@ -45,7 +45,7 @@ def answer(
 def _session(jvm: Any, command: str, given: SparkSession | None) -> Iterator[Any]:  # noqa: ANN401
     session = given or jvm.active_session()
     if session is None:
-        session = setup.configure(jvm.new_builder(command)).getOrCreate()
+        session = jvm.new_session(setup.configure(jvm.new_builder(command)))
         try:
             yield session
         finally:

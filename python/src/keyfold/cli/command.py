@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable
 from functools import wraps
+from tempfile import NamedTemporaryFile
 from typing import Any, TypeVar
 
 import click
 
+from keyfold._version import __version__
 from keyfold.checkpoint import open_for_command
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import JsonOutput, Output, TextOutput, message
 from keyfold.errors import InvalidArgumentError, KeyfoldError, UnknownNameError
+
+_MOST_SAID = 300
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -22,6 +27,7 @@ _EPILOG = (
 )
 
 
+@click.version_option(__version__, prog_name="keyfold", message="%(version)s")
 @click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """Look inside the state of a Spark Structured Streaming query, and change it as a whole.
@@ -54,6 +60,9 @@ def command(*decorators: Callable[[C], C]) -> Callable[[C], click.Command]:
                 sys.exit(ExitCode.FAILED)
             except BrokenPipeError:
                 sys.exit(ExitCode.DONE)
+            except Exception as error:  # noqa: BLE001 - the last boundary
+                message(_unexpected(error))
+                sys.exit(ExitCode.FAILED)
 
         found: Any = run
         for decorator in reversed(decorators):
@@ -62,6 +71,17 @@ def command(*decorators: Callable[[C], C]) -> Callable[[C], click.Command]:
         return cli.command(name)(found)
 
     return decorate
+
+
+def _unexpected(error: Exception) -> str:
+    """One line about an error that nobody foresaw; where it happened is kept in a file."""
+    said = " ".join(str(error).split())[:_MOST_SAID]
+    with NamedTemporaryFile("w", prefix="keyfold-", suffix=".log", delete=False) as log:
+        traceback.print_exception(error, file=log)
+    return (
+        f"[{KeyfoldError.condition}] {type(error).__name__}: {said}. This was not expected. Please "
+        f"report it with {log.name}, which tells where it happened."
+    )
 
 
 output = click.option(

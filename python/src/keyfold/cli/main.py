@@ -73,12 +73,24 @@ def _operators(opened: Checkpoint) -> pa.Table:
     return pa.Table.from_pylist(rows, schema)
 
 
-@command(_checkpoint, _table, _key, _batch, _output)
-def get(output: Output, checkpoint: Checkpoint, table: str, key: str, batch: int) -> int | None:
-    """The rows of one KEY, given as JSON: '{"user": 42}'."""
+@command(
+    _checkpoint,
+    _table,
+    _key,
+    _batch,
+    click.option("-n", "--limit", type=int, default=-1, show_default=True, help="-1 for all rows."),
+    _output,
+)
+def get(  # noqa: PLR0913 - one for each option
+    output: Output, *, checkpoint: Checkpoint, table: str, key: str, batch: int, limit: int
+) -> int | None:
+    """The rows of one KEY, given as JSON: '{"user": 42}'.
+
+    A column that is left out may have any value; then all rows may have to be read.
+    """
     found = _open(checkpoint, table).get(_parsed(key), batch)
     if found.num_rows:
-        output.table([found])
+        output.table([found if limit < 0 else found.slice(0, limit)])
         return None
     message(f"There is no row with the key {key}.")
     return ExitCode.NO

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
+from datetime import datetime
 from typing import Any, Protocol
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -18,6 +16,7 @@ from rich.text import Text
 
 from keyfold.table.column import flattened
 from keyfold.text.arrow_values import to_python
+from keyfold.text.json_text import json_text
 from keyfold.text.printable import printable
 
 _WIDE = 10_000
@@ -41,7 +40,7 @@ class JsonOutput:
     def value(self, found: dict[str, Any], shown: RenderableType) -> None:
         """The object."""
         del shown
-        sys.stdout.write(json.dumps(found, default=_plain) + "\n")
+        sys.stdout.write(json_text(found) + "\n")
 
     def table(self, tables: Iterable[pa.Table]) -> None:
         """One object per line."""
@@ -49,7 +48,7 @@ class JsonOutput:
             names = part.schema.names
             for values in zip(*map(to_python, part.columns), strict=True):
                 row = dict(zip(names, values, strict=True))
-                sys.stdout.write(json.dumps(_with_maps(row), default=_plain) + "\n")
+                sys.stdout.write(json_text(row) + "\n")
 
 
 class TextOutput:
@@ -119,32 +118,3 @@ def _cell(value: Any) -> str:  # noqa: ANN401 - whatever a column holds
     if isinstance(value, datetime):
         return value.isoformat(sep=" ")
     return str(value)
-
-
-def _with_maps(value: Any) -> Any:  # noqa: ANN401
-    """A map, which Arrow gives as a list of pairs, stays a list of objects."""
-    if isinstance(value, dict):
-        return {name: _with_maps(it) for name, it in value.items()}
-    if isinstance(value, list):
-        return [
-            {"key": _with_maps(it[0]), "value": _with_maps(it[1])}
-            if isinstance(it, tuple)
-            else _with_maps(it)
-            for it in value
-        ]
-    return value
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    """Values of types that JSON does not have."""
-    if isinstance(value, datetime | date | time):
-        return value.isoformat()
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, Decimal):
-        return str(value)
-    if isinstance(value, pa.MonthDayNano):
-        return {"months": value.months, "days": value.days, "nanoseconds": value.nanoseconds}
-    raise TypeError(f"{type(value).__name__} has no form in JSON")

@@ -5,12 +5,16 @@ from __future__ import annotations
 from keyfold.describe.values import CheckpointValues, OperatorDescription, StoreDescription
 from keyfold.text.units import count, moment, plural, size, span
 
+# Until each partition has loaded its rows.
+_NOT_COUNTED = "rows not known before the next batch (a rescale reads none)"
 _COLUMNS = ("store", "rows", "per partition", "live", "on disk", "deltas", "snaps", "refs")
 
 
 def summary(it: CheckpointValues) -> list[tuple[str, str]]:
     """Label and text of each line above the operators."""
-    state = f"{plural(it.rows, 'row')}, {size(it.live_bytes)} live, {size(it.disk_bytes)} on disk"
+    rows = _NOT_COUNTED if it.rows is None else plural(it.rows, "row")
+    live = "" if it.live_bytes is None else f"{size(it.live_bytes)} live, "
+    state = f"{rows}, {live}{size(it.disk_bytes)} on disk"
     return [
         ("checkpoint", it.path),
         ("query", it.query_id),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TypeAlias
 
 import numpy as np
@@ -45,6 +45,10 @@ class GroupTable:
     def __len__(self) -> int:
         """Number of groups."""
         return len(self.family)
+
+    def take(self, mask: npt.NDArray[np.bool_]) -> GroupTable:
+        """Some of the groups."""
+        return GroupTable(*(getattr(self, it.name)[mask] for it in fields(self)))
 
     def __iter__(self) -> Iterator[Group]:
         """Each group."""

@@ -11,6 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from keyfold.describe.values import total
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import Family, Footer
+from keyfold.rows.places import Flags
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import chains, referenced
 from keyfold.state.walk import Part
@@ -141,7 +142,10 @@ def footers(found: Iterable[tuple[Part, Footer]]) -> pa.Table:
 
 
 def groups(parts: list[Part]) -> pa.Table:
-    """A row for each file of a version, family and key group."""
+    """A row for each file of a version, family and key group.
+
+    A group of a file that several partitions refer to is listed once, for the first of them.
+    """
     schema = pa.schema(
         [
             *_STORE,
@@ -153,11 +157,18 @@ def groups(parts: list[Part]) -> pa.Table:
         ]
     )
     tables = [schema.empty_table()]
+    listed: dict[str, Flags] = {}
     for part in parts:
         chain = next(chains(part.files, part.written))
         for step in reversed(chain.steps):
             footer = part.files.footer_at(step.path)
-            found, count = footer.groups, len(footer.groups)
+            found = footer.groups
+            if step.reference is not None:
+                before = listed.get(step.path, np.zeros(len(found), dtype=np.bool_))
+                own = step.may_hold(footer) & ~before
+                listed[step.path] = before | own
+                found = found.take(own)
+            count = len(found)
             names = np.array([it.name for it in footer.families], dtype=object)
             constant = [part.place.operator, part.place.partition, part.place.store]
             columns = [

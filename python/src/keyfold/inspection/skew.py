@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
@@ -18,6 +17,7 @@ from keyfold.storage.storage import Storage
 from keyfold.table.source import Source
 from keyfold.text.arrow_values import to_python
 from keyfold.text.html_table import html_of_arrow
+from keyfold.text.json_text import json_text
 
 _SHOWN = 20
 _NAMED = [("operator", pa.int64()), ("table", pa.string())]
@@ -32,7 +32,8 @@ class Skew:
     """Rows and bytes by partition, by key group and by key, the largest first.
 
     Rows with the same partitioning key, such as all elements of one key's map, count together as
-    one key; `key` is the stored key of one of them.
+    one key; `key` is the stored key of one of them, as JSON that `get` and `history` take. A list
+    has as many rows as values.
     """
 
     partitions: pa.Table
@@ -79,33 +80,34 @@ def _add(found: _Found, source: Source, batch: Batch, by: str, top: int) -> None
             continue
         rows, family = loaded
         sizes = rows.bytes()
-        found.partitions.append((*name, partition, rows.count, int(sizes.sum())))
-        groups, _, counts, totals = _summed(rows.hashes % key_groups, sizes)
+        values = np.ones(rows.count, dtype=np.int64) if rows.counts is None else rows.counts
+        found.partitions.append((*name, partition, int(values.sum()), int(sizes.sum())))
+        groups, _, counts, totals = _summed(rows.hashes % key_groups, values, sizes)
         found.groups += [
             (*name, partition, *row)
             for row in zip(groups.tolist(), counts.tolist(), totals.tolist(), strict=True)
         ]
-        _, first, counts, totals = _summed(rows.hashes, sizes)
+        _, first, counts, totals = _summed(rows.hashes, values, sizes)
         heaviest = np.argsort(totals if by == "bytes" else counts)[::-1][:top]
         with source.fitting(partition):
             shown = to_python(source.layout.key_array(rows.pick(first[heaviest]), family))
         keys += [
-            (*name, partition, str(key), int(counts[index]), int(totals[index]))
+            (*name, partition, json_text(key), int(counts[index]), int(totals[index]))
             for key, index in zip(shown, heaviest.tolist(), strict=True)
         ]
     place = -1 if by == "bytes" else -2
     found.keys += sorted(keys, key=lambda row: row[place], reverse=True)[:top]  # type: ignore[arg-type,return-value]
 
 
-def _summed(values: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints, npt.NDArray[np.int64]]:
-    """Values that occur, the first place of each, how often, and the sizes together."""
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1)) if len(values) else order
-    if not len(values):
-        return values, order, order, sizes
-    counts = np.diff(starts, append=len(values))
-    return ordered[starts], order[starts], counts, np.add.reduceat(sizes[order], starts)
+def _summed(of: Ints, values: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """What occurs, the first place of each, and its values and sizes together."""
+    order = np.argsort(of, kind="stable")
+    ordered = of[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1)) if len(of) else order
+    if not len(of):
+        return of, order, values, sizes
+    counts, totals = (np.add.reduceat(it[order], starts) for it in (values, sizes))
+    return ordered[starts], order[starts], counts, totals
 
 
 def _sorted(rows: list[tuple[object, ...]], schema: pa.Schema, by: str) -> pa.Table:

@@ -11,12 +11,14 @@ from pathlib import Path
 from keyfold.describe import html_report
 from keyfold.describe.batch_table import batch_table
 from keyfold.describe.description import Description
-from keyfold.errors import KeyfoldError
+from keyfold.errors import InvalidArgumentError, KeyfoldError, StorageError
 from keyfold.inspection.inspector import Inspector
 from keyfold.report import pictures
 from keyfold.report.figure import is_installed
 from keyfold.report.growth import Progress, sizes
 from keyfold.storage.storage import Storage
+from keyfold.text.html_table import html_of_arrow
+from keyfold.text.units import size
 
 _STYLE = """
 :root { color-scheme: light dark; }
@@ -29,6 +31,10 @@ th, td { padding: 3px 18px 3px 0; border-bottom: 1px solid #8a8f9833; vertical-a
 th { font-weight: 600; } td { font-variant-numeric: tabular-nums; }
 p.note { opacity: .75; margin: 0 0 8px; } svg { display: block; margin: 8px 0; }
 """
+
+_KEYS = 10
+# A few seconds, in bytes of files.
+_MOST_READ = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,11 @@ def write_report(
     path: str | PathLike[str],
     progress: Progress | None = None,
 ) -> None:
-    """Writes the page to a local file; raises ExtraMissingError and OSError."""
+    """Writes the page to a local file; raises ExtraMissingError and InvalidArgumentError."""
+    # Before everything is read, which may take long.
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise InvalidArgumentError(f"Cannot write {path}: there is no folder {folder}.")
     title = f"State of {described.path}"
     sections = [
         _Section("Summary", "", html_report.render(described)),
@@ -60,7 +70,13 @@ def write_report(
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>'
         f"<body><h1>{escape(title)}</h1><nav>{links}</nav>{body}</body></html>\n"
     )
-    Path(path).write_text(page, encoding="utf-8")
+    try:
+        Path(path).write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise StorageError(
+            f"Cannot write {path}: {error.strerror}. Name a file that you may write, on a disk "
+            "with space."
+        ) from error
 
 
 def notebook(storage: Storage, described: Description) -> str:
@@ -70,6 +86,22 @@ def notebook(storage: Storage, described: Description) -> str:
         found = _figures(storage, described, None)
         parts += [f"<h4>{it.title}</h4>{_shown(it)}" for it in found]
     return f'<div style="max-width:1060px">{"".join(parts)}</div>'
+
+
+def _keys(inspector: Inspector, described: Description) -> _Section:
+    """The heaviest keys, if it does not take long to read all rows."""
+    if described.disk_bytes > _MOST_READ:
+        note = (
+            f"The state has {size(described.disk_bytes)}, which were not read. For the heaviest "
+            "keys, run keyfold inspect with skew."
+        )
+        return _Section("Keys", note, "")
+    try:
+        heaviest = inspector.skew(top=_KEYS).keys.slice(0, _KEYS)
+    except KeyfoldError as error:
+        return _Section("Keys", str(error), "")
+    note = "The keys with the most bytes in the last batch's state."
+    return _Section("Keys", note, html_of_arrow(heaviest, _KEYS))
 
 
 def _shown(it: _Section) -> str:
@@ -98,6 +130,7 @@ def _figures(
         yield _Section("Spread", note, spread)
     except KeyfoldError as error:
         yield _Section("Spread", str(error), "")
+    yield _keys(inspector, described)
     yield _Section(
         "Files",
         "Files of each partition. A task loads the newest snapshot, then each delta after it.",

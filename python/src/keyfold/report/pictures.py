@@ -55,9 +55,11 @@ def spread(partitions: pa.Table, groups: pa.Table) -> str:
     """Bytes by partition, and by key group, the largest first."""
     with drawing("Spread over partitions and key groups") as canvas:
         left, right = canvas.axes(1, 2), canvas.axes(2, 2)
-        found = partitions.group_by("partition").aggregate([("live_bytes", "sum")])
-        found = found.sort_by("partition")
-        heights = [it or 0 for it in found.column("live_bytes_sum").to_pylist()]
+        # A rescale does not know what each partition has; the groups in its files are known.
+        known = partitions.column("live_bytes").null_count == 0
+        sized, what = (partitions, "live_bytes") if known else (groups, "bytes")
+        found = sized.group_by("partition").aggregate([(what, "sum")]).sort_by("partition")
+        heights = [it or 0 for it in found.column(f"{what}_sum").to_pylist()]
         left.bar(found.column("partition").to_pylist(), heights, color=COLOURS[0], width=0.85)
         if heights:
             left.axhline(float(np.mean(heights)), color=COLOURS[1], linewidth=1.5)
@@ -67,7 +69,8 @@ def spread(partitions: pa.Table, groups: pa.Table) -> str:
         ranks = np.unique(np.geomspace(1, len(weights) + 1, _MOST_STEPS).astype(np.int64))
         right.stairs([weights[it - 1] for it in ranks[:-1]], ranks, fill=True, color=COLOURS[0])
         ranked(right, len(weights))
-        _name(left, "bytes of keys and values; the line is the mean", "partition")
+        title = "bytes of keys and values" if known else "bytes in files that are referred to"
+        _name(left, f"{title}; the line is the mean", "partition")
         _name(right, "bytes in files of the last batch", "key groups by rank, the heaviest is 1")
         numbers(left.xaxis)
         in_bytes(left)

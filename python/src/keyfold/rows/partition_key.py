@@ -73,11 +73,16 @@ def hashes_of(rule: str, key: Struct, columns: list[pa.Array], count: int) -> np
     return row_hash(found, count)
 
 
+class UnplacedKeyError(InvalidArgumentError):
+    """A key does not tell where its rows are."""
+
+
 def hash_of_values(rule: str, key: Struct, given: Mapping[str, Any]) -> int:
     """Hash of the row whose key has these values, by name.
 
     Raises:
-        InvalidArgumentError: a column that the rule needs is not given, or its value does not fit.
+        UnplacedKeyError: a column that the rule needs is not given.
+        InvalidArgumentError: a value does not fit.
         MalformedError: the key has not such columns.
         NoHashError: rows are not hashed by columns of that type.
     """
@@ -93,7 +98,7 @@ def hash_of_values(rule: str, key: Struct, given: Mapping[str, Any]) -> int:
             field = it.fields[index]
             names.append(field.name)
             if not isinstance(value, Mapping) or field.name not in value:
-                raise InvalidArgumentError(
+                raise UnplacedKeyError(
                     f"Invalid key {dict(given)!r}: it lacks {'.'.join(names)}. Rows are placed by "
                     f"{described(rule, key)}; give all of these, or use scan(where=...)."
                 )

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from keyfold.errors import FileMissingError
 from keyfold.format.footer import Footer, Reference
 from keyfold.format.names import FileName, Kind, Version
+from keyfold.rows.places import Flags
 from keyfold.state.residues import Residues
 from keyfold.state.store_files import StoreFiles
 
@@ -22,6 +25,13 @@ class Step:
     path: str
     reference: Reference | None = None
     taken: tuple[Residues, ...] = ()
+
+    def may_hold(self, footer: Footer) -> Flags:
+        """Whether each group of the file may have rows that are taken."""
+        groups, key_groups = footer.groups.group, footer.identity.key_groups
+        masks = [it.may_hold(groups, key_groups) for it in self.taken]
+        found: Flags = np.logical_and.reduce([np.ones(len(groups), dtype=np.bool_), *masks])
+        return found
 
 
 @dataclass(frozen=True)

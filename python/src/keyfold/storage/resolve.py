@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyarrow import fs
 
-from keyfold.errors import ExtraMissingError, InvalidArgumentError
+from keyfold.errors import ExtraMissingError, InvalidArgumentError, StorageError
 from keyfold.storage.arrow_files import ArrowFiles
 from keyfold.storage.files import Files
 from keyfold.storage.fsspec_files import FsspecFiles
@@ -24,6 +24,10 @@ _OBJECT_STORES = {
     "s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs",
     "abfs": "abfss", "abfss": "abfss", "wasb": "abfss", "wasbs": "abfss",
 }  # fmt: skip
+_HADOOP = (
+    "HDFS is read by Hadoop's own client: set JAVA_HOME to a JDK, HADOOP_HOME to Hadoop's folder "
+    "and CLASSPATH to the output of `hadoop classpath --glob`, and check host and port."
+)
 _SECRET = re.compile(r"(secret|token|password|sas|credential|key)(?!.*_id$)", re.IGNORECASE)
 
 
@@ -43,6 +47,7 @@ def resolve(root: str, options: Mapping[str, Any]) -> Place:
     Raises:
         InvalidArgumentError: it is neither, or there is no such option.
         ExtraMissingError: the file system needs a package that is not installed.
+        StorageError: HDFS cannot be reached.
     """
     found = _URI.fullmatch(root)
     if found is None:
@@ -78,7 +83,11 @@ def _of_arrow(root: str, options: Mapping[str, Any]) -> Place:
     _refuse_options(root, options)
     try:
         files, base = fs.FileSystem.from_uri(root)
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except OSError as error:
+        # Pyarrow tells of each place where it has looked, a line each.
+        said = str(error).partition("\n")[0]
+        raise StorageError(f"Cannot reach {root}: {said}. {_HADOOP}") from error
+    except (ValueError, pa.ArrowException) as error:
         raise InvalidArgumentError(
             f"Invalid checkpoint path {root!r}: {error}. Use a local path or a URI."
         ) from error

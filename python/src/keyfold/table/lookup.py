@@ -14,7 +14,7 @@ from keyfold.format.footer import Footer
 from keyfold.layout.layout import Shape
 from keyfold.rows.arrow import arrow_flags
 from keyfold.rows.literal import one_value
-from keyfold.rows.partition_key import NO_RULE, hash_of_values
+from keyfold.rows.partition_key import NO_RULE, UnplacedKeyError, hash_of_values
 from keyfold.rows.places import Flags
 from keyfold.rows.row_hash import NoHashError
 from keyfold.schema.arrow_type import arrow_type
@@ -41,7 +41,12 @@ def stored_key(source: Source, key: Mapping[str, Any]) -> Mapping[str, Any]:
 def partitions_of(
     source: Source, batch: Batch, key: Mapping[str, Any]
 ) -> tuple[list[int], Selection]:
-    """Partitions that can have a stored key, and what to read there."""
+    """Partitions that can have a stored key, and what to read there.
+
+    Raises:
+        UnplacedKeyError: the key does not tell where its rows are.
+        InvalidArgumentError: a value does not fit.
+    """
     head = source.head(batch, 0)
     family = source.family(head)
     if family is None:
@@ -50,9 +55,7 @@ def partitions_of(
         with source.fitting(0):
             hashed = hash_of_values(family.partition_key, source.layout.schema.key, key)
     except NoHashError as error:
-        raise InvalidArgumentError(
-            f"Cannot look up a key: {error}. Use scan(where=...)."
-        ) from error
+        raise UnplacedKeyError(f"Cannot look up a key: {error}. Use scan(where=...).") from error
     count = source.partitions(batch)
     wanted = Selection(groups=_group(head, hashed), hash=hashed)
     if family.partition_key == NO_RULE:

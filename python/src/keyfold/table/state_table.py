@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
+from keyfold.rows.partition_key import UnplacedKeyError
 from keyfold.spark_log.batch import Batch, find_batch, read_at
+from keyfold.state.selection import Selection
 from keyfold.table.changes import a_row_a_key, diff_schema, differences
 from keyfold.table.condition import condition
 from keyfold.table.history import history
@@ -53,21 +55,23 @@ class StateTable:
         """The rows of a key, none if it does not exist; reads only the blocks of its key group.
 
         Args:
-            key: values by name of column. Columns that do not determine the partition may be left
-                out.
+            key: values by name of column. Columns may be left out; all rows are read if those that
+                determine the partition are not all given.
             batch: a batch of the query.
 
         Raises:
-            InvalidArgumentError: a column is missing or unknown, or a value is of another type.
+            InvalidArgumentError: a column is unknown, or a value is of another type.
         """
         source = self.source.once()
         stored = stored_key(source, key)
 
         def look_up(found: Batch) -> pa.Table:
-            partitions, wanted = partitions_of(source, found, stored)
-            tables = [source.table(found, it, wanted) for it in partitions]
-            whole = pa.concat_tables(tables) if tables else self.schema.empty_table()
-            return matching(source, whole, key)
+            try:
+                partitions, wanted = partitions_of(source, found, stored)
+            except UnplacedKeyError:
+                partitions, wanted = list(range(source.partitions(found))), Selection()
+            tables = [matching(source, source.table(found, it, wanted), key) for it in partitions]
+            return pa.concat_tables(tables) if tables else self.schema.empty_table()
 
         return read_at(source.storage, batch, look_up)
 
