@@ -139,7 +139,7 @@ def test_where_the_state_is(executed: Executed, orders: Orders) -> None:
         rows[it["operator_name"]] += int(it["rows"])
     assert rows == {"stateStoreSave": len(orders.totals[-1]), "dedupe": orders.unique}
     heaviest, second, *_ = executed.tables("skew")[0]
-    assert heaviest["key"] == "{'customer': 'c07'}"
+    assert heaviest["key"] == '{"customer": "c07"}'
     assert int(heaviest["bytes"]) > 2000 * len("very ") > 100 * int(second["bytes"])
 
 
