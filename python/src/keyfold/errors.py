@@ -40,9 +40,17 @@ class NotAKeyfoldFileError(KeyfoldError):
 
 
 class FileMissingError(KeyfoldError):
-    """A file does not exist."""
+    """A file does not exist.
+
+    `path` is its path in the checkpoint, if one file is meant.
+    """
 
     condition = "KEYFOLD_FILE_MISSING"
+
+    def __init__(self, message: str, path: str | None = None) -> None:
+        """Keeps the path beside the message."""
+        super().__init__(message)
+        self.path = path
 
 
 class KeyGroupsMismatchError(KeyfoldError):

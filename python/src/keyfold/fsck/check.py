@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain as joined
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from keyfold.errors import FileMissingError, KeyfoldError
+from keyfold.errors import KeyfoldError
 from keyfold.format.place import StorePlace
-from keyfold.fsck.finding import HARMLESS, Finding, FsckReport, Kind
+from keyfold.fsck.finding import Finding, FsckReport, Severity
 from keyfold.fsck.open_plans import may_need, newest_version
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
+from keyfold.fsck.spark_logs import committed_batches, startable, unreadable, with_severity
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import strays
+from keyfold.fsck.verdict import verdict
 from keyfold.schema.state_schema import read_state_schema, schema_paths
 from keyfold.spark_log.batch import Batch, partition_count
 from keyfold.spark_log.logs import (
@@ -23,8 +25,6 @@ from keyfold.spark_log.logs import (
     OperatorMetadata,
     batches,
     operators,
-    query_id,
-    read_commit,
     read_offsets,
     read_operator,
 )
@@ -73,9 +73,17 @@ def _fsck(
     spark: SparkSession | None,
 ) -> FsckReport:
     findings: list[Finding] = []
-    readable = list(_committed(storage, findings))
+    readable = list(committed_batches(storage, findings))
+    numbers, unstartable = startable(storage, readable)
+    findings = [with_severity(storage, it, numbers) for it in findings]
     committed = [it for it in readable if it.offsets is None or it.offsets.is_keyfolds]
+    logged = len(findings)
     described = list(_operators(storage, committed, findings))
+    findings[logged:] = [replace(it, severity=Severity.STOPS) for it in findings[logged:]]
+    # Going back to an earlier batch mends neither the query's id nor the operators.
+    stopped = len(findings) > logged or storage.full_path("metadata") in {
+        it.path for it in findings
+    }
     checks: list[StoreCheck] = []
     partitions: dict[int, int] = {}
     running = _running(storage, committed)
@@ -98,6 +106,7 @@ def _fsck(
     # A batch is in both logs, unless one is damaged.
     started = max((*batches(storage, "offsets"), *batches(storage, "commits")), default=-1)
     rescaled = newest_version(storage)
+    bad = {number for it in found for number in it.bad}
     if committed or described:
         findings += strays(storage, described, partitions, started + 1, earlier)
     return FsckReport(
@@ -107,6 +116,7 @@ def _fsck(
         sum(it.files for it in found),
         sum(it.bytes for it in found),
         tuple(sorted((it for it in set(findings) if not may_need(it, rescaled)), key=_rank)),
+        verdict(storage.root, numbers, bad | unstartable, stopped=stopped),
         earlier,
     )
 
@@ -125,59 +135,8 @@ def _running(storage: Storage, committed: list[Batch]) -> list[Offsets]:
     return found
 
 
-def _rank(it: Finding) -> tuple[bool, str, str, str]:
-    return it.kind in HARMLESS, it.kind.value, it.path, it.message
-
-
-def _committed(storage: Storage, findings: list[Finding]) -> Iterator[Batch]:
-    """The batches of the commit log that can be read, ascending."""
-    try:
-        query_id(storage)
-    except KeyfoldError as error:
-        findings.append(_metadata(storage, "metadata", error))
-    numbers = batches(storage, "commits")
-    logs = [f"commits/{it}" for it in numbers]
-    storage.fetch(logs + [f"offsets/{it}" for it in batches(storage, "offsets")])
-    for before, after in pairwise(numbers):
-        if after != before + 1:
-            findings.append(
-                Finding(
-                    Kind.VERSION_GAP,
-                    storage.full_path("commits"),
-                    f"batch {after} follows batch {before}. Spark writes every batch; restore "
-                    "the files between from a copy.",
-                )
-            )
-    offsets = {}
-    for number in batches(storage, "offsets"):
-        try:
-            offsets[number] = read_offsets(storage, number)
-        except FileMissingError:
-            continue
-        except KeyfoldError as error:
-            findings.append(_metadata(storage, f"offsets/{number}", error))
-    findings += _without_offsets(storage, numbers)
-    for number in numbers:
-        try:
-            yield Batch(read_commit(storage, number), offsets.get(number))
-        except FileMissingError:
-            continue
-        except KeyfoldError as error:
-            findings.append(_metadata(storage, f"commits/{number}", error))
-
-
-def _without_offsets(storage: Storage, committed: list[int]) -> Iterator[Finding]:
-    """Committed batches without offsets, but for old ones: Spark deletes these there first."""
-    begun = batches(storage, "offsets")
-    needed = min(begun[0] if begun else committed[-1], committed[-1]) if committed else 0
-    for number in committed:
-        if number >= needed and number not in begun:
-            yield Finding(
-                Kind.METADATA,
-                storage.full_path(f"offsets/{number}"),
-                f"batch {number} is committed, and is not in the offset log. The query cannot "
-                "start if this is its last batch or the one before. Restore the file from a copy.",
-            )
+def _rank(it: Finding) -> tuple[int, str, str, str]:
+    return list(Severity).index(it.severity), it.kind.value, it.path, it.message
 
 
 def _operators(
@@ -189,9 +148,9 @@ def _operators(
             operator = read_operator(storage, number, last)
         except KeyfoldError as error:
             if storage.listing(f"state/{number}/_metadata"):
-                findings.append(_metadata(storage, f"state/{number}/_metadata", error))
+                findings.append(unreadable(storage, f"state/{number}/_metadata", error))
             elif any(number in batch.commit.ids for batch in committed):
-                findings.append(_metadata(storage, f"state/{number}", error))
+                findings.append(unreadable(storage, f"state/{number}", error))
             continue
         storage.fetch(it for store in operator.stores for it in schema_paths(number, store))
         for store in operator.stores:
@@ -199,7 +158,7 @@ def _operators(
                 read_state_schema(storage, number, store)
             except KeyfoldError as error:
                 place = StorePlace(number, 0, store.name).folder
-                findings.append(_metadata(storage, f"{place}/_metadata/schema", error))
+                findings.append(unreadable(storage, f"{place}/_metadata/schema", error))
         yield operator
 
 
@@ -223,7 +182,3 @@ def _places(
         for index, store in enumerate(operator.stores)
         for partition in range(most)
     ]
-
-
-def _metadata(storage: Storage, path: str, error: KeyfoldError) -> Finding:
-    return Finding(Kind.METADATA, storage.full_path(path), str(error.args[0]))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from keyfold.fsck.verdict import Verdict
 from keyfold.spark_log.migrated import Earlier
 from keyfold.text.html_table import html_table
 from keyfold.text.printable import printable
@@ -40,10 +41,20 @@ class Kind(Enum):
     EXPIRED = "expired"  # retention has deleted a batch that the commit log still has
 
 
+_COLUMNS = ("kind", "severity", "path", "message")
 # Findings that a vacuum may delete.
 UNREFERENCED_KINDS = frozenset({Kind.ORPHAN, Kind.UNREFERENCED})
 # Findings that lose no state which the query needs.
 HARMLESS = UNREFERENCED_KINDS | {Kind.REPLACED, Kind.EXPIRED}
+
+
+class Severity(Enum):
+    """What a problem does to the query."""
+
+    STOPS = "stops-query"  # the query cannot start
+    LOSES = "loses-batch"  # it can, but not go back to some retained batch
+    SPARE = "spare"  # other files have the same rows
+    HARMLESS = "harmless"  # nothing is lost
 
 
 @dataclass(frozen=True)
@@ -53,16 +64,31 @@ class Finding:
     kind: Kind
     path: str
     message: str
+    severity: Severity = Severity.LOSES
+
+    def __post_init__(self) -> None:
+        """What is no damage does no harm."""
+        if not self.is_damage:
+            object.__setattr__(self, "severity", Severity.HARMLESS)
 
     @property
     def is_damage(self) -> bool:
         """Whether state is lost or wrong, other than by retention."""
         return self.kind not in HARMLESS
 
+    def to_dict(self) -> dict[str, str]:
+        """Its values as texts."""
+        return {
+            "kind": self.kind.value,
+            "severity": self.severity.value,
+            "path": self.path,
+            "message": self.message,
+        }
+
 
 @dataclass(frozen=True)
 class FsckReport:
-    """What was checked, and the findings, the worst first.
+    """What was checked, the findings, the worst first, and what they come to.
 
     `earlier_batches`, before a migration, were not checked: they belong to another provider.
     """
@@ -73,6 +99,7 @@ class FsckReport:
     files: int
     bytes: int
     findings: tuple[Finding, ...]
+    verdict: Verdict
     earlier_batches: Earlier | None = None
 
     @property
@@ -82,24 +109,27 @@ class FsckReport:
 
     def to_arrow(self) -> pa.Table:
         """A row for each finding."""
-        schema = pa.schema([("kind", pa.string()), ("path", pa.string()), ("message", pa.string())])
-        rows = [asdict(it) | {"kind": it.kind.value} for it in self.findings]
-        return pa.Table.from_pylist(rows, schema)
+        schema = pa.schema([(name, pa.string()) for name in _COLUMNS])
+        return pa.Table.from_pylist([it.to_dict() for it in self.findings], schema)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as values for JSON."""
-        found = [asdict(it) | {"kind": it.kind.value} for it in self.findings]
+        found = [it.to_dict() for it in self.findings]
         return asdict(self) | {"findings": found, "ok": self.ok}
 
     def __str__(self) -> str:
-        """A line with the numbers of files and batches, and one for each finding."""
-        lines = [f"{it.kind.value}: {it.path}: {it.message}" for it in self.findings]
-        return printable("\n".join([self._headline(), *lines]))
+        """The numbers of files and batches, a line for each finding, and the verdict."""
+        lines = [
+            f"{it.kind.value} ({it.severity.value}): {it.path}: {it.message}"
+            for it in self.findings
+        ]
+        return printable("\n".join([self._headline(), *lines, str(self.verdict)]))
 
     def _repr_html_(self) -> str:
-        rows = [[it.kind.value, it.path, it.message] for it in self.findings]
-        found = html_table(("kind", "path", "message"), rows) if rows else ""
-        return f"<div><p>{escape(self._headline())}</p>{found}</div>"
+        rows = [list(it.to_dict().values()) for it in self.findings]
+        found = html_table(_COLUMNS, rows) if rows else ""
+        said = f"<p>{escape(self._headline())}</p>{found}<p>{escape(str(self.verdict))}</p>"
+        return f"<div>{said}</div>"
 
     def _headline(self) -> str:
         looked = f"{self.files:,} files of {self.batches:,} batches, {self.bytes:,} bytes"

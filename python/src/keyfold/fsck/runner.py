@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.fsck.finding import Finding, Kind
+from keyfold.fsck.finding import Finding, Kind, Severity
 from keyfold.fsck.store import Checked, StoreCheck
 from keyfold.state.walk import THREADS
 
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 Progress: TypeAlias = Callable[[int, int], None]
 
-_FINDING = [("kind", pa.string()), ("path", pa.string()), ("message", pa.string())]
+_FINDING = [(name, pa.string()) for name in ("kind", "severity", "path", "message")]
 _CHECKED = pa.schema(
     [
         ("number", pa.int64()),
         ("findings", pa.list_(pa.struct(_FINDING))),
         ("files", pa.int64()),
         ("bytes", pa.int64()),
+        ("bad", pa.list_(pa.int64())),
     ]
 )
 
@@ -79,11 +80,14 @@ def _work(
 
 
 def _row(number: int, checked: Checked) -> dict[str, object]:
-    found = [asdict(it) | {"kind": it.kind.value} for it in checked.findings]
+    found = [it.to_dict() for it in checked.findings]
     return {"number": number, **asdict(checked), "findings": found}
 
 
 def _checked(row: dict[str, object]) -> Checked:
     found: list[dict[str, str]] = row["findings"]  # type: ignore[assignment]
-    findings = tuple(Finding(Kind(it["kind"]), it["path"], it["message"]) for it in found)
-    return Checked(findings, row["files"], row["bytes"])  # type: ignore[arg-type]
+    findings = tuple(
+        Finding(Kind(it["kind"]), it["path"], it["message"], Severity(it["severity"]))
+        for it in found
+    )
+    return Checked(findings, row["files"], row["bytes"], tuple(row["bad"]))  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
@@ -10,7 +10,7 @@ from keyfold.format.names import FileName, Version
 from keyfold.format.names import Kind as FileKind
 from keyfold.format.place import StorePlace
 from keyfold.fsck.file import FileCheck, kind_of
-from keyfold.fsck.finding import Finding, Kind
+from keyfold.fsck.finding import Finding, Kind, Severity
 from keyfold.fsck.rows import RowCheck
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
@@ -22,11 +22,15 @@ from keyfold.storage.storage import Storage
 
 @dataclass(frozen=True)
 class Checked:
-    """Findings in one store of one partition, and the files and bytes that were checked."""
+    """Findings in one store of one partition, and the files and bytes that were checked.
+
+    `bad` has the batches that cannot be loaded there.
+    """
 
     findings: tuple[Finding, ...]
     files: int
     bytes: int
+    bad: tuple[int, ...] = ()
 
 
 class StoreCheck:
@@ -49,15 +53,50 @@ class StoreCheck:
         self._batches = [it for it in committed if place.partition < it.partitions(operator)]
         self._rows = RowCheck(storage, operator, store, place) if deep else None
         self._findings: list[Finding] = []
+        # By kind and file: why batches cannot be loaded, and which.
+        self._broken: dict[tuple[Kind, str], tuple[str, list[int]]] = {}
         self._files = 0
         self._bytes = 0
 
     def run(self) -> Checked:
         """Runs all checks."""
-        if self._batches:
-            self._run()
-            self._listed.release()
-        return Checked(tuple(self._findings), self._files, self._bytes)
+        if not self._batches:
+            return Checked((), 0, 0)
+        self._run()
+        lacks = {it.number: self._lacks(it) for it in self._batches}
+        self._listed.release()
+        findings = tuple(replace(it, severity=self._severity(it, lacks)) for it in self._findings)
+        bad = tuple(number for number, paths in lacks.items() if paths)
+        return Checked(findings, self._files, self._bytes, bad)
+
+    def _lacks(self, batch: Batch) -> frozenset[str]:
+        """What stands in the way of loading a batch: paths of damaged files; empty if nothing does.
+
+        A load tries one chain of files after the other.
+        """
+        damaged = {it.path for it in self._findings if it.is_damage}
+        folder = self._storage.full_path(self.place.folder)
+        if batch.version in self._strayed or folder in damaged:
+            return frozenset(damaged)
+        lacking: set[str] = set()
+        try:
+            for chain in chains(self._listed, self._written(batch)):
+                found = damaged & {self._storage.full_path(it.path) for it in chain.steps}
+                if not found:
+                    return frozenset()
+                lacking |= found
+        except KeyfoldError as error:
+            if not lacking and self._is_alone_in_partition_0():
+                return frozenset()
+            lacking.add(self._path_of(batch, error))
+        return frozenset(lacking)
+
+    def _severity(self, it: Finding, lacks: dict[int, frozenset[str]]) -> Severity:
+        if it.path in lacks[self._batches[-1].number]:
+            return Severity.STOPS
+        if any(it.path in paths for paths in lacks.values()):
+            return Severity.LOSES
+        return Severity.SPARE
 
     def _run(self) -> None:
         newest = self._batches[-1]
@@ -66,9 +105,9 @@ class StoreCheck:
         needed: dict[Step, None] = {}
         heads: dict[int, Footer] = {}
         oldest = newest.version
-        astray = self._astray()
+        self._strayed = self._astray()
         for batch in self._batches:
-            chain = None if batch.version in astray else self._chain(batch)
+            chain = None if batch.version in self._strayed else self._chain(batch)
             if chain is None:
                 continue
             heads[chain.head.identity.version] = chain.head
@@ -101,6 +140,7 @@ class StoreCheck:
         self._listed.fetch((it.path, it.reference.length) for it in needed if it.reference)
         for step in needed:
             self._check(step, key_groups)
+        self._report_broken()
         if self._rows is not None and not self._findings:
             for batch in {
                 self._batches[0].number: self._batches[0],
@@ -114,7 +154,7 @@ class StoreCheck:
         try:
             chain = next(chains(self._listed, written))
         except KeyfoldError as error:
-            self._broken(batch, written, error)
+            self._cannot_load(batch, written, error)
             return None
         kind = chain.head.frame.kind
         delta = FileName(*written, FileKind.DELTA)
@@ -127,26 +167,37 @@ class StoreCheck:
             )
         return chain
 
-    def _broken(self, batch: Batch, written: Version, error: KeyfoldError) -> None:
+    def _cannot_load(self, batch: Batch, written: Version, error: KeyfoldError) -> None:
         if self._is_alone_in_partition_0():
             return
-        path = f"{self.place.folder}/{FileName(*written, FileKind.DELTA)}"
-        if not isinstance(error, FileMissingError):
-            # The head that cannot be read may be that of another batch, so the error is reported
-            # for its file.
-            message = f"batch {batch.number} cannot be read: {error.args[0]}"
-            self._find(kind_of(error), path, message)
-        elif self._is_expired(batch, written):
+        if isinstance(error, FileMissingError) and self._is_expired(batch, written):
             self._find(
                 Kind.EXPIRED,
-                path,
+                f"{self.place.folder}/{FileName(*written, FileKind.DELTA)}",
                 f"batch {batch.number} cannot be read any more: its files are gone with all before "
                 "a later snapshot, which later batches begin with. Retention deletes so, and Spark "
                 "the batch's log entries a little later. If those stay, something else deletes "
                 "state files: a lifecycle rule of the store, or a job.",
             )
-        else:
-            self._find(Kind.MISSING, path, f"batch {batch.number} needs it. {error.args[0]}")
+            return
+        what = (kind_of(error), self._path_of(batch, error))
+        self._broken.setdefault(what, (str(error.args[0]), []))[1].append(batch.number)
+
+    def _report_broken(self) -> None:
+        """Each file once, with all batches that need it, unless its own check has found it."""
+        known = {it.path for it in self._findings if it.is_damage}
+        for (kind, path), (reason, numbers) in self._broken.items():
+            if path in known:
+                continue
+            first, last = numbers[0], numbers[-1]
+            of = f"batch {first} needs" if first == last else f"batches {first} to {last} need"
+            self._findings.append(Finding(kind, path, f"{of} it. {reason}"))
+
+    def _path_of(self, batch: Batch, error: KeyfoldError) -> str:
+        """The file that an error is about, as users write it; else the head of the batch."""
+        path = error.path if isinstance(error, FileMissingError) else None
+        head = f"{self.place.folder}/{FileName(*self._written(batch), FileKind.DELTA)}"
+        return self._storage.full_path(path or head)
 
     def _is_expired(self, batch: Batch, written: Version) -> bool:
         """Whether it is older than a snapshot before which nothing is left, as after retention.

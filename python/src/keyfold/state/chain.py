@@ -117,5 +117,6 @@ def _missing(files: StoreFiles, version: Version, name: FileName) -> FileMissing
     return FileMissingError(
         f"Cannot load version {number} (the state after batch {number - 1}) of "
         f"{files.storage.full_path(files.folder)}: {name} does not exist, and no other file has "
-        "its rows. Restore it from a copy, or look at a newer batch."
+        "its rows. Restore it from a copy, or look at a newer batch.",
+        f"{files.folder}/{name}",
     )

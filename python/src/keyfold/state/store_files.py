@@ -114,7 +114,8 @@ class StoreFiles:
         raise FileMissingError(
             f"Cannot find version {version.number} of {self.storage.full_path(self.folder)}: there "
             f"is no {FileName(*version, Kind.DELTA)} and no .ref or .snapshot of that name. "
-            "Restore it from a copy, or restart the query from an earlier batch."
+            "Restore it from a copy, or restart the query from an earlier batch.",
+            f"{self.folder}/{FileName(*version, Kind.DELTA)}",
         )
 
     def footer(self, name: FileName) -> Footer:
