@@ -1,0 +1,167 @@
+"""Each incident of docs/runbook.md on real damage: its commands are run, and the query goes on."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+
+import keyfold
+from keyfold.cli.main import cli
+from python.tests.jvm.word_queries import by_word, run
+
+pytestmark = pytest.mark.spark
+
+PAGE = Path(__file__).parents[3] / "docs/runbook.md"
+INCIDENTS: dict[str, list[str]] = {
+    part.partition("\n")[0]: [
+        line
+        for block in re.findall(r"```\n(.*?)```", part, re.DOTALL)
+        for line in block.splitlines()
+    ]
+    for part in PAGE.read_text(encoding="utf-8").split("\n## ")
+}
+WORDS = [["a", "b", "a", "c"], ["d", "a"], ["b", "e"]]
+NEXT = ["a", "f"]
+
+
+class Incident:
+    """A checkpoint after three batches, and the commands of a part of the page."""
+
+    def __init__(self, spark: SparkSession, root: Path) -> None:
+        self._spark, self.root = spark, root
+        self.checkpoint = run(spark, root, by_word, WORDS, name="orders")
+        self._commands: Iterator[str] = iter(())
+
+    def of(self, title: str) -> Incident:
+        self._commands = iter(INCIDENTS[title])
+        return self
+
+    def command(self, code: int = 0) -> Result:
+        """Runs the page's next command, with folders of this test."""
+        text = next(self._commands).replace("/data/checkpoints", str(self.root))
+        result = CliRunner().invoke(cli, shlex.split(text)[1:])
+        assert result.exit_code == code, (text, result.output, result.exception)
+        return result
+
+    def goes_on(self, name: str = "orders") -> None:
+        """All commands were run; the query takes one more file, and has counted each word once."""
+        assert list(self._commands) == []
+        run(self._spark, self.root, by_word, [NEXT], name)
+        rows = keyfold.open_checkpoint(self.root / name)["agg"].only.scan().to_pylist()
+        found = {row["key"]["word"]: row["value"]["count"] for row in rows}
+        assert found == Counter(word for words in [*WORDS, NEXT] for word in words)
+
+    def newest(self) -> list[Path]:
+        return sorted(self.checkpoint.glob("state/0/[0-9]/3_*.delta"))
+
+
+@pytest.fixture
+def incident(spark: SparkSession, tmp_path: Path) -> Incident:
+    return Incident(spark, tmp_path)
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, flip], ids=["lost", "damaged"])
+def test_state_file(
+    incident: Incident, spark: SparkSession, damage: Callable[[Path], None]
+) -> None:
+    incident.of("A state file is lost or damaged")
+    damage(incident.newest()[0])
+    with pytest.raises(StreamingQueryException, match="KEYFOLD_"):
+        run(spark, incident.root, by_word, [NEXT], "orders")
+    (incident.root / "in/3.json").unlink()
+    advised = incident.command(code=1).stdout.splitlines()[-1]
+    printed = INCIDENTS["A state file is lost or damaged"][1]
+    assert advised == printed.replace("/data/checkpoints", str(incident.root))
+    incident.command()
+    incident.goes_on()
+
+
+def test_deployment(incident: Incident) -> None:
+    incident.of("A deployment wrote wrong results")
+    assert len(incident.command().stdout.splitlines()) == 1 + len(WORDS)
+    incident.command()
+    incident.command()
+    incident.command()
+    incident.goes_on("orders-2")
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_partitions(incident: Incident, is_open: bool) -> None:  # noqa: FBT001
+    incident.of("Too few partitions, or too many")
+    if is_open:
+        for name in ("commits/2", "commits/.2.crc"):
+            (incident.checkpoint / name).unlink(missing_ok=True)
+    incident.command()
+    incident.goes_on()
+    (operator,) = keyfold.open_checkpoint(incident.checkpoint).describe().operators
+    assert operator.partitions == 8
+
+
+def test_heavy_key(incident: Incident) -> None:
+    incident.of("One key is heavy")
+    assert len(incident.command().stdout.splitlines()) == 1 + 2
+    assert '{"word": "a"}' in incident.command().stdout
+    incident.goes_on()
+
+
+def test_full_disk(incident: Incident) -> None:
+    incident.of("The disk was full")
+    left = incident.checkpoint / "state/0/1/.4_x.delta.0a1b2c3d-0000-4000-8000-0123456789ab.tmp"
+    left.write_bytes(b"half of a file")
+    long_ago = time.time() - 48 * 3600
+    os.utime(left, (long_ago, long_ago))
+    assert left.name in incident.command().stdout
+    assert left.exists()
+    incident.command()
+    assert not left.exists()
+    incident.goes_on()
+
+
+def test_moved(incident: Incident) -> None:
+    incident.of("The checkpoint was moved or copied")
+    moved = incident.root / "elsewhere"
+    shutil.move(incident.checkpoint, moved)
+    shutil.copytree(moved, incident.checkpoint)
+    assert "The query can start" in incident.command().stdout
+    incident.command()
+    incident.goes_on("orders-2")
+
+
+def test_two_drivers(incident: Incident) -> None:
+    """What the driver that lost has left: integration-tests/cluster runs two."""
+    incident.of("Two drivers ran the same query")
+    winner = incident.newest()[0]
+    shutil.copy(winner, winner.with_name("3_0000-the-one-that-lost.delta"))
+    assert "unreferenced (harmless)" in incident.command().stdout
+    incident.goes_on()
+
+
+def test_upgrade(incident: Incident) -> None:
+    incident.of("Before an upgrade of Spark or Keyfold")
+    assert "nothing wrong" in incident.command().stdout
+    incident.command()
+    assert keyfold.open_checkpoint(incident.checkpoint).savepoints() == ("before-upgrade",)
+    incident.goes_on()
+
+
+def test_every_incident_has_a_test() -> None:
+    tested = re.findall(r'\.of\("(.+?)"\)', Path(__file__).read_text(encoding="utf-8"))
+    assert [title for title, commands in INCIDENTS.items() if title in tested] == tested
+    assert len(tested) == len(INCIDENTS) - 1
