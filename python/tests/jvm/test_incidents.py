@@ -83,9 +83,12 @@ def test_state_file(
 ) -> None:
     incident.of("A state file is lost or damaged")
     damage(incident.newest()[0])
-    with pytest.raises(StreamingQueryException, match="KEYFOLD_"):
+    with pytest.raises(StreamingQueryException, match="KEYFOLD_") as failed:
         run(spark, incident.root, by_word, [NEXT], "orders")
     (incident.root / "in/3.json").unlink()
+    # The query's error names the first command, and that names the second one.
+    (asked,) = set(re.findall("`(keyfold .*?)`", str(failed.value)))
+    assert asked == f"keyfold fsck file:{incident.checkpoint}"
     advised = incident.command(code=1).stdout.splitlines()[-1]
     printed = INCIDENTS["A state file is lost or damaged"][1]
     assert advised == printed.replace("/data/checkpoints", str(incident.root))

@@ -5,10 +5,10 @@ import java.util.UUID
 
 import scala.util.control.NonFatal
 
-import io.keyfold.errors.MissingFile
+import io.keyfold.errors.{CorruptFile, MissingFile, UnreadableVersion}
 import io.keyfold.map.arena.ArenaMap
 import io.keyfold.model.{StoreLocation, VersionId}
-import io.keyfold.spark.checkpoint.HadoopBlobStore
+import io.keyfold.spark.checkpoint.{Command, HadoopBlobStore}
 import io.keyfold.spark.conf.{BuildInfo, KeyfoldConf}
 import io.keyfold.spark.state.{
   ChangeRows,
@@ -223,9 +223,18 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
     if (version < 0) throw SparkPrivate.unexpectedVersion(version)
     try body
     catch {
-      case e: MissingFile => throw SparkPrivate.cannotRead(e.path, e)
-      case NonFatal(e)    => throw SparkPrivate.cannotLoad(e)
+      case e: MissingFile => throw SparkPrivate.cannotRead(e.path, e, adviceOnDamage)
+      case e @ (_: CorruptFile | _: UnreadableVersion) =>
+        throw SparkPrivate.cannotLoad(e, Some(adviceOnDamage))
+      case NonFatal(e) => throw SparkPrivate.cannotLoad(e)
     }
+  }
+
+  /** One store does not know which batch is whole in all of them. */
+  private def adviceOnDamage = {
+    val checkpoint = new Path(id.checkpointRootLocation).getParent
+    s"To see which batch is whole in all partitions, and how to go back to it, run " +
+      s"`${Command.fsck(checkpoint.toString)}`."
   }
 
   private def committed(version: Long): Unit =

@@ -16,6 +16,8 @@ object Command {
   def migrate(checkpoint: String, sink: SinkChoice): String =
     s"keyfold migrate ${quoted(checkpoint)}${options(sink)} --apply"
 
+  def fsck(checkpoint: String): String = s"keyfold fsck ${quoted(checkpoint)}"
+
   private def options(sink: SinkChoice) = sink match {
     case SinkChoice.NotSaid      => ""
     case SinkChoice.NoFileSink   => " --no-file-sink"

@@ -81,15 +81,19 @@ object SparkPrivate {
 
   /** Spark's error for state that cannot be loaded, with the reason in its message, because users
     * of a streaming query do not see the message of a cause.
+    *
+    * @param advice
+    *   what to do, after the reason
     */
-  def cannotLoad(cause: Throwable): Throwable =
-    withReason(SparkShim.cannotLoad(cause), cause)
+  def cannotLoad(cause: Throwable, advice: Option[String] = None): Throwable =
+    withReason(SparkShim.cannotLoad(cause), cause, advice)
 
-  /** Spark's error for a missing state file, with the reason in its message. */
-  def cannotRead(path: String, cause: Throwable): Throwable =
+  /** Spark's error for a missing state file, with the reason and advice in its message. */
+  def cannotRead(path: String, cause: Throwable, advice: String): Throwable =
     withReason(
       QueryExecutionErrors.failedToReadStreamingStateFileError(new Path(path), cause),
-      cause
+      cause,
+      Some(advice)
     )
 
   /** Spark's error for a failed commit, with the reason in its message. */
@@ -109,10 +113,14 @@ object SparkPrivate {
       Map("colFamilyName" -> family, "oldSchema" -> before, "newSchema" -> wanted)
     )
 
-  private def withReason(error: Throwable, cause: Throwable): Throwable = error match {
+  private def withReason(
+      error: Throwable,
+      cause: Throwable,
+      advice: Option[String] = None
+  ): Throwable = error match {
     case e: SparkException if e ne cause =>
       new SparkException(
-        s"${e.getMessage} ${cause.getMessage}",
+        (Seq(e.getMessage, cause.getMessage) ++ advice).mkString(" "),
         cause,
         Option(e.getCondition),
         e.getMessageParameters.asScala.toMap
