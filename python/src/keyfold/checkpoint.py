@@ -239,8 +239,16 @@ def _checked(storage: Storage) -> str:
     try:
         query = query_id(storage)
     except (FileMissingError, CheckpointDamagedError) as error:
+        why = str(error.args[0])
+        if isinstance(error, FileMissingError):
+            there = any(storage.listing(it) for it in ("", "commits", "state"))
+            why = (
+                f"it has no file `metadata`. {why}"
+                if there
+                else "there is no such folder, or nothing in it."
+            )
         raise NotACheckpointError(
-            f"{storage.root} is not the checkpoint of a streaming query: {error.args[0]} Use the "
+            f"{storage.root} is not the checkpoint of a streaming query: {why} Use the "
             "query's checkpointLocation, the folder that holds `metadata`, `offsets` and `commits`."
         ) from error
     provider = read_progress(storage).provider

@@ -220,3 +220,27 @@ def test_part_of_a_key(path: str) -> None:
 
 def test_version() -> None:
     assert run("--version").stdout == run("version").stdout
+
+
+@pytest.mark.parametrize(("where", "said"), [
+    ("key.id = 3", "write == for =."),
+    ("key.id == 3 AND key.id == 4", "write and for AND."),
+    ("key.id <> 3", "write != for <>."),
+    ("key.id like '%=%'", "there is no like."),
+    ("key.id == foo(3)", "'foo(3)' is neither a column nor a value."),
+    ("3", "'3' is no condition."),
+])  # fmt: skip
+def test_condition_that_is_not_understood(path: str, where: str, said: str) -> None:
+    assert said in run("scan", path, "agg", "--where", where, code=2).stderr
+
+
+def test_no_difference(path: str) -> None:
+    result = run("diff", path, "agg", "1", "1")
+    assert "No row differs." in result.stderr
+
+
+def test_folder_that_is_not_there(tmp_path: Path) -> None:
+    assert "there is no such folder" in run("describe", str(tmp_path / "x"), code=3).stderr
+    (tmp_path / "commits").mkdir()
+    (tmp_path / "commits/0").touch()
+    assert "it has no file `metadata`" in run("describe", str(tmp_path), code=3).stderr

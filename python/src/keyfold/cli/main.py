@@ -134,7 +134,10 @@ def scan(  # noqa: PLR0913 - one for each option
 )  # fmt: skip
 def diff(output: Output, checkpoint: Checkpoint, table: str, before: int, after: int) -> None:
     """Differences between the states after batches BEFORE and AFTER (the last by default)."""
-    output.table([_open(checkpoint, table).diff(before, after)])
+    found = _open(checkpoint, table).diff(before, after)
+    output.table([found])
+    if not found.num_rows:
+        message("No row differs.")
 
 
 # So that -2 is taken as a batch and not as an option.

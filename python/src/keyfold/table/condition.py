@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,15 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Gt: lambda a, b: a > b,
     ast.GtE: lambda a, b: a >= b,
 }
+# What SQL has, and what stands for it here; "" if nothing does.
+_OF_SQL = {
+    "=": "==", "<>": "!=", "AND": "and", "OR": "or", "NOT": "not", "IN": "in", "IS": "is",
+    "NULL": "None", "TRUE": "True", "FALSE": "False", "LIKE": "", "RLIKE": "", "BETWEEN": "",
+}  # fmt: skip
+_SQL_WORD = re.compile(
+    r"<>|(?<![=<>!])=(?!=)|\b(?:and|or|not|in|is|null|true|false|r?like|between)\b", re.IGNORECASE
+)
+_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 def condition(where: str | pc.Expression, schema: pa.Schema) -> pc.Expression:
@@ -36,15 +46,26 @@ def condition(where: str | pc.Expression, schema: pa.Schema) -> pc.Expression:
     if isinstance(where, pc.Expression):
         return where
     try:
-        tree = ast.parse(where.strip(), mode="eval")
+        where = where.strip()
+        tree = ast.parse(where, mode="eval")
     except SyntaxError as error:
-        raise _refused(where) from error
+        raise _refused(where, _instead(where)) from error
     return _Reader(where, schema).boolean(tree.body)
 
 
-def _refused(where: str) -> InvalidArgumentError:
+def _instead(where: str) -> str:
+    """What to write for the first word or sign of SQL outside of texts."""
+    outside = _TEXT.sub("", where)
+    for found in _SQL_WORD.finditer(outside):
+        python = _OF_SQL[found[0].upper()]
+        if found[0] != python:
+            return f": write {python} for {found[0]}" if python else f": there is no {found[0]}"
+    return ""
+
+
+def _refused(where: str, why: str = "") -> InvalidArgumentError:
     return InvalidArgumentError(
-        f"Cannot understand the condition {where!r}. Write for example: "
+        f"Cannot understand the condition {where!r}{why}. Write for example: "
         "key.user == 42 and (value.count > 3 or value.last is None)."
     )
 
@@ -68,7 +89,12 @@ class _Reader:
                 return self._compared(node)
             case ast.Name() | ast.Attribute():
                 return pc.field(*self._path(node))
-        raise _refused(self._text)
+        raise self._refused(node)
+
+    def _refused(self, node: ast.expr) -> InvalidArgumentError:
+        return _refused(
+            self._text, f": {ast.get_source_segment(self._text, node)!r} is no condition"
+        )
 
     def _compared(self, node: ast.Compare) -> Any:  # noqa: ANN401
         found = None
@@ -117,7 +143,8 @@ class _Reader:
         try:
             return ast.literal_eval(node)
         except ValueError as error:
-            raise _refused(self._text) from error
+            part = ast.get_source_segment(self._text, node)
+            raise _refused(self._text, f": {part!r} is neither a column nor a value") from error
 
     @staticmethod
     def _is_column(node: ast.expr) -> bool:
