@@ -81,6 +81,21 @@ def test_a_query_goes_on_with_more_partitions_and_with_fewer(
     assert_holds(spark, checkpoint, 1, *FIRST, *SECOND, *THIRD)
 
 
+def test_a_number_that_does_not_divide_the_key_groups_is_warned_of(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """10,080 is 2 * 2 * 2 * 2 * 2 * 3 * 3 * 5 * 7."""
+    checkpoint = run(spark, tmp_path, by_word, [FIRST])
+    (warning,) = (
+        it
+        for it in keyfold.plan_rescale(checkpoint, 64, no_file_sink=True).warnings
+        if "divide" in it
+    )
+    assert warning.endswith("the nearest that divide it: 63, 70")
+    found = keyfold.plan_rescale(checkpoint, 63, no_file_sink=True).warnings
+    assert not any("divide" in it for it in found)
+
+
 def test_a_query_that_was_stopped_in_a_batch_is_rescaled_before_it(
     spark: SparkSession, tmp_path: Path
 ) -> None:

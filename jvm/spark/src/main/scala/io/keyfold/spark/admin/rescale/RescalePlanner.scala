@@ -280,8 +280,15 @@ private[admin] final class RescalePlanner(
     val times = partitions.map(_.firstLoadBytes).sum / stores.map(_.referencedBytes).sum.max(1)
     Option.when(partitions.exists(_.filtersRows))(
       s"$to does not divide the number of key groups: first loads read more rows than they keep" +
-        (if (times < 2) "" else s", $times times the state in all and up to $files files each")
+        (if (times < 2) "" else s", $times times the state in all and up to $files files each") +
+        s"; the nearest that divide it: ${dividing(stores.head.keyGroups)}"
     )
+  }
+
+  /** The numbers of partitions nearest to the wanted one, below and above, that divide. */
+  private def dividing(keyGroups: Int) = {
+    val (below, above) = (1 to keyGroups).filter(keyGroups % _ == 0).partition(_ < to)
+    (below.lastOption ++ above.headOption).mkString(", ")
   }
 
   private def refuse(condition: String, reason: String): Unit =
