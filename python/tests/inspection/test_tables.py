@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,18 @@ def test_batches(writer: StateWriter) -> None:
     assert [row["started_ms"] for row in found] == [1700000000000 + n * 1000 for n in range(4)]
     assert found[3]["duration_ms"] is None
     assert {row["partitions"] for row in found} == {2}
+
+
+def test_batches_of_a_copy_have_no_durations(writer: StateWriter) -> None:
+    """Files of batches that ran in 2023 and were copied today are younger than the next batch."""
+    found = rows(keyfold.open_checkpoint(writer.fake.root).batches())
+    assert [row["duration_ms"] for row in found] == [None] * 3
+    for number in range(3):
+        # Each was committed 400 ms after it began.
+        at = 1700000000 + number + 0.4
+        os.utime(writer.fake.root / f"commits/{number}", (at, at))
+    found = rows(keyfold.open_checkpoint(writer.fake.root).batches())
+    assert [row["duration_ms"] for row in found] == [400, 400, 400]
 
 
 def test_operators_by_name(writer: StateWriter) -> None:

@@ -9,6 +9,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from keyfold.errors import CheckpointDamagedError, FileMissingError
 from keyfold.spark_log.logs import Offsets, batches, read_offsets
 from keyfold.state.walk import THREADS
+from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
 
 SCHEMA = pa.schema(
@@ -24,23 +25,27 @@ SCHEMA = pa.schema(
     ]
 )
 
+# Of the driver, which writes when a batch starts, and of the storage.
+_CLOCKS_APART_MS = 60_000
+
 
 def batch_table(storage: Storage) -> pa.Table:
     """A row for each batch in one of the logs, ascending.
 
-    A batch counts as committed when its file in the commit log was written, by the storage's clock.
+    A batch counts as committed when its file in the commit log was written, by the storage's clock;
+    null if that is not known, as in a copy of the checkpoint, whose files are younger.
     """
-    times = {it.name: it.modified for it in storage.listing("commits")}
     started, committed = batches(storage, "offsets"), set(batches(storage, "commits"))
     with ThreadPoolExecutor(THREADS) as pool:
         offsets = dict(
             zip(started, pool.map(lambda it: _offsets(storage, it), started), strict=True)
         )
+    times = _times(storage, offsets)
     rows = []
     for number in sorted(committed | set(started)):
         found = offsets.get(number)
         begun = found.timestamp_ms if found else None
-        ended = times.get(str(number)) if number in committed else None
+        ended = times.get(number) if number in committed else None
         rows.append(
             {
                 "batch_id": number,
@@ -54,6 +59,24 @@ def batch_table(storage: Storage) -> pa.Table:
             }
         )
     return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def _times(storage: Storage, offsets: dict[int, Offsets | None]) -> dict[int, int | None]:
+    """When each batch was committed; None where the file is younger than the next batch."""
+    found: dict[int, int | None] = {}
+    is_copy = False
+    for it in sorted((it for it in storage.listing("commits") if it.name.isdecimal()), key=_number):
+        number = _number(it)
+        after = offsets.get(number + 1)
+        if after is not None and it.modified is not None:
+            is_copy = it.modified > after.timestamp_ms + _CLOCKS_APART_MS
+        # No batch follows the last one; it is taken for what the one before it is.
+        found[number] = None if is_copy else it.modified
+    return found
+
+
+def _number(it: Listed) -> int:
+    return int(it.name)
 
 
 def _offsets(storage: Storage, batch: int) -> Offsets | None:
