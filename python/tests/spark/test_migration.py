@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -87,8 +88,22 @@ def test_its_older_batches_are_another_providers(
             it.run()
         healthy(spark, it)
         older_batches_are_refused(it)
+    if case.startswith("agg"):
+        advice_is_right(spark, it)
     commands(it)
     changes(spark, it)
+
+
+def advice_is_right(spark: SparkSession, it: Migrated) -> None:
+    """Spark reads the batch as the error says."""
+    with pytest.raises(OtherProviderError) as refused:
+        it.opened[0].only.scan(batch=it.last).to_arrow()
+    said = re.search(r"batchId=(\d+), in a session with (\S+)=(\d)\.$", str(refused.value))
+    assert said is not None
+    session = spark.newSession()
+    session.conf.set(said[2], said[3])
+    rows = session.read.format("statestore").option("batchId", said[1]).load(str(it.path))
+    assert rows.count() > 0
 
 
 def healthy(spark: SparkSession, it: Migrated) -> None:

@@ -6,7 +6,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from keyfold.errors import CheckpointDamagedError, FileMissingError, OtherProviderError
-from keyfold.spark_log.logs import Offsets, batches, read_offsets
+from keyfold.settings import FORMAT_KEY
+from keyfold.spark_log.logs import Offsets, batches, read_commit, read_offsets
 from keyfold.storage.storage import Storage
 
 
@@ -62,8 +63,17 @@ def check_provider(storage: Storage, offsets: Offsets) -> None:
     raise OtherProviderError(
         f"The state after batch {offsets.batch} of {storage.root} is that of {offsets.provider}, "
         f"which kept it until the checkpoint was migrated to Keyfold. {after}To read this one, "
-        f"use Spark's own `statestore` source with batchId={offsets.batch}."
+        f"use Spark's own `statestore` source with batchId={offsets.batch}, in a session with "
+        f"{FORMAT_KEY}={_format(storage, offsets.batch)}."
     )
+
+
+def _format(storage: Storage, number: int) -> int:
+    """The checkpoint format of a batch, under which Spark reads it."""
+    try:
+        return 2 if read_commit(storage, number).ids else 1
+    except (FileMissingError, CheckpointDamagedError):
+        return 1
 
 
 def _is_keyfolds(storage: Storage, number: int) -> bool:
