@@ -127,6 +127,20 @@ def test_completion(shell: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "offered"),
+    [("keyfold desc", "plain,describe"), ("keyfold describe /da", "file,/da")],
+)
+def test_completion_offers_commands_and_paths(words: str, offered: str) -> None:
+    environment = {
+        "_KEYFOLD_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+    }
+    done = CliRunner(env=environment).invoke(cli, prog_name="keyfold")
+    assert done.stdout.split() == [offered]
+
+
+@pytest.mark.parametrize(
     ("arguments", "code"),
     [
         (("describe", "/nowhere"), 3),

@@ -13,14 +13,14 @@ from keyfold.admin import migrate as migrating
 from keyfold.admin import rescale as rescaling
 from keyfold.admin import rollback as rolling
 from keyfold.checkpoint import open_checkpoint
-from keyfold.cli.command import changeable, command, output
+from keyfold.cli.command import changeable, command, folder, output
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import Output
 from keyfold.errors import InvalidArgumentError
 
 _apply = click.option("--apply", "applies", is_flag=True, help="Do it; without this, only plan.")
 _sink = click.option(
-    "--sink-path", help="Folder of the query's file sink, whose log gets an entry."
+    "--sink-path", type=folder, help="Folder of the query's file sink, whose log gets an entry."
 )
 _no_sink = click.option("--no-file-sink", is_flag=True, help="The query has no file sink.")
 
@@ -110,7 +110,7 @@ def rollback(
 
 @command(
     changeable,
-    click.argument("to"),
+    click.argument("to", type=folder),
     click.option("-b", "--batch", type=int, help="A batch; the last committed by default."),
     click.option("--dry-run", is_flag=True, help="Only show what would be copied."),
     output,

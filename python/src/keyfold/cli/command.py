@@ -88,7 +88,9 @@ output = click.option(
     "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True,
     help="Text, at most 1,000 rows; or JSON: one object, for tables one object a line.",
 )  # fmt: skip
-_argument = click.argument("checkpoint")
+# A path for completion; a URI passes too, since nothing is asked to exist.
+folder = click.Path()
+_argument = click.argument("checkpoint", type=folder)
 
 
 def _pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:

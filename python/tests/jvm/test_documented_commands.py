@@ -1,0 +1,123 @@
+"""Each `keyfold` command of README and docs is run; tutorial and runbook have their own tests."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from pyspark.sql import DataFrame, SparkSession
+
+from keyfold.cli.main import cli
+from kit.providers import HDFS, session_of
+from kit.servers.s3 import ACCESS_KEY, BUCKET, REGION, SECRET_KEY, S3Server, endpoint
+from python.tests.jvm.word_queries import run
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).parents[3]
+OWN_TESTS = {ROOT / "docs/tutorial.md", ROOT / "docs/runbook.md"}
+PAGES = {ROOT / it for it in ("README.md", "python/README.md", "CONTRIBUTING.md", "CHANGELOG.md")}
+PAGES |= {ROOT / "docs/errors.toml", *(ROOT / "docs").rglob("*.md")} - OWN_TESTS
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+# What stands for the checkpoint; some commands name no more than the verb.
+PLACES = ("PATH", "CHECKPOINT", "/data/checkpoints/delays", "s3://bucket/checkpoints/clicks")
+BATCHES = [["JFK", "LGA"], ["JFK"], ["EWR", "JFK"]]
+
+
+def documented() -> list[str]:
+    """Commands without `keyfold`, each once."""
+    found: set[str] = set()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for block in FENCED.findall(text):
+            found |= set(re.findall(r"^(?:\$ )?keyfold (.*)$", block, re.MULTILINE))
+        sentences = re.findall(r"`keyfold\s([^`]*)`", FENCED.sub("", text))
+        for words in (it.split() for it in sentences):
+            found |= {" ".join([verb, *words[1:]]) for verb in words[0].split("|")}
+    return sorted(found)
+
+
+def delays(stream: DataFrame) -> DataFrame:
+    """Counts whose key has two columns, as README's."""
+    columns = stream.selectExpr("word AS origin", "length(word) AS letters")
+    return columns.groupBy("origin", "letters").count()
+
+
+@pytest.fixture(scope="module")
+def root(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three batches of Keyfold's (`delays`) and of HDFSBacked (`old`)."""
+    made = tmp_path_factory.mktemp("documented")
+    run(spark, made, delays, BATCHES, "delays")
+    run(session_of(spark, HDFS, 1), made, delays, [["JFK"]], "old")
+    return made
+
+
+@pytest.fixture(scope="module")
+def s3(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """A server with a copy of the checkpoint."""
+    server = S3Server(tmp_path_factory.mktemp("s3"))
+    shutil.copytree(root / "delays", server.bucket / "clicks")
+    yield server
+    server.close()
+
+
+def test_the_commands_are_found() -> None:
+    assert {"vacuum PATH", "rescale --undo", "scan CHECKPOINT ..."} <= set(documented())
+
+
+@pytest.mark.parametrize("text", [it for it in documented() if not set(it.split()) & set(PLACES)])
+def test_a_command_that_is_only_named(text: str) -> None:
+    verb, *options = shlex.split(text)
+    if verb == "COMMAND":
+        assert options == ["--help"]
+        return
+    assert set(options) <= {it for param in cli.commands[verb].params for it in param.opts}
+
+
+# What a page leaves to the reader, filled in as the reader would.
+ELLIPSES = {
+    "inspect": "partitions",
+    "get": """agg '{"origin": "JFK", "letters": 3}'""",
+    "scan": "agg",
+    "diff": "agg 0 2",
+    "history": """agg '{"origin": "JFK", "letters": 3}'""",
+    "report": "{root}/state.html",
+    "rescale": "--to 8 --no-file-sink",
+    "rollback": "--to-batch 1",
+    "savepoint": "kept",
+    "clone": "{root}/another",
+    "migrate": "--no-file-sink",
+}
+FILLED_IN = {
+    "get CHECKPOINT TABLE KEY": "get CHECKPOINT " + ELLIPSES["get"],
+    "migrate CHECKPOINT": "migrate CHECKPOINT --no-file-sink",
+    "clone PATH TO": "clone PATH {root}/copy",
+    "savepoint PATH NAME": "savepoint PATH before-upgrade",
+}
+
+
+@pytest.mark.parametrize("text", [it for it in documented() if set(it.split()) & set(PLACES)])
+def test_a_command_runs(request: pytest.FixtureRequest, root: Path, text: str) -> None:
+    verb = text.split(maxsplit=1)[0]
+    words = FILLED_IN.get(text, text).replace(" ...", " " + ELLIPSES.get(verb, ""))
+    words = words.replace("{root}", str(root)).replace("--to-batch 1010", "--to-batch 1")
+    environment = {}
+    if "s3://" in words:
+        server: S3Server = request.getfixturevalue("s3")
+        words = words.replace("s3://bucket/checkpoints", f"s3://{BUCKET}")
+        words = words.replace("http://minio:9000", endpoint(server.port))
+        environment = {
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+            "AWS_REGION": REGION,
+        }
+    for place in PLACES[:3]:
+        words = words.replace(place, str(root / ("old" if verb == "migrate" else "delays")))
+    done: Result = CliRunner(env=environment).invoke(cli, shlex.split(words))
+    assert done.exit_code == 0, (words, done.output, done.exception)
+    assert done.stdout
