@@ -172,7 +172,9 @@ class Checkpoint:
         number = None if batch is None else find_batch(self._storage, batch).number
         return copies.clone(self.path, path, batch=number, dry_run=dry_run)
 
-    def rollback(self, batch: int, *, dry_run: bool = True) -> Rollback:
+    def rollback(
+        self, batch: int, *, dry_run: bool = True, sink_path: str | None = None
+    ) -> Rollback:
         """Makes an earlier batch the last one: see `keyfold.admin.rollback.rollback`.
 
         A negative number counts from the last batch, which is -1.
@@ -180,7 +182,7 @@ class Checkpoint:
         Raises OtherProviderError for a batch before a migration.
         """
         number = find_batch(self._storage, batch).number
-        return rollback(self.path, number, dry_run=dry_run)
+        return rollback(self.path, number, dry_run=dry_run, sink_path=sink_path)
 
     def vacuum(self, *, older_than_hours: float = 24, dry_run: bool = True) -> Vacuum:
         """Deletes unreferenced files: see `keyfold.admin.vacuum.vacuum`."""

@@ -117,9 +117,11 @@ def test_rollback_and_its_undo(jvm: Jvm, path: str) -> None:
     jvm.answers = {"rollback": ROLLBACK, "undoRollback": ROLLBACK | {"aside": "a", "applied": True}}
     assert "12 to set aside" in run("rollback", path, "--to-batch", "0").stdout
     run("rollback", "/c", "--undo", "a", "--apply")
+    run("rollback", path, "--to-batch", "0", "--sink-path", "/s", "--apply")
     assert jvm.asked == [
-        ("rollback", path, 0, True),
+        ("rollback", path, 0, None, True),
         ("undoRollback", "/c", "a"),
+        ("rollback", path, 0, "/s", False),
     ]
     run("rollback", "/c", code=2)
     run("rollback", "/c", "--undo", "a", code=2)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from pyspark.errors import StreamingQueryException
-from pyspark.sql import SparkSession
+from pyspark.errors import IllegalArgumentException, StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
 
 import keyfold
 from keyfold.cli.main import cli
@@ -26,7 +26,8 @@ PAGE = Path(__file__).parents[3] / "docs/runbook.md"
 INCIDENTS: dict[str, list[str]] = {
     part.partition("\n")[0]: [
         line
-        for block in re.findall(r"```\n(.*?)```", part, re.DOTALL)
+        for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", part, re.DOTALL | re.MULTILINE)
+        if not language
         for line in block.splitlines()
     ]
     for part in PAGE.read_text(encoding="utf-8").split("\n## ")
@@ -50,6 +51,7 @@ class Incident:
     def command(self, code: int = 0) -> Result:
         """Runs the page's next command, with folders of this test."""
         text = next(self._commands).replace("/data/checkpoints", str(self.root))
+        text = text.replace("/data/orders", str(self.root / "output"))
         result = CliRunner().invoke(cli, shlex.split(text)[1:])
         assert result.exit_code == code, (text, result.output, result.exception)
         return result
@@ -103,6 +105,31 @@ def test_deployment(incident: Incident) -> None:
     incident.command()
     incident.command()
     incident.goes_on("orders-2")
+
+
+def test_file_sink(spark: SparkSession, tmp_path: Path) -> None:
+    def distinct(stream: DataFrame) -> DataFrame:
+        return stream.dropDuplicates(["word"])
+
+    def go_on(batches: list[list[str]]) -> None:
+        run(spark, tmp_path, distinct, batches, "orders", files=output)
+
+    incident, output = Incident(spark, tmp_path / "unused"), tmp_path / "output"
+    go_on(WORDS)
+    incident.root = tmp_path
+    for name in ("2", ".2.crc"):
+        (tmp_path / "orders/commits" / name).unlink(missing_ok=True)
+    with pytest.raises(IllegalArgumentException, match="KEYFOLD_SINK_AHEAD") as refused:
+        go_on([NEXT])
+    incident.of("The driver died, and the file sink is ahead")
+    (asked,) = set(re.findall("`(keyfold .*?)`", str(refused.value)))
+    page = INCIDENTS["The driver died, and the file sink is ahead"][0]
+    page = page.replace("/data/checkpoints", f"file:{tmp_path}")
+    assert asked == page.replace("/data/orders", f"file:{output}")
+    incident.command()
+    go_on([["b", "g"]])
+    rows = spark.read.schema("word string").json(str(output)).collect()
+    assert sorted(row.word for row in rows) == ["a", "b", "c", "d", "e", "f", "g"]
 
 
 @pytest.mark.parametrize("is_open", [False, True])

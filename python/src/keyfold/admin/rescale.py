@@ -36,6 +36,7 @@ class RescalePlan:
         warnings: what to check before it.
         applied: whether it was done.
         duration_ms: time that it took; None for a plan.
+        sink_path: folder of the query's file sink, if one was given.
         details: all details, by operator, store and partition.
     """
 
@@ -54,10 +55,11 @@ class RescalePlan:
     warnings: tuple[str, ...]
     applied: bool
     duration_ms: int | None
+    sink_path: str | None
     details: dict[str, Any]
 
     @classmethod
-    def of(cls, found: dict[str, Any]) -> RescalePlan:
+    def of(cls, found: dict[str, Any], sink_path: str | None = None) -> RescalePlan:
         """From the JVM's answer."""
         return cls(
             checkpoint=found["checkpoint"],
@@ -75,6 +77,7 @@ class RescalePlan:
             warnings=tuple(found["warnings"]),
             applied=found["applied"],
             duration_ms=found.get("durationMs"),
+            sink_path=sink_path,
             details=found,
         )
 
@@ -101,7 +104,11 @@ class RescalePlan:
                 bridge.command_line("rescale", self.checkpoint, undo=True, apply=True)
                 if self.is_open
                 else bridge.command_line(
-                    "rollback", self.checkpoint, to_batch=self.last_batch, apply=True
+                    "rollback",
+                    self.checkpoint,
+                    to_batch=self.last_batch,
+                    sink_path=self.sink_path,
+                    apply=True,
                 )
             )
             where = "before batch" if self.is_open else "batch"
@@ -246,4 +253,4 @@ def rescale(  # noqa: PLR0913 - all but two by name
         command=command,
         spark=spark,
     )
-    return RescalePlan.of(found)
+    return RescalePlan.of(found, sink_path)

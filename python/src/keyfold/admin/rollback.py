@@ -25,6 +25,7 @@ class Rollback:
         before: the last batch before it.
         files: number of files set aside, or put back.
         aside: folder below `keyfold` with these files; None for a plan.
+        sink: location of the file sink whose log goes with it; None if none was given.
         warnings: what to check.
         applied: whether it was done.
     """
@@ -34,6 +35,7 @@ class Rollback:
     before: int
     files: int
     aside: str | None
+    sink: str | None
     warnings: tuple[str, ...]
     applied: bool
 
@@ -46,6 +48,7 @@ class Rollback:
             before=found["from"],
             files=found["files"],
             aside=found.get("aside"),
+            sink=found.get("sink"),
             warnings=tuple(found["warnings"]),
             applied=found.get("applied", True),
         )
@@ -67,6 +70,7 @@ def rollback(
     batch: int,
     *,
     dry_run: bool = True,
+    sink_path: str | None = None,
     spark: SparkSession | None = None,
 ) -> Rollback:
     """Makes an earlier batch the last one of a stopped query; newer files are set aside.
@@ -75,14 +79,21 @@ def rollback(
         path: checkpoint of a stopped query.
         batch: a batch that the checkpoint still has.
         dry_run: only show what would be set aside.
+        sink_path: folder of the query's file sink, if it has one: the newer entries of its log are
+            set aside too, in its folder `_keyfold`. Spark would not run their batches again. What
+            they have written stays; Spark's readers go by the log.
         spark: session to use; by default the active one, or a new one.
 
     Raises:
         ClassicSessionError: the session is a Spark Connect session.
         JvmError: it is refused; nothing was changed.
     """
-    command = bridge.command_line("rollback", path, to_batch=batch, apply=not dry_run)
-    found = bridge.answer("rollback", str(path), batch, dry_run, command=command, spark=spark)
+    command = bridge.command_line(
+        "rollback", path, to_batch=batch, sink_path=sink_path, apply=not dry_run
+    )
+    found = bridge.answer(
+        "rollback", str(path), batch, sink_path, dry_run, command=command, spark=spark
+    )
     return Rollback.of(found)
 
 

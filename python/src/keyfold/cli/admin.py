@@ -90,17 +90,28 @@ def migrate(  # noqa: PLR0913 - one for each option
     changeable,
     click.option("--to-batch", "batch", type=int, help="The batch that becomes the last one."),
     click.option("--undo", "aside", help="Put back the files that this rollback set aside."),
+    click.option(
+        "--sink-path", type=folder, help="Folder of the query's file sink, whose log goes back too."
+    ),
     _apply,
     output,
 )
-def rollback(
-    output: Output, *, checkpoint: str, batch: int | None, aside: str | None, applies: bool
+def rollback(  # noqa: PLR0913 - one for each option
+    output: Output,
+    *,
+    checkpoint: str,
+    batch: int | None,
+    aside: str | None,
+    sink_path: str | None,
+    applies: bool,
 ) -> None:
     """Take a stopped query back to an earlier batch; newer files are set aside."""
     if (batch is None) == (aside is None):
         raise InvalidArgumentError("Give one of --to-batch and --undo.")
     if batch is not None:
-        found = open_checkpoint(checkpoint).rollback(batch, dry_run=not applies)
+        found = open_checkpoint(checkpoint).rollback(
+            batch, dry_run=not applies, sink_path=sink_path
+        )
     elif applies and aside is not None:
         found = rolling.undo_rollback(checkpoint, aside)
     else:

@@ -49,10 +49,18 @@ object AdminApi {
   }
 
   /** Rolls a stopped query back to a batch that its checkpoint still has. Newer files are set
-    * aside, in the folder that `aside` names.
+    * aside, in the folder that `aside` names; with a file sink, entries of its log too.
     */
-  def rollback(session: SparkSession, checkpoint: String, batch: Long, dryRun: Boolean): String =
-    AdminJson.of(rollback(session, checkpoint)(_.to(batch, dryRun)))
+  def rollback(
+      session: SparkSession,
+      checkpoint: String,
+      batch: Long,
+      sinkPath: String,
+      dryRun: Boolean
+  ): String = {
+    val sink = Option(sinkPath).filter(_.nonEmpty)
+    AdminJson.of(rollback(session, checkpoint)(_.to(batch, sink, dryRun)))
+  }
 
   /** Restores the files that a rollback set aside, if the query has not run since.
     *

@@ -26,7 +26,8 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
 
   private def check(query: StartedQuery): Unit = {
     val sink = query.fileSink.fold[SinkChoice](SinkChoice.NoFileSink)(SinkChoice.Folder)
-    val last = LastBatch.of(new CheckpointLogs(session, query.checkpoint))
+    val logs = new CheckpointLogs(session, query.checkpoint)
+    val last = LastBatch.of(logs)
     val provider = last.fold(session.conf.get(CheckpointLogs.ProviderKey))(_.provider)
     val refuse = new RefuseAtStart(session, sink)
     last.flatMap(refuse.otherFormat).foreach(throw _)
@@ -37,5 +38,6 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
       last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
     }
     if (!isRescaled) last.flatMap(refuse.unfinished).foreach(throw _)
+    if (provider == ProviderClass.Keyfold) refuse.sinkAhead(logs).foreach(throw _)
   }
 }

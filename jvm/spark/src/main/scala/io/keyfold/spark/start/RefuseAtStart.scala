@@ -7,7 +7,7 @@ import io.keyfold.spark.checkpoint.{Command, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.SparkShim
+import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkShim}
 
 /** Explains, before a query has written anything, why it cannot go on with its checkpoint. Spark's
   * own errors come when the next batch has begun, and do not say what to do: they name a version of
@@ -61,6 +61,42 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
       last.unfinishedRescale(session, sink)
     else None
   }
+
+  /** Whether the log of the file sink has the batch that runs next: because the driver ended
+    * between the sink's commit and the query's, or because the query went back without its sink.
+    * Spark does not run such a batch (`FileStreamSink.addBatch`), so its state is missing
+    * afterwards. Only under format 1 the state that the first run has written is found.
+    */
+  def sinkAhead(logs: CheckpointLogs): Option[Invalid] = ifReadable {
+    for {
+      folder <- Some(sink).collect { case SinkChoice.Folder(path) => path }
+      log <- logs.fileSink(folder)
+      newest <- log.lastBatch
+      last = logs.lastCommitted
+      next = last.fold(0L)(_ + 1)
+      isOpen = logs.lastBegun.contains(next) && newest == next
+      if newest >= next && logs.hasState && !(isOpen && isFormat1(logs, last))
+    } yield new Invalid(
+      "KEYFOLD_SINK_AHEAD",
+      s"The log of the file sink in $folder has batch $newest, and the newest committed batch of " +
+        s"${logs.location} is ${last.fold("none")(_.toString)}. Spark would not run batch $next again, " +
+        "and its state would be missing. The query was not started. " +
+        (if (isOpen) openRemedy(next) else "") + last.fold("")(sinkRemedy(logs, _))
+    )
+  }
+
+  private def isFormat1(logs: CheckpointLogs, last: Option[Long]) =
+    last.fold(session.conf.get(FormatKey).toInt)(logs.formatOf) == 1
+
+  private def openRemedy(batch: Long) =
+    s"The driver ended between the two commits of batch $batch, whose output is complete. To keep it, " +
+      "start the query once with .format(\"noop\").trigger(once=True) instead of its sink and trigger: " +
+      s"this computes the state of batch $batch, writes no output, and stops. Then start the query as " +
+      "before. "
+
+  private def sinkRemedy(logs: CheckpointLogs, last: Long) =
+    s"To take the sink's log back to batch $last, run `${Command.rollback(logs.location, last, sink)}`: " +
+      "the query writes the output of later batches again, and who has read it already reads it twice."
 }
 
 private object RefuseAtStart {

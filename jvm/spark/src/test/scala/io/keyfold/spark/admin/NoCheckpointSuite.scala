@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class NoCheckpointSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   private val commands = Seq[(String, String => Any)](
     "rescale" -> (AdminApi.rescale(spark, _, 3, "")),
-    "rollback" -> (AdminApi.rollback(spark, _, 1, dryRun = false)),
+    "rollback" -> (AdminApi.rollback(spark, _, 1, null, dryRun = false)),
     "clone" -> (path => AdminApi.cloneCheckpoint(spark, path, s"$path-copy", -1, dryRun = false)),
     "migrate" -> (AdminApi.migrate(spark, _, "", dryRun = false)),
     "undo of a migration" -> (AdminApi.undoMigration(spark, _, "", dryRun = false)),

@@ -116,7 +116,7 @@ private[admin] final class RescalePlanner(
         unfinished.open(open.plan.batch).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
         Begun.Open
       case None =>
-        val rollback = Command.rollback(logs.location, last)
+        val rollback = Command.rollback(logs.location, last, sink)
         val reason =
           if (begun > last + 1 || isRescale(begun, last)) Some("the logs do not fit together")
           else if (logs.ids(last).isEmpty) Some("the checkpoint has format 1")

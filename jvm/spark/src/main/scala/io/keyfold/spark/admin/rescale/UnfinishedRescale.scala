@@ -60,5 +60,5 @@ private[spark] final class UnfinishedRescale(
       if from != to && OpenPlan.hasOwnPlan(last + 1, blobs)
     } yield s"a rescale from $from to $to partitions was begun as batch ${last + 1}, and not " +
       s"finished: to finish it, run `${Command.rescale(logs.location, to, sink)}`; to give it up, " +
-      s"run `${Command.rollback(logs.location, last)}`"
+      s"run `${Command.rollback(logs.location, last, sink)}`"
 }

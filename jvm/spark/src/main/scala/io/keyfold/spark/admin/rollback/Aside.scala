@@ -1,24 +1,30 @@
 package io.keyfold.spark.admin.rollback
 
 import java.io.IOException
+import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileUtil, Path}
 
-/** Moves files of a checkpoint to a folder below its `keyfold` folder, under the same relative
-  * paths, and back.
+/** Moves files of a folder, a checkpoint or the output of a file sink, to one below it, under the
+  * same relative paths, and back.
   *
+  * @param home
+  *   the folder in it that has all such folders
   * @param name
-  *   of that folder
+  *   of the folder that files are moved to
   */
-private final class Aside(checkpoint: String, val name: String, conf: Configuration) {
-  private val root = new Path(checkpoint)
-  private val folder = new Path(new Path(root, "keyfold"), name)
+private final class Aside(location: String, home: String, val name: String, conf: Configuration) {
+  private val root = new Path(location)
+  private val folder = new Path(new Path(root, home), name)
   private val fileSystem = root.getFileSystem(conf)
 
   /** A copy of the file that the files here build on. */
   private val base = new Path(folder, "base")
+
+  /** Contains the location of the file sink whose log was set aside too. */
+  private val sinkNote = new Path(folder, "sink")
 
   def exists: Boolean = fileSystem.exists(folder)
 
@@ -27,13 +33,23 @@ private final class Aside(checkpoint: String, val name: String, conf: Configurat
     if (!FileUtil.copy(fileSystem, new Path(root, path), fileSystem, base, false, conf))
       throw new IOException(s"Cannot copy $path to $base")
 
-  /** Whether the checkpoint has that file, as it was. */
+  def noteSink(location: String): Unit = {
+    val out = fileSystem.create(sinkNote, false)
+    try out.write(location.getBytes(UTF_8))
+    finally out.close()
+  }
+
+  /** Location of the file sink whose log was set aside too. */
+  def sink: Option[String] =
+    Option.when(fileSystem.exists(sinkNote))(new String(content(sinkNote), UTF_8))
+
+  /** Whether the root has that file, as it was. */
   def buildsOn(path: String): Boolean = !fileSystem.exists(base) || {
     canTake(path) && Arrays.equals(content(base), content(new Path(root, path)))
   }
 
-  /** Whether the checkpoint has the same file as the folder: on an object store a move is a copy
-    * and a deletion, and may have been interrupted between them.
+  /** Whether the root has the same file as the folder: on an object store a move is a copy and a
+    * deletion, and may have been interrupted between them.
     */
   def isBoth(path: String): Boolean = canTake(path) &&
     Arrays.equals(content(new Path(folder, path)), content(new Path(root, path)))
@@ -44,7 +60,7 @@ private final class Aside(checkpoint: String, val name: String, conf: Configurat
     finally in.close()
   }
 
-  /** Sorted paths of the files in the folder, relative to the checkpoint. */
+  /** Sorted paths of the files in the folder, relative to the root. */
   def files: Seq[String] = {
     val found = fileSystem.listFiles(folder, true)
     Iterator
@@ -57,7 +73,7 @@ private final class Aside(checkpoint: String, val name: String, conf: Configurat
       .sorted
   }
 
-  /** Whether the checkpoint has the file. */
+  /** Whether the root has the file. */
   def canTake(path: String): Boolean = fileSystem.exists(new Path(root, path))
 
   /** @return false if the file does not exist */

@@ -10,6 +10,7 @@ import io.keyfold.rescale.StorePlanner
 import io.keyfold.spark.admin.rescale.UnfinishedRescale
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+import org.apache.spark.sql.keyfold.CheckpointLogs.FileSink
 
 /** Rolls a stopped query back to an earlier batch that its checkpoint still has, even one from
   * before a rescale. Newer files are not deleted but set aside, and can be restored until the query
@@ -17,7 +18,9 @@ import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
   *
   * Log entries are moved first, newest batch first, commit before offsets: after a failure at any
   * point the checkpoint is at some batch, and the rollback can be undone. State files, which no log
-  * lists any more, are next, and plans of rescales last: they protect old files from deletion.
+  * lists any more, are next, and plans of rescales last: they protect old files from deletion. The
+  * log of a file sink goes back at the very end, and forward first: while it is ahead of the
+  * checkpoint the query is refused at its start, and were it behind, output would be lost.
   */
 private[admin] final class Rollback(
     logs: CheckpointLogs,
@@ -28,34 +31,42 @@ private[admin] final class Rollback(
 ) {
   import Rollback._
 
-  /** @param dryRun
+  /** @param sinkPath
+    *   the folder that the query's file sink writes to, if it has one: its log goes back too
+    * @param dryRun
     *   only report the files to set aside
     * @throws io.keyfold.errors.RescaleRefused
     *   if the batch no longer exists, or the query runs
     */
-  def to(batch: Long, dryRun: Boolean): RolledBack = {
+  def to(batch: Long, sinkPath: Option[String], dryRun: Boolean): RolledBack = {
     requireStopped()
     val last = (logs.lastBegun ++ logs.lastCommitted).maxOption.getOrElse(-1L)
-    if (batch < 0 || batch >= last) {
+    val sink = sinkPath.map(path => logs.fileSink(path).getOrElse(throw noSink(path)))
+    val output = sink.toSeq.flatMap(_.entriesAfter(batch))
+    if (batch < 0 || batch > last || batch == last && output.isEmpty) {
       throw refused(s"batch $batch is not before the last one, which is $last")
     }
+    sink.filterNot(_.canEndAt(batch)).foreach(it => throw compacted(it, batch))
     requireWhole(batch)
     requireState(batch)
-    val aside =
-      new Aside(logs.location, s"rollback-$batch-${UUID.randomUUID}", logs.hadoopConf)
+    val name = s"rollback-$batch-${UUID.randomUUID}"
+    val aside = new Aside(logs.location, Home, name, logs.hadoopConf)
     val ofLogs =
       for (taken <- last until batch by -1; log <- Seq("commits", "offsets")) yield s"$log/$taken"
     val (ofState, ofRescales) = (stateFiles(batch), plans(batch))
     if (dryRun) {
       val newer = ofLogs ++ ofState ++ ofRescales
-      RolledBack(logs.location, batch, last, None, countOf(newer)(aside.canTake))
+      val files = countOf(newer)(aside.canTake) + output.length
+      RolledBack(logs.location, batch, last, None, files, sink.map(_.folder))
     } else {
-      progress(s"rolling back batches $last to ${batch + 1}")
+      progress(s"rolling back from batch $last to $batch")
       aside.buildOn(s"offsets/$batch")
-      val taken =
+      sink.foreach(it => aside.noteSink(it.folder))
+      val own =
         ofLogs.count(aside.take) + countOf(ofState)(aside.take) + ofRescales.count(aside.take)
-      progress(s"set $taken files aside in keyfold/${aside.name}")
-      RolledBack(logs.location, batch, last, Some(aside.name), taken)
+      val files = own + sink.fold(0)(it => ofSink(it.folder, name).take(it, batch))
+      progress(s"set $files files aside in keyfold/$name")
+      RolledBack(logs.location, batch, last, Some(name), files, sink.map(_.folder))
     }
   }
 
@@ -68,7 +79,7 @@ private[admin] final class Rollback(
     */
   def undo(name: String): RolledBack = {
     requireStopped()
-    val aside = new Aside(logs.location, name, logs.hadoopConf)
+    val aside = new Aside(logs.location, Home, name, logs.hadoopConf)
     val batch = name match {
       case Name(batch) if aside.exists => batch.toLong
       case _ => throw refused(s"there is no folder keyfold/$name of a rollback")
@@ -95,6 +106,7 @@ private[admin] final class Rollback(
           "again since. Undo the later rollback first; if the query has run since, there is no way back"
       )
     }
+    val ofOutput = aside.sink.fold(0)(ofSink(_, name).giveBack())
     progress(s"putting ${files.length} files back")
     val (plans, state) = others.partition(_.startsWith("keyfold/"))
     plans.foreach(aside.giveBack)
@@ -103,7 +115,7 @@ private[admin] final class Rollback(
       aside.giveBack(path)
     }
     val last = byBatch.keys.maxOption.getOrElse(batch)
-    RolledBack(logs.location, last, batch, Some(name), files.length)
+    RolledBack(logs.location, last, batch, Some(name), files.length + ofOutput, aside.sink)
   }
 
   /** The files of a rescale before an open batch must not be set aside half way. */
@@ -165,10 +177,23 @@ private[admin] final class Rollback(
     found.map(name => s"keyfold/$name")
   }
 
+  private def ofSink(folder: String, name: String) = new SinkAside(folder, name, logs.hadoopConf)
+
+  private def noSink(folder: String) =
+    refused(s"the folder $folder of the file sink has no log, _spark_metadata")
+
+  private def compacted(sink: FileSink, batch: Long) = refused(
+    s"the log of the file sink in ${sink.folder} cannot be taken back to batch $batch, since Spark has " +
+      "compacted the batches before it into a later entry and deleted their own"
+  )
+
   private def refused(reason: String) =
     new RescaleRefused("KEYFOLD_ROLLBACK_REFUSED", s"Cannot roll back ${logs.location}: $reason.")
 }
 
 private[admin] object Rollback {
+
+  /** The folder of a checkpoint that has Keyfold's own files. */
+  private val Home = "keyfold"
   private val Name = "rollback-(\\d+)-[0-9a-f-]+".r
 }

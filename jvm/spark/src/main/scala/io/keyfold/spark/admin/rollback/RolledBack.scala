@@ -10,11 +10,15 @@ package io.keyfold.spark.admin.rollback
   *   folder below the checkpoint's `keyfold` folder with the newer files; None: dry run
   * @param files
   *   number of files moved, or to move
+  * @param sink
+  *   location of the file sink whose log is taken back or restored too; None: there is none, or it
+  *   is not known
   */
 final case class RolledBack(
     location: String,
     batch: Long,
     from: Long,
     aside: Option[String],
-    files: Int
+    files: Int,
+    sink: Option[String]
 )

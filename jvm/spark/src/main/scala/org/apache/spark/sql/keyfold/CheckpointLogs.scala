@@ -256,7 +256,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
       path.makeQualified(fileSystem.getUri, fileSystem.getWorkingDirectory),
       session.sessionState.conf
     )
-    Option.when(fileSystem.exists(log))(new FileSink(session, log.toString))
+    Option.when(fileSystem.exists(log))(new FileSink(session, log))
   }
 }
 
@@ -277,11 +277,36 @@ object CheckpointLogs {
   }
 
   /** The log of a file sink, by batch. */
-  final class FileSink private[CheckpointLogs] (session: SparkSession, path: String) {
+  final class FileSink private[CheckpointLogs] (session: SparkSession, path: Path) {
+    import FileSink._
+
     private val log =
-      new SparkShim.FileStreamSinkLog(SparkShim.FileStreamSinkLog.VERSION, session, path)
+      new SparkShim.FileStreamSinkLog(SparkShim.FileStreamSinkLog.VERSION, session, path.toString)
+
+    /** Location of the sink's output. */
+    def folder: String = path.getParent.toString
 
     def lastBatch: Option[Long] = log.getLatestBatchId()
+
+    private def entries = SparkShim.CheckpointFileManager
+      .create(path, session.sessionState.newHadoopConf())
+      .list(path)
+      .map(_.getPath.getName)
+      .filter(Entry.matches)
+      .toSeq
+
+    /** Entries of later batches, relative to the folder, newest first. */
+    def entriesAfter(batch: Long): Seq[String] =
+      entries.map(name => s"${path.getName}/$name").filter(batchOf(_) > batch).sortBy(-batchOf(_))
+
+    /** Whether Spark can read the log as of a batch, without its later entries. Spark compacts
+      * entries into later ones, and deletes those.
+      */
+    def canEndAt(batch: Long): Boolean = entriesAfter(batch).isEmpty || {
+      val there = entries.toSet
+      val compact = (batch to 0L by -1).find(it => there(s"$it$Compact")).getOrElse(0L)
+      (compact to batch).forall(it => there(it.toString) || there(s"$it$Compact"))
+    }
 
     /** Whether a batch is absent or can be removed: it is the last one, and earlier entries were
       * not compacted into it.
@@ -297,5 +322,14 @@ object CheckpointLogs {
       log.add(batch, Array.empty)
       ()
     }
+  }
+
+  object FileSink {
+    private val Compact = ".compact"
+    private val Entry = """\d+(\.compact)?""".r
+
+    /** The batch of an entry of a sink's log. */
+    def batchOf(entry: String): Long =
+      entry.drop(entry.lastIndexOf('/') + 1).stripSuffix(Compact).toLong
   }
 }

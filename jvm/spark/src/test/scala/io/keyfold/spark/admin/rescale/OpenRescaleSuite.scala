@@ -89,7 +89,7 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
         assert(other.condition == "KEYFOLD_RESCALE_UNFINISHED")
         for (batch <- 0 to 1) {
           val refused = intercept[RescaleRefused](
-            AdminApi.rollback(it.session, it.folder.toString, batch.toLong, dryRun = false)
+            AdminApi.rollback(it.session, it.folder.toString, batch.toLong, null, dryRun = false)
           )
           assert(refused.condition == "KEYFOLD_ROLLBACK_REFUSED")
         }
@@ -275,7 +275,7 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
     for (rescaled <- Seq(false, true)) {
       val it = opened()
       if (rescaled) it.rescale(3)
-      AdminApi.rollback(it.session, it.folder.toString, 1, dryRun = false)
+      AdminApi.rollback(it.session, it.folder.toString, 1, null, dryRun = false)
       it.run(2, addAgain = false)
       assert(partitions(it) == (if (rescaled) 3 else 2))
       requireExact(it)

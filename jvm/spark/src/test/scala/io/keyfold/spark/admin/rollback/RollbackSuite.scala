@@ -67,7 +67,7 @@ class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark with Even
 
     def rescale(to: Int): String = AdminApi.rescale(session, checkpoint, to, "")
     def rollback(to: Long, dryRun: Boolean = false) =
-      ujson.read(AdminApi.rollback(session, checkpoint, to, dryRun))
+      ujson.read(AdminApi.rollback(session, checkpoint, to, null, dryRun))
 
     def refusesUndo(aside: String): Unit = {
       val error = intercept[RescaleRefused](AdminApi.undoRollback(session, checkpoint, aside))

@@ -230,7 +230,8 @@ class VacuumSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventu
       it.run(3)
       val path = it.folder.toString
       val last = new CheckpointLogs(it.session, path).lastCommitted.get
-      val aside = ujson.read(AdminApi.rollback(it.session, path, last - 1, false))("aside").str
+      val aside =
+        ujson.read(AdminApi.rollback(it.session, path, last - 1, null, false))("aside").str
       // As if it had ended between the logs and the state.
       val moved = it.folder.resolve(s"keyfold/$aside")
       val state = filesBelow(moved).filter(_.startsWith("state/")).toSeq.sorted
