@@ -21,6 +21,9 @@ from kit.servers.proxy import Proxy
 from kit.servers.s3 import S3Server
 from kit.session import session
 
+# Maintenance at the end of each task, and no thread of its own that changes files after a query.
+AT_ONCE = {"spark.sql.streaming.stateStore.unloadOnCommit": "true"}
+
 
 @dataclass
 class Application:
@@ -65,7 +68,7 @@ def application(folder: Path) -> Iterator[Application]:
     # The proxy's: Spark is told where S3 is when it starts.
     port = s3.free_port()
     with ExitStack() as servers:
-        spark = servers.enter_context(session(folder, s3.spark_conf(port)))
+        spark = servers.enter_context(session(folder, s3.spark_conf(port) | AT_ONCE))
         yield Application(spark, folder, port, servers)
 
 
