@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -257,7 +258,8 @@ def _checked(storage: Storage) -> str:
     if provider not in (None, PROVIDER_CLASS):
         raise OtherProviderError(
             f"The state in {storage.root} was written by {provider}. Keyfold reads checkpoints of "
-            f"queries that were started with it, or brought to it: keyfold migrate {storage.root}, "
-            "while the query is stopped."
+            "queries that were started with it. To move the state to it, stop the query and run "
+            f"`keyfold migrate {shlex.quote(storage.root)} --no-file-sink --apply`. If the query "
+            "writes to a file sink, give its folder with --sink-path instead of --no-file-sink."
         )
     return query

@@ -109,6 +109,20 @@ def test_entry_of_a_log_that_spark_needs(
     assert [it.severity for it in report.findings if it.path == str(entry)] == [Severity.STOPS]
 
 
+def test_oldest_batch_in_the_logs_is_none_to_go_back_to(writer: StateWriter) -> None:
+    """Spark needs the offsets of the batch before it, which it has deleted."""
+    for batch in (0, 1):
+        for log in ("offsets", "commits"):
+            (writer.fake.root / f"{log}/{batch}").unlink()
+    assert check(writer).verdict.can_start
+    damage(writer.path(5))
+    assert check(writer).verdict.newest_good == 3
+    damage(writer.path(4))
+    report = check(writer)
+    keyfold.open_checkpoint(writer.fake.root)[0].scan(batch=2).to_arrow()
+    assert (report.verdict.newest_good, report.verdict.command) == (None, None)
+
+
 def test_operator_that_spark_does_not_describe(writer: StateWriter) -> None:
     """Going back does not mend it."""
     for file in (writer.fake.root / "state/0/_metadata").rglob("*"):

@@ -65,22 +65,21 @@ def _without_offsets(storage: Storage, committed: list[int]) -> Iterator[Finding
 
 
 def startable(storage: Storage, readable: list[Batch]) -> tuple[list[int], set[int]]:
-    """The batches that Spark could start from by its logs, and those of them that it cannot.
+    """The batches to start from that the logs should have, and those of them that damage took.
 
-    It needs a batch in both logs, and the offsets of the one before it. Spark deletes the oldest
-    entries of one log before those of the other.
+    Spark needs a batch in both logs, and the offsets of the one before it; so the oldest one in the
+    logs is none, unless it is batch 0. Spark deletes the oldest entries of one log before those of
+    the other.
     """
     begun = batches(storage, "offsets")
     oldest = begun[0] if begun else 0
     provider = [it for it in readable if it.offsets is None or it.offsets.is_keyfolds]
     foreign = {it.number for it in readable} - {it.number for it in provider}
     logged = [it for it in batches(storage, "commits") if it not in foreign]
-    numbers = [it for it in logged if it >= oldest] or logged[-1:]
+    numbers = [it for it in logged if it > oldest or it == 0] or logged[-1:]
     whole = {it.number for it in provider if it.offsets is not None}
     with_offsets = {number for number in begun if _has_offsets(storage, number)}
-    found = {
-        it for it in numbers if it not in whole or (it > oldest and it - 1 not in with_offsets)
-    }
+    found = {it for it in numbers if it not in whole or (it > 0 and it - 1 not in with_offsets)}
     return numbers, found
 
 

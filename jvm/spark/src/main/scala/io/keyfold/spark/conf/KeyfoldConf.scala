@@ -137,7 +137,8 @@ final class KeyfoldConf(confs: Map[String, String]) {
   confs.keys.filter(_.startsWith(Prefix)).find(key => !all.exists(_.key == key)).foreach { key =>
     throw new Invalid(
       "KEYFOLD_UNKNOWN_SETTING",
-      s"There is no setting $key. Keyfold knows ${all.map(_.key).mkString(", ")}."
+      s"There is no setting $key: remove $key, or correct its name. Keyfold knows " +
+        s"${all.map(_.key).mkString(", ")}."
     )
   }
 

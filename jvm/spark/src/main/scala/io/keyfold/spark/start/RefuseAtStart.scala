@@ -14,6 +14,7 @@ import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkShim}
   * a log, a missing file, or an index that an array does not have.
   */
 private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice) {
+  import CheckpointLogs.FormatKey
   import RefuseAtStart._
 
   /** What cannot be read is for Spark to report. */
@@ -100,7 +101,6 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
 }
 
 private object RefuseAtStart {
-  private val FormatKey = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
   /** By the name and the default that the setting has in later lines. */
   private val ChecksRescale = "spark.sql.streaming.checkUnfinishedRepartitionOnRestart"

@@ -22,7 +22,7 @@ final class Migration(
     sink: SinkChoice,
     progress: String => Unit
 ) {
-  import CheckpointLogs.{ProviderKey, StrictKey}
+  import CheckpointLogs.{FormatKey, ProviderKey, StrictKey}
   import Migration._
   import ProviderClass.{BuiltIn, Keyfold}
 
@@ -75,27 +75,32 @@ final class Migration(
   private def refusals(batch: Long, settings: Map[String, String]): Seq[String] = {
     val provider = settings.getOrElse(ProviderKey, "")
     Seq(
-      (provider == Keyfold) -> "Its state is already Keyfold's.",
-      (provider != Keyfold && !BuiltIn.contains(provider)) ->
-        s"Its state store provider is '$provider'; only ${BuiltIn.mkString(" and ")} can be read.",
-      logs.isRunningHere -> "Its query is running; stop it first.",
-      logs.lastBegun.exists(_ > batch + 1) ->
-        s"Batch ${batch + 1} was started but not committed, and so were later ones.",
-      (logs.lastBegun.contains(batch + 1) && !isOurs(batch + 1)) ->
-        (s"Batch ${batch + 1} was started but not committed. Start the query once with its " +
-          "current provider, checkpointFormatVersion=1 if the checkpoint has that format, and the " +
-          "trigger AvailableNow: it finishes that batch and stops. Then migrate."),
-      !settings.get(StrictKey).contains("true") ->
-        (s"It was written with $StrictKey=false (by an old Spark version): its rows may be in " +
-          "partitions that their keys do not belong to. Start the query on a new checkpoint."),
-      logs.operators(batch).isEmpty ->
-        "It has no operator metadata: the query has no state, or ran on a Spark before 4.0.",
-      (sink == SinkChoice.NotSaid) -> SinkNotSaid,
-      (sink match {
+      Option.when(provider == Keyfold)("Its state is already Keyfold's."),
+      Option.when(provider != Keyfold && !BuiltIn.contains(provider))(
+        s"Its state store provider is '$provider'; only ${BuiltIn.mkString(" and ")} can be read."
+      ),
+      Option.when(logs.isRunningHere)("Its query is running; stop it first."),
+      Option.when(logs.lastBegun.exists(_ > batch + 1))(
+        s"Batch ${batch + 1} was started but not committed, and so were later ones."
+      ),
+      Option.when(logs.lastBegun.contains(batch + 1) && !isOurs(batch + 1))(
+        s"Batch ${batch + 1} was started but not committed. Set $FormatKey=${logs.formatOf(batch)} " +
+          "for the query, and start it once with the trigger AvailableNow: it finishes that batch " +
+          "with its current provider and stops. Then migrate."
+      ),
+      Option.unless(settings.get(StrictKey).contains("true"))(
+        s"It was written with $StrictKey=false (by an old Spark version): its rows may be in " +
+          "partitions that their keys do not belong to. Start the query on a new checkpoint."
+      ),
+      Option.when(logs.operators(batch).isEmpty)(
+        "It has no operator metadata: the query has no state, or ran on a Spark before 4.0."
+      ),
+      Option.when(sink == SinkChoice.NotSaid)(SinkNotSaid),
+      Option.when(sink match {
         case SinkChoice.Folder(path) => logs.fileSink(path).isEmpty
         case _                       => false
-      }) -> "The folder of the file sink has no log, _spark_metadata."
-    ).collect { case (true, reason) => reason }
+      })("The folder of the file sink has no log, _spark_metadata.")
+    ).flatten
   }
 
   private def isOurs(batch: Long) =

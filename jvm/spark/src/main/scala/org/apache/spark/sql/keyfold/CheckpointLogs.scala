@@ -148,21 +148,27 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     understood(new Path(location, s"offsets/$batch"))(logs.offsets.flatMap(_.get(batch)))
 
   private def committed(batch: Long) =
-    understood(new Path(location, s"commits/$batch"))(logs.commits.flatMap(_.get(batch)))
+    understood(
+      new Path(location, s"commits/$batch"),
+      s" If no later batch is committed, delete it instead: Spark then runs batch $batch again, and the " +
+        "sink gets its rows again."
+    )(logs.commits.flatMap(_.get(batch)))
 
   /** What Spark reads from a file; its own errors rarely name the file.
     *
+    * @param otherwise
+    *   what helps without a copy of the file
     * @throws io.keyfold.errors.Invalid
     *   if Spark cannot understand it; errors of the storage are not changed
     */
-  private def understood[T](file: Path)(read: => T): T =
+  private def understood[T](file: Path, otherwise: String = "")(read: => T): T =
     try read
     catch {
       case e @ (_: RuntimeException | _: JsonProcessingException | _: CharacterCodingException |
           _: FileNotFoundException) if !e.isInstanceOf[StoreError] =>
         throw new Invalid(
           "KEYFOLD_CHECKPOINT_DAMAGED",
-          s"Cannot understand $file: $e. It is a file of Spark's own; restore it from a copy.",
+          s"Cannot understand $file: $e. It is a file of Spark's own; restore it from a copy.$otherwise",
           e
         )
     }
@@ -263,6 +269,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 object CheckpointLogs {
   val PartitionsKey: String = SQLConf.SHUFFLE_PARTITIONS.key
   val ProviderKey: String = SQLConf.STATE_STORE_PROVIDER_CLASS.key
+  val FormatKey = "spark.sql.streaming.stateStore.checkpointFormatVersion"
   val StrictKey: String = SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION.key
 
   /** A stateful operator and its stores, in the order in which the commit log has their ids. */

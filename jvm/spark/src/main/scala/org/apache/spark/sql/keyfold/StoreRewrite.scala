@@ -2,6 +2,9 @@ package org.apache.spark.sql.keyfold
 
 import java.util.UUID
 
+import scala.util.control.NonFatal
+
+import io.keyfold.errors.Invalid
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
@@ -58,18 +61,35 @@ private final class StoreRewrite(
     *
     * @return
     *   id of the version written, if it has one
+    * @throws io.keyfold.errors.Invalid
+    *   if the old provider cannot read the version
     */
   def write(partition: Int): Option[String] = {
     val source = provider(partition, from)
     try {
       val target = provider(partition, to)
       try {
-        val rows = source.getStore(version, ids.map(_(partition)))
+        val rows = read(source, partition)
         try write(rows, SparkShim.emptyStore(target, version))
         finally rows.abort()
       } finally target.close()
     } finally source.close()
   }
+
+  private def read(source: StateStoreProvider, partition: Int): StateStore =
+    try source.getStore(version, ids.map(_(partition)))
+    catch {
+      case NonFatal(e) =>
+        val root = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).toSeq.last
+        throw new Invalid(
+          "KEYFOLD_MIGRATE_SOURCE",
+          s"Version $version of the state in ${source.stateStoreId.storeCheckpointLocation()} cannot be " +
+            s"read by ${from.providerClass}: ${root.getMessage}. Restore its files from a copy and migrate " +
+            "again, or start with a new checkpoint location: no batch is left to go back to, since " +
+            "Keyfold goes back in state of its own only. The old state was not changed.",
+          e
+        )
+    }
 
   private def write(rows: StateStore, copy: StateStore): Option[String] =
     try {

@@ -190,6 +190,30 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(session.read.parquet(folder.toString).as[Int].collect().toSet == Set(1, 2, 3))
   }
 
+  for ((provider, suffix) <- Seq(RocksDb -> ".zip", Hdfs -> ".delta"))
+    test(s"state that ${provider.split('.').last} cannot read is named, and stays as it is") {
+      val run = new Run("aggregation", provider, 1)
+      run.answers(first)
+      val path = run.files.keys.filter(_.endsWith(s"/${run.newest + 1}$suffix")).min
+      val file = run.folder.resolve(path)
+      val whole = Files.readAllBytes(file)
+      Files.write(file, whole.take(1))
+      Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
+      val before = run.files
+      val causes = Iterator
+        .iterate[Throwable](intercept[Exception](run.migration.apply()))(_.getCause)
+        .takeWhile(_ != null)
+        .collect { case it: Invalid => it }
+        .toSeq
+      assert(causes.map(_.condition) == Seq("KEYFOLD_MIGRATE_SOURCE"))
+      val partition = path.split('/').dropRight(1).mkString("/")
+      assert(causes.head.getMessage.contains(s"${run.folder}/$partition "))
+      assert(before.toSet.subsetOf(run.files.toSet))
+      Files.write(file, whole)
+      run.migration.apply()
+      assert(run.answers(second).nonEmpty)
+    }
+
   test("what cannot be migrated is refused with its reason") {
     val run = new Run("aggregation", Hdfs, 1)
     run.answers(first.take(1))
