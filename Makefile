@@ -71,7 +71,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jars servers s3 demo test test-long smoke upgrades release test-release test-jvm test-python crash soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jars servers s3 demo test test-long smoke upgrades release test-release test-jvm test-python crash incidents soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python golden docs fmt lint clean
 
 help: ## list the targets
@@ -142,6 +142,9 @@ test-python: setup $(TEST_CLASSES) servers lint ## Python tests, and spark-submi
 
 crash: setup $(TEST_CLASSES) ## lives of queries that are stopped, killed and changed: RUNS=1000 SEED=1
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m crash --runs $(RUNS) --seed $(or $(SEED),1)
+
+incidents: setup ## damage to stopped queries, ended by following what the messages advise: RUNS=200 SEED=1
+	cd integration-tests && $(CURDIR)/$(BIN)/python -m incidents --runs $(RUNS) --seed $(or $(SEED),1)
 
 soak: ## random sequences, 100,000 of the engine and 100,000 of stores, in 10 minutes
 	TIMES=100000 build/sbt 'core/testOnly *ArenaMapSuite -- -z "random sequences"'

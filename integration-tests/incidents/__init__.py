@@ -1,0 +1,1 @@
+"""Random incidents of stopped queries, ended by what the messages advise."""

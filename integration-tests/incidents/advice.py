@@ -1,0 +1,46 @@
+"""What a message tells its reader to do."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+
+# In a sentence a command is in backticks; the verdict of fsck ends with a line of its own.
+_IN_BACKTICKS = re.compile(r"`keyfold ([^`]+)`")
+_LINE = re.compile(r"^keyfold (.+)$", re.MULTILINE)
+_SETTING = re.compile(r"[Ss]et (spark\.[\w.]+)=(\S+?)[ .,;:]")
+_NEEDLESS = re.compile(r"remove (spark\.[\w.]+)")
+_DAMAGED_ENTRY = re.compile(r"Cannot understand (\S+): .*delete it instead", re.DOTALL)
+_NAMES_SETTING = re.compile(r"(spark\.sql\.streaming\.stateStore\.keyfold\.[\w.]*\w)")
+ONCE = '.format("noop").trigger(once=True)'
+# The end of the road, said in so many words.
+LAST = re.compile(r"no batch is left to go back to|[Ss]tart with a new checkpoint location: no")
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One thing to do: `kind` is command, set, unset, delete or once."""
+
+    kind: str
+    words: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """As a line of the walk's steps."""
+        return " ".join((self.kind, *self.words))
+
+
+def advices(said: str) -> list[Advice]:
+    """All ways that a message offers, in its order."""
+    found = [
+        Advice("command", tuple(shlex.split(it)))
+        for it in [*_IN_BACKTICKS.findall(said), *_LINE.findall(said)]
+    ]
+    found += [Advice("set", it) for it in _SETTING.findall(said)]
+    found += [Advice("unset", (it,)) for it in _NEEDLESS.findall(said)]
+    found += [Advice("delete", (it,)) for it in _DAMAGED_ENTRY.findall(said)]
+    if ONCE in said:
+        found.append(Advice("once"))
+    if not found and "KEYFOLD_INVALID" in said:
+        found += [Advice("unset", (it,)) for it in _NAMES_SETTING.findall(said)[:1]]
+    return list(dict.fromkeys(found))
