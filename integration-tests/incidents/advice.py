@@ -11,7 +11,10 @@ _IN_BACKTICKS = re.compile(r"`keyfold ([^`]+)`")
 _LINE = re.compile(r"^keyfold (.+)$", re.MULTILINE)
 _SETTING = re.compile(r"[Ss]et (spark\.[\w.]+)=(\S+?)[ .,;:]")
 _NEEDLESS = re.compile(r"remove (spark\.[\w.]+)")
-_DAMAGED_ENTRY = re.compile(r"Cannot understand (\S+): .*delete it instead", re.DOTALL)
+_DAMAGED_ENTRY = re.compile(
+    r"Cannot understand (?:file:)?(\S+)/(\w+/\d+): .*delete it(?: and (\w+/\d+))? instead",
+    re.DOTALL,
+)
 _NAMES_SETTING = re.compile(r"(spark\.sql\.streaming\.stateStore\.keyfold\.[\w.]*\w)")
 ONCE = '.format("noop").trigger(once=True)'
 # The end of the road, said in so many words.
@@ -24,6 +27,11 @@ class Advice:
 
     kind: str
     words: tuple[str, ...] = ()
+
+    @property
+    def is_of_two_entries(self) -> bool:
+        """Whether a batch is to be taken out of both logs."""
+        return self.kind == "delete" and len(self.words) > 1
 
     def __str__(self) -> str:
         """As a line of the walk's steps."""
@@ -38,7 +46,8 @@ def advices(said: str) -> list[Advice]:
     ]
     found += [Advice("set", it) for it in _SETTING.findall(said)]
     found += [Advice("unset", (it,)) for it in _NEEDLESS.findall(said)]
-    found += [Advice("delete", (it,)) for it in _DAMAGED_ENTRY.findall(said)]
+    for root, *entries in _DAMAGED_ENTRY.findall(said):
+        found.append(Advice("delete", tuple(f"{root}/{it}" for it in entries if it)))
     if ONCE in said:
         found.append(Advice("once"))
     if not found and "KEYFOLD_INVALID" in said:

@@ -66,7 +66,8 @@ class Walk:
             self._tell(f"  said: {said[:1500]}")
             if LAST.search(said):
                 return NO_BATCH_LEFT
-            ways = advices(said)
+            # Two entries may not be deleted where a file sink has the batch; the message says so.
+            ways = [it for it in advices(said) if not (query.sink and it.is_of_two_entries)]
             if ways:
                 said = self._follow(chance.choice(ways), query)
             elif not asked_fsck:
@@ -93,7 +94,8 @@ class Walk:
         elif advice.kind == "unset":
             query.settings.pop(advice.words[0])
         elif advice.kind == "delete":
-            Path(advice.words[0].removeprefix("file:")).unlink()
+            for it in advice.words:
+                Path(it).unlink(missing_ok=True)
         elif said := query.run_once_without_sink():
             return said
         return query.run()

@@ -109,6 +109,19 @@ def test_entry_of_a_log_that_spark_needs(
     assert [it.severity for it in report.findings if it.path == str(entry)] == [Severity.STOPS]
 
 
+def test_batch_that_was_begun_with_an_entry_that_is_damaged(writer: StateWriter) -> None:
+    entry = writer.fake.root / "offsets/5"
+    entry.write_text("")
+    report = check(writer)
+    assert (report.verdict.can_start, report.verdict.begun) == (False, 5)
+    assert [it.severity for it in report.findings if it.path == str(entry)] == [Severity.STOPS]
+    assert str(report).splitlines()[-1] == command(writer, 4)
+    damage(writer.path(5))
+    report = check(writer)
+    assert str(report).splitlines()[-1] == command(writer, 3)
+    assert "Batch 4, the last, is damaged" in str(report)
+
+
 def test_oldest_batch_in_the_logs_is_none_to_go_back_to(writer: StateWriter) -> None:
     """Spark needs the offsets of the batch before it, which it has deleted."""
     for batch in (0, 1):

@@ -14,7 +14,13 @@ from keyfold.format.place import StorePlace
 from keyfold.fsck.finding import Finding, FsckReport, Severity
 from keyfold.fsck.open_plans import may_need, newest_version
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
-from keyfold.fsck.spark_logs import committed_batches, startable, unreadable, with_severity
+from keyfold.fsck.spark_logs import (
+    committed_batches,
+    damaged_begin,
+    startable,
+    unreadable,
+    with_severity,
+)
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import strays
 from keyfold.fsck.verdict import verdict
@@ -75,7 +81,8 @@ def _fsck(
     findings: list[Finding] = []
     readable = list(committed_batches(storage, findings))
     numbers, unstartable = startable(storage, readable)
-    findings = [with_severity(storage, it, numbers) for it in findings]
+    begun = damaged_begin(storage, numbers)
+    findings = [with_severity(storage, it, numbers, begun) for it in findings]
     committed = [it for it in readable if it.offsets is None or it.offsets.is_keyfolds]
     logged = len(findings)
     described = list(_operators(storage, committed, findings))
@@ -116,7 +123,7 @@ def _fsck(
         sum(it.files for it in found),
         sum(it.bytes for it in found),
         tuple(sorted((it for it in set(findings) if not may_need(it, rescaled)), key=_rank)),
-        verdict(storage.root, numbers, bad | unstartable, stopped=stopped),
+        verdict(storage.root, numbers, bad | unstartable, stopped=stopped, begun=begun),
         earlier,
     )
 

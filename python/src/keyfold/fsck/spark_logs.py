@@ -83,6 +83,13 @@ def startable(storage: Storage, readable: list[Batch]) -> tuple[list[int], set[i
     return numbers, found
 
 
+def damaged_begin(storage: Storage, numbers: list[int]) -> int | None:
+    """The batch after the last of these, if it was begun with offsets that Spark cannot read."""
+    last = max(numbers, default=-1)
+    later = (it for it in batches(storage, "offsets") if it > last)
+    return next((it for it in later if not _has_offsets(storage, it)), None)
+
+
 def _has_offsets(storage: Storage, number: int) -> bool:
     try:
         read_offsets(storage, number)
@@ -91,9 +98,12 @@ def _has_offsets(storage: Storage, number: int) -> bool:
     return True
 
 
-def with_severity(storage: Storage, it: Finding, numbers: list[int]) -> Finding:
-    """A finding of Spark's logs: an entry of the last batch or the one before stops the query."""
-    last = numbers[-2:]
+def with_severity(storage: Storage, it: Finding, numbers: list[int], begun: int | None) -> Finding:
+    """A finding of Spark's logs.
+
+    An entry of the last batch, the one before, or a batch that was begun stops the query.
+    """
+    last = numbers[-2:] if begun is None else [*numbers[-2:], begun]
     stops = {
         storage.full_path(f"{log}/{number}") for log in ("commits", "offsets") for number in last
     }

@@ -16,6 +16,7 @@ class Verdict:
         newest_good: the newest batch whose state is whole in every partition; None if there is
             none, or if a file of Spark's own is damaged that going back does not replace.
         lost: how many retained batches cannot be gone back to any more.
+        begun: the batch after the last, if it was begun and its entry in the offset log is damaged.
         command: the command line that makes `newest_good` the last batch; None if the query can
             start, or no batch is left.
     """
@@ -25,6 +26,7 @@ class Verdict:
     newest_good: int | None
     lost: int
     command: str | None
+    begun: int | None = None
 
     def __str__(self) -> str:
         """Sentences for a terminal."""
@@ -37,6 +39,9 @@ class Verdict:
         damaged = (
             f"Batch {self.last_batch}, the last, is damaged: the query cannot start, or would go "
             "on with wrong rows. Restore the files above from a copy"
+            if self.begun is None
+            else f"Batch {self.begun} was begun, and its entry in the offset log is damaged: the "
+            "query cannot start. Restore the files above from a copy"
         )
         if self.command is not None:
             return (
@@ -49,7 +54,9 @@ class Verdict:
         )
 
 
-def verdict(root: str, batches: list[int], bad: set[int], *, stopped: bool) -> Verdict:
+def verdict(
+    root: str, batches: list[int], bad: set[int], *, stopped: bool, begun: int | None
+) -> Verdict:
     """The verdict.
 
     Args:
@@ -58,13 +65,21 @@ def verdict(root: str, batches: list[int], bad: set[int], *, stopped: bool) -> V
         bad: those that cannot be loaded.
         stopped: whether something else keeps the query from starting, which going back does not
             mend.
+        begun: the batch after the last, if its entry in the offset log is damaged.
     """
     last = max(batches, default=None)
     lost = len(bad)
-    if last is None or (last not in bad and not stopped):
+    if last is None or (last not in bad and not stopped and begun is None):
         return Verdict(last is None or not stopped, last, last, lost, None)
     newest = None if stopped else max((it for it in batches if it not in bad), default=None)
     command = None
     if newest is not None:
         command = shlex.join(["keyfold", "rollback", root, "--to-batch", str(newest), "--apply"])
-    return Verdict(can_start=False, last_batch=last, newest_good=newest, lost=lost, command=command)
+    return Verdict(
+        can_start=False,
+        last_batch=last,
+        newest_good=newest,
+        lost=lost,
+        command=command,
+        begun=None if last in bad else begun,
+    )

@@ -145,7 +145,12 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     }
 
   private def offsets(batch: Long) =
-    understood(new Path(location, s"offsets/$batch"))(logs.offsets.flatMap(_.get(batch)))
+    understood(
+      new Path(location, s"offsets/$batch"),
+      s" If no later batch was begun, and the query has no file sink, whose log has the batch, delete " +
+        s"it and commits/$batch instead: Spark then begins the batch anew, perhaps with more input, and " +
+        "the sink gets its rows again."
+    )(logs.offsets.flatMap(_.get(batch)))
 
   private def committed(batch: Long) =
     understood(
