@@ -121,6 +121,25 @@ def device_rows(records: list[Any]) -> list[dict[str, Any]]:
     return [{"device": device, "v": v} for device, v in records]
 
 
+def test_counts_of_two_subtasks_are_those_published(spark: SparkSession, tmp_path: Path) -> None:
+    query = Query(spark, tmp_path, Counter())
+    query.add("in", device_rows(VECTORS["split_list"]["records"]))
+    df = keyfold.with_operator_state(
+        query.source("in", "device string, v double"),
+        query.function,
+        "subtask int, count int",
+        parallelism=2,
+    )
+    assert query.run(df) == sorted(map(tuple, VECTORS["split_list"]["parallelism_2"]))
+    # By name and subtask, without a JVM.
+    [operator] = keyfold.open_checkpoint(tmp_path / "checkpoint").operators
+    rows = operator["counts"].scan().to_arrow().to_pylist()
+    assert sorted((it["key"]["subtask"], it["list_element"]["count"]) for it in rows) == [
+        (0, 2),
+        (1, 1),
+    ]
+
+
 def test_lists_of_two_subtasks_are_those_published(spark: SparkSession, tmp_path: Path) -> None:
     vector = VECTORS["union_list"]["parallelism_2"]
     query = Query(spark, tmp_path, Collector())
@@ -259,3 +278,46 @@ def test_a_state_is_refused_after_its_call(spark: SparkSession) -> None:
     for use in (kept[0].get, kept[0].clear, kept[1].items):
         with pytest.raises(StateOutsideCallError, match="operator 'Keeps'"):
             use()
+
+
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_another_parallelism_is_refused(
+    spark: SparkSession, tmp_path: Path, parallelism: int
+) -> None:
+    query = Query(spark, tmp_path, Counter())
+
+    def run(parallelism: int) -> Rows:
+        query.add("in", device_rows([["a", 7.0]]))
+        source = query.source("in", "device string, v double")
+        return query.run(
+            keyfold.with_operator_state(
+                source, Counter(), "subtask int, count int", parallelism=parallelism
+            )
+        )
+
+    assert run(2) == [(0, 1)]
+    with pytest.raises(Exception, match="KEYFOLD_OPERATOR_PARALLELISM"):
+        run(parallelism)
+    # Nothing was lost: the batch runs with the old one.
+    assert run(2) == [(0, 2), (0, 3)]
+
+
+def test_other_states_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    class Other(Collector):
+        def open(self, ctx: keyfold.OperatorContext) -> None:
+            self.subtask = ctx.subtask
+            self.seen = ctx.list_state("seen", "v double")
+
+    query = Query(spark, tmp_path, Collector())
+
+    def run(function: keyfold.OperatorFunction) -> Rows:
+        query.add("in", device_rows([["a", 7.0]]))
+        source = query.source("in", "device string, v double")
+        schema = "subtask int, list array<double>"
+        return query.run(
+            keyfold.with_operator_state(source, function, schema, parallelism=1, name="op")
+        )
+
+    assert run(Collector()) == [(0, [7.0])]
+    with pytest.raises(Exception, match="KEYFOLD_OPERATOR_STATE_CHANGED"):
+        run(Other())
