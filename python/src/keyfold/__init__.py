@@ -8,6 +8,8 @@ from keyfold.describe.description import Description
 from keyfold.errors import KeyfoldError
 from keyfold.fsck.finding import Finding, FsckReport
 from keyfold.session import configure, jar_path
+from keyfold.subtasks.function import OperatorContext, OperatorFunction
+from keyfold.subtasks.operator import with_operator_state
 from keyfold.table.operator import Operator
 from keyfold.table.scan import Scan
 from keyfold.table.state_table import StateTable
@@ -19,6 +21,8 @@ __all__ = [
     "FsckReport",
     "KeyfoldError",
     "Operator",
+    "OperatorContext",
+    "OperatorFunction",
     "Scan",
     "StateTable",
     "__version__",
@@ -30,4 +34,5 @@ __all__ = [
     "rescale",
     "undo_migration",
     "undo_rescale",
+    "with_operator_state",
 ]

@@ -58,6 +58,12 @@ def connects_to_server(builder: Any) -> bool:  # noqa: ANN401
     )
 
 
+def has_column(df: Any, name: str) -> bool:  # noqa: ANN401
+    """Whether any step of a DataFrame's plan has a column of that name."""
+    plan = df._jdf.queryExecution().analyzed().toString()  # noqa: SLF001 - no public way
+    return re.search(rf"\b{name}#\d+", plan) is not None
+
+
 def has_jvm() -> bool:
     """Whether this process has a JVM already, whose class path cannot change any more."""
     from pyspark import SparkContext  # noqa: PLC0415 - not there in Connect-only installations

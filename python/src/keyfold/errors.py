@@ -149,3 +149,27 @@ class UnknownNameError(KeyfoldError):
     """There is no operator, store, state variable or column with that name."""
 
     condition = "KEYFOLD_UNKNOWN_NAME"
+
+
+class StateOutsideCallError(KeyfoldError):
+    """A state of an operator's subtask was used outside the calls of that subtask."""
+
+    condition = "KEYFOLD_OPERATOR_STATE_OUTSIDE"
+
+
+class OperatorStateChangedError(KeyfoldError):
+    """An operator asks for other states than its checkpoint has."""
+
+    condition = "KEYFOLD_OPERATOR_STATE_CHANGED"
+
+
+class OperatorParallelismError(KeyfoldError):
+    """An operator was started with another parallelism than its checkpoint has."""
+
+    condition = "KEYFOLD_OPERATOR_PARALLELISM"
+
+
+class OperatorNameError(KeyfoldError):
+    """Two operators of one query have the same name."""
+
+    condition = "KEYFOLD_OPERATOR_NAME"

@@ -4,10 +4,16 @@ A key's group is `murmur(key.hashCode()) % max_parallelism`, its operator
 `key_group * parallelism // max_parallelism`; 1 <= parallelism <= max_parallelism <= 32,768.
 Keyfold's own state is placed by Spark's hash instead. The columns need a session that
 `keyfold.configure` made, or `spark.sql.extensions` as it sets it.
+
+Flink has two formulas that give each operator a range of key groups. They agree if the parallelism
+divides the number of groups, and may differ otherwise: of 10 groups, 4 operators get 3, 2, 3 and 2
+by `assigned_ranges`, the one by which Flink and this module place keys, and 3, 3, 2 and 2 by
+`remainder_first_ranges`.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from keyfold.errors import InvalidArgumentError
@@ -69,6 +75,60 @@ def partitioner(max_parallelism: int, parallelism: int) -> Callable[[str | bool 
     """
     _check(max_parallelism, parallelism)
     return lambda key: _murmur(_hash_code(key)) % max_parallelism * parallelism // max_parallelism
+
+
+def assigned_ranges(max_parallelism: int, parallelism: int) -> list[range]:
+    """The key groups of each operator: those that `operator_index` gives to it.
+
+    It is Flink's `computeKeyGroupRangeForOperatorIndex`.
+
+    Raises:
+        InvalidArgumentError: not 1 <= parallelism <= max_parallelism <= 32,768.
+    """
+    _check(max_parallelism, parallelism)
+    # The first group g of which g * parallelism // max_parallelism is the operator.
+    starts = [-(-index * max_parallelism // parallelism) for index in range(parallelism + 1)]
+    return [range(start, end) for start, end in pairwise(starts)]
+
+
+def remainder_first_ranges(groups: range, parts: int) -> list[range]:
+    """A range of key groups in `parts` ranges of one size, the first ones longer by one if need be.
+
+    It is Flink's `getSplitRange`, for each of the parts. `operator_index` does not go by it.
+
+    Args:
+        groups: adjacent key groups, such as `range(128)`.
+        parts: from 1 to the number of groups.
+
+    Raises:
+        InvalidArgumentError: the groups are not adjacent, or `parts` is not in its bounds.
+    """
+    if groups.step != 1:
+        raise InvalidArgumentError(f"Invalid groups: {groups}, must have a step of 1.")
+    if not 1 <= parts <= len(groups):
+        raise InvalidArgumentError(
+            f"Invalid parts: {parts}, must be between 1 and the number of groups, {len(groups)}."
+        )
+    size, longer = divmod(len(groups), parts)
+    starts = [groups.start + part * size + min(part, longer) for part in range(parts + 1)]
+    return [range(start, end) for start, end in pairwise(starts)]
+
+
+def moved_groups(max_parallelism: int, before: int, after: int) -> dict[int, tuple[int, int]]:
+    """The key groups that change their operator with the parallelism: (old, new) operator by group.
+
+    All others stay where they are.
+
+    Raises:
+        InvalidArgumentError: not 1 <= before, after <= max_parallelism <= 32,768.
+    """
+    _check(max_parallelism, before)
+    _check(max_parallelism, after)
+    owners = {
+        group: (group * before // max_parallelism, group * after // max_parallelism)
+        for group in range(max_parallelism)
+    }
+    return {group: (old, new) for group, (old, new) in owners.items() if old != new}
 
 
 def _check(max_parallelism: int, parallelism: int) -> None:

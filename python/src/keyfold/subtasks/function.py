@@ -1,0 +1,97 @@
+"""What a user writes: an operator's function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from keyfold.errors import InvalidArgumentError
+from keyfold.subtasks.state import BroadcastState, Call, ListState, StateSpec
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    Output = Iterable[pa.RecordBatch | pa.Table | pd.DataFrame] | None
+
+ListRedistribution = Literal["split", "union"]
+
+
+@dataclass(frozen=True)
+class OperatorContext:
+    """What `OperatorFunction.open` is given.
+
+    Attributes:
+        subtask: from 0 until `parallelism`.
+        parallelism: number of subtasks.
+        is_restored: whether the subtask has state from an earlier batch.
+    """
+
+    subtask: int
+    parallelism: int
+    is_restored: bool
+    _call: Call
+    _held: Callable[[StateSpec], Any]
+
+    def list_state(
+        self, name: str, schema: str, *, redistribute: ListRedistribution = "split"
+    ) -> ListState:
+        """The subtask's part of a list.
+
+        Args:
+            name: unique in the operator.
+            schema: of a row, as DDL: "device string, v double".
+            redistribute: at a change of parallelism, "split" deals the rows of all subtasks to the
+                new ones in turn, "union" gives all rows to each.
+
+        Raises:
+            InvalidArgumentError: `redistribute` is neither.
+        """
+        if redistribute not in get_args(ListRedistribution):
+            raise InvalidArgumentError(
+                f"Invalid redistribution {redistribute!r} of state {name!r}: must be 'split' or "
+                "'union'."
+            )
+        return ListState(name, self._held(StateSpec(name, redistribute, "", schema)), self._call)
+
+    def broadcast_state(self, name: str, key: str, value: str) -> BroadcastState:
+        """The subtask's copy of a map. At a change of parallelism new subtasks copy one of it.
+
+        Args:
+            name: unique in the operator.
+            key: schema of a key, as DDL.
+            value: schema of a value, as DDL.
+        """
+        held = self._held(StateSpec(name, "broadcast", key, value))
+        return BroadcastState(name, held, self._call)
+
+
+class OperatorFunction:
+    """The work of each subtask of an operator: subclass it and pass an instance of it.
+
+    Each subtask works on a copy of its own, made anew for each micro-batch, so that attributes do
+    not last: state does. In each batch a subtask's copy gets these calls in this order.
+    """
+
+    def open(self, ctx: OperatorContext) -> None:
+        """Takes the states from the context and makes what the subtask needs; cheap, please.
+
+        It is called once per subtask and batch, and once on the driver to find out which states
+        there are, as subtask 0 and with empty states that nobody keeps.
+        """
+
+    def notify_committed(self, batch_id: int) -> None:
+        """Told that the last batch of this subtask is committed; at least once for each batch."""
+
+    def process_broadcast(self, batches: Iterator[pa.RecordBatch]) -> Output:
+        """Takes the batch's rows of the broadcast stream, and may yield output.
+
+        Called only if there are such rows.
+        """
+
+    def process(self, batches: Iterator[pa.RecordBatch]) -> Output:
+        """Takes the subtask's rows of the batch, possibly none, and may yield output.
+
+        Output is Arrow batches, Arrow tables or pandas frames with the columns of the schema.
+        """

@@ -1,0 +1,116 @@
+"""Puts an operator with state of its subtasks into a streaming query."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, cast
+
+from keyfold.errors import ClassicSessionError, InvalidArgumentError, OperatorNameError
+from keyfold.flink import LIMIT
+from keyfold.session import bridge
+from keyfold.subtasks.declared import states_of
+from keyfold.subtasks.packed import TAGGED, copying, dealing, unpack
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from keyfold.subtasks.function import OperatorFunction
+
+_NAME: Final = re.compile(r"[A-Za-z]\w*", re.ASCII)
+
+
+def with_operator_state(  # noqa: PLR0913 - all but three by name
+    df: DataFrame,
+    function: OperatorFunction,
+    schema: str,
+    *,
+    parallelism: int,
+    max_parallelism: int = 128,
+    broadcast: DataFrame | None = None,
+    route: str | None = None,
+    name: str | None = None,
+) -> DataFrame:
+    """A streaming DataFrame of what the subtasks of an operator yield for the rows of another.
+
+    Row i of a batch's map task t goes to subtask `(t + i) % parallelism`; each batch begins anew.
+    A subtask takes its rows in the order of map tasks and then as they come, after the batch's rows
+    of the broadcast stream, which every subtask gets.
+
+    Args:
+        df: a streaming DataFrame.
+        function: the work of a subtask.
+        schema: of the output, as DDL.
+        parallelism: number of subtasks. A checkpoint is bound to it.
+        max_parallelism: the largest parallelism.
+        broadcast: another streaming DataFrame, whose rows go to every subtask.
+        route: a column of integers without nulls; a row goes to subtask `value % parallelism`.
+        name: unique in the query, letters, digits and underscores; by default the function's class.
+
+    Raises:
+        InvalidArgumentError: an argument is invalid, two states have one name, or a state's
+            redistribution is unknown.
+        OperatorNameError: `df` or `broadcast` contains an operator of that name.
+        ClassicSessionError: the session is a Spark Connect session.
+        SparkVersionError: PySpark is not installed.
+    """
+    jvm = bridge()
+    if jvm.is_connect_session(df.sparkSession):
+        raise ClassicSessionError(
+            "An operator with state of its subtasks needs a classic session, not Spark Connect's."
+        )
+    called = name or type(function).__name__
+    _check(called, parallelism, max_parallelism)
+    column = f"rows_for_{called}"
+    inputs = [df] if broadcast is None else [df, broadcast]
+    for it in inputs:
+        if not it.isStreaming:
+            raise InvalidArgumentError("Invalid DataFrame: must be streaming, and is a batch.")
+        if jvm.has_column(it, column):
+            raise OperatorNameError(
+                f"The query has an operator {called!r} already. Give one of them another name."
+            )
+    _check_route(df, route)
+    states = states_of(function, called, parallelism)
+    if f"subtask_of_{called}" in {it.name for it in states}:
+        raise InvalidArgumentError(f"Invalid state 'subtask_of_{called}': the name is taken.")
+
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - needs PySpark
+    from pyspark.sql.types import StructType  # noqa: PLC0415
+
+    from keyfold.subtasks.processor import SubtaskProcessor, task_number  # noqa: PLC0415
+
+    tagged = f"{TAGGED}, {column} binary"
+    rows = df.mapInArrow(dealing(column, parallelism, route, task_number), tagged)
+    if broadcast is not None:
+        rows = rows.union(broadcast.mapInArrow(copying(column, parallelism, task_number), tagged))
+    output = to_arrow_schema(cast("StructType", StructType.fromDDL(schema)))
+    processor = SubtaskProcessor(function, called, column, parallelism, states, output)
+    return (
+        rows.groupBy("subtask", "place")
+        .transformWithStateInPandas(processor, "rows binary", "update", "none")
+        .mapInArrow(unpack, schema)
+    )
+
+
+def _check(name: str, parallelism: int, max_parallelism: int) -> None:
+    if not _NAME.fullmatch(name):
+        raise InvalidArgumentError(
+            f"Invalid name {name!r}: must be letters, digits and underscores, a letter first."
+        )
+    if not 1 <= max_parallelism <= LIMIT:
+        raise InvalidArgumentError(
+            f"Invalid max_parallelism: {max_parallelism}, must be between 1 and {LIMIT}."
+        )
+    if not 1 <= parallelism <= max_parallelism:
+        raise InvalidArgumentError(
+            f"Invalid parallelism: {parallelism}, must be between 1 and the max parallelism, "
+            f"{max_parallelism}."
+        )
+
+
+def _check_route(df: DataFrame, route: str | None) -> None:
+    kinds = {it.name: it.dataType.typeName() for it in df.schema}
+    if route is not None and kinds.get(route) not in {"byte", "short", "integer", "long"}:
+        raise InvalidArgumentError(
+            f"Invalid route {route!r}: must be a column of integers, one of {sorted(kinds)}."
+        )

@@ -1,0 +1,135 @@
+# ruff: noqa: ANN401, N802, N803 - PySpark names the methods and what they are given
+"""A function with subtasks as a processor of PySpark's transformWithState, one key a subtask."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+from pyspark import TaskContext
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from keyfold.errors import OperatorParallelismError, OperatorStateChangedError
+from keyfold.subtasks.function import OperatorContext, OperatorFunction
+from keyfold.subtasks.packed import BROADCAST, OWN, packed, unpacked
+from keyfold.subtasks.state import Call, StateSpec
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+
+    from keyfold.subtasks.function import Output
+
+SUBTASK = "parallelism int, batch long, states string"
+"""What is kept of each subtask: what it was last run with, and in which batch."""
+
+
+def task_number() -> int:
+    """The number of the running task in its stage."""
+    return _task().partitionId()
+
+
+def _task() -> TaskContext:
+    context = TaskContext.get()
+    assert context is not None  # noqa: S101 - called in tasks
+    return context
+
+
+class SubtaskProcessor(StatefulProcessor):
+    """Runs each subtask of an operator, in the order of its keys."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - an operator
+        self,
+        function: OperatorFunction,
+        name: str,
+        column: str,
+        parallelism: int,
+        states: tuple[StateSpec, ...],
+        output: pa.Schema,
+    ) -> None:
+        """Keeps what a subtask needs; `column` has the packed rows."""
+        self._function, self._name, self._column = function, name, column
+        self._parallelism, self._states, self._output = parallelism, states, output
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Makes the handles of all states."""
+        self._subtask = handle.getValueState(f"subtask_of_{self._name}", SUBTASK)
+        self._handles = {
+            it: handle.getMapState(it.name, it.key, it.value)
+            if it.redistribution == "broadcast"
+            else handle.getListState(it.name, it.value)
+            for it in self._states
+        }
+
+    def handleInputRows(
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: Any,  # noqa: ARG002
+    ) -> Iterator[pd.DataFrame]:
+        """Runs one subtask in one batch."""
+        import pandas as pd  # noqa: PLC0415 - only PySpark needs it
+
+        streams: list[tuple[int, int, int, bytes]] = [
+            (row.phase, row.task, row.number, getattr(row, self._column))
+            for frame in rows
+            for row in frame.itertuples(index=False)
+        ]
+        # Rows of several tasks arrive mixed, in an order that is not defined.
+        streams.sort(key=lambda it: it[:3])
+        before, batch = self._before(), int(_task().getLocalProperty("streaming.sql.batchId") or 0)
+        call = Call(self._name)
+        function = copy.deepcopy(self._function)
+        function.open(
+            OperatorContext(
+                int(key[0]), self._parallelism, before is not None, call, self._handles.__getitem__
+            )
+        )
+        if before is not None:
+            function.notify_committed(before)
+        broadcast = _of_phase(streams, BROADCAST)
+        if broadcast:
+            yield from self._packed(function.process_broadcast(iter(broadcast)), pd)
+        yield from self._packed(function.process(iter(_of_phase(streams, OWN))), pd)
+        self._subtask.update((self._parallelism, batch, self._kinds()))
+        call.end()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _before(self) -> int | None:
+        """The last batch of the subtask, None if it is new."""
+        held = self._subtask.get()
+        if held is None:
+            return None
+        parallelism, batch, kinds = held
+        if parallelism != self._parallelism:
+            raise OperatorParallelismError(
+                f"Operator {self._name!r} has state of {parallelism} subtasks and was started with "
+                f"parallelism={self._parallelism}. Start it with parallelism={parallelism}."
+            )
+        if kinds != self._kinds():
+            raise OperatorStateChangedError(
+                f"Operator {self._name!r} has the states {kinds} in the checkpoint, and its open "
+                f"asks for {self._kinds()}. Give it the states that it had, or start with a new "
+                "checkpoint location."
+            )
+        return int(batch)
+
+    def _kinds(self) -> str:
+        return json.dumps({it.name: it.redistribution for it in self._states}, sort_keys=True)
+
+    def _packed(self, output: Output, pd: Any) -> Iterator[pd.DataFrame]:
+        for it in output or ():
+            if isinstance(it, pd.DataFrame):
+                table = pa.Table.from_pandas(it, self._output, preserve_index=False)
+            else:
+                table = pa.Table.from_batches([it]) if isinstance(it, pa.RecordBatch) else it
+                table = table.select(self._output.names).cast(self._output)
+            yield pd.DataFrame({"rows": [packed(table.to_batches(), self._output)]})
+
+
+def _of_phase(streams: list[tuple[int, int, int, bytes]], phase: int) -> list[pa.RecordBatch]:
+    return [batch for it in streams if it[0] == phase for batch in unpacked(it[3])]
