@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ class MigrationPlan:
         ]
         if self.applied:
             done = f"batch {self.last_batch + 1} has the same state, in Keyfold's files"
-            undo = f"keyfold migrate {self.checkpoint} --undo, before the query runs"
+            undo = f"keyfold migrate {shlex.quote(self.checkpoint)} --undo, before the query runs"
             rows += [("done", done), ("to undo", undo)]
         elif not self.refusals:
             rows.append(NOT_DONE)

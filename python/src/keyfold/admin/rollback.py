@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,8 @@ class Rollback:
             ("files", f"{count(self.files)} {'set' if self.applied else 'to set'} aside"),
             *(("warning", it) for it in self.warnings),
         ]
-        undo = ("to undo", f"keyfold rollback {self.checkpoint} --undo {self.aside} --apply")
+        place = shlex.quote(self.checkpoint)
+        undo = ("to undo", f"keyfold rollback {place} --undo {self.aside} --apply")
         return lines([*rows, undo if self.applied else NOT_DONE])
 
 
