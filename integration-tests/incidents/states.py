@@ -19,23 +19,16 @@ SHORT = {
 }
 
 
-def forget(checkpoint: Path, entry: str) -> None:
-    """Deletes an entry of a log, as if its driver had died before it wrote it."""
-    folder, name = entry.split("/")
-    for it in (name, f".{name}.crc"):
-        (checkpoint / folder / it).unlink(missing_ok=True)
-
-
-def _newest(checkpoint: Path, log: str) -> int:
-    return max(int(it.name) for it in (checkpoint / log).iterdir() if it.name.isdigit())
-
-
 def _stopped(_: Query) -> None:
     """After a committed batch."""
 
 
 def _open(query: Query) -> None:
-    forget(query.checkpoint, f"commits/{_newest(query.checkpoint, 'commits')}")
+    """As if the driver had died before it committed the last batch."""
+    commits = query.checkpoint / "commits"
+    newest = max(int(it.name) for it in commits.iterdir() if it.name.isdigit())
+    for name in (f"{newest}", f".{newest}.crc"):
+        (commits / name).unlink(missing_ok=True)
 
 
 def _rescaled(query: Query) -> None:
@@ -56,7 +49,7 @@ def _rescaled_before_an_open_batch(query: Query) -> None:
 
 def _rescale_interrupted(query: Query) -> None:
     _rescaled(query)
-    forget(query.checkpoint, f"commits/{_newest(query.checkpoint, 'commits')}")
+    _open(query)
 
 
 def _rolled_back(query: Query) -> None:

@@ -64,7 +64,7 @@ class Walk:
                     raise WrongEndError(wrong)
                 return RUNS
             self._tell(f"  said: {said[:1500]}")
-            if LAST.search(said):
+            if LAST in said:
                 return NO_BATCH_LEFT
             # Two entries may not be deleted where a file sink has the batch; the message says so.
             ways = [it for it in advices(said) if not (query.sink and it.is_of_two_entries)]
@@ -81,7 +81,8 @@ class Walk:
     def _follow(self, advice: Advice, query: Query) -> str | None:
         """What is said next: by the command if it did not do it, else by the query's start."""
         self._tell(f"  do: {advice}")
-        self.followed[" ".join([advice.kind, *advice.words[:1]])] += 1
+        named = advice.words[:1] if advice.kind != "delete" else ()
+        self.followed[" ".join([advice.kind, *named])] += 1
         if advice.kind == "command":
             done = CliRunner().invoke(cli, list(advice.words))
             self._tell(f"  exit code {done.exit_code}")

@@ -43,7 +43,7 @@ def key_group(key: Column | str, max_parallelism: int) -> Column:
     """
     from pyspark.sql import functions as f  # noqa: PLC0415 - the package works without PySpark
 
-    _check(max_parallelism, 1)
+    check_parallelism(max_parallelism, 1)
     column = f.col(key) if isinstance(key, str) else key
     return f.call_function(_FUNCTION, column, f.lit(max_parallelism))
 
@@ -58,7 +58,7 @@ def operator_index(key: Column | str, max_parallelism: int, parallelism: int) ->
     """
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    _check(max_parallelism, parallelism)
+    check_parallelism(max_parallelism, parallelism)
     product = key_group(key, max_parallelism) * f.lit(parallelism)
     return f.call_function("div", product, f.lit(max_parallelism)).cast("int")
 
@@ -73,7 +73,7 @@ def partitioner(max_parallelism: int, parallelism: int) -> Callable[[str | bool 
     Raises:
         InvalidArgumentError: not 1 <= parallelism <= max_parallelism <= 32,768.
     """
-    _check(max_parallelism, parallelism)
+    check_parallelism(max_parallelism, parallelism)
     return lambda key: _murmur(_hash_code(key)) % max_parallelism * parallelism // max_parallelism
 
 
@@ -85,7 +85,7 @@ def assigned_ranges(max_parallelism: int, parallelism: int) -> list[range]:
     Raises:
         InvalidArgumentError: not 1 <= parallelism <= max_parallelism <= 32,768.
     """
-    _check(max_parallelism, parallelism)
+    check_parallelism(max_parallelism, parallelism)
     # The first group g of which g * parallelism // max_parallelism is the operator.
     starts = [-(-index * max_parallelism // parallelism) for index in range(parallelism + 1)]
     return [range(start, end) for start, end in pairwise(starts)]
@@ -122,8 +122,8 @@ def moved_groups(max_parallelism: int, before: int, after: int) -> dict[int, tup
     Raises:
         InvalidArgumentError: not 1 <= before, after <= max_parallelism <= 32,768.
     """
-    _check(max_parallelism, before)
-    _check(max_parallelism, after)
+    check_parallelism(max_parallelism, before)
+    check_parallelism(max_parallelism, after)
     owners = {
         group: (group * before // max_parallelism, group * after // max_parallelism)
         for group in range(max_parallelism)
@@ -131,7 +131,8 @@ def moved_groups(max_parallelism: int, before: int, after: int) -> dict[int, tup
     return {group: (old, new) for group, (old, new) in owners.items() if old != new}
 
 
-def _check(max_parallelism: int, parallelism: int) -> None:
+def check_parallelism(max_parallelism: int, parallelism: int) -> None:
+    """Raises InvalidArgumentError unless 1 <= parallelism <= max_parallelism <= 32,768."""
     if not 1 <= max_parallelism <= LIMIT:
         raise InvalidArgumentError(
             f"Invalid max_parallelism: {max_parallelism}, must be between 1 and {LIMIT}."

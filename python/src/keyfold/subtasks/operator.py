@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, cast
 
 from keyfold.errors import ClassicSessionError, InvalidArgumentError, OperatorNameError
-from keyfold.flink import LIMIT
+from keyfold.flink import check_parallelism
 from keyfold.session import bridge
 from keyfold.subtasks.declared import states_of
 from keyfold.subtasks.packed import TAGGED, copying, dealing, unpack
@@ -59,7 +59,8 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
             "An operator with state of its subtasks needs a classic session, not Spark Connect's."
         )
     called = name or type(function).__name__
-    _check(called, parallelism, max_parallelism)
+    _check_name(called)
+    check_parallelism(max_parallelism, parallelism)
     column = f"rows_for_{called}"
     inputs = [df] if broadcast is None else [df, broadcast]
     for it in inputs:
@@ -92,19 +93,10 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     )
 
 
-def _check(name: str, parallelism: int, max_parallelism: int) -> None:
+def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise InvalidArgumentError(
             f"Invalid name {name!r}: must be letters, digits and underscores, a letter first."
-        )
-    if not 1 <= max_parallelism <= LIMIT:
-        raise InvalidArgumentError(
-            f"Invalid max_parallelism: {max_parallelism}, must be between 1 and {LIMIT}."
-        )
-    if not 1 <= parallelism <= max_parallelism:
-        raise InvalidArgumentError(
-            f"Invalid parallelism: {parallelism}, must be between 1 and the max parallelism, "
-            f"{max_parallelism}."
         )
 
 

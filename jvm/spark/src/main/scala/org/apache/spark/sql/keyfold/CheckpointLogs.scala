@@ -274,7 +274,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 object CheckpointLogs {
   val PartitionsKey: String = SQLConf.SHUFFLE_PARTITIONS.key
   val ProviderKey: String = SQLConf.STATE_STORE_PROVIDER_CLASS.key
-  val FormatKey = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+  val FormatKey: String = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
   val StrictKey: String = SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION.key
 
   /** A stateful operator and its stores, in the order in which the commit log has their ids. */
