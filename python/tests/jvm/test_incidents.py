@@ -132,6 +132,29 @@ def test_file_sink(spark: SparkSession, tmp_path: Path) -> None:
     assert sorted(row.word for row in rows) == ["a", "b", "c", "d", "e", "f", "g"]
 
 
+def test_batch_without_file_sink(spark: SparkSession, tmp_path: Path) -> None:
+    def distinct(stream: DataFrame) -> DataFrame:
+        return stream.dropDuplicates(["word"])
+
+    def go_on(batches: list[list[str]], files: Path | None = None) -> None:
+        run(spark, tmp_path, distinct, batches, "orders", files=files)
+
+    title = "A batch ran without its file sink"
+    incident, output = Incident(spark, tmp_path / "unused"), tmp_path / "output"
+    incident.root = tmp_path
+    go_on(WORDS, output)
+    go_on([["h"]])
+    with pytest.raises(IllegalArgumentException, match="KEYFOLD_SINK_BEHIND") as refused:
+        go_on([NEXT], output)
+    incident.of(title)
+    (asked,) = set(re.findall("`(keyfold .*?)`", str(refused.value)))
+    assert asked == INCIDENTS[title][0].replace("/data/checkpoints", f"file:{tmp_path}")
+    incident.command()
+    go_on([["b", "g"]], output)
+    rows = spark.read.schema("word string").json(str(output)).collect()
+    assert sorted(row.word for row in rows) == ["a", "b", "c", "d", "e", "f", "g", "h"]
+
+
 @pytest.mark.parametrize("is_open", [False, True])
 def test_partitions(incident: Incident, is_open: bool) -> None:  # noqa: FBT001
     incident.of("Too few partitions, or too many")

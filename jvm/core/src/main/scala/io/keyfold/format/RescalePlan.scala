@@ -89,6 +89,14 @@ object RescalePlan {
   /** The batch whose state a plan makes. */
   def stateBatch(batch: Long, id: String): Long = if (openNumber(id).isEmpty) batch else batch - 1
 
+  /** Batch and id of the plan that a file is, or belongs to: its manifest exists only as long as
+    * the plan, unless the plan was lost.
+    */
+  def ofFile(name: String): Option[(Long, String)] =
+    parseName(name).orElse(Manifest.parseName(name).map { case (state, id) =>
+      (if (openNumber(id).isEmpty) state else state + 1, id)
+    })
+
   /** Version of a reference, from its path in a plan. */
   def versionOf(reference: String): VersionId =
     FileKind.parse(nameIn(reference)).get._1
