@@ -139,16 +139,16 @@ def test_batch_without_file_sink(spark: SparkSession, tmp_path: Path) -> None:
     def go_on(batches: list[list[str]], files: Path | None = None) -> None:
         run(spark, tmp_path, distinct, batches, "orders", files=files)
 
-    title = "A batch ran without its file sink"
     incident, output = Incident(spark, tmp_path / "unused"), tmp_path / "output"
     incident.root = tmp_path
     go_on(WORDS, output)
     go_on([["h"]])
     with pytest.raises(IllegalArgumentException, match="KEYFOLD_SINK_BEHIND") as refused:
         go_on([NEXT], output)
-    incident.of(title)
+    incident.of("A batch ran without its file sink")
     (asked,) = set(re.findall("`(keyfold .*?)`", str(refused.value)))
-    assert asked == INCIDENTS[title][0].replace("/data/checkpoints", f"file:{tmp_path}")
+    page = INCIDENTS["A batch ran without its file sink"][0]
+    assert asked == page.replace("/data/checkpoints", f"file:{tmp_path}")
     incident.command()
     go_on([["b", "g"]], output)
     rows = spark.read.schema("word string").json(str(output)).collect()
