@@ -130,7 +130,8 @@ object RescalePlan {
         file.read(0, file.length.toInt)
       } finally file.close()
     val plan = decode(bytes, blobs.describe(path))
-    if (plan.name != name) throw new CorruptFile(blobs.describe(path), s"it is ${plan.name}")
+    if (plan.name != name)
+      throw new CorruptFile(blobs.describe(path), s"it contains the plan ${plan.name}")
     plan
   }
 
@@ -170,7 +171,10 @@ object RescalePlan {
     new String(bytes, UTF_8) match {
       case Checksummed(text, checksum) if f"${Checksum.of(text.getBytes(UTF_8))}%08x" == checksum =>
         Try(parse(text.split('\n').toList)).getOrElse {
-          throw new CorruptFile(path, "it is no plan of a rescale, or of a newer release")
+          throw new CorruptFile(
+            path,
+            "it is not the plan of a rescale, or a newer release wrote it"
+          )
         }
       case _ => throw new CorruptFile(path, "its checksum is wrong")
     }
