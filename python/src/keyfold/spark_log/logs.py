@@ -14,7 +14,7 @@ from keyfold.text.json_text import parse_json
 
 _PARTITIONS_KEY = "spark.sql.shuffle.partitions"
 # More than any query has. The reader may look for partitions one by one, so the number is limited.
-_MOST_PARTITIONS = 100_000
+MOST_PARTITIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def _is_whole(value: object) -> bool:
 
 def _check_partitions(storage: Storage, path: str, said: object) -> None:
     text = str(said)
-    if is_number(text) and int(text) > _MOST_PARTITIONS:
+    if is_number(text) and int(text) > MOST_PARTITIONS:
         raise _damaged(storage, path, f"a query does not have {text} partitions")
 
 
