@@ -162,6 +162,27 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(run.files == before)
   }
 
+  for (provider <- Seq(Hdfs, RocksDb))
+    test(
+      s"${provider.split('.').last}: undone after damage, with the batch that Keyfold had begun"
+    ) {
+      val run = new Run("aggregation", provider, 1)
+      run.answers(first)
+      val before = run.files
+      run.migration.apply()
+      val own = run.newest
+      run.keyfoldFiles.foreach(Files.write(_, Array.emptyByteArray))
+      intercept[StreamingQueryException](run.answers(second.take(1)))
+      assert(Files.exists(run.folder.resolve(s"offsets/${own + 1}")))
+      // Without its entry there, a commit would stay behind.
+      for (lost <- Seq(own + 1, own)) {
+        assert(run.undo(dryRun = true).refusals.isEmpty, lost)
+        Files.delete(run.folder.resolve(s"offsets/$lost"))
+      }
+      run.undo(dryRun = false)
+      assert(run.files == before)
+    }
+
   test("the log of a file sink forgets the migration's batch, so that the next is written") {
     val folder = Files.createTempDirectory("keyfold-migration-sink")
     val checkpoint = Files.createTempDirectory("keyfold-migration")
