@@ -26,7 +26,8 @@ def test_undo_names_the_checkpoint_as_one_word(place: str) -> None:
 
 @pytest.mark.parametrize("form", ["{}", "file:{}", "file://{}"])
 @pytest.mark.parametrize("name", [
-    "my orders", 'a"b', "100%", "100%25", "café", "日本", "a`b", "{a}", "a#b", "a?b=c", "it's", "a[b]&c",
+    "my orders", 'a"b', "100%", "100%25", "café", "日本", "a`b", "{a}", "a#b", "a?b=c", "it's",
+    "a[b]&c",
 ])  # fmt: skip
 def test_path_is_taken_as_hadoop_prints_it(tmp_path: Path, name: str, form: str) -> None:
     """The JVM does not encode special characters of a path, nor does a user."""
