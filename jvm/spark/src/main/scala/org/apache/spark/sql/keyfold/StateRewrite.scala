@@ -1,7 +1,9 @@
 package org.apache.spark.sql.keyfold
 
+import java.io.IOException
 import java.util.UUID
 
+import io.keyfold.errors.Invalid
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.streaming.state._
@@ -112,9 +114,25 @@ final class StateRewrite(
       StateStore.PARTITION_ID_TO_CHECK_SCHEMA,
       store.storeName
     )
-    SparkShim
-      .schemas(StateStoreProviderId(id, UUID.randomUUID()), files.toList, hadoopConf)
-      .map(withEncoder(_, store))
+    val schemas =
+      try SparkShim.schemas(StateStoreProviderId(id, UUID.randomUUID()), files.toList, hadoopConf)
+      catch { case e: IOException => throw unreadable(id, files, e) }
+    schemas.map(withEncoder(_, store))
+  }
+
+  private def unreadable(id: StateStoreId, files: Seq[Path], e: IOException) = {
+    val path = new Path(id.storeCheckpointLocation(), "_metadata/schema")
+    val otherwise =
+      if (files.nonEmpty) ""
+      else
+        s"Or delete these files, which Spark writes again:\n$path\nThen set ${CheckpointLogs.FormatKey}=1 " +
+          "for the query, start it once with the trigger AvailableNow, and migrate again. "
+    new Invalid(
+      "KEYFOLD_MIGRATE_SOURCE",
+      s"Cannot migrate ${logs.location}: the schema of its state in ${(path +: files).last} cannot be " +
+        s"read: $e. Restore it from a copy. ${otherwise}Nothing was changed.",
+      e
+    )
   }
 
   /** Schema files of the first version have no key encoder; the operator's metadata have it. */

@@ -235,6 +235,23 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       assert(run.answers(second).nonEmpty)
     }
 
+  for (isThere <- Seq(false, true))
+    test(s"a schema that cannot be read is named, and Spark writes it again, there: $isThere") {
+      val run = new Run("aggregation", Hdfs, 1)
+      run.answers(first)
+      val schema = run.folder.resolve("state/0/0/_metadata/schema")
+      Files.deleteIfExists(schema.resolveSibling(".schema.crc"))
+      if (isThere) Files.write(schema, Array.emptyByteArray) else Files.delete(schema)
+      val error = intercept[Invalid](run.migration.apply())
+      assert(
+        error.condition == "KEYFOLD_MIGRATE_SOURCE" && error.getMessage.contains(schema.toString)
+      )
+      Files.deleteIfExists(schema)
+      run.answers(second.take(1))
+      run.migration.apply()
+      assert(run.keyfoldFiles.nonEmpty)
+    }
+
   test("what cannot be migrated is refused with its reason") {
     val run = new Run("aggregation", Hdfs, 1)
     run.answers(first.take(1))
