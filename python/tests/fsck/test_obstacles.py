@@ -96,8 +96,12 @@ def test_rescale_with_a_batch_of_its_own_was_interrupted(writer: StateWriter) ->
     writer.fake.start(5, partitions=3)
     report = check(writer.fake)
     assert stops(report) == [(Kind.PARTITIONS, f"{writer.fake.root}/offsets/5")]
-    assert "Rescale to 3 partitions again, to finish it, or go back to batch 4" in str(report)
+    assert "Rescale to 3 partitions again, or go back to batch 4" in str(report)
     assert str(report).splitlines()[-1] == rollback(writer.fake, 4)
+    lose(writer.fake, "commits/4")
+    report = check(writer.fake)
+    assert not report.verdict.can_start
+    assert str(report).splitlines()[-1] == rollback(writer.fake, 3)
 
 
 @pytest.mark.parametrize("is_undone", [False, True])
@@ -206,7 +210,15 @@ def test_state_after_a_migration_is_damaged(fake: FakeCheckpoint, ids: bool) -> 
     assert str(check(fake)).splitlines()[-1] == undo
     fake.start(3)
     assert str(check(fake)).splitlines()[-1] == undo
-    fake.start(4)
+    # The old provider has read as many files.
+    fake.files = (0, 1, 1, 1)
+    for batch in range(4):
+        fake.provider = HDFS if batch < 2 else PROVIDER_CLASS
+        fake.start(batch)
+    fake.write("sources/0/0", "v1\n{}")
+    assert str(check(fake)).endswith("no batch is left to go back to.")
+    fake.write("sources/0/1", "v1\n{}")
+    assert str(check(fake)).splitlines()[-1] == undo
     fake.commit(3, {0: [["a"], ["b"]]} if ids else None)
     assert str(check(fake)).endswith("no batch is left to go back to.")
 

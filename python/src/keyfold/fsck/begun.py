@@ -36,14 +36,14 @@ def obstacle(
         resumed: as `uncommitted` says.
     """
     newest, last = logs.newest, logs.last
-    if newest <= last or resumed is not None:
+    if newest <= last:
         return None
     if newest not in logs.offsets:
         # Its entry is a finding already.
         reason = f"batch {newest} was begun, and its entry in the offset log is damaged"
         return Obstacle(reason, last), []
     entry = storage.full_path(f"offsets/{newest}")
-    if newest > last + 1:
+    if newest > last + 1 and resumed is None:
         lost = f"batch {last + 1}" if newest == last + 2 else f"batches {last + 1} to {newest - 1}"
         reason = f"batch {newest} was begun, and the commit log does not have {lost} before it"
         message = (
@@ -52,16 +52,17 @@ def obstacle(
         )
         path = storage.full_path("commits")
         return Obstacle(reason, last), [Finding(Kind.VERSION_GAP, path, message, Severity.STOPS)]
-    before = logs.offsets.get(last)
+    before = logs.offsets.get(newest - 1)
     now, then = logs.offsets[newest].shuffle_partitions, before and before.shuffle_partitions
     if not then or not now or now == then:
         return None
     reason = (
         f"a rescale from {then} to {now} partitions was begun as batch {newest}, and not finished"
     )
-    finish = f"rescale to {now} partitions again, to finish it"
-    found = Finding(Kind.PARTITIONS, entry, f"{reason}. To go on, {finish}.", Severity.STOPS)
-    return Obstacle(reason, last, otherwise=finish), [found]
+    found = [Finding(Kind.PARTITIONS, entry, f"{reason}, or its commit is lost.", Severity.STOPS)]
+    if resumed is not None:
+        return Obstacle(reason, last), found
+    return Obstacle(reason, last, otherwise=f"rescale to {now} partitions again"), found
 
 
 def _has_ids(storage: Storage, logs: Logs) -> bool:

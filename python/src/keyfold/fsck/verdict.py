@@ -47,7 +47,9 @@ class Verdict:
 
     def _remedy(self) -> str:
         reason, otherwise = (f"{it[0].upper()}{it[1:]}" for it in (self.reason, self.otherwise))
-        lines = [f"{reason}: the query cannot start. {otherwise}, or"]
+        lines = [
+            f"{reason}: the query cannot start, or would go on with wrong rows. {otherwise}, or"
+        ]
         if not self.way:
             end = "start with a new checkpoint location: no batch is left to go back to."
             return f"{lines[0]} {end}"
@@ -96,7 +98,7 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
             f"go back to batch {newest}, the newest that is whole in all partitions. Later batches "
             "are computed again, and the sink gets their rows again:"
         )
-    elif migrated is not None:
+    elif migrated is not None and migrated[0] <= min(limits):
         words = ["migrate", root, "--undo", "--no-file-sink"]
         way = (
             f"undo the migration: the query goes on after batch {migrated[0]} with {migrated[1]}. "
