@@ -46,6 +46,14 @@ final class StateRewrite(
     ids.map(_ => written.toMap)
   }
 
+  /** @throws io.keyfold.errors.Invalid
+    *   if the schema of a store cannot be read
+    */
+  def requireSchemas(): Unit = for {
+    operator <- logs.metadata(of)
+    store <- SparkShim.stores(operator)
+  } schemasOf(operator.operatorInfo.operatorId, store)
+
   private def run(copy: StoreRewrite): Seq[String] = {
     val partitions = 0 until copy.partitions
     session.sparkContext
@@ -57,12 +65,9 @@ final class StateRewrite(
 
   private def copyOf(operator: OperatorStateMetadata, store: StateStoreMetadata, place: Int) = {
     val id = operator.operatorInfo.operatorId
-    val files = store match {
-      case v2: StateStoreMetadataV2 => v2.stateSchemaFilePaths
-      case _                        => Nil
-    }
+    val files = filesOf(store)
     val isLists = listsOf(operator)
-    val families = schemasOf(id, store, files.map(new Path(_))).map { schema =>
+    val families = schemasOf(id, store).map { schema =>
       RewrittenFamily(schema, isLists(schema.colFamilyName))
     }
     val schemaFiles = Option.when(files.nonEmpty)(
@@ -107,7 +112,13 @@ final class StateRewrite(
     case _ => SparkShim.joinLists
   }
 
-  private def schemasOf(operator: Long, store: StateStoreMetadata, files: Seq[Path]) = {
+  private def filesOf(store: StateStoreMetadata) = store match {
+    case v2: StateStoreMetadataV2 => v2.stateSchemaFilePaths
+    case _                        => Nil
+  }
+
+  private def schemasOf(operator: Long, store: StateStoreMetadata) = {
+    val files = filesOf(store).map(new Path(_))
     val id = StateStoreId(
       logs.state.toString,
       operator,

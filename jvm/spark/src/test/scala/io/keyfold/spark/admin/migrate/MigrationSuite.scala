@@ -242,7 +242,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       val schema = run.folder.resolve("state/0/0/_metadata/schema")
       Files.deleteIfExists(schema.resolveSibling(".schema.crc"))
       if (isThere) Files.write(schema, Array.emptyByteArray) else Files.delete(schema)
-      val error = intercept[Invalid](run.migration.apply())
+      val error = intercept[Invalid](run.migration.plan())
       assert(
         error.condition == "KEYFOLD_MIGRATE_SOURCE" && error.getMessage.contains(schema.toString)
       )
