@@ -15,6 +15,8 @@ _DAMAGED_ENTRY = re.compile(
     r"Cannot understand (?:file:)?(\S+)/(\w+/\d+): .*delete it(?: and (\w+/\d+))? instead",
     re.DOTALL,
 )
+# By the verdict of fsck, a line each.
+_DELETES = re.compile(r"delete these files, which Spark writes again:\n(.*?)\nThen ", re.DOTALL)
 _NAMES_SETTING = re.compile(r"(spark\.sql\.streaming\.stateStore\.keyfold\.[\w.]*\w)")
 ONCE = '.format("noop").trigger(once=True)'
 # The end of the road, said in so many words.
@@ -23,31 +25,40 @@ LAST = "no batch is left to go back to"
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing to do: `kind` is command, set, unset, delete or once."""
+    """One thing to do: `kind` is command, set, unset, once, or start as before.
+
+    `deletes` are files to delete first.
+    """
 
     kind: str
     words: tuple[str, ...] = ()
+    deletes: tuple[str, ...] = ()
 
     @property
     def is_of_two_entries(self) -> bool:
         """Whether a batch is to be taken out of both logs."""
-        return self.kind == "delete" and len(self.words) > 1
+        return {"offsets", "commits"} <= {it.split("/")[-2] for it in self.deletes}
 
     def __str__(self) -> str:
         """As a line of the walk's steps."""
-        return " ".join((self.kind, *self.words))
+        return " ".join((*self.deletes, self.kind, *self.words))
 
 
 def advices(said: str) -> list[Advice]:
     """All ways that a message offers, in its order."""
+    deletes = tuple(
+        it.removeprefix("file:") for block in _DELETES.findall(said) for it in block.splitlines()
+    )
     found = [
-        Advice("command", tuple(shlex.split(it)))
+        Advice("command", tuple(shlex.split(it)), deletes)
         for it in [*_IN_BACKTICKS.findall(said), *_LINE.findall(said)]
     ]
-    found += [Advice("set", it) for it in _SETTING.findall(said)]
+    found += [Advice("set", it, deletes) for it in _SETTING.findall(said)]
     found += [Advice("unset", (it,)) for it in _NEEDLESS.findall(said)]
     for root, *entries in _DAMAGED_ENTRY.findall(said):
-        found.append(Advice("delete", tuple(f"{root}/{it}" for it in entries if it)))
+        found.append(Advice("start", (), tuple(f"{root}/{it}" for it in entries if it)))
+    if deletes and not found:
+        found.append(Advice("start", (), deletes))
     if ONCE in said:
         found.append(Advice("once"))
     if not found and "KEYFOLD_INVALID" in said:

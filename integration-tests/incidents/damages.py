@@ -106,6 +106,40 @@ def torn_entry(query: Query, chance: random.Random) -> str:
     return _overwrite(path, content[: chance.randrange(len(content))])
 
 
+def lost_commits(query: Query, chance: random.Random) -> str:
+    """The newest two, or all."""
+    entries = [it for it in _entries(query) if it.parent.name == "commits"]
+    entries = sorted(entries, key=lambda it: int(it.name))
+    return ", ".join(map(_unlink, entries[chance.choice([-2, 0]) :]))
+
+
+def _source_entry(query: Query, chance: random.Random) -> Path:
+    entries = (query.checkpoint / "sources/0").iterdir()
+    # Mostly new ones: without the first, nothing helps.
+    newest = sorted(it for it in entries if it.name.isdigit())[-3:]
+    return chance.choice(newest)
+
+
+def lost_source_entry(query: Query, chance: random.Random) -> str:
+    return _unlink(_source_entry(query, chance))
+
+
+def empty_source_entry(query: Query, chance: random.Random) -> str:
+    return _overwrite(_source_entry(query, chance), b"")
+
+
+def lost_schema(query: Query, _: random.Random) -> str:
+    return _unlink(query.checkpoint / "state/0/0/_metadata/schema")
+
+
+def empty_schema(query: Query, _: random.Random) -> str:
+    return _overwrite(query.checkpoint / "state/0/0/_metadata/schema", b"")
+
+
+def lost_metadata_and_file(query: Query, chance: random.Random) -> str:
+    return f"{lost_metadata(query, chance)}, {lost_file(query, chance)}"
+
+
 def lost_metadata(query: Query, chance: random.Random) -> str:
     found = (query.checkpoint / "state/0/_metadata").rglob("*")
     files = sorted(it for it in found if it.is_file() and not it.name.endswith(".crc"))
@@ -160,6 +194,8 @@ def invalid_setting(query: Query, chance: random.Random) -> str:
 
 DAMAGES: tuple[Damage, ...] = (
     nothing, lost_file, lost_files, lost_partition, lost_old_files, flipped_bit, truncated,
-    another_file, lost_entry, empty_entry, torn_entry, lost_metadata, lost_plan, half_written,
-    restored_with_old_times, other_format, other_provider, other_partitions, invalid_setting,
+    another_file, lost_entry, empty_entry, torn_entry, lost_commits, lost_source_entry,
+    empty_source_entry, lost_metadata, lost_schema, empty_schema, lost_metadata_and_file, lost_plan,
+    half_written, restored_with_old_times, other_format, other_provider, other_partitions,
+    invalid_setting,
 )  # fmt: skip

@@ -40,12 +40,14 @@ class Query:
         checkpoint: its checkpointLocation.
         sink: folder of its file sink, if it has one.
         settings: of its session.
+        original: its checkpoint before any damage.
     """
 
     spark: SparkSession
     source: Path
     checkpoint: Path
     sink: Path | None
+    original: Path
     settings: dict[str, str] = field(default_factory=dict)
 
     def _session(self) -> SparkSession:

@@ -131,12 +131,14 @@ class States:
         if sink:
             _moved(sink / "_spark_metadata", base, copy)
         checkpoint = copy / "checkpoint"
-        return Query(self._spark, self.source, checkpoint, sink, dict(self._settings[name]))
+        settings = dict(self._settings[name])
+        return Query(self._spark, self.source, checkpoint, sink, base / "checkpoint", settings)
 
     def _make(self, name: str, base: Path) -> None:
         last, settings, has_sink = STATES[name]
         sink = base / "out" if has_sink else None
-        query = Query(self._spark, self.source, base / "checkpoint", sink, dict(settings))
+        place = base / "checkpoint"
+        query = Query(self._spark, self.source, place, sink, place, dict(settings))
         write_inputs(self.source, FILES)
         said = query.run()
         if said is not None:

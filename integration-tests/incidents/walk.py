@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from incidents.advice import LAST, Advice, advices
 from incidents.damages import DAMAGES
+from incidents.left import batches_left
 from incidents.query import FILES, NEXT, Query, write_inputs
 from incidents.states import STATES, States
 from keyfold.cli.main import cli
@@ -56,8 +57,11 @@ class Walk:
 
     def _end(self, query: Query, chance: random.Random) -> str:
         said = query.run()
-        asked_fsck = False
+        fsck = Advice("command", ("fsck", str(query.checkpoint)))
+        done = None
         for _ in range(MOST_STEPS):
+            # Without its last entry, Spark takes a source for empty once, and the trigger ends.
+            said = said or query.run()
             if said is None:
                 wrong = query.wrong([*FILES, NEXT])
                 if wrong:
@@ -65,24 +69,26 @@ class Walk:
                 return RUNS
             self._tell(f"  said: {said[:1500]}")
             if LAST in said:
+                left = batches_left(query)
+                if left:
+                    raise WrongEndError(f"batches {left} are left: {said[:1500]}")
                 return NO_BATCH_LEFT
             # Two entries may not be deleted where a file sink has the batch; the message says so.
             ways = [it for it in advices(said) if not (query.sink and it.is_of_two_entries)]
-            if ways:
-                said = self._follow(chance.choice(ways), query)
-            elif not asked_fsck:
-                # The runbook begins with it.
-                asked_fsck = True
-                said = self._follow(Advice("command", ("fsck", str(query.checkpoint))), query)
-            else:
+            if not ways and done == fsck:
                 raise WrongEndError(f"nothing is advised: {said[:1500]}")
+            # The runbook begins with it.
+            done = chance.choice(ways or [fsck])
+            said = self._follow(done, query)
         raise WrongEndError(f"after {MOST_STEPS} steps: {said}")
 
     def _follow(self, advice: Advice, query: Query) -> str | None:
         """What is said next: by the command if it did not do it, else by the query's start."""
         self._tell(f"  do: {advice}")
-        named = advice.words[:1] if advice.kind != "delete" else ()
-        self.followed[" ".join([advice.kind, *named])] += 1
+        named = (*(["delete"] if advice.deletes else []), advice.kind, *advice.words[:1])
+        self.followed[" ".join(named)] += 1
+        for it in advice.deletes:
+            Path(it).unlink(missing_ok=True)
         if advice.kind == "command":
             done = CliRunner().invoke(cli, list(advice.words))
             self._tell(f"  exit code {done.exit_code}")
@@ -94,9 +100,6 @@ class Walk:
             query.settings[key] = value
         elif advice.kind == "unset":
             query.settings.pop(advice.words[0])
-        elif advice.kind == "delete":
-            for it in advice.words:
-                Path(it).unlink(missing_ok=True)
-        elif said := query.run_once_without_sink():
+        elif advice.kind == "once" and (said := query.run_once_without_sink()):
             return said
         return query.run()

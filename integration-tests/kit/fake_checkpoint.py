@@ -17,6 +17,8 @@ class FakeCheckpoint:
     """A checkpoint of one query with 12 key groups, and 2 partitions unless told otherwise."""
 
     partitions = 2
+    # The newest entry of a file source's log that a batch needs, by batch.
+    files: tuple[int, ...] = ()
 
     def __init__(self, root: Path, *, provider: str | None = PROVIDER_CLASS) -> None:
         self.root = root
@@ -39,7 +41,8 @@ class FakeCheckpoint:
             "batchTimestampMs": 1700000000000 + batch * 1000,
             "conf": conf,
         }
-        source = '{"logOffset":0}' if version == "v1" else '0:{"logOffset":0}'
+        source = f'{{"logOffset":{self.files[batch]}}}' if self.files else "0"
+        source = source if version == "v1" else f"0:{source}"
         self.write(f"offsets/{batch}", f"{version}\n{json.dumps(metadata)}\n{source}")
 
     def commit(self, batch: int, ids: dict[int, list[list[str]]] | None = None) -> None:
@@ -68,10 +71,10 @@ class FakeCheckpoint:
 
     def operator_v2(
         self, batch: int, number: int = 0, name: str = "transformWithStateExec", partitions: int = 2
-    ) -> None:
+    ) -> Path:
         """Metadata of an operator, in format v2."""
         content = _metadata(number, name, ("default",), partitions)
-        self.write(f"state/{number}/_metadata/v2/{batch}", "v2" + content.removeprefix("v1"))
+        return self.write(f"state/{number}/_metadata/v2/{batch}", "v2" + content.removeprefix("v1"))
 
     def state(
         self, version: int, kind: str = "delta", *, partition: int = 0, **other: object

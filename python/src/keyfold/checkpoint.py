@@ -236,11 +236,14 @@ def open_for_command(path: str, storage_options: Mapping[str, Any]) -> Checkpoin
     return Checkpoint(storage, _checked(storage))
 
 
-def _checked(storage: Storage) -> str:
-    """Id of the query; raises an error if its state cannot be read."""
-    storage.fetch(["metadata"], ["commits", "state"])
+def require_checkpoint(path: str) -> None:
+    """Raises NotACheckpointError if a path is no checkpoint, before Spark is started for it."""
+    _query_of(Storage(path).once())
+
+
+def _query_of(storage: Storage) -> str:
     try:
-        query = query_id(storage)
+        return query_id(storage)
     except (FileMissingError, CheckpointDamagedError) as error:
         why = str(error.args[0])
         if isinstance(error, FileMissingError):
@@ -254,6 +257,12 @@ def _checked(storage: Storage) -> str:
             f"{storage.root} is not the checkpoint of a streaming query: {why} Use the "
             "query's checkpointLocation, the folder that holds `metadata`, `offsets` and `commits`."
         ) from error
+
+
+def _checked(storage: Storage) -> str:
+    """Id of the query; raises an error if its state cannot be read."""
+    storage.fetch(["metadata"], ["commits", "state"])
+    query = _query_of(storage)
     provider = read_progress(storage).provider
     if provider not in (None, PROVIDER_CLASS):
         raise OtherProviderError(

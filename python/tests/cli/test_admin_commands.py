@@ -75,56 +75,56 @@ def run(*arguments: str, code: int = 0) -> Result:
     return result
 
 
-def test_rescale_plans_until_it_is_told_to_apply(jvm: Jvm) -> None:
+def test_rescale_plans_until_it_is_told_to_apply(jvm: Jvm, path: str) -> None:
     jvm.answers = {"planRescale": PLAN, "rescale": PLAN | {"applied": True, "durationMs": 900}}
-    planned = run("rescale", "/c", "--to", "6", "--no-file-sink").stdout
+    planned = run("rescale", path, "--to", "6", "--no-file-sink").stdout
     assert "4.0 KiB of 1,500 files" in planned
     assert "at most 1.0 KiB of 250 files by one" in planned
     assert "4 -> 6" in planned
     assert "--apply" in planned
-    done = run("rescale", "/c", "--to", "6", "--sink-path", "/s", "--apply").stdout
+    done = run("rescale", path, "--to", "6", "--sink-path", "/s", "--apply").stdout
     assert "in 900 ms" in done
     assert f"keyfold rollback {CHECKPOINT} --to-batch 7" in done
     assert jvm.asked == [
-        ("planRescale", "/c", 6, ""),
-        ("rescale", "/c", 6, "/s"),
+        ("planRescale", path, 6, ""),
+        ("rescale", path, 6, "/s"),
     ]
 
 
-def test_refused_plan_says_why_and_ends_with_1(jvm: Jvm) -> None:
+def test_refused_plan_says_why_and_ends_with_1(jvm: Jvm, path: str) -> None:
     jvm.answers = {
         "planRescale": PLAN | {"refusals": [{"condition": "X", "reason": "Say which sink."}]}
     }
-    result = run("rescale", "/c", "--to", "6", code=1)
+    result = run("rescale", path, "--to", "6", code=1)
     assert "Say which sink." in result.stdout
-    assert jvm.asked == [("planRescale", "/c", 6, None)]
+    assert jvm.asked == [("planRescale", path, 6, None)]
 
 
-def test_refused_apply_is_a_message_and_ends_with_3(jvm: Jvm) -> None:
-    result = run("rescale", "/c", "--to", "6", "--no-file-sink", "--apply", code=3)
+def test_refused_apply_is_a_message_and_ends_with_3(jvm: Jvm, path: str) -> None:
+    result = run("rescale", path, "--to", "6", "--no-file-sink", "--apply", code=3)
     assert result.stdout == ""
     assert "[KEYFOLD_RESCALE_RUNNING] It runs." in result.stderr
     assert jvm.asked
 
 
-def test_json_has_all_that_the_jvm_says(jvm: Jvm) -> None:
+def test_json_has_all_that_the_jvm_says(jvm: Jvm, path: str) -> None:
     jvm.answers = {"planRescale": PLAN}
-    found = run("rescale", "/c", "--to", "6", "--no-file-sink", "-o", "json")
+    found = run("rescale", path, "--to", "6", "--no-file-sink", "-o", "json")
     assert json.loads(found.stdout) == PLAN
 
 
 def test_rollback_and_its_undo(jvm: Jvm, path: str) -> None:
     jvm.answers = {"rollback": ROLLBACK, "undoRollback": ROLLBACK | {"aside": "a", "applied": True}}
     assert "12 to set aside" in run("rollback", path, "--to-batch", "0").stdout
-    run("rollback", "/c", "--undo", "a", "--apply")
+    run("rollback", path, "--undo", "rollback-0-a", "--apply")
     run("rollback", path, "--to-batch", "0", "--sink-path", "/s", "--apply")
     assert jvm.asked == [
         ("rollback", path, 0, None, True),
-        ("undoRollback", "/c", "a"),
+        ("undoRollback", path, "rollback-0-a"),
         ("rollback", path, 0, "/s", False),
     ]
-    run("rollback", "/c", code=2)
-    run("rollback", "/c", "--undo", "a", code=2)
+    run("rollback", path, code=2)
+    run("rollback", path, "--undo", "rollback-0-a", code=2)
 
 
 def test_batches_from_before_a_migration_are_refused_by_name(
@@ -143,30 +143,30 @@ def test_batches_from_before_a_migration_are_refused_by_name(
     assert jvm.asked == []
 
 
-def test_a_migration_is_undone(jvm: Jvm) -> None:
+def test_a_migration_is_undone(jvm: Jvm, path: str) -> None:
     jvm.answers = {"migrate": MIGRATION | {"applied": True}, "undoMigration": UNDO}
-    said = run("migrate", "/c", "--no-file-sink", "--apply").stdout
+    said = run("migrate", path, "--no-file-sink", "--apply").stdout
     assert f"keyfold migrate {CHECKPOINT} --undo" in said
-    planned = run("migrate", "/c", "--undo", "--no-file-sink").stdout
+    planned = run("migrate", path, "--undo", "--no-file-sink").stdout
     for part in ("RocksDB", "8 goes", "4 of Keyfold's go, 4.0 KiB", "--apply"):
         assert part in planned
     jvm.answers["undoMigration"] = UNDO | {"batch": -1, "applied": True}
-    done = run("migrate", "/c", "--undo", "--sink-path", "/s", "--apply").stdout
+    done = run("migrate", path, "--undo", "--sink-path", "/s", "--apply").stdout
     assert "none of its own" in done
     assert "--apply" not in done
     jvm.answers["undoMigration"] = UNDO | {"refusals": ["It runs."]}
-    assert "It runs." in run("migrate", "/c", "--undo", "--no-file-sink", code=1).stdout
+    assert "It runs." in run("migrate", path, "--undo", "--no-file-sink", code=1).stdout
     assert jvm.asked[1:] == [
-        ("undoMigration", "/c", "", True),
-        ("undoMigration", "/c", "/s", False),
-        ("undoMigration", "/c", "", True),
+        ("undoMigration", path, "", True),
+        ("undoMigration", path, "/s", False),
+        ("undoMigration", path, "", True),
     ]
 
 
-def test_migrate(jvm: Jvm) -> None:
+def test_migrate(jvm: Jvm, path: str) -> None:
     jvm.answers = {"migrate": MIGRATION}
-    assert "RocksDB -> Keyfold" in run("migrate", "/c", "--no-file-sink").stdout
-    run("migrate", "/c", "--no-file-sink", "--apply")
+    assert "RocksDB -> Keyfold" in run("migrate", path, "--no-file-sink").stdout
+    run("migrate", path, "--no-file-sink", "--apply")
     assert [asked[-1] for asked in jvm.asked] == [True, False]
 
 
@@ -197,3 +197,28 @@ def test_vacuum_names_what_the_check_has_found(jvm: Jvm, path: str) -> None:
     }  # fmt: skip
     assert left in run("vacuum", path, "--older-than-hours", "1.5").stdout
     assert jvm.asked == [("vacuum", path, left, 5_400_000, True)]
+
+
+def test_what_no_query_can_have_is_a_wrong_use(jvm: Jvm, path: str) -> None:
+    for command in (
+        ["rescale", path, "--to", "3000000000"],
+        ["rollback", path, "--undo", "", "--apply"],
+        ["rollback", path, "--undo", "..", "--apply"],
+        ["vacuum", path, "--older-than-hours", "-1"],
+        ["vacuum", path, "--older-than-hours", "nan"],
+        ["vacuum", path, "--older-than-hours", "1e30"],
+    ):
+        refused = run(*command, code=2)
+        assert refused.stderr.startswith("[KEYFOLD_INVALID_ARGUMENT] Invalid ")
+        assert len(refused.stderr.splitlines()) == 1
+    assert jvm.asked == []
+
+
+@pytest.mark.parametrize("command", [
+    ["rescale", "--to", "4"], ["rescale", "--undo"], ["migrate"], ["migrate", "--undo"],
+])  # fmt: skip
+def test_path_that_is_no_checkpoint(jvm: Jvm, tmp_path: Path, command: list[str]) -> None:
+    refused = run(command[0], str(tmp_path / "nope"), *command[1:], "--no-file-sink", code=3)
+    assert refused.stderr.startswith("[KEYFOLD_NOT_A_CHECKPOINT]")
+    assert "there is no such folder" in refused.stderr
+    assert jvm.asked == []

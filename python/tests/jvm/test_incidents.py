@@ -218,3 +218,22 @@ def test_every_incident_has_a_test() -> None:
     tested = re.findall(r'\.of\("(.+?)"\)', Path(__file__).read_text(encoding="utf-8"))
     assert [title for title, commands in INCIDENTS.items() if title in tested] == tested
     assert len(tested) == len(INCIDENTS) - 1
+
+
+def test_command_is_pasted_whatever_the_path(spark: SparkSession, tmp_path: Path) -> None:
+    """The JVM prints a path as Hadoop does, without encoding it, and quotes it for a shell."""
+    name = "my 'orders' \"é\" 100% {a} #1 `b` &?c"
+    checkpoint = run(spark, tmp_path, by_word, WORDS, name)
+    min(checkpoint.glob("state/0/[0-9]/3_*.delta")).unlink()
+    with pytest.raises(StreamingQueryException, match="KEYFOLD_") as failed:
+        run(spark, tmp_path, by_word, [NEXT], name)
+    (asked,) = set(re.findall("`(keyfold fsck .*?&\\?c')`", str(failed.value)))
+    found = CliRunner().invoke(cli, shlex.split(asked)[1:])
+    (advised,) = re.findall("^keyfold rollback .*$", found.stdout, re.MULTILINE)
+    done = CliRunner().invoke(cli, shlex.split(advised)[1:])
+    assert done.exit_code == 0, done.output
+    run(spark, tmp_path, by_word, [], name)
+    run(spark, tmp_path, by_word, [["z"]], name)
+    rows = keyfold.open_checkpoint(checkpoint)["agg"].only.scan().to_pylist()
+    found_words = {row["key"]["word"]: row["value"]["count"] for row in rows}
+    assert found_words == Counter(word for words in [*WORDS, NEXT, ["z"]] for word in words)

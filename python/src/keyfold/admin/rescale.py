@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
 from keyfold.admin.lines import NOT_DONE, lines
+from keyfold.errors import InvalidArgumentError
+from keyfold.spark_log.logs import MOST_PARTITIONS
 from keyfold.text.units import count, size
 
 if TYPE_CHECKING:
@@ -198,6 +200,7 @@ def plan_rescale(
 
     Raises:
         ClassicSessionError: the session is a Spark Connect session.
+        InvalidArgumentError: no query has so many partitions.
         JvmError: the checkpoint cannot be read. Reasons against the rescale are in the plan's
             `refusals` instead.
     """
@@ -235,8 +238,13 @@ def rescale(  # noqa: PLR0913 - all but two by name
 
     Raises:
         ClassicSessionError: the session is a Spark Connect session.
+        InvalidArgumentError: no query has so many partitions.
         JvmError: it is refused; nothing was changed.
     """
+    if partitions > MOST_PARTITIONS:
+        raise InvalidArgumentError(
+            f"Invalid number of partitions {partitions:,}: a query has at most {MOST_PARTITIONS:,}."
+        )
     command = bridge.command_line(
         "rescale",
         path,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
 from keyfold.admin.lines import NOT_DONE, lines
+from keyfold.errors import InvalidArgumentError
 from keyfold.text.units import count
 
 if TYPE_CHECKING:
     import os
 
     from pyspark.sql import SparkSession
+
+_ASIDE = re.compile(r"rollback-\d{1,18}-[0-9a-f-]+")
 
 
 @dataclass(frozen=True)
@@ -122,8 +126,14 @@ def undo_rollback(
 
     Raises:
         ClassicSessionError: the session is a Spark Connect session.
+        InvalidArgumentError: `aside` is not the name of such a folder.
         JvmError: it is refused; nothing was changed.
     """
+    if not _ASIDE.fullmatch(aside):
+        raise InvalidArgumentError(
+            f"Invalid name {aside!r} of the files that a rollback set aside: give that of a folder "
+            "`rollback-...` in `keyfold` of the checkpoint, which the rollback has printed."
+        )
     command = bridge.command_line("rollback", path, undo=aside, apply=True)
     found = bridge.answer("undoRollback", str(path), aside, command=command, spark=spark)
     return Rollback.of(found)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
 from keyfold.admin.lines import NOT_DONE, lines
+from keyfold.errors import InvalidArgumentError
 from keyfold.text.units import plural, size
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _HOUR_MS = 3_600_000
+_CENTURY_HOURS = 876_600
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,14 @@ def vacuum(
 
     Raises:
         ClassicSessionError: the session is a Spark Connect session.
+        InvalidArgumentError: `older_than_hours` is negative, or more than a century.
         JvmError: one of the files is in use; nothing was deleted.
     """
+    # Neither is "not a number".
+    if not 0 <= older_than_hours <= _CENTURY_HOURS:
+        raise InvalidArgumentError(
+            f"Invalid age of {older_than_hours} hours: give a number from 0 to {_CENTURY_HOURS:,}."
+        )
     command = bridge.command_line(
         "vacuum", path, older_than_hours=older_than_hours, apply=not dry_run
     )

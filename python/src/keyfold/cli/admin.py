@@ -12,7 +12,7 @@ import click
 from keyfold.admin import migrate as migrating
 from keyfold.admin import rescale as rescaling
 from keyfold.admin import rollback as rolling
-from keyfold.checkpoint import open_checkpoint
+from keyfold.checkpoint import open_checkpoint, require_checkpoint
 from keyfold.cli.command import changeable, command, folder, output
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import Output
@@ -47,6 +47,7 @@ def rescale(  # noqa: PLR0913 - one for each option
     """Change a stopped query's number of partitions, in seconds."""
     if (partitions is None) != gives_up:
         raise InvalidArgumentError("Give one of --to and --undo.")
+    require_checkpoint(checkpoint)
     if partitions is None:
         undone = rescaling.undo_rescale(checkpoint, dry_run=not applies)
         output.value(asdict(undone), str(undone))
@@ -80,6 +81,7 @@ def migrate(  # noqa: PLR0913 - one for each option
     applies: bool,
 ) -> int | None:
     """Convert a stopped query's state from HDFSBacked or RocksDB to Keyfold."""
+    require_checkpoint(checkpoint)
     work = migrating.undo_migration if gives_up else migrating.migrate
     found = work(checkpoint, dry_run=not applies, sink_path=sink_path, no_file_sink=no_file_sink)
     output.value(asdict(found), str(found))

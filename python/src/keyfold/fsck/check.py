@@ -5,41 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from itertools import chain as joined
 from typing import TYPE_CHECKING
 
 from keyfold.errors import KeyfoldError
 from keyfold.format.place import StorePlace
+from keyfold.fsck.begun import obstacle, uncommitted
+from keyfold.fsck.file_sources import file_sources
 from keyfold.fsck.finding import Finding, FsckReport, Severity
-from keyfold.fsck.open_plans import may_need, newest_version
+from keyfold.fsck.obstacle import Obstacle
+from keyfold.fsck.open_plans import may_need, newest_version, unfinished
+from keyfold.fsck.operators import Operators
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
 from keyfold.fsck.spark_logs import (
-    committed_batches,
-    damaged_begin,
+    Logs,
+    read_logs,
     startable,
-    unreadable,
+    undoable_migration,
     with_severity,
 )
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import strays
 from keyfold.fsck.verdict import verdict
-from keyfold.schema.state_schema import read_state_schema, schema_paths
 from keyfold.spark_log.batch import Batch, partition_count
-from keyfold.spark_log.logs import (
-    Offsets,
-    OperatorMetadata,
-    batches,
-    operators,
-    read_offsets,
-    read_operator,
-)
+from keyfold.spark_log.logs import Offsets, OperatorMetadata, batches, read_offsets
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.walk import THREADS, Walk
 from keyfold.storage.storage import Storage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# How often to start again because the query has committed a batch meanwhile.
+_TRIES = 5
 
 __all__ = ["FsckReport", "Progress", "fsck"]
 
@@ -60,10 +58,14 @@ def fsck(
         StorageError: the storage cannot be reached.
     """
     first = _oldest(storage)
-    report = _fsck(storage, deep, progress, spark)
-    storage.forget()
-    if report.findings and _oldest(storage) != first:
+    for _ in range(_TRIES):
         report = _fsck(storage, deep, progress, spark)
+        storage.forget()
+        if not report.findings:
+            break
+        before, first = first, _oldest(storage)
+        if first == before:
+            break
     return report
 
 
@@ -79,18 +81,18 @@ def _fsck(
     spark: SparkSession | None,
 ) -> FsckReport:
     findings: list[Finding] = []
-    readable = list(committed_batches(storage, findings))
-    numbers, unstartable = startable(storage, readable)
-    begun = damaged_begin(storage, numbers)
-    findings = [with_severity(storage, it, numbers, begun) for it in findings]
-    committed = [it for it in readable if it.offsets is None or it.offsets.is_keyfolds]
-    logged = len(findings)
-    described = list(_operators(storage, committed, findings))
-    findings[logged:] = [replace(it, severity=Severity.STOPS) for it in findings[logged:]]
-    # Going back to an earlier batch mends neither the query's id nor the operators.
-    stopped = len(findings) > logged or storage.full_path("metadata") in {
-        it.path for it in findings
-    }
+    logs = read_logs(storage, findings)
+    findings = [with_severity(storage, it, logs) for it in findings]
+    resumed = uncommitted(storage, logs)
+    committed = [it for it in logs.committed if it.offsets is None or it.offsets.is_keyfolds]
+    committed += [resumed] if resumed else []
+    operators = Operators(storage, committed)
+    findings += operators.findings
+    obstacles = operators.obstacles
+    for it in _of_logs(storage, logs, resumed):
+        obstacles.append(it[0])
+        findings += it[1]
+    described = operators.described
     checks: list[StoreCheck] = []
     partitions: dict[int, int] = {}
     running = _running(storage, committed)
@@ -113,7 +115,11 @@ def _fsck(
     # A batch is in both logs, unless one is damaged.
     started = max((*batches(storage, "offsets"), *batches(storage, "commits")), default=-1)
     rescaled = newest_version(storage)
-    bad = {number for it in found for number in it.bad}
+    numbers, unstartable = startable(storage, logs)
+    lost = {number for it in found for number in it.bad}
+    last = resumed.number if resumed else max(numbers, default=None)
+    if last is not None and (last in lost or not (resumed or logs.can_begin)):
+        obstacles = [Obstacle(f"batch {last}, the last, is damaged", last), *obstacles]
     if committed or described:
         findings += strays(storage, described, partitions, started + 1, earlier)
     return FsckReport(
@@ -123,7 +129,14 @@ def _fsck(
         sum(it.files for it in found),
         sum(it.bytes for it in found),
         tuple(sorted((it for it in set(findings) if not may_need(it, rescaled)), key=_rank)),
-        verdict(storage.root, numbers, bad | unstartable, stopped=stopped, begun=begun),
+        verdict(
+            storage.root,
+            last,
+            batches=numbers,
+            bad=lost | unstartable,
+            obstacles=obstacles,
+            migrated=undoable_migration(logs),
+        ),
         earlier,
     )
 
@@ -146,27 +159,16 @@ def _rank(it: Finding) -> tuple[int, str, str, str]:
     return list(Severity).index(it.severity), it.kind.value, it.path, it.message
 
 
-def _operators(
-    storage: Storage, committed: list[Batch], findings: list[Finding]
-) -> Iterator[OperatorMetadata]:
-    last = committed[-1].number if committed else None
-    for number in operators(storage):
-        try:
-            operator = read_operator(storage, number, last)
-        except KeyfoldError as error:
-            if storage.listing(f"state/{number}/_metadata"):
-                findings.append(unreadable(storage, f"state/{number}/_metadata", error))
-            elif any(number in batch.commit.ids for batch in committed):
-                findings.append(unreadable(storage, f"state/{number}", error))
-            continue
-        storage.fetch(it for store in operator.stores for it in schema_paths(number, store))
-        for store in operator.stores:
-            try:
-                read_state_schema(storage, number, store)
-            except KeyfoldError as error:
-                place = StorePlace(number, 0, store.name).folder
-                findings.append(unreadable(storage, f"{place}/_metadata/schema", error))
-        yield operator
+def _of_logs(
+    storage: Storage, logs: Logs, resumed: Batch | None
+) -> Iterator[tuple[Obstacle, list[Finding]]]:
+    """What keeps the query from starting, in Spark's logs and in the plans of rescales."""
+    for found in (obstacle(storage, logs, resumed), unfinished(storage, logs)):
+        if found is not None:
+            yield found
+    newest = logs.offsets.get(max(logs.offsets, default=-1))
+    for source in file_sources(storage, newest) if newest else ():
+        yield source.obstacle(storage, logs.offsets), [source.finding(storage)]
 
 
 def _places(

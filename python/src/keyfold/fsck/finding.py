@@ -53,7 +53,7 @@ class Severity(Enum):
 
     STOPS = "stops-query"  # the query cannot start
     LOSES = "loses-batch"  # it can, but not go back to some retained batch
-    SPARE = "spare"  # other files have the same rows
+    SPARE = "spare"  # other files have the same rows, or Spark writes it again
     HARMLESS = "harmless"  # nothing is lost
 
 

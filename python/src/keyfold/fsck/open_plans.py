@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import base64
 import re
+from collections.abc import Iterator
 
+from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.names import parse_name
-from keyfold.fsck.finding import UNREFERENCED_KINDS, Finding
+from keyfold.fsck.finding import UNREFERENCED_KINDS, Finding, Kind, Severity
+from keyfold.fsck.obstacle import Obstacle
+from keyfold.fsck.spark_logs import Logs
+from keyfold.spark_log.logs import Commit
 from keyfold.storage.storage import Storage
 
-_PLAN = re.compile(r"rescale-(\d{1,18})-open-\d{1,9}\.plan")
+_PLAN = re.compile(r"rescale-(\d{1,18})-open-(\d{1,9})\.plan")
+# Of the version before, which its references have.
+_MANIFEST = re.compile(r"rescale-(\d{1,18})-open-\d{1,9}\.manifest")
 
 
 def newest_version(storage: Storage) -> int:
     """The newest version that files of an old layout may have; 0 if there is no such rescale.
 
     The new layout has files of the same version, and no batch names those of the old one, which it
-    refers to. Maintenance deletes the plan with them.
+    refers to. Maintenance deletes the plan with them. The manifest says the same if the plan is
+    lost.
     """
-    names = (_PLAN.fullmatch(it.name) for it in storage.listing("keyfold"))
-    return max((int(it[1]) for it in names if it), default=0)
+    names = [it.name for it in storage.listing("keyfold")]
+    plans = (int(it[1]) for it in map(_PLAN.fullmatch, names) if it)
+    manifests = (int(it[1]) + 1 for it in map(_MANIFEST.fullmatch, names) if it)
+    return max((*plans, *manifests), default=0)
 
 
 def may_need(finding: Finding, newest: int) -> bool:
@@ -28,3 +39,63 @@ def may_need(finding: Finding, newest: int) -> bool:
     last = finding.path.rpartition("/")[2]
     name = parse_name(last)
     return last.isdigit() if name is None else name.version <= newest
+
+
+def unfinished(storage: Storage, logs: Logs) -> tuple[Obstacle, list[Finding]] | None:
+    """A rescale before the batch that was begun last which is to be finished or undone."""
+    names = (it.name for it in storage.listing("keyfold"))
+    plans = [it for it in map(_PLAN.fullmatch, names) if it and int(it[1]) == logs.newest]
+    if not plans:
+        return None
+    path = f"keyfold/{max(plans, key=lambda it: int(it[2]))[0]}"
+    try:
+        lines = [line.split(" ") for line in storage.text(path).splitlines()]
+        commit = next((it.commit for it in logs.committed if it.number == logs.newest), None)
+        wrong = _is_overtaken(lines, commit) if commit else _is_half_done(storage, lines)
+    except (KeyfoldError, ValueError, IndexError):
+        # What a damaged plan says is not known; Keyfold ignores it when a query starts.
+        return None
+    if not wrong:
+        return None
+    reason = f"a rescale before batch {logs.newest} is not finished"
+    finish = "rescale to the same number of partitions again, to finish it"
+    message = f"{reason}. To go on, {finish}."
+    found = Finding(Kind.PARTITIONS, storage.full_path(path), message, Severity.STOPS)
+    return Obstacle(reason, undoes_rescale=True, otherwise=finish), [found]
+
+
+def _is_half_done(storage: Storage, lines: list[list[str]]) -> bool:
+    """Whether a file of Spark's has the content that it should have no more."""
+    is_undone = ["undone", "true"] in lines
+    contents = [(words[1], words[2 if not is_undone else 3]) for words in _of(lines, "file")]
+    return any(_content(storage, path) == _decoded(other) for path, other in contents)
+
+
+def _is_overtaken(lines: list[list[str]], commit: Commit) -> bool:
+    """Whether the batch was committed by a driver that did not know of the rescale."""
+    if ["undone", "true"] in lines:
+        return False
+    references: dict[int, int] = {}
+    for words in lines:
+        if words[0] == "store":
+            operator = int(words[1])
+            references[operator] = 0
+        elif words[0] == "ref":
+            references[operator] += 1
+    ids = commit.ids
+    return any(it in ids and len(ids[it]) != count for it, count in references.items())
+
+
+def _of(lines: list[list[str]], word: str) -> Iterator[list[str]]:
+    return (it for it in lines if it[0] == word)
+
+
+def _content(storage: Storage, path: str) -> bytes | None:
+    try:
+        return storage.content(path)
+    except FileMissingError:
+        return None
+
+
+def _decoded(text: str) -> bytes | None:
+    return None if text == "-" else base64.b64decode(text, validate=True)

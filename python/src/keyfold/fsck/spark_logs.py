@@ -3,18 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.fsck.finding import Finding, Kind, Severity
 from keyfold.spark_log.batch import Batch
-from keyfold.spark_log.logs import batches, query_id, read_commit, read_offsets
+from keyfold.spark_log.logs import Offsets, batches, query_id, read_commit, read_offsets
 from keyfold.storage.storage import Storage
 
 
-def committed_batches(storage: Storage, findings: list[Finding]) -> Iterator[Batch]:
-    """The batches of the commit log that can be read, ascending."""
+@dataclass(frozen=True)
+class Logs:
+    """What can be read of Spark's logs.
+
+    Attributes:
+        committed: the batches of the commit log, ascending.
+        offsets: the batches of the offset log.
+        newest: number of the newest entry of the offset log, readable or not; -1 if there is none.
+        last: the same of the commit log.
+    """
+
+    committed: list[Batch]
+    offsets: dict[int, Offsets]
+    newest: int
+    last: int
+
+    @property
+    def can_begin(self) -> bool:
+        """Whether Spark can read the last commit, and the offsets that it begins with.
+
+        With a batch that was begun after the last it needs the offsets of these two, else those of
+        the last one and the one before it.
+        """
+        is_there = self.committed and self.committed[-1].number == self.last
+        return bool(is_there) and self._needed <= self.offsets.keys()
+
+    @property
+    def _needed(self) -> set[int]:
+        return {self.last} if self.newest > self.last else {self.last, max(self.last - 1, 0)}
+
+    def stops(self) -> set[str]:
+        """Paths of the entries without which the query cannot start."""
+        offsets = {f"offsets/{it}" for it in self._needed | {self.newest}}
+        return offsets | {f"commits/{self.last}", "metadata"}
+
+
+def read_logs(storage: Storage, findings: list[Finding]) -> Logs:
+    """The logs; adds findings about what cannot be read."""
     try:
         query_id(storage)
     except KeyfoldError as error:
@@ -32,8 +68,8 @@ def committed_batches(storage: Storage, findings: list[Finding]) -> Iterator[Bat
                     "the files between from a copy.",
                 )
             )
-    offsets = {}
-    for number in batches(storage, "offsets"):
+    begun, offsets, committed = batches(storage, "offsets"), {}, []
+    for number in begun:
         try:
             offsets[number] = read_offsets(storage, number)
         except FileMissingError:
@@ -43,11 +79,12 @@ def committed_batches(storage: Storage, findings: list[Finding]) -> Iterator[Bat
     findings += _without_offsets(storage, numbers)
     for number in numbers:
         try:
-            yield Batch(read_commit(storage, number), offsets.get(number))
+            committed.append(Batch(read_commit(storage, number), offsets.get(number)))
         except FileMissingError:
             continue
         except KeyfoldError as error:
             findings.append(unreadable(storage, f"commits/{number}", error))
+    return Logs(committed, offsets, max(begun, default=-1), max(numbers, default=-1))
 
 
 def _without_offsets(storage: Storage, committed: list[int]) -> Iterator[Finding]:
@@ -64,53 +101,42 @@ def _without_offsets(storage: Storage, committed: list[int]) -> Iterator[Finding
             )
 
 
-def startable(storage: Storage, readable: list[Batch]) -> tuple[list[int], set[int]]:
+def startable(storage: Storage, logs: Logs) -> tuple[list[int], set[int]]:
     """The batches to start from that the logs should have, and those of them that damage took.
 
     Spark needs a batch in both logs, and the offsets of the one before it; so the oldest one in the
     logs is none, unless it is batch 0. Spark deletes the oldest entries of one log before those of
     the other.
     """
-    begun = batches(storage, "offsets")
-    oldest = begun[0] if begun else 0
-    provider = [it for it in readable if it.offsets is None or it.offsets.is_keyfolds]
-    foreign = {it.number for it in readable} - {it.number for it in provider}
+    oldest = min(batches(storage, "offsets"), default=0)
+    own = [it for it in logs.committed if it.offsets is None or it.offsets.is_keyfolds]
+    foreign = {it.number for it in logs.committed} - {it.number for it in own}
     logged = [it for it in batches(storage, "commits") if it not in foreign]
     numbers = [it for it in logged if it > oldest or it == 0] or logged[-1:]
-    whole = {it.number for it in provider if it.offsets is not None}
-    with_offsets = {number for number in begun if _has_offsets(storage, number)}
-    found = {it for it in numbers if it not in whole or (it > 0 and it - 1 not in with_offsets)}
+    whole = {it.number for it in own if it.offsets is not None}
+    found = {it for it in numbers if it not in whole or (it > 0 and it - 1 not in logs.offsets)}
     return numbers, found
 
 
-def damaged_begin(storage: Storage, numbers: list[int]) -> int | None:
-    """The batch after the last of these, if it was begun with offsets that Spark cannot read."""
-    last = max(numbers, default=-1)
-    later = (it for it in batches(storage, "offsets") if it > last)
-    return next((it for it in later if not _has_offsets(storage, it)), None)
+def undoable_migration(logs: Logs) -> tuple[int, str] | None:
+    """The last batch before a migration that can be undone, and its provider.
 
-
-def _has_offsets(storage: Storage, number: int) -> bool:
-    try:
-        read_offsets(storage, number)
-    except KeyfoldError:
-        return False
-    return True
-
-
-def with_severity(storage: Storage, it: Finding, numbers: list[int], begun: int | None) -> Finding:
-    """A finding of Spark's logs.
-
-    An entry of the last batch, the one before, or a batch that was begun stops the query.
+    It can until the query has committed a batch after the migration's own.
     """
-    last = numbers[-2:] if begun is None else [*numbers[-2:], begun]
-    stops = {
-        storage.full_path(f"{log}/{number}") for log in ("commits", "offsets") for number in last
-    }
-    stops.add(storage.full_path("metadata"))
+    last = max((it for it, of in logs.offsets.items() if not of.is_keyfolds), default=None)
+    if last is None or logs.newest > last + 2 or logs.last > last + 1:
+        return None
+    return last, str(logs.offsets[last].provider).rpartition(".")[2]
+
+
+def with_severity(storage: Storage, it: Finding, logs: Logs) -> Finding:
+    """A finding of Spark's logs."""
+    stops = {storage.full_path(path) for path in logs.stops()}
     return replace(it, severity=Severity.STOPS) if it.path in stops else it
 
 
-def unreadable(storage: Storage, path: str, error: KeyfoldError) -> Finding:
+def unreadable(
+    storage: Storage, path: str, error: KeyfoldError, severity: Severity = Severity.LOSES
+) -> Finding:
     """A file of Spark's that cannot be read."""
-    return Finding(Kind.METADATA, storage.full_path(path), str(error.args[0]))
+    return Finding(Kind.METADATA, storage.full_path(path), str(error.args[0]), severity)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
+from keyfold.fsck.obstacle import Obstacle
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -13,12 +15,14 @@ class Verdict:
     Attributes:
         can_start: whether all that Spark needs for its next batch is there and undamaged.
         last_batch: the last committed batch; None if there is none.
-        newest_good: the newest batch whose state is whole in every partition; None if there is
-            none, or if a file of Spark's own is damaged that going back does not replace.
+        newest_good: the newest batch to go back to, whose state is whole in every partition; None
+            if there is none.
         lost: how many retained batches cannot be gone back to any more.
-        begun: the batch after the last, if it was begun and its entry in the offset log is damaged.
-        command: the command line that makes `newest_good` the last batch; None if the query can
-            start, or no batch is left.
+        command: the command line that mends it; None if the query can start, or if there is none.
+        reason: why it cannot start; empty if it can.
+        deletes: files of Spark's own to delete first, which Spark writes again.
+        way: what the command does, and what comes of it.
+        otherwise: what mends it without any of this.
     """
 
     can_start: bool
@@ -26,60 +30,83 @@ class Verdict:
     newest_good: int | None
     lost: int
     command: str | None
-    begun: int | None = None
+    reason: str = ""
+    deletes: tuple[str, ...] = ()
+    way: str = ""
+    otherwise: str = ""
 
     def __str__(self) -> str:
         """Sentences for a terminal."""
+        if not self.can_start:
+            return self._remedy()
         if self.last_batch is None:
             return "No batch is committed yet."
         older = "1 older batch" if self.lost == 1 else f"{self.lost:,} older batches"
-        if self.can_start:
-            lost = f"; {older} cannot be loaded" if self.lost else ""
-            return f"The query can start: batch {self.last_batch}, its last, is whole{lost}."
-        damaged = (
-            f"Batch {self.last_batch}, the last, is damaged: the query cannot start, or would go "
-            "on with wrong rows. Restore the files above from a copy"
-            if self.begun is None
-            else f"Batch {self.begun} was begun, and its entry in the offset log is damaged: the "
-            "query cannot start. Restore the files above from a copy"
-        )
-        if self.command is not None:
-            return (
-                f"{damaged}, or go back to batch {self.newest_good}, the newest that is whole in "
-                "all partitions. Later batches are computed again, and the sink gets their rows "
-                f"again:\n{self.command}"
-            )
-        return (
-            f"{damaged}, or start with a new checkpoint location: no batch is left to go back to."
-        )
+        lost = f"; {older} cannot be loaded" if self.lost else ""
+        return f"The query can start: batch {self.last_batch}, its last, is whole{lost}."
+
+    def _remedy(self) -> str:
+        reason, otherwise = (f"{it[0].upper()}{it[1:]}" for it in (self.reason, self.otherwise))
+        lines = [
+            f"{reason}: the query cannot start, or would go on with wrong rows. {otherwise}, or"
+        ]
+        if not self.way:
+            end = "start with a new checkpoint location: no batch is left to go back to."
+            return f"{lines[0]} {end}"
+        if self.deletes:
+            lines[0] += " delete these files, which Spark writes again:"
+            lines += [*self.deletes, "Then"]
+        lines[-1] += f" {self.way}"
+        return "\n".join([*lines, self.command] if self.command else lines)
 
 
-def verdict(
-    root: str, batches: list[int], bad: set[int], *, stopped: bool, begun: int | None
+def verdict(  # noqa: PLR0913 - all but the first two by name
+    root: str,
+    last: int | None,
+    *,
+    batches: list[int],
+    bad: set[int],
+    obstacles: list[Obstacle],
+    migrated: tuple[int, str] | None,
 ) -> Verdict:
     """The verdict.
 
     Args:
         root: the checkpoint.
-        batches: committed batches, ascending.
-        bad: those that cannot be loaded.
-        stopped: whether something else keeps the query from starting, which going back does not
-            mend.
-        begun: the batch after the last, if its entry in the offset log is damaged.
+        last: the last committed batch.
+        batches: committed batches.
+        bad: those that cannot be gone back to.
+        obstacles: what keeps the query from starting.
+        migrated: the last batch before a migration that can be undone, and its provider.
     """
-    last = max(batches, default=None)
     lost = len(bad)
-    if last is None or (last not in bad and not stopped and begun is None):
-        return Verdict(last is None or not stopped, last, last, lost, None)
-    newest = None if stopped else max((it for it in batches if it not in bad), default=None)
-    command = None
-    if newest is not None:
-        command = shlex.join(["keyfold", "rollback", root, "--to-batch", str(newest), "--apply"])
-    return Verdict(
-        can_start=False,
-        last_batch=last,
-        newest_good=newest,
-        lost=lost,
-        command=command,
-        begun=None if last in bad else begun,
-    )
+    limits = [it.newest for it in obstacles if it.newest is not None]
+    good = [it for it in batches if it not in bad and it <= min(limits, default=it)]
+    newest = max(good, default=None)
+    if not obstacles:
+        return Verdict(True, last, newest, lost, None)  # noqa: FBT003 - it can start
+    reason = ", and ".join(dict.fromkeys(it.reason for it in obstacles))
+    deletes = tuple(path for it in obstacles for path in it.deletes)
+    words: list[str] | None = None
+    if any(it.undoes_rescale for it in obstacles):
+        words, deletes, way = ["rescale", root, "--undo"], (), "undo that rescale:"
+    elif not limits:
+        way = "start the query."
+    elif newest is not None:
+        words = ["rollback", root, "--to-batch", str(newest)]
+        way = (
+            f"go back to batch {newest}, the newest that is whole in all partitions. Later batches "
+            "are computed again, and the sink gets their rows again:"
+        )
+    elif migrated is not None and migrated[0] <= min(limits):
+        words = ["migrate", root, "--undo", "--no-file-sink"]
+        way = (
+            f"undo the migration: the query goes on after batch {migrated[0]} with {migrated[1]}. "
+            "If it writes to a file sink, give its folder with --sink-path instead of "
+            "--no-file-sink:"
+        )
+    else:
+        way = ""
+    command = None if words is None else shlex.join(["keyfold", *words, "--apply"])
+    otherwise = " and ".join(dict.fromkeys(it.otherwise for it in obstacles))
+    return Verdict(False, last, newest, lost, command, reason, deletes, way, otherwise)  # noqa: FBT003

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyarrow import fs
@@ -62,7 +63,8 @@ def resolve(root: str, options: Mapping[str, Any]) -> Place:
             "storage option, which is not shown."
         )
     if scheme in {"file", "hdfs", "viewfs"}:
-        return _of_arrow(root, options)
+        # Hadoop does not encode special characters of a path, and users do not either.
+        return _of_arrow(root, f"{scheme}://{authority}/{quote(path.lstrip('/'))}", options)
     return _of_fsspec(root, scheme, options)
 
 
@@ -79,10 +81,10 @@ def _of_object_store(scheme: str, authority: str, path: str, options: Mapping[st
     return Place(files, path.strip("/"), shown, _secrets(given))
 
 
-def _of_arrow(root: str, options: Mapping[str, Any]) -> Place:
+def _of_arrow(root: str, uri: str, options: Mapping[str, Any]) -> Place:
     _refuse_options(root, options)
     try:
-        files, base = fs.FileSystem.from_uri(root)
+        files, base = fs.FileSystem.from_uri(uri)
     except OSError as error:
         # Pyarrow tells of each place where it has looked, a line each.
         said = str(error).partition("\n")[0]

@@ -48,6 +48,13 @@ final class CheckpointClone(
           "if an interrupted copy has left it"
       )
     }
+    if (newQuery && s"${target.location}/".startsWith(s"${logs.location}/")) {
+      throw refused(
+        "KEYFOLD_CLONE_TARGET",
+        s"${target.location} is inside of it, where its query and its maintenance write and delete; " +
+          "give a folder elsewhere, or make a savepoint"
+      )
+    }
     val newest =
       logs.lastCommitted.getOrElse(throw refused("KEYFOLD_CLONE_BATCH", "no batch was committed"))
     val chosen = batch.getOrElse(newest)

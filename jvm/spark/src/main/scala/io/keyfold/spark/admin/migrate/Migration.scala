@@ -28,11 +28,18 @@ final class Migration(
 
   private val logs = new CheckpointLogs(session, checkpoint)
 
-  /** The planned migration, or why it is refused. Reads only. */
+  /** The planned migration, or why it is refused. Reads only.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if a file of Spark's that describes the state cannot be read
+    */
   def plan(): MigrationPlan = logs.lastCommitted match {
     case None        => MigrationPlan(logs.location, -1, "", 0, Nil, Seq(nothingCommitted))
     case Some(batch) =>
       val settings = logs.settings(batch).getOrElse(Map.empty)
+      if (settings.get(ProviderKey).exists(BuiltIn.contains)) {
+        new StateRewrite(session, logs, batch, Map.empty).requireSchemas()
+      }
       MigrationPlan(
         logs.location,
         batch,

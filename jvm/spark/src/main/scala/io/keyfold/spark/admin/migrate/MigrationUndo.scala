@@ -26,11 +26,15 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
 
   private val files = new CheckpointFiles(logs.location, logs.hadoopConf)
 
+  private lazy val last =
+    logs.lastBegun.filter(batch => !isOpen(batch)).orElse(logs.lastBegun.map(_ - 1))
+  private lazy val own = last.filter(providerOf(_) == Keyfold)
+
+  /** The last batch of the old provider. */
+  private lazy val before = own.fold(last)(batch => Some(batch - 1))
+
   /** The files to delete, or why the undo is refused. Reads only. */
   def plan(): UndoPlan = {
-    val last = logs.lastBegun
-    val own = last.filter(providerOf(_) == Keyfold)
-    val before = own.fold(last)(batch => Some(batch - 1))
     val refusals = Seq(
       logs.isRunningHere -> "Its query is running; stop it first.",
       !before.exists(batch => BuiltIn.contains(providerOf(batch))) ->
@@ -65,16 +69,23 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
           "changed."
       )
     }
-    if (plan.batch >= 0) {
-      progress(s"deleting batch ${plan.batch} from the logs")
-      files.delete(s"commits/${plan.batch}")
-      sinkLog.foreach(_.forget(plan.batch))
-      files.delete(s"offsets/${plan.batch}")
+    val newest = (logs.lastBegun ++ logs.lastCommitted).max
+    for (batch <- newest to before.get + 1 by -1) {
+      progress(s"deleting batch $batch from the logs")
+      files.delete(s"commits/$batch")
+      sinkLog.foreach(_.forget(batch))
+      files.delete(s"offsets/$batch")
     }
     progress(s"deleting ${plan.files.size} files of Keyfold's")
     tools.parallel(plan.files.indices)(i => files.delete(plan.files(i).path))
     plan
   }
+
+  /** Whether it is a batch that Keyfold has begun, after its first, and has not committed: it is
+    * dropped, as a rollback does.
+    */
+  private def isOpen(batch: Long) = !logs.lastCommitted.exists(_ >= batch) &&
+    providerOf(batch) == Keyfold && providerOf(batch - 1) == Keyfold
 
   private def providerOf(batch: Long) =
     logs.settings(batch).flatMap(_.get(ProviderKey)).getOrElse("")
@@ -86,15 +97,19 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
 
   private def canForget(batch: Long) = sinkLog.forall(_.canForget(batch))
 
-  /** A migration writes only snapshots. The other provider may have files of the same names, so the
-    * magic bytes decide.
+  /** The other provider has no file of a version after its last batch, but may have older ones of
+    * the same names; there the magic bytes decide.
     */
   private def written: Seq[FileSize] = {
-    val named = files
-      .walk("state")
-      .filter(file => FileKind.parse(file.name).exists(_._2 == FileKind.Snapshot))
-    val isOurs = tools.parallel(named.indices)(i => isKeyfolds(named(i)))
-    named.zip(isOurs).collect { case (file, true) => file }
+    val named =
+      files
+        .walk("state")
+        .flatMap(file => FileKind.parse(file.name).map(it => file -> it._1.version))
+    val isOurs = tools.parallel(named.indices) { i =>
+      val (file, version) = named(i)
+      before.exists(version > _ + 1) || isKeyfolds(file)
+    }
+    named.zip(isOurs).collect { case ((file, _), true) => file }
   }
 
   private def isKeyfolds(file: FileSize) = {

@@ -1,7 +1,9 @@
 package org.apache.spark.sql.keyfold
 
+import java.io.IOException
 import java.util.UUID
 
+import io.keyfold.errors.Invalid
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.streaming.state._
@@ -44,6 +46,14 @@ final class StateRewrite(
     ids.map(_ => written.toMap)
   }
 
+  /** @throws io.keyfold.errors.Invalid
+    *   if the schema of a store cannot be read
+    */
+  def requireSchemas(): Unit = for {
+    operator <- logs.metadata(of)
+    store <- SparkShim.stores(operator)
+  } schemasOf(operator.operatorInfo.operatorId, store)
+
   private def run(copy: StoreRewrite): Seq[String] = {
     val partitions = 0 until copy.partitions
     session.sparkContext
@@ -55,12 +65,9 @@ final class StateRewrite(
 
   private def copyOf(operator: OperatorStateMetadata, store: StateStoreMetadata, place: Int) = {
     val id = operator.operatorInfo.operatorId
-    val files = store match {
-      case v2: StateStoreMetadataV2 => v2.stateSchemaFilePaths
-      case _                        => Nil
-    }
+    val files = filesOf(store)
     val isLists = listsOf(operator)
-    val families = schemasOf(id, store, files.map(new Path(_))).map { schema =>
+    val families = schemasOf(id, store).map { schema =>
       RewrittenFamily(schema, isLists(schema.colFamilyName))
     }
     val schemaFiles = Option.when(files.nonEmpty)(
@@ -105,16 +112,38 @@ final class StateRewrite(
     case _ => SparkShim.joinLists
   }
 
-  private def schemasOf(operator: Long, store: StateStoreMetadata, files: Seq[Path]) = {
+  private def filesOf(store: StateStoreMetadata) = store match {
+    case v2: StateStoreMetadataV2 => v2.stateSchemaFilePaths
+    case _                        => Nil
+  }
+
+  private def schemasOf(operator: Long, store: StateStoreMetadata) = {
+    val files = filesOf(store).map(new Path(_))
     val id = StateStoreId(
       logs.state.toString,
       operator,
       StateStore.PARTITION_ID_TO_CHECK_SCHEMA,
       store.storeName
     )
-    SparkShim
-      .schemas(StateStoreProviderId(id, UUID.randomUUID()), files.toList, hadoopConf)
-      .map(withEncoder(_, store))
+    val schemas =
+      try SparkShim.schemas(StateStoreProviderId(id, UUID.randomUUID()), files.toList, hadoopConf)
+      catch { case e: IOException => throw unreadable(id, files, e) }
+    schemas.map(withEncoder(_, store))
+  }
+
+  private def unreadable(id: StateStoreId, files: Seq[Path], e: IOException) = {
+    val path = new Path(id.storeCheckpointLocation(), "_metadata/schema")
+    val otherwise =
+      if (files.nonEmpty) ""
+      else
+        s"Or delete these files, which Spark writes again:\n$path\nThen set ${CheckpointLogs.FormatKey}=1 " +
+          "for the query, start it once with the trigger AvailableNow, and migrate again. "
+    new Invalid(
+      "KEYFOLD_MIGRATE_SOURCE",
+      s"Cannot migrate ${logs.location}: the schema of its state in ${(path +: files).last} cannot be " +
+        s"read: $e. Restore it from a copy. ${otherwise}Nothing was changed.",
+      e
+    )
   }
 
   /** Schema files of the first version have no key encoder; the operator's metadata have it. */

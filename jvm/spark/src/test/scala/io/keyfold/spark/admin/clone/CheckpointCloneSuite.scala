@@ -149,6 +149,13 @@ class CheckpointCloneSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     it.run(1)
     val (to, said) = copy(it, dryRun = true)
     assert(!Files.exists(to) && !said("applied").bool && said("bytes").num > 0)
+    val inside = it.folder.resolve("state/copy").toString
+    val refused = intercept[Invalid](
+      AdminApi.cloneCheckpoint(it.session, it.folder.toString, inside, -1, dryRun = false)
+    )
+    assert(
+      refused.condition == "KEYFOLD_CLONE_TARGET" && refused.getMessage.contains("inside of it")
+    )
     assert(intercept[Invalid](copy(it, batch = 7)).condition == "KEYFOLD_CLONE_BATCH")
   }
 

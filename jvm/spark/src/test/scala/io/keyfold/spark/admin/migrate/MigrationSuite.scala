@@ -162,6 +162,27 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(run.files == before)
   }
 
+  for (provider <- Seq(Hdfs, RocksDb))
+    test(
+      s"${provider.split('.').last}: undone after damage, with the batch that Keyfold had begun"
+    ) {
+      val run = new Run("aggregation", provider, 1)
+      run.answers(first)
+      val before = run.files
+      run.migration.apply()
+      val own = run.newest
+      run.keyfoldFiles.foreach(Files.write(_, Array.emptyByteArray))
+      intercept[StreamingQueryException](run.answers(second.take(1)))
+      assert(Files.exists(run.folder.resolve(s"offsets/${own + 1}")))
+      // Without its entry there, a commit would stay behind.
+      for (lost <- Seq(own + 1, own)) {
+        assert(run.undo(dryRun = true).refusals.isEmpty, lost)
+        Files.delete(run.folder.resolve(s"offsets/$lost"))
+      }
+      run.undo(dryRun = false)
+      assert(run.files == before)
+    }
+
   test("the log of a file sink forgets the migration's batch, so that the next is written") {
     val folder = Files.createTempDirectory("keyfold-migration-sink")
     val checkpoint = Files.createTempDirectory("keyfold-migration")
@@ -212,6 +233,23 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       Files.write(file, whole)
       run.migration.apply()
       assert(run.answers(second).nonEmpty)
+    }
+
+  for (isThere <- Seq(false, true))
+    test(s"a schema that cannot be read is named, and Spark writes it again, there: $isThere") {
+      val run = new Run("aggregation", Hdfs, 1)
+      run.answers(first)
+      val schema = run.folder.resolve("state/0/0/_metadata/schema")
+      Files.deleteIfExists(schema.resolveSibling(".schema.crc"))
+      if (isThere) Files.write(schema, Array.emptyByteArray) else Files.delete(schema)
+      val error = intercept[Invalid](run.migration.plan())
+      assert(
+        error.condition == "KEYFOLD_MIGRATE_SOURCE" && error.getMessage.contains(schema.toString)
+      )
+      Files.deleteIfExists(schema)
+      run.answers(second.take(1))
+      run.migration.apply()
+      assert(run.keyfoldFiles.nonEmpty)
     }
 
   test("what cannot be migrated is refused with its reason") {

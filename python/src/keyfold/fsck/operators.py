@@ -1,0 +1,124 @@
+"""The stateful operators of a query, also where Spark's description of one is lost."""
+
+from __future__ import annotations
+
+from keyfold.errors import FileMissingError, KeyfoldError
+from keyfold.format.names import is_store, parse_name
+from keyfold.format.place import DEFAULT_STORE
+from keyfold.fsck.finding import Finding, Kind, Severity
+from keyfold.fsck.obstacle import Obstacle
+from keyfold.fsck.spark_logs import unreadable
+from keyfold.schema.state_schema import read_state_schema, schema_paths
+from keyfold.spark_log.batch import Batch
+from keyfold.spark_log.logs import (
+    OperatorMetadata,
+    StoreMetadata,
+    metadata_folder,
+    operators,
+    read_operator,
+)
+from keyfold.storage.storage import Storage
+
+
+class Operators:
+    """The operators of a query.
+
+    Attributes:
+        described: those whose state can be checked.
+        findings: what is wrong with Spark's files about them.
+        obstacles: those of the findings that keep the query from starting.
+    """
+
+    def __init__(self, storage: Storage, committed: list[Batch]) -> None:
+        """`committed` are Keyfold's batches that can be read."""
+        self.described: list[OperatorMetadata] = []
+        self.findings: list[Finding] = []
+        self.obstacles: list[Obstacle] = []
+        self._storage, self._committed = storage, committed
+        named = {it for batch in committed[-1:] for it in batch.commit.ids}
+        for number in sorted({*operators(storage), *named}):
+            operator = self._described(number, is_named=number in named)
+            if operator is not None:
+                self._check_schemas(operator)
+                self.described.append(operator)
+
+    def _described(self, number: int, *, is_named: bool) -> OperatorMetadata | None:
+        last = self._committed[-1].number if self._committed else None
+        try:
+            return read_operator(self._storage, number, last)
+        except KeyfoldError as error:
+            stores = self._stores(number)
+            folder = f"state/{number}/_metadata"
+            if self._storage.listing(metadata_folder(number)):
+                self._stops(f"{folder}/v2", error)
+                return None
+            if not is_named and not self._has_committed(stores):
+                return None
+            self._written_again(f"{folder}/metadata", error)
+        partitions = self._committed[-1].offsets
+        count = (partitions and partitions.shuffle_partitions) or 1
+        names = sorted(stores) or [DEFAULT_STORE]
+        return OperatorMetadata(number, "", tuple(StoreMetadata(it, count) for it in names))
+
+    def _stores(self, number: int) -> dict[str, set[int]]:
+        """The stores of an operator that have files, with their versions.
+
+        In the order of their names, which is that of Spark, commits have their ids.
+        """
+        found: dict[str, set[int]] = {}
+        listing = self._storage.listing
+        for partition in listing(f"state/{number}"):
+            place = f"state/{number}/{partition.name}"
+            if not partition.is_folder or not partition.name.isdecimal():
+                continue
+            folders = [it.name for it in listing(place) if it.is_folder and is_store(it.name)]
+            for store, folder in [
+                (DEFAULT_STORE, place),
+                *((it, f"{place}/{it}") for it in folders),
+            ]:
+                names = (parse_name(it.name) for it in listing(folder))
+                versions = {it.version for it in names if it is not None}
+                if versions:
+                    found.setdefault(store, set()).update(versions)
+        return found
+
+    def _has_committed(self, stores: dict[str, set[int]]) -> bool:
+        """Whether a folder that no commit names has state: under format 1 none does.
+
+        Without a description it may also be what an earlier form of the query has left.
+        """
+        newest = self._committed[-1] if self._committed else None
+        return (
+            newest is not None
+            and not newest.commit.ids
+            and any(it.version in found for it in self._committed[-2:] for found in stores.values())
+        )
+
+    def _check_schemas(self, operator: OperatorMetadata) -> None:
+        storage = self._storage
+        storage.fetch(it for store in operator.stores for it in schema_paths(operator.id, store))
+        for store in operator.stores:
+            (*_, path) = schema_paths(operator.id, store)
+            try:
+                read_state_schema(storage, operator.id, store)
+            except FileMissingError as error:
+                if store.schema_files:
+                    self._stops(path, error)
+                else:
+                    self._written_again(path, error)
+            except KeyfoldError as error:
+                self._stops(path, error, is_written_again=not store.schema_files)
+
+    def _written_again(self, path: str, error: KeyfoldError) -> None:
+        """A file that the query can start without."""
+        delete = "" if isinstance(error, FileMissingError) else "Delete it if there is no copy. "
+        message = f"{error.args[0]} {delete}Without it, Spark writes it when the query starts."
+        full = self._storage.full_path(path)
+        self.findings.append(Finding(Kind.METADATA, full, message, Severity.SPARE))
+
+    def _stops(self, path: str, error: KeyfoldError, *, is_written_again: bool = False) -> None:
+        found = unreadable(self._storage, path, error, Severity.STOPS)
+        self.findings.append(found)
+        reason = f"the file {path}, which is Spark's own, is damaged"
+        deletes = (found.path,) if is_written_again else ()
+        self.obstacles.append(Obstacle(reason, None if deletes else -1, deletes))

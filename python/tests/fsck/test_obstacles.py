@@ -1,0 +1,282 @@
+"""What keeps a query from starting beside damage to its state, and the way out that is named.
+
+What Spark does in each case was seen in a real query: the walk in integration-tests/incidents.
+"""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+import keyfold
+from keyfold.fsck.finding import FsckReport, Kind, Severity
+from keyfold.settings import PROVIDER_CLASS
+from kit.fake_checkpoint import FakeCheckpoint
+from kit.providers import HDFS
+from kit.state_writer import StateWriter
+
+
+@pytest.fixture(params=[True, False], ids=["with ids", "without"])
+def writer(fake: FakeCheckpoint, request: pytest.FixtureRequest) -> StateWriter:
+    """Batches 0 to 4."""
+    return written(fake, ids=request.param)
+
+
+@pytest.fixture
+def with_ids(fake: FakeCheckpoint) -> StateWriter:
+    return written(fake, ids=True)
+
+
+def written(fake: FakeCheckpoint, *, ids: bool) -> StateWriter:
+    found = StateWriter(fake, ids=ids)
+    for number in range(5):
+        found.batch({number: number, number + 10: number})
+    return found
+
+
+def check(fake: FakeCheckpoint) -> FsckReport:
+    return keyfold.open_checkpoint(fake.root).fsck()
+
+
+def lose(fake: FakeCheckpoint, *paths: str) -> None:
+    for path in paths:
+        (fake.root / path).unlink()
+
+
+def rollback(fake: FakeCheckpoint, batch: int) -> str:
+    return f"keyfold rollback {fake.root} --to-batch {batch} --apply"
+
+
+def stops(report: FsckReport) -> list[tuple[Kind, str]]:
+    return [(it.kind, it.path) for it in report.findings if it.severity is Severity.STOPS]
+
+
+def test_newest_two_commits_are_lost(writer: StateWriter) -> None:
+    """Without ids Spark begins batch 4 again, from files whose names it knows."""
+    lose(writer.fake, "commits/3", "commits/4")
+    report = check(writer.fake)
+    if writer.ids:
+        assert str(report).splitlines()[-1] == rollback(writer.fake, 2)
+        assert stops(report) == [(Kind.VERSION_GAP, f"{writer.fake.root}/commits")]
+        assert "the commit log does not have batch 3 before it" in str(report)
+    else:
+        assert (report.ok, report.verdict.can_start) == (True, True)
+        writer.path(4).unlink()
+        assert str(check(writer.fake)).splitlines()[-1] == rollback(writer.fake, 2)
+
+
+def test_newest_commit_is_lost(writer: StateWriter) -> None:
+    lose(writer.fake, "commits/4")
+    assert check(writer.fake).verdict.can_start
+
+
+def test_all_commits_are_lost(writer: StateWriter) -> None:
+    lose(writer.fake, *(f"commits/{it}" for it in range(5)))
+    report = check(writer.fake)
+    assert report.verdict.can_start is not writer.ids
+    writer.path(4).unlink()
+    report = check(writer.fake)
+    assert not report.verdict.can_start
+    assert str(report).endswith("no batch is left to go back to.")
+
+
+def test_open_batch_does_not_need_the_offsets_of_the_batch_before_the_last(
+    writer: StateWriter,
+) -> None:
+    writer.fake.start(5)
+    lose(writer.fake, "offsets/3")
+    assert check(writer.fake).verdict.can_start
+    lose(writer.fake, "offsets/5")
+    assert str(check(writer.fake)).splitlines()[-1] == rollback(writer.fake, 2)
+
+
+def test_rescale_with_a_batch_of_its_own_was_interrupted(writer: StateWriter) -> None:
+    writer.fake.start(5, partitions=3)
+    report = check(writer.fake)
+    assert stops(report) == [(Kind.PARTITIONS, f"{writer.fake.root}/offsets/5")]
+    assert "Rescale to 3 partitions again, or go back to batch 4" in str(report)
+    assert str(report).splitlines()[-1] == rollback(writer.fake, 4)
+    lose(writer.fake, "commits/4")
+    report = check(writer.fake)
+    assert not report.verdict.can_start
+    assert str(report).splitlines()[-1] == rollback(writer.fake, 3)
+
+
+@pytest.mark.parametrize("is_undone", [False, True])
+def test_rescale_before_an_open_batch_was_interrupted(
+    with_ids: StateWriter,
+    is_undone: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    fake = with_ids.fake
+    fake.start(5)
+    old = fake.root.joinpath("offsets/4").read_bytes()
+    new = old.replace(b'partitions": "2"', b'partitions": "3"')
+    assert old != new
+    old64, new64 = (base64.b64encode(it).decode() for it in (old, new))
+    plan = (
+        "keyfold-rescale 2\nbatch 5\nid open-1\nfrom 2\nto 3\n"
+        f"undone {str(is_undone).lower()}\nfile offsets/4 {old64} {new64}\n"
+    )
+    path = fake.write("keyfold/rescale-5-open-1.plan", plan)
+    left, gone = (new, old) if is_undone else (old, new)
+    fake.write("offsets/4", left)
+    report = check(fake)
+    assert (Kind.PARTITIONS, str(path)) in stops(report)
+    assert str(report).splitlines()[-1] == f"keyfold rescale {fake.root} --undo --apply"
+    fake.write("offsets/4", gone)
+    assert (Kind.PARTITIONS, str(path)) not in stops(check(fake))
+
+
+def test_batch_was_committed_by_a_driver_that_did_not_know_of_the_rescale(
+    with_ids: StateWriter,
+) -> None:
+    ref = "".join(f"ref 0/{it}/4_x{it}.ref\n" for it in range(3))
+    head = "keyfold-rescale 2\nbatch 4\nid open-1\nfrom 2\nto 3\nundone "
+    path = "keyfold/rescale-4-open-1.plan"
+    with_ids.fake.write(path, f"{head}false\nstore 0 default\n{ref}")
+    report = check(with_ids.fake)
+    assert report.verdict.command == f"keyfold rescale {with_ids.fake.root} --undo --apply"
+    with_ids.fake.write(path, f"{head}true\nstore 0 default\n{ref}")
+    assert check(with_ids.fake).verdict.can_start
+
+
+class TestFileSource:
+    """Batch N needs entry N; entry 2 was compacted with those before it."""
+
+    @pytest.fixture
+    def fake(self, tmp_path: Path) -> FakeCheckpoint:
+        fake = FakeCheckpoint(tmp_path / "checkpoint")
+        fake.files = (0, 1, 2, 3, 4)
+        written(fake, ids=True)
+        for number in range(5):
+            name = "2.compact" if number == 2 else str(number)
+            fake.write(f"sources/0/{name}", 'v1\n{"path":"file:///in/0.json","batchId":0}')
+        return fake
+
+    def test_whole(self, fake: FakeCheckpoint) -> None:
+        lose(fake, "sources/0/0", "sources/0/1")
+        assert check(fake).verdict.can_start
+
+    @pytest.mark.parametrize("content", [None, "", 'v1\n{"pa', "?"])
+    @pytest.mark.parametrize(("entry", "newest", "later"), [
+        ("4", 3, []), ("3", 2, ["4"]), ("2.compact", 1, ["3", "4"]),
+    ])  # fmt: skip
+    def test_damaged_entry(
+        self, fake: FakeCheckpoint, content: str | None, entry: str, newest: int, later: list[str]
+    ) -> None:
+        path = fake.root / "sources/0" / entry
+        if content is None:
+            path.unlink()
+            named = path.with_name(entry.partition(".")[0])
+            later_and_it = later
+        else:
+            path.write_text(content)
+            named, later_and_it = path, [entry, *later]
+        report = check(fake)
+        assert [it[1] for it in stops(report)] == [str(named)]
+        assert report.verdict.deletes == tuple(str(path.with_name(it)) for it in later_and_it)
+        assert str(report).splitlines()[-1] == rollback(fake, newest)
+
+    def test_entry_that_no_batch_has_begun_with(self, fake: FakeCheckpoint) -> None:
+        path = fake.write("sources/0/5", "")
+        report = check(fake)
+        assert (report.verdict.can_start, report.verdict.command) == (False, None)
+        assert str(report).splitlines()[-2:] == [str(path), "Then start the query."]
+
+    def test_all_are_lost(self, fake: FakeCheckpoint) -> None:
+        lose(fake, *(f"sources/0/{it}" for it in ("0", "1", "2.compact", "3", "4")))
+        assert str(check(fake)).endswith("no batch is left to go back to.")
+
+    def test_name_that_leads_out_of_the_folder(self, fake: FakeCheckpoint) -> None:
+        entry = fake.root / "offsets/4"
+        version, metadata, offset = entry.read_text().splitlines()
+        entry.write_text(f"v2\n{metadata}\n../0:{offset}")
+        assert version == "v1"
+        assert check(fake).verdict.can_start
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_state_after_a_migration_is_damaged(fake: FakeCheckpoint, ids: bool) -> None:  # noqa: FBT001
+    fake.provider = HDFS
+    fake.run(0, 1)
+    fake.provider = PROVIDER_CLASS
+    writer = StateWriter(fake, ids=ids)
+    writer.batch_number = 1
+    writer.batch({1: 1})
+    writer.path(3).unlink()
+    undo = f"keyfold migrate {fake.root} --undo --no-file-sink --apply"
+    assert str(check(fake)).splitlines()[-1] == undo
+    fake.start(3)
+    assert str(check(fake)).splitlines()[-1] == undo
+    # The old provider has read as many files.
+    fake.files = (0, 1, 1, 1)
+    for batch in range(4):
+        fake.provider = HDFS if batch < 2 else PROVIDER_CLASS
+        fake.start(batch)
+    fake.write("sources/0/0", "v1\n{}")
+    assert str(check(fake)).endswith("no batch is left to go back to.")
+    fake.write("sources/0/1", "v1\n{}")
+    assert str(check(fake)).splitlines()[-1] == undo
+    fake.commit(3, {0: [["a"], ["b"]]} if ids else None)
+    assert str(check(fake)).endswith("no batch is left to go back to.")
+
+
+@pytest.mark.parametrize("path", ["state/0/_metadata/metadata", "state/0/0/_metadata/schema"])
+def test_file_that_spark_writes_again(writer: StateWriter, path: str) -> None:
+    lose(writer.fake, path)
+    report = keyfold.open_checkpoint(writer.fake.root).fsck(deep=True)
+    assert [(it.path, it.severity) for it in report.findings] == [
+        (f"{writer.fake.root}/{path}", Severity.SPARE)
+    ]
+    assert report.verdict.can_start
+    # Its state is looked at all the same.
+    writer.path(5).unlink()
+    assert str(check(writer.fake)).splitlines()[-1] == rollback(writer.fake, 3)
+
+
+def test_stores_of_an_operator_whose_description_is_lost(fake: FakeCheckpoint) -> None:
+    stores = ("left-a", "right-a")
+    fake.run(0)
+    fake.commit(0, {0: [["l0", "r0"], ["l1", "r1"]]})
+    for partition in range(2):
+        for store in stores:
+            fake.state(1, partition=partition, store=store, id=f"{store[0]}{partition}")
+    report = check(fake)
+    assert {it.severity for it in report.findings} == {Severity.SPARE}
+    assert report.files == 4
+    lose(fake, "state/0/1/right-a/1_r1.delta")
+    lost = f"{fake.root}/state/0/1/right-a/1_r1.delta"
+    assert stops(check(fake)) == [(Kind.MISSING, lost)]
+
+
+def test_empty_schema_stops_the_query_and_is_written_again(writer: StateWriter) -> None:
+    path = writer.fake.write("state/0/0/_metadata/schema", b"")
+    report = check(writer.fake)
+    assert stops(report) == [(Kind.METADATA, str(path))]
+    assert str(report).splitlines()[-2:] == [str(path), "Then start the query."]
+    writer.path(5).unlink()
+    said = str(check(writer.fake)).splitlines()
+    assert said[-3] == str(path)
+    assert said[-1] == rollback(writer.fake, 3)
+
+
+def test_folder_of_an_operator_is_needed_although_its_description_and_state_are_lost(
+    with_ids: StateWriter,
+) -> None:
+    state = with_ids.fake.root / "state"
+    state.rename(with_ids.fake.root / "gone")
+    assert not check(with_ids.fake).verdict.can_start
+
+
+def test_manifest_protects_the_files_of_the_old_layout_when_the_plan_is_lost(
+    with_ids: StateWriter,
+) -> None:
+    """No batch names them: the new layout has files of the same version, which refer to them."""
+    old = with_ids.fake.state(5, id="old")
+    assert [it.path for it in check(with_ids.fake).findings] == [str(old)]
+    with_ids.fake.write("keyfold/rescale-4-open-1.manifest", b"")
+    assert check(with_ids.fake).findings == ()
+    newer = with_ids.fake.write("state/0/0/9_newer.delta", b"")
+    assert [it.path for it in check(with_ids.fake).findings] == [str(newer)]
