@@ -1,4 +1,4 @@
 """Operations that change a checkpoint. Keyfold's Scala code does them, with Spark's own classes.
 
-Imports: errors, session, text.
+Imports: errors, flink, session, subtasks, text.
 """

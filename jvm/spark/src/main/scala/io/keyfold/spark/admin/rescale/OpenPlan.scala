@@ -5,8 +5,9 @@ import io.keyfold.format.{RescalePlan, RewrittenFile, Rewriting}
 import io.keyfold.io.BlobStore
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
-/** A rescale before a batch that was begun and not committed. Its plan is what counts: from its
-  * first write on, the files of Spark that it names are to have the content that it says.
+/** A rescale before a batch that was begun and not committed, or the redistribution of an operator
+  * before the next batch. Its plan is what counts: from its first write on, the files of Spark that
+  * it names are to have the content that it says.
   */
 private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFiles) {
   private val rewriting = plan.rewriting.getOrElse(Rewriting(Nil, isUndone = false))
@@ -17,6 +18,14 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
     * written later.
     */
   def isComplete: Boolean = rewriting.files.forall(!isLeft(_))
+
+  /** Whether the query must not start before it is finished or undone. A redistribution changes one
+    * file, so there is nothing between before and after.
+    */
+  def isHalfway: Boolean = !isRedistribution && !isComplete
+
+  /** Whether it is of an operator's subtasks: a rescale has other partitions after it. */
+  def isRedistribution: Boolean = plan.from == plan.to
 
   /** Whether a file still has its old content, or has it again. */
   def isOld(path: String): Boolean =
@@ -56,7 +65,7 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
   /** Whether a driver that did not know of the rescale committed the open batch with the old number
     * of partitions. What it committed counts: the rescale must be undone.
     */
-  def isOvertaken(logs: CheckpointLogs): Boolean = !isUndone &&
+  def isOvertaken(logs: CheckpointLogs): Boolean = !isUndone && !isRedistribution &&
     logs.ids(plan.batch).exists { ids =>
       plan.stores.exists { store =>
         ids.get(store.operator).exists(_.length != store.references.length)

@@ -1,12 +1,6 @@
 package org.apache.spark.sql.keyfold
 
-import java.util.UUID
-
-import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.util.SerializableConfiguration
 
 /** Reads all rows of a batch's state with the batch's provider and writes them as the state of the
   * next batch with other settings, including another provider; one task per partition. Changes no
@@ -25,23 +19,27 @@ final class StateRewrite(
     of: Long,
     settings: Map[String, String]
 ) {
-  private val ids = logs.ids(of)
-  private val hadoopConf = logs.hadoopConf
-  logs.partitions(of).foreach(hadoopConf.setInt(SparkShim.PartitionsKey, _))
-  private val shared =
-    session.sparkContext.broadcast(new SerializableConfiguration(hadoopConf))
+  private val stores = new OperatorStores(session, logs, of)
 
   /** @return
     *   ids of the state written, by operator, partition and store; None under checkpoint format v1
     */
   def write(): Option[Map[Long, Array[Array[String]]]] = {
     val written = logs.metadata(of).map { operator =>
-      val stores = SparkShim.stores(operator).zipWithIndex.map { case (store, place) =>
-        copyOf(operator, store, place)
+      val id = operator.operatorInfo.operatorId
+      val copies = stores.of(operator).zipWithIndex.map { case (store, place) =>
+        new StoreRewrite(
+          store,
+          logs.partitionFolders(id).size,
+          of + 1,
+          stores.ids.map(_(id).map(_(place))),
+          stores.conf(Map.empty),
+          stores.conf(settings)
+        )
       }
-      operator.operatorInfo.operatorId -> stores.map(run).transpose.map(_.toArray).toArray
+      id -> copies.map(run).transpose.map(_.toArray).toArray
     }
-    ids.map(_ => written.toMap)
+    stores.ids.map(_ => written.toMap)
   }
 
   private def run(copy: StoreRewrite): Seq[String] = {
@@ -51,78 +49,5 @@ final class StateRewrite(
       .map(copy.write(_).getOrElse(""))
       .collect()
       .toSeq
-  }
-
-  private def copyOf(operator: OperatorStateMetadata, store: StateStoreMetadata, place: Int) = {
-    val id = operator.operatorInfo.operatorId
-    val files = store match {
-      case v2: StateStoreMetadataV2 => v2.stateSchemaFilePaths
-      case _                        => Nil
-    }
-    val isLists = listsOf(operator)
-    val families = schemasOf(id, store, files.map(new Path(_))).map { schema =>
-      RewrittenFamily(schema, isLists(schema.colFamilyName))
-    }
-    val schemaFiles = Option.when(files.nonEmpty)(
-      StateSchemaMetadata.createStateSchemaMetadata(logs.state.toString, hadoopConf, files)
-    )
-    new StoreRewrite(
-      logs.state.toString,
-      id,
-      store.storeName,
-      logs.partitionFolders(id).size,
-      of + 1,
-      ids.map(_(id).map(_(place))),
-      families,
-      storeConf(Map.empty),
-      storeConf(settings),
-      schemaFiles,
-      shared
-    )
-  }
-
-  private def storeConf(changes: Map[String, String]) = {
-    val conf = session.sessionState.conf.clone()
-    SparkShim.OffsetSeqMetadata.setSessionConf(logs.offsetMetadata(of), conf)
-    conf.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (ids.isEmpty) 1 else 2)
-    SparkShim.withoutCommitReports(conf)
-    changes.foreach { case (key, value) => conf.setConfString(key, value) }
-    StateStoreConf(conf)
-  }
-
-  /** Families with several values per key: transformWithState's lists, and joins with state format
-    * 4.
-    */
-  private def listsOf(operator: OperatorStateMetadata): Set[String] = operator match {
-    case v2: OperatorStateMetadataV2
-        if SparkShim.transformWithStateNames.contains(operator.operatorInfo.operatorName) =>
-      SparkShim.TransformWithStateOperatorProperties
-        .fromJson(v2.operatorPropertiesJson)
-        .stateVariables
-        .filter(_.stateVariableType == SparkShim.StateVariableType.ListState)
-        .map(_.stateName)
-        .toSet
-    case _ => SparkShim.joinLists
-  }
-
-  private def schemasOf(operator: Long, store: StateStoreMetadata, files: Seq[Path]) = {
-    val id = StateStoreId(
-      logs.state.toString,
-      operator,
-      StateStore.PARTITION_ID_TO_CHECK_SCHEMA,
-      store.storeName
-    )
-    SparkShim
-      .schemas(StateStoreProviderId(id, UUID.randomUUID()), files.toList, hadoopConf)
-      .map(withEncoder(_, store))
-  }
-
-  /** Schema files of the first version have no key encoder; the operator's metadata have it. */
-  private def withEncoder(schema: StateStoreColFamilySchema, store: StateStoreMetadata) = {
-    val byMetadata =
-      if (store.numColsPrefixKey > 0)
-        PrefixKeyScanStateEncoderSpec(schema.keySchema, store.numColsPrefixKey)
-      else NoPrefixKeyStateEncoderSpec(schema.keySchema)
-    schema.copy(keyStateEncoderSpec = schema.keyStateEncoderSpec.orElse(Some(byMetadata)))
   }
 }
