@@ -5,8 +5,9 @@ SHELL := bash
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PYTEST_ARGS ?=
-# One suite only: make conformance SUITE=StreamingAggregationSuite
+# One suite only: make conformance SUITE=StreamingAggregationSuite; RENEW=1 puts what it says on the page
 SUITE ?=
+RENEW ?=
 # One test only: make jcstress TEST=ReleaseTwice
 TEST ?= .*
 # Cells with these words in their names only: make bench CELL=get,keyfold
@@ -38,7 +39,7 @@ LINES := 4.0 4.1 4.2 4.3
 # On which the demo and the smoke run, and the line whose checkpoints the smoke goes on with
 SPARK = $(lastword $(LINES))
 BEGUN_ON = $(SPARK)
-# Another Java than the one on the path for the smoke: JDK=21
+# Where another Java than the one on the path is, for the smoke: JDK=/usr/lib/jvm/java-21-openjdk-amd64
 JDK =
 JAR_OF = python/src/keyfold/jars/keyfold-spark_$(1)_2.13.jar
 JARS := $(foreach it,$(LINES),$(call JAR_OF,$(it)))
@@ -126,12 +127,12 @@ test-long: setup jars servers ## what takes longer: core's tests as it runs for 
 	$(MAKE) smoke SPARK=4.1 BEGUN_ON=4.0
 	$(MAKE) smoke SPARK=4.3 BEGUN_ON=4.1
 
-smoke: $(call JAR_OF,$(SPARK)) ## the provider's contract and each operator on a line of Spark: SPARK=4.1; checkpoints of another: BEGUN_ON=4.0; JDK=21
-	$(if $(JDK),"$$(build/jdk $(JDK))/bin/java" -version)
+smoke: $(call JAR_OF,$(SPARK)) ## the provider's contract and each operator on a line of Spark: SPARK=4.1; checkpoints of another: BEGUN_ON=4.0; another Java: JDK=/folder
+	$(if $(JDK),"$(JDK)/bin/java" -version)
 	build/sbt -DsparkLine=$(SPARK) \
-		$(if $(JDK),"set spark / Test / forkOptions ~= (_.withJavaHome(file(\"$$(build/jdk $(JDK))\")))") \
+		$(if $(JDK),"set spark / Test / forkOptions ~= (_.withJavaHome(file(\"$(JDK)\")))") \
 		"spark/testOnly io.keyfold.spark.KeyfoldStateStoreProviderSuite io.keyfold.spark.MaintenanceSuite"
-	$(if $(JDK),JAVA_HOME="$$(build/jdk $(JDK))") KEYFOLD_BEGUN_ON=$(BEGUN_ON) \
+	$(if $(JDK),JAVA_HOME="$(JDK)") KEYFOLD_BEGUN_ON=$(BEGUN_ON) \
 		$$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m pytest integration-tests/operators $(PYTEST_ARGS)
 
 upgrades: jars ## checkpoints of each line, each operator, on every later line, in 30 minutes
@@ -190,7 +191,7 @@ jcstress: ## what threads may see of each other, every interleaving; 8 minutes, 
 
 conformance: $(VENV)/ready ## Spark's own suites against Keyfold: SPARK=4.1; one of them: SUITE=StreamingAggregationSuite
 	$(PREPARE_CONFORMANCE)
-	$(CONFORMANCE) --suite "$(SUITE)"
+	$(CONFORMANCE) --suite "$(SUITE)" $(if $(RENEW),--renew)
 
 conformance-reach: $(VENV)/ready ## how many of those tests really reach the store
 	$(PREPARE_CONFORMANCE)
