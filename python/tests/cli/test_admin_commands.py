@@ -28,6 +28,7 @@ PLAN: dict[str, Any] = {
 }  # fmt: skip
 ROLLBACK: dict[str, Any] = {
     "checkpoint": CHECKPOINT, "batch": 3, "from": 7, "files": 12, "warnings": [], "applied": False,
+    "undone": False,
 }  # fmt: skip
 MIGRATION: dict[str, Any] = {
     "checkpoint": CHECKPOINT, "lastBatch": 7, "provider": "a.b.RocksDB", "partitions": 4,
@@ -114,7 +115,10 @@ def test_json_has_all_that_the_jvm_says(jvm: Jvm, path: str) -> None:
 
 
 def test_rollback_and_its_undo(jvm: Jvm, path: str) -> None:
-    jvm.answers = {"rollback": ROLLBACK, "undoRollback": ROLLBACK | {"aside": "a", "applied": True}}
+    jvm.answers = {
+        "rollback": ROLLBACK,
+        "undoRollback": ROLLBACK | {"applied": True, "undone": True},
+    }
     assert "12 to set aside" in run("rollback", path, "--to-batch", "0").stdout
     run("rollback", path, "--undo", "rollback-0-a", "--apply")
     run("rollback", path, "--to-batch", "0", "--sink-path", "/s", "--apply")

@@ -132,6 +132,29 @@ def test_file_sink(spark: SparkSession, tmp_path: Path) -> None:
     assert sorted(row.word for row in rows) == ["a", "b", "c", "d", "e", "f", "g"]
 
 
+def test_batch_without_file_sink(spark: SparkSession, tmp_path: Path) -> None:
+    def distinct(stream: DataFrame) -> DataFrame:
+        return stream.dropDuplicates(["word"])
+
+    def go_on(batches: list[list[str]], files: Path | None = None) -> None:
+        run(spark, tmp_path, distinct, batches, "orders", files=files)
+
+    incident, output = Incident(spark, tmp_path / "unused"), tmp_path / "output"
+    incident.root = tmp_path
+    go_on(WORDS, output)
+    go_on([["h"]])
+    with pytest.raises(IllegalArgumentException, match="KEYFOLD_SINK_BEHIND") as refused:
+        go_on([NEXT], output)
+    incident.of("A batch ran without its file sink")
+    (asked,) = set(re.findall("`(keyfold .*?)`", str(refused.value)))
+    page = INCIDENTS["A batch ran without its file sink"][0]
+    assert asked == page.replace("/data/checkpoints", f"file:{tmp_path}")
+    incident.command()
+    go_on([["b", "g"]], output)
+    rows = spark.read.schema("word string").json(str(output)).collect()
+    assert sorted(row.word for row in rows) == ["a", "b", "c", "d", "e", "f", "g", "h"]
+
+
 @pytest.mark.parametrize("is_open", [False, True])
 def test_partitions(incident: Incident, is_open: bool) -> None:  # noqa: FBT001
     incident.of("Too few partitions, or too many")
@@ -214,3 +237,17 @@ def test_command_is_pasted_whatever_the_path(spark: SparkSession, tmp_path: Path
     rows = keyfold.open_checkpoint(checkpoint)["agg"].only.scan().to_pylist()
     found_words = {row["key"]["word"]: row["value"]["count"] for row in rows}
     assert found_words == Counter(word for words in [*WORDS, NEXT, ["z"]] for word in words)
+
+
+def test_batch_that_a_driver_committed_in_spite_of_two_rescales(incident: Incident) -> None:
+    """2 -> 3 -> 2: it is built on files of the first layout, which have the rows of the third."""
+    commit = incident.checkpoint / "commits/2"
+    kept = commit.read_bytes()
+    for path in (commit, commit.with_name(".2.crc")):
+        path.unlink(missing_ok=True)
+    before = len(list(incident.checkpoint.glob("state/0/[0-9]")))
+    for partitions in (before + 1, before):
+        keyfold.rescale(incident.checkpoint, partitions, dry_run=False, no_file_sink=True)
+    commit.write_bytes(kept)
+    assert str(keyfold.open_checkpoint(incident.checkpoint).fsck()).endswith("its last, is whole.")
+    incident.goes_on()

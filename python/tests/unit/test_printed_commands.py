@@ -17,7 +17,7 @@ from kit.fake_checkpoint import FakeCheckpoint
 
 @pytest.mark.parametrize("place", ["/data/my orders", "/data/it's", "/data/$HOME;a"])
 def test_undo_names_the_checkpoint_as_one_word(place: str) -> None:
-    back = Rollback(place, 3, 5, 7, "rollback-3-a", None, (), applied=True)
+    back = Rollback(place, 3, 5, 7, "rollback-3-a", None, (), applied=True, undone=False)
     migrated = MigrationPlan(place, 4, "a.B", 2, ("agg",), (), applied=True)
     for said, verb in ((str(back), "rollback"), (str(migrated), "migrate")):
         [command] = re.findall(r"keyfold .* --undo", said)
@@ -38,3 +38,10 @@ def test_path_is_taken_as_hadoop_prints_it(tmp_path: Path, name: str, form: str)
     found = CliRunner().invoke(cli, shlex.split(printed)[1:])
     assert (found.exit_code, found.stderr) == (0, "")
     assert found.stdout.startswith(f"{place}: 0 files of 1 batches")
+
+
+def test_an_undo_says_what_it_put_back_and_names_no_undo() -> None:
+    said = str(Rollback("/data/cp", 5, 3, 7, "rollback-3-a", None, (), applied=True, undone=True))
+    assert "7 put back" in said
+    assert "aside" not in said
+    assert "--undo" not in said

@@ -33,6 +33,7 @@ class Rollback:
         sink: location of the file sink whose log goes with it; None if none was given.
         warnings: what to check.
         applied: whether it was done.
+        undone: whether it is the undo of a rollback.
     """
 
     checkpoint: str
@@ -43,6 +44,7 @@ class Rollback:
     sink: str | None
     warnings: tuple[str, ...]
     applied: bool
+    undone: bool
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Rollback:
@@ -55,7 +57,8 @@ class Rollback:
             aside=found.get("aside"),
             sink=found.get("sink"),
             warnings=tuple(found["warnings"]),
-            applied=found.get("applied", True),
+            applied=found["applied"],
+            undone=found["undone"],
         )
 
     def __str__(self) -> str:
@@ -63,12 +66,20 @@ class Rollback:
         rows = [
             ("checkpoint", self.checkpoint),
             ("last batch", f"{self.before} -> {self.batch}"),
-            ("files", f"{count(self.files)} {'set' if self.applied else 'to set'} aside"),
+            ("files", f"{count(self.files)} {self._moved()}"),
             *(("warning", it) for it in self.warnings),
         ]
-        place = shlex.quote(self.checkpoint)
-        undo = ("to undo", f"keyfold rollback {place} --undo {self.aside} --apply")
-        return lines([*rows, undo if self.applied else NOT_DONE])
+        if not self.applied:
+            rows.append(NOT_DONE)
+        elif not self.undone:
+            place = shlex.quote(self.checkpoint)
+            rows.append(("to undo", f"keyfold rollback {place} --undo {self.aside} --apply"))
+        return lines(rows)
+
+    def _moved(self) -> str:
+        if self.undone:
+            return "put back"
+        return "set aside" if self.applied else "to set aside"
 
 
 def rollback(

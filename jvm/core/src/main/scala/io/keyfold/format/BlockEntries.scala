@@ -30,7 +30,7 @@ final class BlockEntries private[format] (
 
   /** Number of entries. */
   val size: Int = in.count(Layout.EntryBytes)
-  if (size != expected) in.fail(s"$size entries, the footer says $expected")
+  if (size != expected) in.fail(s"it has $size entries, its footer says $expected")
   private val valueTotal = in.count(4)
   private val hashes = in.ints(size)
   private val keyLengths = in.ints(size)
@@ -42,7 +42,7 @@ final class BlockEntries private[format] (
   private val valueStarts = starts(valueLengths)
   private val firstValue = starts(valueCounts, 0L)
   if (firstValue(size) != valueTotal)
-    in.fail(s"${firstValue(size)} values counted, not $valueTotal")
+    in.fail(s"it has ${firstValue(size)} values, not $valueTotal")
   in.end()
   checkTypes()
   if (rowChecksums) checkRows()

@@ -184,10 +184,12 @@ object FileReader {
 
     val code = start.u8()
     val flags = start.u8()
-    if (copy.u8() != code || copy.u8() != flags) in.fail("it does not agree with the header")
-    if (code != kind.code) start.fail(s"kind $code, a ${kind.ending} file has ${kind.code}")
+    if (copy.u8() != code || copy.u8() != flags)
+      in.fail("its kind or flags differ from the header's")
+    if (code != kind.code)
+      start.fail(s"its kind is $code, a ${kind.ending} file has kind ${kind.code}")
     val reserved = Seq(flags & ~RowChecksumsFlag, start.i32(), trailer(17).toInt, copy.u16())
-    if (reserved.exists(_ != 0)) in.fail("what is reserved is not 0")
+    if (reserved.exists(_ != 0)) in.fail("reserved bytes are not 0")
 
     val rawLength = in.length()
     if (rawLength > stored * MaxFooterRatio) {
@@ -231,13 +233,13 @@ object FileReader {
       throw new CorruptFile(path, s"it holds version ${footer.identity.version}, not $version")
     }
     if (footer.dropped.nonEmpty && kind != FileKind.Delta) {
-      throw new CorruptFile(path, s"a ${kind.ending} file drops no families")
+      throw new CorruptFile(path, s"a ${kind.ending} file must not drop families")
     }
     if (footer.references.isDefined != (kind == FileKind.Reference)) {
-      throw new CorruptFile(path, s"references do not go with a ${kind.ending} file")
+      throw new CorruptFile(path, s"a ${kind.ending} file must not have references")
     }
     if (footer.head.isDefined && kind != FileKind.Snapshot) {
-      throw new CorruptFile(path, s"a head does not go with a ${kind.ending} file")
+      throw new CorruptFile(path, s"a ${kind.ending} file must not name a head")
     }
     if (kind == FileKind.Reference && footer.blocks.nonEmpty) {
       throw new CorruptFile(path, "a reference has no blocks")

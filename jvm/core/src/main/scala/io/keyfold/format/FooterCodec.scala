@@ -51,7 +51,7 @@ object FooterCodec {
       if (known) sections += code -> payload
     }
     if (sections.contains(Section.References) && sections.contains(Section.Parts)) {
-      in.fail("it has references of both kinds")
+      in.fail("it has references of the old and of the new kind")
     }
 
     def required[T](code: Int)(body: ByteSource => T): T = {
@@ -85,11 +85,12 @@ object FooterCodec {
   }
 
   private def check(id: Identity, in: ByteSource): Unit = {
-    if (!Names.isStore(id.store)) in.fail(s"store '${id.store}'")
-    if (id.keyGroups < 1 || id.keyGroups > KeyGroups.Most) in.fail(s"${id.keyGroups} key groups")
-    if (id.partitions < 0) in.fail(s"${id.partitions} partitions")
+    if (!Names.isStore(id.store)) in.fail(s"invalid name of a store: '${id.store}'")
+    if (id.keyGroups < 1 || id.keyGroups > KeyGroups.Most)
+      in.fail(s"invalid number of key groups: ${id.keyGroups}")
+    if (id.partitions < 0) in.fail(s"invalid number of partitions: ${id.partitions}")
     if (id.partition < 0 || (id.partitions > 0 && id.partition >= id.partitions)) {
-      in.fail(s"partition ${id.partition} of ${id.partitions}")
+      in.fail(s"invalid partition ${id.partition} of ${id.partitions}")
     }
   }
 
@@ -175,7 +176,7 @@ object FooterCodec {
 
   private def family(in: ByteSource, expected: Int): Family = {
     val id = in.u16()
-    if (id != expected) in.fail(s"family id $id instead of $expected")
+    if (id != expected) in.fail(s"a family has id $id instead of $expected")
     val name = in.str()
     val flags = in.u8()
     if ((flags & ~FamilyFlag.All) != 0) in.fail(s"family $name has reserved flags $flags")
@@ -214,7 +215,7 @@ object FooterCodec {
   private def blocks(in: ByteSource, families: Int): IndexedSeq[Block] = {
     val n = in.count(27)
     val family = Array.fill(n)(in.u16())
-    family.find(_ >= families).foreach(f => in.fail(s"a block of unknown family $f"))
+    family.find(_ >= families).foreach(f => in.fail(s"a block belongs to the unknown family $f"))
     val codec = Array.fill(n)(this.codec(in))
     val offset = Array.fill(n)(in.i64())
     val stored = Array.fill(n)(in.length())
@@ -249,7 +250,7 @@ object FooterCodec {
     val entries = in.ints(n)
     val bytes = Array.fill(n)(in.i64())
     var left = blocks.map(_.entries.toLong).sum
-    if (left > Int.MaxValue) in.fail(s"$left entries")
+    if (left > Int.MaxValue) in.fail(s"blocks have $left entries, too many for a file")
     var block = 0
     var entry = 0
     val runs = new GroupRuns.Builder(n)
@@ -257,7 +258,8 @@ object FooterCodec {
       if (bytes(i) < 0 || bytes(i) > MaxAmount) {
         in.fail(s"key group ${group(i)} has ${bytes(i)} bytes")
       }
-      if (group(i) < 0 || group(i) >= keyGroups) in.fail(s"key group ${group(i)} of $keyGroups")
+      if (group(i) < 0 || group(i) >= keyGroups)
+        in.fail(s"invalid key group ${group(i)} of $keyGroups")
       if (entries(i) < 1) in.fail(s"key group ${group(i)} has ${entries(i)} entries")
       left -= entries(i)
       if (left < 0) in.fail(s"key group ${group(i)} has more entries than its blocks")
@@ -268,7 +270,8 @@ object FooterCodec {
       runs.add(family(i), group(i), block, entry, entries(i), bytes(i))
       entry += entries(i)
       while (block < blocks.length && entry > blocks(block).entries) {
-        if (blocks(block).family != family(i)) in.fail(s"key group ${group(i)} leaves its family")
+        if (blocks(block).family != family(i))
+          in.fail(s"key group ${group(i)} has blocks of several families")
         entry -= blocks(block).entries
         block += 1
       }
@@ -345,7 +348,7 @@ object FooterCodec {
     if (
       taken.groupModulus < 1 || !isResidue(taken.groupResidue, taken.groupModulus) ||
       taken.rowModulus < 0 || !isResidue(taken.rowResidue, taken.rowModulus)
-    ) in.fail(s"it takes $taken")
+    ) in.fail(s"invalid selection of key groups: $taken")
     taken
   }
 
@@ -359,13 +362,14 @@ object FooterCodec {
   /** The first entry of a file continues nothing. */
   private def continued(in: ByteSource, blocks: IndexedSeq[Block]): Int = {
     val count = in.i32()
-    if (count < 1 || count >= blocks.map(_.entries.toLong).sum) in.fail(s"$count continued entries")
+    if (count < 1 || count >= blocks.map(_.entries.toLong).sum)
+      in.fail(s"invalid number of continued entries: $count")
     count
   }
 
   private def unchanged(in: ByteSource): Long = {
     val count = in.i64()
-    if (count < 1) in.fail(s"$count unchanged versions")
+    if (count < 1) in.fail(s"invalid number of unchanged versions: $count")
     count
   }
 
@@ -374,7 +378,7 @@ object FooterCodec {
   /** A version whose number was already read. */
   private def version(in: ByteSource, number: Long): VersionId = {
     val id = in.str()
-    if (number < 1 || !Names.isId(id)) in.fail(s"version $number with id '$id'")
+    if (number < 1 || !Names.isId(id)) in.fail(s"invalid version $number with id '$id'")
     VersionId(number, id)
   }
 

@@ -14,7 +14,7 @@ private[format] final class GroupRuns private (fields: Array[Int], bytes: Array[
   override def length: Int = count
 
   override def apply(i: Int): GroupRun = {
-    if (i < 0 || i >= count) throw new IndexOutOfBoundsException(s"$i of $count")
+    if (i < 0 || i >= count) throw new IndexOutOfBoundsException(s"index $i of $count")
     val at = i * Fields
     GroupRun(fields(at), fields(at + 1), fields(at + 2), fields(at + 3), fields(at + 4), bytes(i))
   }

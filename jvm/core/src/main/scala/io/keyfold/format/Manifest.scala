@@ -136,11 +136,11 @@ object Manifest {
     val of = Vector.fill(in.count(LeastPartition)) {
       val partition = in.i32()
       if (partition < next || partition >= partitions) {
-        in.fail(s"partition $partition of $partitions is not where it belongs")
+        in.fail(s"partition $partition of $partitions is out of order")
       }
       next = partition + 1
       val onTop = in.u8()
-      if (onTop > 1) in.fail(s"partition $partition stands on $onTop")
+      if (onTop > 1) in.fail(s"partition $partition has the invalid flag $onTop")
       val files = Vector.fill(in.count(FooterCodec.MinReference))(FooterCodec.reference(in))
       LayerPartition(partition, onTop == 1, files)
     }

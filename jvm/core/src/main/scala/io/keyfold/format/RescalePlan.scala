@@ -89,6 +89,14 @@ object RescalePlan {
   /** The batch whose state a plan makes. */
   def stateBatch(batch: Long, id: String): Long = if (openNumber(id).isEmpty) batch else batch - 1
 
+  /** Batch and id of the plan that a file is, or belongs to: its manifest exists only as long as
+    * the plan, unless the plan was lost.
+    */
+  def ofFile(name: String): Option[(Long, String)] =
+    parseName(name).orElse(Manifest.parseName(name).map { case (state, id) =>
+      (if (openNumber(id).isEmpty) state else state + 1, id)
+    })
+
   /** Version of a reference, from its path in a plan. */
   def versionOf(reference: String): VersionId =
     FileKind.parse(nameIn(reference)).get._1
@@ -122,7 +130,8 @@ object RescalePlan {
         file.read(0, file.length.toInt)
       } finally file.close()
     val plan = decode(bytes, blobs.describe(path))
-    if (plan.name != name) throw new CorruptFile(blobs.describe(path), s"it is ${plan.name}")
+    if (plan.name != name)
+      throw new CorruptFile(blobs.describe(path), s"it contains the plan ${plan.name}")
     plan
   }
 
@@ -162,7 +171,10 @@ object RescalePlan {
     new String(bytes, UTF_8) match {
       case Checksummed(text, checksum) if f"${Checksum.of(text.getBytes(UTF_8))}%08x" == checksum =>
         Try(parse(text.split('\n').toList)).getOrElse {
-          throw new CorruptFile(path, "it is no plan of a rescale, or of a newer release")
+          throw new CorruptFile(
+            path,
+            "it is not the plan of a rescale, or a newer release wrote it"
+          )
         }
       case _ => throw new CorruptFile(path, "its checksum is wrong")
     }

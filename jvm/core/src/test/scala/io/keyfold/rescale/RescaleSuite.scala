@@ -411,6 +411,26 @@ class RescaleSuite extends AnyFunSuite {
     assert((0 until 4).forall(p => it.blobs.list(s"0/$p").exists(_.startsWith("1_"))))
   }
 
+  test("a plan that was lost still protects the old files, and a later rescale ends that") {
+    val it = operator()
+    it.batch(puts("1"))
+    it.batch(Seq(Remove("default", "k1")))
+    it.rescale(8)
+    it.blobs.delete(s"${RescalePlan.Folder}/${plans(it).head}")
+    for (_ <- 1 to 12) it.batch(Seq(Put("default", "k2", "later")))
+    it.restart()
+    it.maintain(_ != 5)
+    it.check()
+    go(it, 12)
+    assert((0 until 4).forall(p => it.blobs.list(s"0/$p").exists(_.startsWith("1_"))))
+    it.rescale(3)
+    go(it, 14)
+    it.restart()
+    go(it, 6)
+    assert(it.blobs.list(RescalePlan.Folder).isEmpty && references(it).isEmpty)
+    assert(it.blobs.paths.forall(!_.contains("/1_")))
+  }
+
   test("deletions that break off are gone on with") {
     val it = operator()
     it.batch(puts("1"))

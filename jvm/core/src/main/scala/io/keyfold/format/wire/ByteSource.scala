@@ -85,7 +85,7 @@ final class ByteSource(bytes: Array[Byte], from: Int, until: Int, path: String, 
     new ByteSource(bytes, start, start + n, path, name)
   }
 
-  def end(): Unit = if (remaining != 0) fail(s"$remaining bytes left over")
+  def end(): Unit = if (remaining != 0) fail(s"$remaining bytes are left over")
 
   def fail(detail: String): Nothing = throw new CorruptFile(path, s"$part: $detail")
 

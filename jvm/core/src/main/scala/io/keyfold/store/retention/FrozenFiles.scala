@@ -46,13 +46,15 @@ private[store] final class FrozenFiles(
   /** Whether the last call left work that only needs another call. */
   var hasMore = false
 
-  /** Lists the plans, unless there were none before. */
+  /** Lists the plans, unless there were none before. A plan that was lost is known by its manifest,
+    * and counts as one that cannot be read.
+    */
   def look(): Unit = if (!names.exists(_.isEmpty)) {
-    val found = blobs.list(RescalePlan.Folder).flatMap { name =>
-      RescalePlan.parseName(name).map { case (batch, id) =>
-        PlanName(batch, name, isOpen = RescalePlan.openNumber(id).nonEmpty)
+    val found =
+      blobs.list(RescalePlan.Folder).flatMap(RescalePlan.ofFile).distinct.map { case (batch, id) =>
+        val isOpen = RescalePlan.openNumber(id).nonEmpty
+        PlanName(batch, RescalePlan.nameOf(batch, id), isOpen)
       }
-    }
     names = Some(found.sortBy(plan => (-plan.batch, plan.name)))
   }
 

@@ -49,17 +49,10 @@ private object AdminJson {
         ("applied" -> done.aside.nonEmpty) ~
         ("files" -> done.files) ~
         ("sink" -> done.sink) ~
-        ("warnings" -> Seq(done.sink.fold(BatchNumbers)(output)))
+        ("undone" -> done.isUndone) ~
+        ("warnings" -> done.warnings)
     )
   )
-
-  private val BatchNumbers =
-    "sinks that go by batch numbers skip the batches that run again; if the query writes to a file " +
-      "sink, give its folder with --sink-path"
-
-  private def output(sink: String) =
-    s"files that later batches have written to $sink stay there; Spark reads only those that the " +
-      "sink's log has, other readers see all"
 
   def of(plan: ClonePlan, applied: Boolean): String = compact(
     render(

@@ -25,19 +25,32 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
   }
 
   private def check(query: StartedQuery): Unit = {
-    val sink = query.fileSink.fold[SinkChoice](SinkChoice.NoFileSink)(SinkChoice.Folder)
     val logs = new CheckpointLogs(session, query.checkpoint)
-    val last = LastBatch.of(logs)
-    val provider = last.fold(session.conf.get(CheckpointLogs.ProviderKey))(_.provider)
-    val refuse = new RefuseAtStart(session, sink)
-    last.flatMap(refuse.otherFormat).foreach(throw _)
-    val isRescaled = provider == ProviderClass.Keyfold && {
-      val conf = new KeyfoldConf(session.conf.getAll)
-      conf.check()
-      val rescale = new RescaleAtStart(session, sink)
-      last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
+    if (query.isStateful || logs.hasState) {
+      val sink = query.fileSink.fold[SinkChoice](SinkChoice.NoFileSink)(SinkChoice.Folder)
+      val last = LastBatch.of(logs)
+      val refuse = new RefuseAtStart(session, sink)
+      last.flatMap(refuse.otherFormat).foreach(throw _)
+      if (last.isEmpty) refuse.missingProvider(logs).foreach(throw _)
+      val provider = last.fold(session.conf.get(CheckpointLogs.ProviderKey))(_.provider)
+      if (provider == ProviderClass.Keyfold) check(logs, last, refuse, sink)
     }
-    if (!isRescaled) last.flatMap(refuse.unfinished).foreach(throw _)
-    if (provider == ProviderClass.Keyfold) refuse.sinkAhead(logs).foreach(throw _)
+  }
+
+  private def check(
+      logs: CheckpointLogs,
+      last: Option[LastBatch],
+      refuse: RefuseAtStart,
+      sink: SinkChoice
+  ): Unit = {
+    val conf = new KeyfoldConf(session.conf.getAll)
+    conf.check()
+    val unfinished = last.flatMap(refuse.unfinished)
+    // A rescale that is not finished may have added its batch to the sink's log.
+    if (unfinished.isEmpty) refuse.otherSink(logs).foreach(throw _)
+    val rescale = new RescaleAtStart(session, sink)
+    val isRescaled = last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
+    if (!isRescaled && refuse.checksRescale) unfinished.foreach(throw _)
+    if (unfinished.nonEmpty) refuse.otherSink(logs).foreach(throw _)
   }
 }

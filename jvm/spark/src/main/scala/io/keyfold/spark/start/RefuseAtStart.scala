@@ -7,14 +7,14 @@ import io.keyfold.spark.checkpoint.{Command, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkShim}
+import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkPrivate, SparkShim}
 
 /** Explains, before a query has written anything, why it cannot go on with its checkpoint. Spark's
   * own errors come when the next batch has begun, and do not say what to do: they name a version of
   * a log, a missing file, or an index that an array does not have.
   */
 private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice) {
-  import CheckpointLogs.FormatKey
+  import CheckpointLogs.{FormatKey, ProviderKey}
   import RefuseAtStart._
 
   /** What cannot be read is for Spark to report. */
@@ -56,48 +56,43 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
       "checkpoint location. Nothing was changed."
   )
 
-  /** Whether a rescale must be finished first. */
-  def unfinished(last: LastBatch): Option[RescaleRefused] = ifReadable {
-    if (last.provider == ProviderClass.Keyfold && session.conf.get(ChecksRescale, "true").toBoolean)
-      last.unfinishedRescale(session, sink)
-    else None
-  }
-
-  /** Whether the log of the file sink has the batch that runs next: because the driver ended
-    * between the sink's commit and the query's, or because the query went back without its sink.
-    * Spark does not run such a batch (`FileStreamSink.addBatch`), so its state is missing
-    * afterwards. Only under format 1 the state that the first run has written is found.
+  /** Whether the class of the provider that the first batch will run with is missing. Spark writes
+    * its name into the offset log when the batch begins, and does not read the setting again.
     */
-  def sinkAhead(logs: CheckpointLogs): Option[Invalid] = ifReadable {
-    for {
-      folder <- Some(sink).collect { case SinkChoice.Folder(path) => path }
-      log <- logs.fileSink(folder)
-      newest <- log.lastBatch
-      last = logs.lastCommitted
-      next = last.fold(0L)(_ + 1)
-      isOpen = logs.lastBegun.contains(next) && newest == next
-      if newest >= next && logs.hasState && !(isOpen && isFormat1(logs, last))
-    } yield new Invalid(
-      "KEYFOLD_SINK_AHEAD",
-      s"The log of the file sink in $folder has batch $newest, and the newest committed batch of " +
-        s"${logs.location} is ${last.fold("none")(_.toString)}. Spark would not run batch $next again, " +
-        "and its state would be missing. The query was not started. " +
-        (if (isOpen) openRemedy(next) else "") + last.fold("")(sinkRemedy(logs, _))
+  def missingProvider(logs: CheckpointLogs): Option[Invalid] = ifReadable {
+    val begun = logs.lastBegun.flatMap(logs.settings).flatMap(_.get(ProviderKey))
+    val name = begun.getOrElse(session.conf.get(ProviderKey))
+    val (where, remedy) =
+      if (begun.isEmpty)
+        (s"$ProviderKey is $name", s"Set it to ${ProviderClass.Keyfold} for Keyfold")
+      else
+        (
+          s"The first batch of ${logs.location} was begun with the provider $name",
+          "Start with a new checkpoint location"
+        )
+    Option.when(!SparkPrivate.hasClass(name))(
+      new Invalid(
+        "KEYFOLD_PROVIDER_MISSING",
+        s"$where, a class that the driver does not have. $remedy, or add the jar that has it. " +
+          "Nothing was changed."
+      )
     )
   }
 
-  private def isFormat1(logs: CheckpointLogs, last: Option[Long]) =
-    last.fold(session.conf.get(FormatKey).toInt)(logs.formatOf) == 1
+  /** Why a rescale must be finished first. */
+  def unfinished(last: LastBatch): Option[RescaleRefused] = ifReadable {
+    if (last.provider == ProviderClass.Keyfold) last.unfinishedRescale(session, sink) else None
+  }
 
-  private def openRemedy(batch: Long) =
-    s"The driver ended between the two commits of batch $batch, whose output is complete. To keep it, " +
-      "start the query once with .format(\"noop\").trigger(once=True) instead of its sink and trigger: " +
-      s"this computes the state of batch $batch, writes no output, and stops. Then start the query as " +
-      "before. "
+  /** Whether a query must not start before its rescale is finished. */
+  def checksRescale: Boolean = session.conf.get(ChecksRescale, "true").toBoolean
 
-  private def sinkRemedy(logs: CheckpointLogs, last: Long) =
-    s"To take the sink's log back to batch $last, run `${Command.rollback(logs.location, last, sink)}`: " +
-      "the query writes the output of later batches again, and who has read it already reads it twice."
+  /** Whether the log of the file sink does not fit the checkpoint. */
+  def otherSink(logs: CheckpointLogs): Option[Invalid] = ifReadable {
+    Some(sink).collect { case SinkChoice.Folder(path) => path }.flatMap { folder =>
+      new SinkAtStart(session, logs, folder).refusal
+    }
+  }
 }
 
 private object RefuseAtStart {

@@ -23,10 +23,11 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   private final class Distinct(format: Int, confs: (String, String)*) {
     private val root = Files.createTempDirectory("keyfold-sink")
     private val in = Files.createDirectory(root.resolve("in"))
-    private val checkpoint = root.resolve("checkpoint").toString
-    private val faults = new FileFaults(checkpoint)
+    private val original = root.resolve("checkpoint").toString
+    var checkpoint: String = original
+    val faults = new FileFaults(original)
     private var files = 0
-    val out: Path = root.resolve("out put")
+    var out: Path = root.resolve("out put")
     val session = spark.newSession()
     (faults.settings ++ Map(
       "spark.sql.shuffle.partitions" -> "3",
@@ -71,16 +72,20 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
 
     /** What the start says. */
-    def refused(): String = {
+    def refused(condition: String = "KEYFOLD_SINK_AHEAD"): String = {
       val error = intercept[IllegalArgumentException](goOn())
-      assert(error.getMessage.startsWith("[KEYFOLD_SINK_AHEAD]"))
+      assert(error.getMessage.startsWith(s"[$condition]"))
       error.getMessage
     }
 
-    def rollback(to: Long, withSink: Boolean = true, dryRun: Boolean = false): ujson.Value = {
-      val sink = if (withSink) out.toString else null
-      ujson.read(AdminApi.rollback(session, checkpoint, to, sink, dryRun))
-    }
+    def rollback(
+        to: Long,
+        withSink: Boolean = true,
+        dryRun: Boolean = false,
+        sink: Path = out
+    ): ujson.Value = ujson.read(
+      AdminApi.rollback(session, checkpoint, to, if (withSink) sink.toString else null, dryRun)
+    )
     def command(to: Long) =
       s"keyfold rollback file:$checkpoint --to-batch $to --sink-path 'file:$out' --apply"
     def undo(aside: ujson.Value): String = AdminApi.undoRollback(session, checkpoint, aside.str)
@@ -126,6 +131,26 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.check()
   }
 
+  test("format 1: the state of a batch is there although all commits are lost") {
+    val it = new Distinct(1)
+    it.run(3)
+    it.leaveOpen()
+    Seq(0, 1, 2).foreach(batch => Files.delete(Path.of(it.checkpoint, "commits", s"$batch")))
+    it.run()
+    it.check()
+  }
+
+  test("format 1, then 2: a driver ends between sink and commit log; the state is not found") {
+    val it = new Distinct(1)
+    it.run(2)
+    it.leaveOpen()
+    it.session.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    assert(it.refused().contains("noop"))
+    it.onceWithoutSink()
+    it.run()
+    it.check()
+  }
+
   for (format <- Seq(1, 2)) {
     test(s"format $format: a query goes back without its sink, then the sink follows") {
       val it = new Distinct(format)
@@ -168,6 +193,111 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     Files.delete(log.resolve("6"))
     val error = intercept[RescaleRefused](it.rollback(6))
     assert(error.getMessage.contains("has compacted the batches before it"))
+  }
+
+  for (format <- Seq(1, 2))
+    test(s"format $format: a rollback is not undone before a later one that took only the sink") {
+      val it = new Distinct(format)
+      it.run(4)
+      val first = it.rollback(1, withSink = false)("aside")
+      val second = it.rollback(1)("aside")
+      val error = intercept[RescaleRefused](it.undo(first))
+      assert(error.getMessage.contains(s"undo the later rollback ${second.str} first"))
+      it.undo(second)
+      it.undo(first)
+      it.run()
+      it.check()
+    }
+
+  test("a rollback that took only the sink is not undone once the query has run") {
+    val it = new Distinct(2)
+    it.run(4)
+    it.rollback(1, withSink = false)
+    val aside = it.rollback(1)("aside")
+    it.run()
+    val error = intercept[RescaleRefused](it.undo(aside))
+    assert(error.getMessage.contains("has run since"))
+    it.check()
+  }
+
+  test("a batch that ran without its sink: the start is refused, and the query goes back") {
+    val it = new Distinct(2)
+    it.run(2)
+    it.leaveOpen()
+    it.onceWithoutSink()
+    it.add()
+    it.onceWithoutSink()
+    val said = it.refused("KEYFOLD_SINK_BEHIND")
+    assert(said.contains(s"`keyfold rollback file:${it.checkpoint} --to-batch 2 --apply`"))
+    it.rollback(2, withSink = false)
+    it.run()
+    it.check()
+  }
+
+  test("the sink of another query is refused, or can be put back: its query does not start") {
+    val it = new Distinct(2)
+    val other = new Distinct(2)
+    it.run(3)
+    other.run(2)
+    // Behind this query, and ahead of it.
+    for (there <- 2 to 4) {
+      if (there != 3) {
+        val error = intercept[RescaleRefused](it.rollback(0, sink = other.out))
+        assert(error.getMessage.contains("it is the log of another query"))
+      }
+      other.run()
+    }
+    other.rollback(2)
+    val taken = it.rollback(0, sink = other.out)("aside").str
+    val said = other.refused("KEYFOLD_SINK_BEHIND")
+    val place = other.out.resolve("_keyfold").resolve(taken).resolve("_spark_metadata")
+    assert(said.contains(s"move the files in file:$place to file:${other.out}/_spark_metadata"))
+    Files.list(place).forEach { entry =>
+      Files.move(entry, other.out.resolve("_spark_metadata").resolve(entry.getFileName))
+      ()
+    }
+    other.run()
+    other.check()
+  }
+
+  test("a new checkpoint with the folder of another one is refused before it is written") {
+    val it = new Distinct(2)
+    it.run(2)
+    it.checkpoint = s"${it.checkpoint} two"
+    val said = it.refused()
+    assert(said.contains("write to a new folder"))
+    assert(!Files.exists(Path.of(it.checkpoint, "offsets")))
+    it.out = it.out.resolveSibling("out two")
+    it.goOn()
+    it.check()
+  }
+
+  private val partitions = "spark.sql.streaming.stateStore.keyfold.partitions"
+
+  test("a query that is to be rescaled at its start is not, if its sink is ahead") {
+    val it = new Distinct(2)
+    it.run(4)
+    it.rollback(1, withSink = false)
+    it.session.conf.set(partitions, "5")
+    it.refused()
+    assert(!Files.exists(Path.of(it.checkpoint, "offsets", "2")))
+    it.rollback(1)
+    it.run()
+    it.check()
+  }
+
+  test("a rescale that broke off after its batch came into the sink's log is finished first") {
+    val it = new Distinct(2)
+    it.run(2)
+    it.session.conf.set(partitions, "5")
+    it.faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path == "commits/2")
+    intercept[Exception](it.goOn())
+    it.faults.plan.clear()
+    it.session.conf.unset(partitions)
+    it.refused("KEYFOLD_RESCALE_UNFINISHED")
+    it.session.conf.set(partitions, "5")
+    it.run()
+    it.check()
   }
 
   test("a folder that no file sink writes to is refused") {

@@ -89,6 +89,28 @@ class RefuseAtStartSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
   }
 
+  test("settings of Keyfold's do not stop a query without state") {
+    val session = spark.newSession()
+    import session.implicits._
+    session.conf.set("spark.sql.streaming.stateStore.keyfold.noSuch", "1")
+    val input = MemoryStream[Int](session)
+    input.addData(1, 2)
+    val query = input.toDF().writeStream.format("noop").start()
+    try query.processAllAvailable()
+    finally query.stop()
+  }
+
+  test("a provider whose class is missing is refused, and the checkpoint keeps no trace of it") {
+    val key = "spark.sql.streaming.stateStore.providerClass"
+    val it = new Scenario(spark, Scenario.aggregation, 2, Map(key -> "io.keyfold.Provder"))
+    val error = intercept[IllegalArgumentException](it.run(1))
+    assert(error.getMessage.startsWith("[KEYFOLD_PROVIDER_MISSING]"))
+    assert(error.getMessage.contains("io.keyfold.Provder"))
+    it.session.conf.set(key, classOf[KeyfoldStateStoreProvider].getName)
+    it.run(1, addAgain = false)
+    it.check()
+  }
+
   test("a rescale that was not finished is named, and once it is, the query goes on") {
     val it = new Scenario(spark, Scenario.aggregation, format = 2)
     it.run(2)

@@ -13,6 +13,11 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
 
   def isUndone: Boolean = rewriting.isUndone
 
+  /** Whether a rollback to the batch before has made it final: it still protects files, but is
+    * neither finished nor undone.
+    */
+  private def isFinal: Boolean = rewriting.files.isEmpty
+
   /** Whether no file has the content that it should have no more. A file with other content was
     * written later.
     */
@@ -21,6 +26,14 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
   /** Whether a file still has its old content, or has it again. */
   def isOld(path: String): Boolean =
     rewriting.files.filter(_.path == path).exists(file => same(files.read(path), file.before))
+
+  /** The first of the files that was written since, with content that the plan does not have. */
+  def changedSince: Option[String] = rewriting.files
+    .find { file =>
+      val now = files.read(file.path)
+      now.nonEmpty && !same(now, file.before) && !same(now, file.after)
+    }
+    .map(_.path)
 
   private def isLeft(file: RewrittenFile) =
     same(files.read(file.path), rewriting.opposite(file))
@@ -53,25 +66,36 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
     new OpenPlan(other, files)
   }
 
+  /** The plan once it is final. */
+  def ended: RescalePlan = plan.copy(rewriting = Some(rewriting.copy(files = Nil)))
+
   /** Whether a driver that did not know of the rescale committed the open batch with the old number
-    * of partitions. What it committed counts: the rescale must be undone.
+    * of partitions. What it committed counts: the rescale must be undone. A later rescale, before
+    * the next batch, changes the number again, and is not begun before this is so.
     */
-  def isOvertaken(logs: CheckpointLogs): Boolean = !isUndone &&
-    logs.ids(plan.batch).exists { ids =>
-      plan.stores.exists { store =>
-        ids.get(store.operator).exists(_.length != store.references.length)
+  def isOvertaken(logs: CheckpointLogs, blobs: BlobStore): Boolean =
+    !isUndone && OpenPlan.names(plan.batch + 1, blobs).isEmpty &&
+      logs.ids(plan.batch).exists { ids =>
+        plan.stores.exists { store =>
+          ids.get(store.operator).exists(_.length != store.references.length)
+        }
       }
-    }
 }
 
 private[spark] object OpenPlan {
 
-  /** The newest plan before a batch; None if there is none. */
+  /** The newest plan before a batch; None if there is none, or if it is final. */
   def of(batch: Long, blobs: BlobStore, files: CheckpointFiles): Option[OpenPlan] =
-    numbers(batch, blobs).maxOption.map { number =>
-      val name = RescalePlan.nameOf(batch, RescalePlan.openId(number))
-      new OpenPlan(RescalePlan.read(blobs, name), files)
-    }
+    numbers(batch, blobs).maxOption.map(read(batch, _, blobs, files)).filterNot(_.isFinal)
+
+  /** All plans before a batch that are not final. */
+  def all(batch: Long, blobs: BlobStore, files: CheckpointFiles): Seq[OpenPlan] =
+    numbers(batch, blobs).map(read(batch, _, blobs, files)).filterNot(_.isFinal)
+
+  private def read(batch: Long, number: Int, blobs: BlobStore, files: CheckpointFiles) = {
+    val name = RescalePlan.nameOf(batch, RescalePlan.openId(number))
+    new OpenPlan(RescalePlan.read(blobs, name), files)
+  }
 
   /** The number that the next plan before a batch gets. */
   def nextNumber(batch: Long, blobs: BlobStore): Int =

@@ -27,8 +27,11 @@ private[admin] final class UndoneRescale(
       )
     }
     if (open.isUndone && open.isComplete) throw refused(s"${open.plan.name} is undone already")
-    if (logs.hasCommitted(open.plan.batch) && !open.isOvertaken(logs))
+    if (logs.hasCommitted(open.plan.batch) && !open.isOvertaken(logs, blobs))
       throw refused(s"the query has run since: batch ${open.plan.batch} is committed")
+    open.changedSince.foreach { path =>
+      throw refused(s"the query or another command has run since: it has written $path")
+    }
     if (dryRun) open
     else {
       val undone = if (open.isUndone) open else open.undone(blobs)

@@ -29,9 +29,14 @@ private final class Aside(location: String, home: String, val name: String, conf
   def exists: Boolean = fileSystem.exists(folder)
 
   /** Remembers which file of the checkpoint the files here build on. */
-  def buildOn(path: String): Unit =
-    if (!FileUtil.copy(fileSystem, new Path(root, path), fileSystem, base, false, conf))
-      throw new IOException(s"Cannot copy $path to $base")
+  def buildOn(path: String): Unit = copy(path, base)
+
+  /** Copies a file of the root, which then changes there. */
+  def copy(path: String): Unit = copy(path, new Path(folder, path))
+
+  private def copy(path: String, to: Path): Unit =
+    if (!FileUtil.copy(fileSystem, new Path(root, path), fileSystem, to, false, conf))
+      throw new IOException(s"Cannot copy $path to $to")
 
   def noteSink(location: String): Unit = {
     val out = fileSystem.create(sinkNote, false)

@@ -7,7 +7,8 @@ import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.io.BlobStore
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.StorePlanner
-import io.keyfold.spark.admin.rescale.UnfinishedRescale
+import io.keyfold.spark.admin.rescale.{OpenPlan, UnfinishedRescale}
+import io.keyfold.spark.checkpoint.{Command, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 import org.apache.spark.sql.keyfold.CheckpointLogs.FileSink
@@ -47,6 +48,7 @@ private[admin] final class Rollback(
       throw refused(s"batch $batch is not before the last one, which is $last")
     }
     sink.filterNot(_.canEndAt(batch)).foreach(it => throw compacted(it, batch))
+    if (output.nonEmpty) sink.foreach(requireOwn(_, batch, last))
     requireWhole(batch)
     requireState(batch)
     val name = s"rollback-$batch-${UUID.randomUUID}"
@@ -54,20 +56,31 @@ private[admin] final class Rollback(
     val ofLogs =
       for (taken <- last until batch by -1; log <- Seq("commits", "offsets")) yield s"$log/$taken"
     val (ofState, ofRescales) = (stateFiles(batch), plans(batch))
+    val warnings = sink.map(warningOf(_, last)).toSeq ++ Option.when(sink.isEmpty)(BatchNumbers)
     if (dryRun) {
       val newer = ofLogs ++ ofState ++ ofRescales
-      val files = countOf(newer)(aside.canTake) + output.length
-      RolledBack(logs.location, batch, last, None, files, sink.map(_.folder))
+      val toTake = countOf(newer)(aside.canTake) + output.length
+      RolledBack(logs.location, batch, last, None, toTake, sink.map(_.folder), warnings)
     } else {
       progress(s"rolling back from batch $last to $batch")
       aside.buildOn(s"offsets/$batch")
       sink.foreach(it => aside.noteSink(it.folder))
+      OpenPlan.all(batch + 1, blobs, files).foreach(end(_, aside))
       val own =
         ofLogs.count(aside.take) + countOf(ofState)(aside.take) + ofRescales.count(aside.take)
-      val files = own + sink.fold(0)(it => ofSink(it.folder, name).take(it, batch))
-      progress(s"set $files files aside in keyfold/$name")
-      RolledBack(logs.location, batch, last, Some(name), files, sink.map(_.folder))
+      val taken = own + sink.fold(0)(it => ofSink(it.folder, name).take(it, batch))
+      progress(s"set $taken files aside in keyfold/$name")
+      RolledBack(logs.location, batch, last, Some(name), taken, sink.map(_.folder), warnings)
     }
+  }
+
+  /** Makes a rescale before the batch that is set aside final, before anything else is moved:
+    * undone when that batch has begun again, it would put the old entries into the logs.
+    */
+  private def end(rescale: OpenPlan, aside: Aside): Unit = {
+    val path = s"keyfold/${rescale.plan.name}"
+    aside.copy(path)
+    files.replace(path, RescalePlan.encode(rescale.ended))
   }
 
   /** Restores the files that a rollback set aside.
@@ -75,7 +88,8 @@ private[admin] final class Rollback(
     * @param name
     *   of their folder
     * @throws io.keyfold.errors.RescaleRefused
-    *   if the query has run since, or a later rollback has not been undone
+    *   if the query has run since, or a later rollback has not been undone, also one that took only
+    *   the log of the file sink back
     */
   def undo(name: String): RolledBack = {
     requireStopped()
@@ -85,19 +99,17 @@ private[admin] final class Rollback(
       case _ => throw refused(s"there is no folder keyfold/$name of a rollback")
     }
     val all = aside.files
-    val files = all.zip(parallel(all.indices)(i => aside.isBoth(all(i)))).collect {
+    val away = all.zip(parallel(all.indices)(i => aside.isBoth(all(i)))).collect {
       case (path, false) => path
     }
-    val (ofLogs, others) = files.partition(_.matches("(commits|offsets)/\\d+"))
-    val byBatch = ofLogs.groupBy(path => path.drop(path.indexOf('/') + 1).toLong)
+    val (ofLogs, others) = away.partition(_.matches("(commits|offsets)/\\d+"))
+    val byBatch = ofLogs.groupBy(numberOf)
     val next = byBatch.keys.minOption.getOrElse(batch + 1)
-    if (logs.lastBegun.exists(_ >= next) && !logs.lastBegun.contains(next)) {
+    // A rollback or its undo that broke off has left the offsets of this batch in place.
+    val isInPlace =
+      logs.lastBegun.contains(next) && byBatch.get(next).exists(!_.contains(s"offsets/$next"))
+    if (logs.lastBegun.exists(_ >= next) && !isInPlace) {
       throw refused(s"the query has run since: its last batch is ${logs.lastBegun.get}")
-    }
-    if (
-      logs.lastBegun.contains(next) && byBatch.get(next).exists(_.exists(_.startsWith("offsets/")))
-    ) {
-      throw refused(s"the query has run since: its last batch is $next")
     }
     // Its entry in the offset log has the time at which a batch began, so no two are equal.
     if (!aside.buildsOn(s"offsets/$batch")) {
@@ -106,16 +118,71 @@ private[admin] final class Rollback(
           "again since. Undo the later rollback first; if the query has run since, there is no way back"
       )
     }
+    requireOutput(name, aside, ofLogs)
     val ofOutput = aside.sink.fold(0)(ofSink(_, name).giveBack())
-    progress(s"putting ${files.length} files back")
+    progress(s"putting ${away.length} files back")
     val (plans, state) = others.partition(_.startsWith("keyfold/"))
-    plans.foreach(aside.giveBack)
+    plans.foreach { path =>
+      // A plan that the rollback has made final is still there.
+      if (aside.canTake(path)) files.delete(path)
+      aside.giveBack(path)
+    }
     parallel(state.indices)(i => aside.giveBack(state(i)))
     for (taken <- byBatch.keys.toSeq.sorted; path <- byBatch(taken).sorted.reverse) {
       aside.giveBack(path)
     }
     val last = byBatch.keys.maxOption.getOrElse(batch)
-    RolledBack(logs.location, last, batch, Some(name), files.length + ofOutput, aside.sink)
+    val moved = away.length + ofOutput
+    RolledBack(logs.location, last, batch, Some(name), moved, aside.sink, Nil, isUndone = true)
+  }
+
+  /** The batches that are put back must be in the log of the file sink, too. A rollback that took
+    * them out of it, after the one that is undone, has to be undone first.
+    */
+  private def requireOutput(name: String, aside: Aside, ofLogs: Seq[String]): Unit = {
+    val last = (ofLogs.filter(_.startsWith("commits/")).map(numberOf) ++ logs.lastCommitted).max
+    for {
+      other <- files.folders(Home) if other != name && Name.matches(other)
+      folder <- new Aside(logs.location, Home, other, logs.hadoopConf).sink
+      own = aside.sink.filter(_ == folder).fold(Seq.empty[Long])(ofSink(_, name).batches)
+      ends <- (own ++ logs.fileSink(folder).flatMap(_.lastBatch)).maxOption if ends < last
+      if ofSink(folder, other).batches.exists(_ > ends)
+    } throw refused(
+      s"the log of the file sink in $folder would end at batch $ends, and the checkpoint at $last: " +
+        s"undo the later rollback $other first, which has taken the log back"
+    )
+  }
+
+  private def numberOf(path: String) = path.drop(path.indexOf('/') + 1).toLong
+
+  /** Only the end of its log shows whether a file sink is the query's. */
+  private def requireOwn(sink: FileSink, batch: Long, last: Long): Unit = {
+    val ends = sink.lastBatch.getOrElse(-1L)
+    val (committed, name) =
+      (logs.lastCommitted.getOrElse(-1L), s"the log of the file sink in ${sink.folder}")
+    if (ends < committed) {
+      throw refused(
+        s"$name ends at batch $ends, and the newest committed batch is $committed: it is the log of " +
+          "another query, or has lost entries"
+      )
+    }
+    if (ends > last && batch < last) {
+      val align = Command.rollback(logs.location, last, SinkChoice.Folder(sink.folder))
+      throw refused(
+        s"$name ends at batch $ends, and the checkpoint at $last: it is the log of another query, or " +
+          s"the query went back without it. If it is this query's, run `$align` first"
+      )
+    }
+  }
+
+  private def warningOf(sink: FileSink, last: Long) = {
+    val later =
+      s"files that later batches have written to ${sink.folder} stay there; Spark reads only " +
+        "those that the sink's log has, other readers see all"
+    sink.lastBatch.filter(_ > last).fold(later) { ends =>
+      s"the log of the file sink in ${sink.folder} ends at batch $ends, and the checkpoint at $last: " +
+        s"make sure that no other query writes there; $later"
+    }
   }
 
   /** The files of a rescale before an open batch must not be set aside half way. */
@@ -195,5 +262,8 @@ private[admin] object Rollback {
 
   /** The folder of a checkpoint that has Keyfold's own files. */
   private val Home = "keyfold"
+  private val BatchNumbers =
+    "sinks that go by batch numbers skip the batches that run again; if the query writes to a file " +
+      "sink, give its folder with --sink-path"
   private val Name = "rollback-(\\d+)-[0-9a-f-]+".r
 }

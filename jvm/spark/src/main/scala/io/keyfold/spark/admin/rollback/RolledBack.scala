@@ -13,6 +13,10 @@ package io.keyfold.spark.admin.rollback
   * @param sink
   *   location of the file sink whose log is taken back or restored too; None: there is none, or it
   *   is not known
+  * @param warnings
+  *   what to check
+  * @param isUndone
+  *   whether a rollback was undone: the files were put back
   */
 final case class RolledBack(
     location: String,
@@ -20,5 +24,7 @@ final case class RolledBack(
     from: Long,
     aside: Option[String],
     files: Int,
-    sink: Option[String]
+    sink: Option[String],
+    warnings: Seq[String],
+    isUndone: Boolean = false
 )

@@ -28,7 +28,7 @@ final class Vacuum(
 
   /** Batch of the newest rescale that still keeps old files. */
   private val rescaled =
-    files.list("keyfold").flatMap(file => RescalePlan.parseName(file.name)).map(_._1).maxOption
+    files.list("keyfold").flatMap(file => RescalePlan.ofFile(file.name)).map(_._1).maxOption
 
   /** Batches after the last one that a rollback has set aside, with the name of its folder. If it
     * was interrupted, their state is still in place, and the rollback can be undone.

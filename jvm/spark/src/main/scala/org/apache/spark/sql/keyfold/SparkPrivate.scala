@@ -61,6 +61,10 @@ object SparkPrivate {
       context.addJar(jar.toUri.toString)
     }
 
+  /** Whether this JVM has a class. */
+  def hasClass(name: String): Boolean =
+    Try(Utils.classForName[Any](name, initialize = false)).isSuccess
+
   /** The jar file of a class; None if the class comes from elsewhere. */
   def jarOf(cls: Class[_]): Option[java.nio.file.Path] =
     Option(cls.getProtectionDomain.getCodeSource)

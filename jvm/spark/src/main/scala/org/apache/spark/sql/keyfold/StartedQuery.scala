@@ -1,6 +1,6 @@
 package org.apache.spark.sql.keyfold
 
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 
 /** A streaming query that is about to start. Spark analyses its plan before it reads the logs of
@@ -10,18 +10,40 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStream
   *   location of its checkpoint
   * @param fileSink
   *   the folder that its file sink writes to; None if it has another sink
+  * @param isStateful
+  *   whether it needs a state store
   */
-final case class StartedQuery(checkpoint: String, fileSink: Option[String])
+final case class StartedQuery(checkpoint: String, fileSink: Option[String], isStateful: Boolean)
 
 object StartedQuery {
 
   /** How a file sink shows its folder, which it keeps to itself. */
   private val FileSink = """FileSink\[(.*)\]""".r
 
+  /** By name, since no line of Spark has all of them. */
+  private val Stateful = Set(
+    "Aggregate",
+    "Deduplicate",
+    "DeduplicateWithinWatermark",
+    "Distinct",
+    "FlatMapGroupsInPandasWithState",
+    "FlatMapGroupsWithState",
+    "GlobalLimit",
+    "TransformWithState",
+    "TransformWithStateInPandas",
+    "TransformWithStateInPySpark"
+  )
+
   def unapply(plan: LogicalPlan): Option[StartedQuery] = plan match {
     case write: WriteToStream =>
       val folder = Option(write.sink.toString).collect { case FileSink(path) => path }
-      Some(StartedQuery(write.resolvedCheckpointLocation, folder))
+      val isStateful = write.inputQuery.exists(isStatefulOperator)
+      Some(StartedQuery(write.resolvedCheckpointLocation, folder, isStateful))
     case _ => None
+  }
+
+  private def isStatefulOperator(plan: LogicalPlan) = plan match {
+    case join: Join => join.left.isStreaming && join.right.isStreaming
+    case other      => other.isStreaming && Stateful(other.nodeName)
   }
 }

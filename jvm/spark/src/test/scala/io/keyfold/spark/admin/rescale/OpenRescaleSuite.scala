@@ -282,6 +282,72 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
     }
   }
 
+  private def rollback(it: Scenario, batch: Long): String =
+    ujson
+      .read(AdminApi.rollback(it.session, it.folder.toString, batch, null, dryRun = false))(
+        "aside"
+      )
+      .str
+
+  test("a rescale is not undone once a rollback has dropped the batch before which it was") {
+    val it = opened()
+    it.rescale(3)
+    rollback(it, 1)
+    it.leaveOpen()
+    assert(intercept[RescaleRefused](it.undoRescale()).condition == "KEYFOLD_RESCALE_UNDO")
+    it.run(1, addAgain = false)
+    assert(partitions(it) == 3)
+    requireExact(it)
+  }
+
+  test("a rollback over a rescale before an open batch is undone, and the rescale after it") {
+    val it = opened()
+    it.rescale(3)
+    val aside = rollback(it, 1)
+    AdminApi.undoRollback(it.session, it.folder.toString, aside)
+    it.undoRescale()
+    it.run(1, addAgain = false)
+    assert(partitions(it) == 2)
+    requireExact(it)
+  }
+
+  test("after a rollback to a batch before which the query was rescaled, and after which again") {
+    for (to <- Seq(2, 5)) {
+      val it = opened()
+      it.rescale(3)
+      it.run(1, addAgain = false)
+      it.leaveOpen()
+      it.rescale(to)
+      rollback(it, 2)
+      it.run(1, addAgain = false)
+      assert(partitions(it) == to)
+      requireExact(it)
+    }
+  }
+
+  test("a rescale is not undone over entries of the logs that were written since") {
+    val it = opened()
+    it.rescale(3)
+    val entry = it.folder.resolve("offsets/2")
+    val before = Files.readString(entry)
+    Files.writeString(entry, before.replaceFirst("batchTimestampMs\":\\d", "batchTimestampMs\":2"))
+    val error = intercept[RescaleRefused](it.undoRescale())
+    assert(error.getMessage.contains("it has written offsets/2"))
+    it.run(1, addAgain = false)
+    requireExact(it)
+  }
+
+  test("the plan is lost: no file of the old layout is deleted that the new one needs") {
+    val it = opened()
+    it.rescale(3)
+    it.state.plans.foreach(name => Files.delete(it.folder.resolve("keyfold").resolve(name)))
+    it.run(12, () => maintainFully())
+    it.check()
+    StateStores.stop()
+    it.run(1)
+    it.check()
+  }
+
   test("format v1: an open batch is refused, and both ways out are named") {
     val it = opened(format = 1)
     val plan = AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink)

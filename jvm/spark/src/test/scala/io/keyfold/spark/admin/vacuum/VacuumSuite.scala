@@ -252,6 +252,9 @@ class VacuumSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventu
     val left = "state/0/7"
     assert(it.state.files(0, 7, "default").nonEmpty && it.state.plans.nonEmpty)
     intercept[Invalid](vacuum(it, Seq(left), ageMs = 0))
+    // The manifest names the files, too.
+    it.state.plans.foreach(name => Files.delete(it.folder.resolve("keyfold").resolve(name)))
+    intercept[Invalid](vacuum(it, Seq(left), ageMs = 0))
     assert(it.state.files(0, 7, "default").nonEmpty)
   }
 }
