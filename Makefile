@@ -5,8 +5,9 @@ SHELL := bash
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PYTEST_ARGS ?=
-# One suite only: make conformance SUITE=StreamingAggregationSuite
+# One suite only: make conformance SUITE=StreamingAggregationSuite; RENEW=1 puts what it says on the page
 SUITE ?=
+RENEW ?=
 # One test only: make jcstress TEST=ReleaseTwice
 TEST ?= .*
 # Cells with these words in their names only: make bench CELL=get,keyfold
@@ -38,6 +39,8 @@ LINES := 4.0 4.1 4.2 4.3
 # On which the demo and the smoke run, and the line whose checkpoints the smoke goes on with
 SPARK = $(lastword $(LINES))
 BEGUN_ON = $(SPARK)
+# Where another Java than the one on the path is, for the smoke: JDK=/usr/lib/jvm/java-21-openjdk-amd64
+JDK =
 JAR_OF = python/src/keyfold/jars/keyfold-spark_$(1)_2.13.jar
 JARS := $(foreach it,$(LINES),$(call JAR_OF,$(it)))
 # The newest line whose own tests Spark publishes: everything is tested on it.
@@ -71,7 +74,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jars servers s3 demo test test-long smoke upgrades release test-release test-jvm test-python crash incidents soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jars servers s3 demo test test-long smoke upgrades release test-release test-jvm test-python test-reader crash incidents soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python golden docs fmt lint clean
 
 help: ## list the targets
@@ -124,9 +127,13 @@ test-long: setup jars servers ## what takes longer: core's tests as it runs for 
 	$(MAKE) smoke SPARK=4.1 BEGUN_ON=4.0
 	$(MAKE) smoke SPARK=4.3 BEGUN_ON=4.1
 
-smoke: $(call JAR_OF,$(SPARK)) ## the provider's contract and each operator on a line of Spark: SPARK=4.1; checkpoints of another: BEGUN_ON=4.0
-	build/sbt -DsparkLine=$(SPARK) "spark/testOnly io.keyfold.spark.KeyfoldStateStoreProviderSuite io.keyfold.spark.MaintenanceSuite"
-	KEYFOLD_BEGUN_ON=$(BEGUN_ON) $$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m pytest integration-tests/operators $(PYTEST_ARGS)
+smoke: $(call JAR_OF,$(SPARK)) ## the provider's contract and each operator on a line of Spark: SPARK=4.1; checkpoints of another: BEGUN_ON=4.0; another Java: JDK=/folder
+	$(if $(JDK),"$(JDK)/bin/java" -version)
+	build/sbt -DsparkLine=$(SPARK) \
+		$(if $(JDK),"set spark / Test / forkOptions ~= (_.withJavaHome(file(\"$(JDK)\")))") \
+		"spark/testOnly io.keyfold.spark.KeyfoldStateStoreProviderSuite io.keyfold.spark.MaintenanceSuite"
+	$(if $(JDK),JAVA_HOME="$(JDK)") KEYFOLD_BEGUN_ON=$(BEGUN_ON) \
+		$$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m pytest integration-tests/operators $(PYTEST_ARGS)
 
 upgrades: jars ## checkpoints of each line, each operator, on every later line, in 30 minutes
 	$(MAKE) smoke SPARK=4.1 BEGUN_ON=4.0
@@ -139,6 +146,13 @@ test-jvm: servers ## format check, Scala tests, and one of Spark's own suites ag
 
 test-python: setup $(TEST_CLASSES) servers lint ## Python tests, and spark-submit on a local cluster
 	$(BIN)/python -m pytest python/tests demo/tests integration-tests $(PYTEST_ARGS)
+
+# Of the tests of the Python package, those that need no PySpark and no tool of $(VENV).
+READER_TESTS := --ignore python/tests/report/test_in_browser.py \
+	$(addprefix python/tests/,checkpoint cli format fsck inspection report rows schema state table unit/test_import.py)
+
+test-reader: ## the reader's tests on another Python, without PySpark: PYTHON=python3.13
+	"$$(build/reader $(PYTHON))/bin/python" -m pytest $(READER_TESTS) $(PYTEST_ARGS)
 
 crash: setup $(TEST_CLASSES) ## lives of queries that are stopped, killed and changed: RUNS=1000 SEED=1
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m crash --runs $(RUNS) --seed $(or $(SEED),1)
@@ -177,7 +191,7 @@ jcstress: ## what threads may see of each other, every interleaving; 8 minutes, 
 
 conformance: $(VENV)/ready ## Spark's own suites against Keyfold: SPARK=4.1; one of them: SUITE=StreamingAggregationSuite
 	$(PREPARE_CONFORMANCE)
-	$(CONFORMANCE) --suite "$(SUITE)"
+	$(CONFORMANCE) --suite "$(SUITE)" $(if $(RENEW),--renew)
 
 conformance-reach: $(VENV)/ready ## how many of those tests really reach the store
 	$(PREPARE_CONFORMANCE)

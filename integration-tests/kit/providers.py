@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from keyfold.settings import FORMAT_KEY, PROVIDER_KEY
+
+if TYPE_CHECKING:  # the reader's tests, which name providers too, have no PySpark
+    from pyspark.sql import SparkSession
 
 _STATE = "org.apache.spark.sql.execution.streaming.state"
 HDFS = f"{_STATE}.HDFSBackedStateStoreProvider"

@@ -2,6 +2,7 @@
 
 from keyfold._version import __version__
 from keyfold.admin.migrate import migrate, undo_migration
+from keyfold.admin.redistribute import redistribute
 from keyfold.admin.rescale import plan_rescale, rescale, undo_rescale
 from keyfold.checkpoint import Checkpoint, open_checkpoint
 from keyfold.describe.description import Description
@@ -31,6 +32,7 @@ __all__ = [
     "migrate",
     "open_checkpoint",
     "plan_rescale",
+    "redistribute",
     "rescale",
     "undo_migration",
     "undo_rescale",

@@ -98,13 +98,18 @@ def _running_jvm() -> Any:  # noqa: ANN401
     return jvm
 
 
-def append(builder: Any, key: str, item: str) -> None:  # noqa: ANN401
-    """Appends an item to a list: the builder's, or else the one that Spark starts with."""
+def items(builder: Any, key: str) -> list[str]:  # noqa: ANN401
+    """What a list has: the builder's, or else the one that Spark starts with."""
     options = builder._options  # noqa: SLF001
     named = options.get(key) or (_conf_of_jvm(key) if has_jvm() else _default(key))
-    items = [it for it in str(named).split(",") if it.strip()]
-    if item not in items:
-        builder.config(key, ",".join([*items, item]))
+    return split(str(named))
+
+
+def append(builder: Any, key: str, item: str) -> None:  # noqa: ANN401
+    """Appends an item to a list."""
+    named = items(builder, key)
+    if item not in named:
+        builder.config(key, ",".join([*named, item]))
 
 
 def runs_without(key: str, item: str) -> bool:
@@ -115,14 +120,19 @@ def runs_without(key: str, item: str) -> bool:
     return context is not None and item not in (context.getConf().get(key) or "").split(",")
 
 
-def submit_jars() -> str | None:
+def split(named: str) -> list[str]:
+    """The items of a list as Spark's settings have it."""
+    return [it.strip() for it in named.split(",") if it.strip()]
+
+
+def submit_jars() -> list[str] | None:
     """Jars named by --jars in PYSPARK_SUBMIT_ARGS, which Spark prefers to the setting."""
     words = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
     for index, word in enumerate(words):
         if word == "--jars" and index + 1 < len(words):
-            return words[index + 1]
+            return split(words[index + 1])
         if word.startswith("--jars="):
-            return word.removeprefix("--jars=")
+            return split(word.removeprefix("--jars="))
     return None
 
 

@@ -25,6 +25,7 @@ from keyfold.settings import (
     QUERY_SETTINGS,
     SPARK_LINES,
     jar_name,
+    line_of_jar,
 )
 
 if TYPE_CHECKING:
@@ -63,14 +64,16 @@ def configure(target: T, *, partitions: int | None = None) -> T:
             `spark.sql.shuffle.partitions`. By default queries keep the number that they have.
 
     Raises:
-        InvalidArgumentError: `target` is neither, or `partitions` is not above 0.
+        InvalidArgumentError: `target` is neither, or `partitions` is no whole number above 0.
         SparkVersionError: PySpark is not installed, there is no jar for this version of Spark, or
-            Spark runs already with the jar for another one.
+            Spark runs already with the jar for another one, or is about to.
         JarMissingError: the package does not contain the jar.
         JarNotLoadedError: Spark runs already, without the jar.
     """
-    if partitions is not None and partitions < 1:
-        raise InvalidArgumentError(f"The number of partitions must be above 0, not {partitions}.")
+    if partitions is not None and (type(partitions) is not int or partitions < 1):
+        raise InvalidArgumentError(
+            f"The number of partitions must be a whole number above 0, not {partitions!r}."
+        )
     settings = dict(QUERY_SETTINGS)
     if partitions is not None:
         settings[PARTITIONS_KEY] = str(partitions)
@@ -90,14 +93,14 @@ def jar_path(line: str | None = None) -> Path:
     """The jar for Spark's class path, as a file of this package.
 
     Args:
-        line: the line of Spark that it is for, such as "4.2"; by default that of the Spark which
-            PySpark starts here.
+        line: the line or version of Spark that it is for, such as "4.2" or "4.2.1"; by default
+            that of the Spark which PySpark starts here.
 
     Raises:
         SparkVersionError: there is no jar for that line, or no PySpark to ask.
         JarMissingError: the package does not contain the jar.
     """
-    name = jar_name(_line_of(bridge().spark_version()) if line is None else _known(line, line))
+    name = jar_name(_line_of(bridge().spark_version() if line is None else str(line)))
     jar = Path(str(files("keyfold"))) / "jars" / name
     if not jar.is_file():
         raise JarMissingError(
@@ -119,19 +122,16 @@ def bridge() -> Any:  # noqa: ANN401
 
 def _line_of(version: str, whose: str = "") -> str:
     """The line of a version of Spark, if there is a jar for it."""
-    return _known(".".join(version.split(".")[:2]), f"{version}{whose}")
-
-
-def _known(line: str, found: str) -> str:
+    line = ".".join(version.split(".")[:2])
     if line in SPARK_LINES:
         return line
     newest = SPARK_LINES[-1]
     major, minor = newest.split(".")
     raise SparkVersionError(
-        f"Keyfold {__version__} has jars for Spark {SPARK_LINES[0]} to {newest}, and Spark is "
-        f"{found}. Install one of these with `pip install 'pyspark>={SPARK_LINES[0]},"
-        f"<{major}.{int(minor) + 1}'`, or a Keyfold that knows it with `pip install --upgrade "
-        "keyfold`."
+        f"Keyfold {__version__} has jars for Spark {SPARK_LINES[0]} to {newest}, not for "
+        f"{version or 'an empty name'}{whose}. Install one of these with `pip install "
+        f"'pyspark>={SPARK_LINES[0]},<{major}.{int(minor) + 1}'`, or a Keyfold that knows it with "
+        "`pip install --upgrade keyfold`."
     )
 
 
@@ -163,14 +163,25 @@ def _configure_session(jvm: Any, session: Any, settings: Mapping[str, str]) -> N
 
 
 def _add_jar(jvm: Any, builder: Any, jar: Path) -> None:  # noqa: ANN401
-    named = jvm.submit_jars()
-    if named is not None and jar.name not in named:
-        raise JarNotLoadedError(
-            f"PYSPARK_SUBMIT_ARGS names --jars {named}, which Spark prefers to the setting this "
-            f"function makes. Add {jar} to that list."
+    submitted = jvm.submit_jars()
+    named = jvm.items(builder, JARS_KEY) if submitted is None else submitted
+    lines = {line: it for it in named if (line := line_of_jar(it)) is not None}
+    ours = line_of_jar(jar.name)
+    where = JARS_KEY if submitted is None else "--jars in PYSPARK_SUBMIT_ARGS"
+    for line in lines.keys() - {ours}:
+        # Of two jars Spark would take classes from the one that is named first.
+        raise SparkVersionError(
+            f"{where} names {lines[line]}, Keyfold's jar for Spark {line}, and Spark here is of "
+            f"line {ours}. Name {jar} instead."
         )
-    if named is None:
-        jvm.append(builder, JARS_KEY, str(jar))
+    if ours in lines:
+        return
+    if submitted is not None:
+        raise JarNotLoadedError(
+            f"PYSPARK_SUBMIT_ARGS names --jars {','.join(submitted)}, which Spark prefers to the "
+            f"setting this function makes. Add {jar} to that list."
+        )
+    jvm.append(builder, JARS_KEY, str(jar))
 
 
 def _warn_without_extension(jvm: Any) -> None:  # noqa: ANN401

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -41,3 +42,9 @@ PARTITIONS_KEY: Final = "spark.sql.streaming.stateStore.keyfold.partitions"
 def jar_name(line: str) -> str:
     """The jar for a line of Spark."""
     return f"keyfold-spark_{line}_2.13.jar"
+
+
+def line_of_jar(path: str) -> str | None:
+    """The line that a jar is for, by its name here or as Maven has it; None if it is another's."""
+    found = re.search(r"(?:^|[/\\])keyfold-spark_([\d.]+)_2\.13[^/\\]*\.jar$", path)
+    return found[1] if found else None

@@ -115,12 +115,10 @@ def test_json_has_all_that_the_jvm_says(jvm: Jvm, path: str) -> None:
 
 
 def test_rollback_and_its_undo(jvm: Jvm, path: str) -> None:
-    jvm.answers = {
-        "rollback": ROLLBACK,
-        "undoRollback": ROLLBACK | {"applied": True, "undone": True},
-    }
+    undone = {"aside": "a", "applied": True, "undone": True}
+    jvm.answers = {"rollback": ROLLBACK, "undoRollback": ROLLBACK | undone}
     assert "12 to set aside" in run("rollback", path, "--to-batch", "0").stdout
-    run("rollback", path, "--undo", "rollback-0-a", "--apply")
+    assert "12 put back" in run("rollback", path, "--undo", "rollback-0-a", "--apply").stdout
     run("rollback", path, "--to-batch", "0", "--sink-path", "/s", "--apply")
     assert jvm.asked == [
         ("rollback", path, 0, None, True),

@@ -24,6 +24,13 @@ def test_undo_names_the_checkpoint_as_one_word(place: str) -> None:
         assert shlex.split(command) == ["keyfold", verb, place, "--undo"]
 
 
+def test_an_undo_says_what_it_put_back_and_names_no_undo() -> None:
+    said = str(Rollback("/data/cp", 5, 3, 7, "rollback-3-a", None, (), applied=True, undone=True))
+    assert "7 put back" in said
+    assert "aside" not in said
+    assert "--undo" not in said
+
+
 @pytest.mark.parametrize("form", ["{}", "file:{}", "file://{}"])
 @pytest.mark.parametrize("name", [
     "my orders", 'a"b', "100%", "100%25", "café", "日本", "a`b", "{a}", "a#b", "a?b=c", "it's",
@@ -38,10 +45,3 @@ def test_path_is_taken_as_hadoop_prints_it(tmp_path: Path, name: str, form: str)
     found = CliRunner().invoke(cli, shlex.split(printed)[1:])
     assert (found.exit_code, found.stderr) == (0, "")
     assert found.stdout.startswith(f"{place}: 0 files of 1 batches")
-
-
-def test_an_undo_says_what_it_put_back_and_names_no_undo() -> None:
-    said = str(Rollback("/data/cp", 5, 3, 7, "rollback-3-a", None, (), applied=True, undone=True))
-    assert "7 put back" in said
-    assert "aside" not in said
-    assert "--undo" not in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -88,6 +89,29 @@ def test_jar_in_submit_arguments_is_enough(monkeypatch: pytest.MonkeyPatch, form
     assert options(keyfold.configure(SparkSession.builder)) == SETTINGS
 
 
+@pytest.mark.parametrize("name", [jar_name("4.0"), "keyfold-spark_4.0_2.13-0.1.0.jar"])
+def test_jar_of_another_line_is_not_put_beside_ours(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    said = rf"names /d/{re.escape(name)}, .* Spark 4\.0, .* line 4\.2\. Name {JAR} instead"
+    builder = SparkSession.builder.config("spark.jars", f"/a.jar, /d/{name}")
+    with pytest.raises(SparkVersionError, match=f"^.KEYFOLD_SPARK_VERSION. spark.jars {said}"):
+        keyfold.configure(builder)
+    (tmp_path / "spark-defaults.conf").write_text(f"spark.jars /d/{name}\n", encoding="utf-8")
+    with pytest.raises(SparkVersionError, match=f"spark.jars {said}"):
+        keyfold.configure(SparkSession.builder)
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--jars {JAR},/d/{name} pyspark-shell")
+    with pytest.raises(SparkVersionError, match=f"--jars in PYSPARK_SUBMIT_ARGS {said}"):
+        keyfold.configure(SparkSession.builder)
+
+
+@pytest.mark.parametrize("name", [jar_name(LINE), f"keyfold-spark_{LINE}_2.13-0.1.0.jar"])
+def test_jar_of_this_line_is_enough_wherever_it_is(name: str) -> None:
+    named = f"/a.jar,hdfs://node/d/{name}"
+    builder = keyfold.configure(SparkSession.builder.config("spark.jars", named))
+    assert options(builder)["spark.jars"] == named
+
+
 def test_running_jvm_with_the_jar_needs_no_jar(monkeypatch: pytest.MonkeyPatch) -> None:
     runs(monkeypatch, "4.2.0", made_for="4.2")
     monkeypatch.setattr(_jvm, "_conf_of_jvm", {EXTENSIONS_KEY: "com.acme.Ours"}.__getitem__)
@@ -170,7 +194,7 @@ def test_spark_without_a_jar_is_refused(monkeypatch: pytest.MonkeyPatch, found: 
     monkeypatch.undo()
     monkeypatch.setattr(_jvm, "has_jvm", lambda: False)
     monkeypatch.setattr(_jvm, "spark_version", lambda: found)
-    with pytest.raises(SparkVersionError, match=f"Spark is {found}") as caught:
+    with pytest.raises(SparkVersionError, match=f"not for {found}") as caught:
         keyfold.configure(SparkSession.builder)
     assert "pyspark>=4.0,<4.4" in str(caught.value)
 
@@ -195,6 +219,26 @@ def test_spark_is_the_one_of_spark_home(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_other_targets_are_refused(target: Any) -> None:
     with pytest.raises(InvalidArgumentError, match=r"SparkSession\.builder"):
         keyfold.configure(target)
+
+
+@pytest.mark.parametrize("partitions", [0, -1, "4", 2.5, True])
+def test_number_of_partitions_is_a_whole_number_above_0(partitions: Any) -> None:
+    builder = SparkSession.builder
+    with pytest.raises(InvalidArgumentError, match=rf"above 0, not {partitions!r}\."):
+        keyfold.configure(builder, partitions=partitions)
+    assert options(builder) == {}
+
+
+def test_jar_of_a_line_or_a_version_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr("keyfold.session.Path.is_file", lambda _: True)
+    assert keyfold.jar_path("4.1").name == keyfold.jar_path("4.1.4").name == jar_name("4.1")
+
+
+@pytest.mark.parametrize("line", ["3.5", "4.9.1", "4", "../x"])
+def test_jar_of_a_line_that_there_is_none_for_is_refused(line: str) -> None:
+    with pytest.raises(SparkVersionError, match=rf"4\.0 to 4\.3, not for {re.escape(line)}\. "):
+        keyfold.jar_path(line)
 
 
 @pytest.mark.parametrize("line", SPARK_LINES)

@@ -125,13 +125,14 @@ class RescalePlan:
 
 @dataclass(frozen=True)
 class RescaleUndo:
-    """What the undo of a rescale before an open batch does, or has done.
+    """What the undo of a rescale before an open batch, or of a redistribution, does or has done.
 
     Attributes:
         checkpoint: its path.
-        batch: the open batch.
+        batch: the open batch, or the next one.
         before: number of partitions before the undo.
         after: number of partitions after it.
+        operator: id of the operator of a redistribution, which has its old subtasks again.
         applied: whether it was done.
     """
 
@@ -139,15 +140,21 @@ class RescaleUndo:
     batch: int
     before: int
     after: int
+    operator: int | None
     applied: bool
 
     def __str__(self) -> str:
         """For a terminal."""
+        what = (
+            ("partitions", f"{self.before} -> {self.after}")
+            if self.operator is None
+            else ("operator", f"{self.operator}, with its subtasks before the redistribution")
+        )
         return lines(
             [
                 ("checkpoint", self.checkpoint),
-                ("partitions", f"{self.before} -> {self.after}"),
-                ("open batch", str(self.batch)),
+                what,
+                ("open batch" if self.operator is None else "before batch", str(self.batch)),
                 ("done", "undone") if self.applied else NOT_DONE,
             ]
         )
@@ -156,7 +163,7 @@ class RescaleUndo:
 def undo_rescale(
     path: str | os.PathLike[str], *, dry_run: bool = True, spark: SparkSession | None = None
 ) -> RescaleUndo:
-    """Undoes the last rescale before a batch that is still open, finished or not.
+    """Undoes the last rescale before a batch that is still open, or `redistribute` before the next.
 
     A rescale that had a batch of its own is undone by a rollback to the batch before.
 
@@ -172,7 +179,12 @@ def undo_rescale(
     command = bridge.command_line("rescale", path, undo=True, apply=not dry_run)
     found = bridge.answer("undoRescale", str(path), dry_run, command=command, spark=spark)
     return RescaleUndo(
-        found["checkpoint"], found["batch"], found["from"], found["to"], found["applied"]
+        found["checkpoint"],
+        found["batch"],
+        found["from"],
+        found["to"],
+        found.get("operator"),
+        found["applied"],
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict
 import click
 
 from keyfold.admin import migrate as migrating
+from keyfold.admin import redistribute as redistributing
 from keyfold.admin import rescale as rescaling
 from keyfold.admin import rollback as rolling
 from keyfold.checkpoint import open_checkpoint, require_checkpoint
@@ -28,6 +29,8 @@ _no_sink = click.option("--no-file-sink", is_flag=True, help="The query has no f
 @command(
     changeable,
     click.option("--to", "partitions", type=int, help="Number of partitions."),
+    click.option("--operator", help="Redistribute the state of this operator's subtasks instead."),
+    click.option("--parallelism", type=int, help="With --operator: number of subtasks."),
     click.option("--undo", "gives_up", is_flag=True, help="Undo a rescale before an open batch."),
     _sink,
     _no_sink,
@@ -39,15 +42,23 @@ def rescale(  # noqa: PLR0913 - one for each option
     *,
     checkpoint: str,
     partitions: int | None,
+    operator: str | None,
+    parallelism: int | None,
     gives_up: bool,
     sink_path: str | None,
     no_file_sink: bool,
     applies: bool,
 ) -> int | None:
-    """Change a stopped query's number of partitions, in seconds."""
-    if (partitions is None) != gives_up:
-        raise InvalidArgumentError("Give one of --to and --undo.")
+    """Change a stopped query's number of partitions, in seconds, or an operator's of subtasks."""
+    if [partitions is None, operator is None, not gives_up].count(False) != 1:
+        raise InvalidArgumentError("Give one of --to, --operator and --undo.")
+    if (operator is None) != (parallelism is None):
+        raise InvalidArgumentError("Give --operator and --parallelism together.")
     require_checkpoint(checkpoint)
+    if operator is not None and parallelism is not None:
+        dealt = redistributing.redistribute(checkpoint, operator, parallelism, dry_run=not applies)
+        output.value(asdict(dealt), str(dealt))
+        return ExitCode.NO if dealt.refusals else None
     if partitions is None:
         undone = rescaling.undo_rescale(checkpoint, dry_run=not applies)
         output.value(asdict(undone), str(undone))

@@ -10,11 +10,15 @@ from keyfold.flink import check_parallelism
 from keyfold.session import bridge
 from keyfold.subtasks.declared import states_of
 from keyfold.subtasks.packed import TAGGED, copying, dealing, unpack
+from keyfold.subtasks.place import place_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from keyfold.subtasks.function import OperatorFunction
+
+SAID: Final = "keyfold.subtasks"
+"""What the JVM reads when the query starts, in the metadata of a column: PlannedSubtasks.scala."""
 
 _NAME: Final = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
@@ -40,8 +44,9 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
         df: a streaming DataFrame.
         function: the work of a subtask.
         schema: of the output, as DDL.
-        parallelism: number of subtasks. A checkpoint is bound to it.
-        max_parallelism: the largest parallelism.
+        parallelism: number of subtasks. If the state in the query's checkpoint has another, it is
+            redistributed when the query starts, as by `keyfold.redistribute`.
+        max_parallelism: the largest parallelism that `keyfold.redistribute` takes from then on.
         broadcast: another streaming DataFrame, whose rows go to every subtask.
         route: a column of integers without nulls; a row goes to subtask `value % parallelism`.
         name: unique in the query, letters, digits and underscores; by default the function's class.
@@ -76,16 +81,20 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
         raise InvalidArgumentError(f"Invalid state 'subtask_of_{called}': the name is taken.")
 
     from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - needs PySpark
-    from pyspark.sql.types import StructType  # noqa: PLC0415
+    from pyspark.sql.types import BinaryType, StructField, StructType  # noqa: PLC0415
 
     from keyfold.subtasks.processor import SubtaskProcessor, task_number  # noqa: PLC0415
 
-    tagged = f"{TAGGED}, {column} binary"
-    rows = df.mapInArrow(dealing(column, parallelism, route, task_number), tagged)
+    places = [place_of(subtask) for subtask in range(parallelism)]
+    said = {SAID: {"operator": called, "places": places}}
+    tagged = cast("StructType", StructType.fromDDL(f"{TAGGED}, {column} binary"))
+    dealt = StructType([*tagged.fields[:-1], StructField(column, BinaryType(), metadata=said)])
+    rows = df.mapInArrow(dealing(column, parallelism, route, task_number), dealt)
     if broadcast is not None:
         rows = rows.union(broadcast.mapInArrow(copying(column, parallelism, task_number), tagged))
     output = to_arrow_schema(cast("StructType", StructType.fromDDL(schema)))
-    processor = SubtaskProcessor(function, called, column, parallelism, states, output)
+    bounds = (parallelism, max_parallelism)
+    processor = SubtaskProcessor(function, called, column, bounds, states, output)
     return (
         rows.groupBy("subtask", "place")
         .transformWithStateInPandas(processor, "rows binary", "update", "none")

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
     from keyfold.subtasks.function import Output
 
-SUBTASK = "parallelism int, batch long, states string"
-"""What is kept of each subtask: what it was last run with, and in which batch."""
+SUBTASK = "parallelism int, max_parallelism int, batch long, states string"
+"""What is kept of each subtask: what it was last run with, and in which batch.
+
+A redistribution reads and writes it: Redistribution.scala.
+"""
 
 
 def task_number() -> int:
@@ -45,13 +48,16 @@ class SubtaskProcessor(StatefulProcessor):
         function: OperatorFunction,
         name: str,
         column: str,
-        parallelism: int,
+        bounds: tuple[int, int],
         states: tuple[StateSpec, ...],
         output: pa.Schema,
     ) -> None:
-        """Keeps what a subtask needs; `column` has the packed rows."""
+        """Keeps what a subtask needs.
+
+        `column` has the packed rows, `bounds` are parallelism and maximum.
+        """
         self._function, self._name, self._column = function, name, column
-        self._parallelism, self._states, self._output = parallelism, states, output
+        self._bounds, self._states, self._output = bounds, states, output
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Makes the handles of all states."""
@@ -84,7 +90,7 @@ class SubtaskProcessor(StatefulProcessor):
         function = copy.deepcopy(self._function)
         function.open(
             OperatorContext(
-                int(key[0]), self._parallelism, before is not None, call, self._handles.__getitem__
+                int(key[0]), self._bounds[0], before is not None, call, self._handles.__getitem__
             )
         )
         if before is not None:
@@ -93,7 +99,7 @@ class SubtaskProcessor(StatefulProcessor):
         if broadcast:
             yield from self._packed(function.process_broadcast(iter(broadcast)), pd)
         yield from self._packed(function.process(iter(_of_phase(streams, OWN))), pd)
-        self._subtask.update((self._parallelism, batch, self._kinds()))
+        self._subtask.update((*self._bounds, batch, self._kinds()))
         call.end()
 
     def close(self) -> None:
@@ -104,11 +110,14 @@ class SubtaskProcessor(StatefulProcessor):
         held = self._subtask.get()
         if held is None:
             return None
-        parallelism, batch, kinds = held
-        if parallelism != self._parallelism:
+        (parallelism, _, batch, kinds), wanted = held, self._bounds[0]
+        if parallelism != wanted:
             raise OperatorParallelismError(
                 f"Operator {self._name!r} has state of {parallelism} subtasks and was started with "
-                f"parallelism={self._parallelism}. Start it with parallelism={parallelism}."
+                f"parallelism={wanted}, and the start did not redistribute it: does the session "
+                "have Keyfold's extension? Start the query in a session that has it, or run "
+                f"`keyfold rescale CHECKPOINT --operator {self._name} --parallelism {wanted} "
+                f"--apply`, or start it with parallelism={parallelism}."
             )
         if kinds != self._kinds():
             raise OperatorStateChangedError(

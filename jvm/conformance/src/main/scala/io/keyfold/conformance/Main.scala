@@ -27,18 +27,20 @@ object Main {
       System.exit(0)
     }
     val runner = new Runner(options)
+    val all = listed.filter(_.runsIn(runner.of)).map(_.name)
     val suites =
-      if (options.suites.isEmpty) listed.filter(_.runsIn(runner.of)).map(_.name)
-      else options.suites.map(SuiteList.fullName(_, listed))
+      if (options.suites.isEmpty) all else options.suites.map(SuiteList.fullName(_, listed))
     val results = suites.map(runner.run)
     if (options.measuresReach) {
       if (results.forall(_.isWhole))
         Reach.write(Home.resolve("reach.tsv"), runner.sparkVersion, results)
-    } else if (options.suites.isEmpty) { // A run of some must not replace the results of all.
+    } else if (options.suites.isEmpty || options.renew) {
       val file = ProviderResults.fileOf(ResultFolder, runner.of)
       val summaries = results.map(SuiteSummary.of)
       val run = ProviderResults(runner.testedVersion, LocalDate.now.toString, summaries)
-      ProviderResults.write(file, run)
+      // A run of some must not replace the results of all.
+      val earlier = if (options.renew) ProviderResults.read(file) else None
+      ProviderResults.write(file, earlier.fold(run)(_.renewedBy(run, all)))
       writePage(listed)
     }
     val failed = results.map(_.failed).sum

@@ -8,6 +8,8 @@ package io.keyfold.conformance
   *   for each suite; one that takes longer is ended and counts as failed
   * @param fresh
   *   run also where a result of the same code is there
+  * @param renew
+  *   put the results of the suites that are named beside those of the others that there are
   * @param pageOnly
   *   run nothing
   * @param verbose
@@ -18,6 +20,7 @@ final case class Options(
     suites: Seq[String] = Nil,
     timeoutMinutes: Long = 30L,
     fresh: Boolean = false,
+    renew: Boolean = false,
     pageOnly: Boolean = false,
     verbose: Boolean = false
 ) {
@@ -35,6 +38,7 @@ object Options {
     case "--timeout-minutes" :: minutes :: rest =>
       parse(rest, options.copy(timeoutMinutes = minutes.toLong))
     case "--fresh" :: rest            => parse(rest, options.copy(fresh = true))
+    case "--renew" :: rest            => parse(rest, options.copy(renew = true))
     case "--page" :: rest             => parse(rest, options.copy(pageOnly = true))
     case ("-v" | "--verbose") :: rest => parse(rest, options.copy(verbose = true))
     case other :: _ => throw new IllegalArgumentException(s"Invalid option: $other")

@@ -44,10 +44,20 @@ object SuiteSummary {
   * @param version
   *   of what was tested
   * @param date
-  *   of the run, as in ISO 8601
+  *   of the run, as in ISO 8601; "... to ..." if some suites were run again later
   */
 final case class ProviderResults(version: String, date: String, suites: Seq[SuiteSummary]) {
   def of(suite: String): Option[SuiteSummary] = suites.find(_.suite == suite)
+
+  /** What a later run of some suites and this one say of the suites that are listed now. */
+  def renewedBy(later: ProviderResults, listed: Seq[String]): ProviderResults = {
+    val begun = date.takeWhile(_ != ' ')
+    ProviderResults(
+      later.version,
+      if (begun == later.date) begun else s"$begun to ${later.date}",
+      listed.flatMap(suite => later.of(suite).orElse(of(suite)))
+    )
+  }
 }
 
 /** `results/<provider>-<line>.tsv`, kept in git: a line `run`, then for each suite a line `suite`

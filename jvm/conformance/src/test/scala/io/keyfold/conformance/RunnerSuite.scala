@@ -108,6 +108,20 @@ class RunnerSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(ProviderResults.readAll(folder) == runs)
   }
 
+  test("results of some suites renew theirs, leave the others, and drop what is not listed") {
+    val again = SuiteSummary("a.T", passed = 4, Nil, Some(1L))
+    val later = ProviderResults("1.1", "2026-11-23", Seq(again))
+    val renewed = results.renewedBy(later, Seq("a.S", "a.T", "a.New"))
+    assert(
+      renewed == ProviderResults("1.1", "2026-11-21 to 2026-11-23", results.suites.init :+ again)
+    )
+    assert(
+      renewed.renewedBy(later.copy(date = "2026-11-24"), Seq("a.T")) ==
+        ProviderResults("1.1", "2026-11-21 to 2026-11-24", Seq(again))
+    )
+    assert(results.renewedBy(later.copy(date = "2026-11-21"), Nil).date == "2026-11-21")
+  }
+
   test("page: runs side by side, tests skipped for one reason in one row") {
     val listed = Seq(ListedSuite("a.S"), ListedSuite("a.T", needsFamilies = true))
     val other = ProviderResults("2.0", "2026-11-20", Seq(SuiteSummary("a.S", 6, Nil, Some(9L))))

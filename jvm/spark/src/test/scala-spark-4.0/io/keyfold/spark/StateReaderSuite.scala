@@ -3,6 +3,7 @@ package io.keyfold.spark
 import io.keyfold.spark.admin.rescale.Scenario
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
+import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** This line's state reader knows no ids. */
@@ -23,7 +24,7 @@ class StateReaderSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(error.getMessage.contains("the `keyfold` command"))
   }
 
-  test("a query reads the state of another one, which has another number of partitions") {
+  private def found(transform: DataFrame => DataFrame): Long = {
     val it = new Scenario(spark, Scenario.aggregation, format = 1)
     it.run(2)
     val session = spark
@@ -31,16 +32,48 @@ class StateReaderSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val input = MemoryStream[Int](session)
     val state = session.read.format("statestore").load(it.folder.toString).select("key")
     var found = 0L
-    val query = input
-      .toDF()
-      .crossJoin(state)
-      .writeStream
+    val query = transform(input.toDF().crossJoin(state)).writeStream
+      .outputMode("update")
       .foreachBatch { (batch: DataFrame, _: Long) => found += batch.count() }
       .start()
-    try {
-      input.addData(1)
-      query.processAllAvailable()
-    } finally query.stop()
-    assert(found == 37)
+    try
+      for (batch <- 1 to 2) {
+        input.addData(batch)
+        query.processAllAvailable()
+      }
+    finally query.stop()
+    found
   }
+
+  test("a query reads the state of another one, which has another number of partitions") {
+    assert(found(identity) == 2 * 37)
+  }
+
+  test("a query with state reads that of another one, which has another number of partitions") {
+    assert(found(_.dropDuplicates("key")) == 37)
+  }
+
+  test("after a transformWithState in batch, the state of a query is read as before") {
+    val it = new Scenario(spark, Scenario.aggregation, format = 1)
+    it.run(2)
+    val session = spark
+    import session.implicits._
+    val counts = Seq(EventCounts.event("a", 1), EventCounts.event("b", 2))
+      .toDS()
+      .groupByKey(_.key)
+      .transformWithState(
+        new EventCounts.Everything,
+        TimeMode.ProcessingTime(),
+        OutputMode.Update()
+      )
+    assert(counts.collect().count(!_.startsWith("timer")) == 2)
+    val state = spark.read.format("statestore").load(it.folder.toString)
+    assert(state.count() == 37)
+  }
+}
+
+/** The same where the extension tells executors the number of partitions. */
+class StateReaderWithExtensionSuite extends StateReaderSuite {
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.extensions" -> classOf[KeyfoldExtensions].getName)
 }

@@ -3,6 +3,7 @@ package io.keyfold.spark.admin
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.clone.CheckpointClone
 import io.keyfold.spark.admin.migrate.{Migration, MigrationUndo}
+import io.keyfold.spark.admin.redistribute.Redistributor
 import io.keyfold.spark.admin.rescale._
 import io.keyfold.spark.admin.rollback.{Rollback, RolledBack}
 import io.keyfold.spark.admin.vacuum.Vacuum
@@ -36,7 +37,7 @@ object AdminApi {
     AdminJson.of(applied, (System.nanoTime - start) / 1000000)
   }
 
-  /** Undoes the last rescale before an open batch. */
+  /** Undoes the last rescale before an open batch, or redistribution before the next batch. */
   def undoRescale(session: SparkSession, checkpoint: String, dryRun: Boolean): String =
     AdminJson.of(undoneRescale(session, checkpoint, dryRun), checkpoint, !dryRun)
 
@@ -46,6 +47,23 @@ object AdminApi {
       dryRun: Boolean
   ): OpenPlan = CheckpointTools.using(session, checkpoint) { it =>
     new UndoneRescale(it.logs, it.blobs, it.files).run(dryRun)
+  }
+
+  /** Changes the number of subtasks of an operator.
+    *
+    * @param places
+    *   the second column of the grouping key of each new subtask, separated by commas
+    */
+  def redistribute(
+      session: SparkSession,
+      checkpoint: String,
+      name: String,
+      places: String,
+      dryRun: Boolean
+  ): String = CheckpointTools.using(session, checkpoint) { tools =>
+    val numbers = places.split(',').toSeq.filter(_.nonEmpty).map(_.toInt)
+    val it = new Redistributor(session, tools, name, numbers)
+    AdminJson.of(if (dryRun) it.plan() else it.run(), !dryRun)
   }
 
   /** Rolls a stopped query back to a batch that its checkpoint still has. Newer files are set

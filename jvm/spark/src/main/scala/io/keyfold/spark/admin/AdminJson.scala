@@ -5,6 +5,7 @@ import io.keyfold.format.Layer
 import io.keyfold.rescale.{PartitionPlan, StorePlan}
 import io.keyfold.spark.admin.clone.ClonePlan
 import io.keyfold.spark.admin.migrate.{MigrationPlan, UndoPlan}
+import io.keyfold.spark.admin.redistribute.RedistributionPlan
 import io.keyfold.spark.admin.rescale.{Applied, CheckpointPlan, OpenPlan, OperatorPlan}
 import io.keyfold.spark.admin.rollback.RolledBack
 import io.keyfold.spark.admin.vacuum.Unreferenced
@@ -36,7 +37,18 @@ private object AdminJson {
   def of(undone: OpenPlan, location: String, applied: Boolean): String = compact(
     render(
       ("checkpoint" -> location) ~ ("batch" -> undone.plan.batch) ~
-        ("from" -> undone.plan.to) ~ ("to" -> undone.plan.from) ~ ("applied" -> applied)
+        ("from" -> undone.plan.to) ~ ("to" -> undone.plan.from) ~ ("applied" -> applied) ~
+        ("operator" ->
+          Option.when(undone.isRedistribution)(undone.plan.stores.head.operator))
+    )
+  )
+
+  def of(plan: RedistributionPlan, applied: Boolean): String = compact(
+    render(
+      ("checkpoint" -> plan.location) ~ ("name" -> plan.name) ~ ("operator" -> plan.operator) ~
+        ("lastBatch" -> plan.batch) ~ ("from" -> plan.from) ~ ("to" -> plan.to) ~
+        ("states" -> plan.states) ~ ("partitions" -> plan.partitions) ~
+        ("refusals" -> plan.refusals.map(refusalOf)) ~ ("applied" -> applied)
     )
   )
 

@@ -19,6 +19,8 @@ object Command {
   def migrate(checkpoint: String, sink: SinkChoice): String =
     s"keyfold migrate ${quoted(checkpoint)}${options(sink)} --apply"
 
+  def describe(checkpoint: String): String = s"keyfold describe ${quoted(checkpoint)}"
+
   def fsck(checkpoint: String): String = s"keyfold fsck ${quoted(checkpoint)}"
 
   private def options(sink: SinkChoice) = sink match {

@@ -5,7 +5,7 @@ import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.spark.conf.{KeyfoldConf, ProviderClass}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.keyfold.{CheckpointLogs, StartedQuery}
+import org.apache.spark.sql.keyfold.{CheckpointLogs, PlannedSubtasks, StartedQuery}
 
 /** Looks at each query that starts, on the driver, and leaves all other plans alone.
   *
@@ -19,12 +19,12 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     */
   override def apply(plan: LogicalPlan): Unit = plan match {
     case StartedQuery(query) =>
-      try check(query)
+      try check(query, PlannedSubtasks.in(plan))
       catch { case e: StoreError => throw new IllegalArgumentException(e.getMessage, e) }
     case _ => ()
   }
 
-  private def check(query: StartedQuery): Unit = {
+  private def check(query: StartedQuery, subtasks: Seq[PlannedSubtasks]): Unit = {
     val logs = new CheckpointLogs(session, query.checkpoint)
     if (query.isStateful || logs.hasState) {
       val sink = query.fileSink.fold[SinkChoice](SinkChoice.NoFileSink)(SinkChoice.Folder)
@@ -33,7 +33,9 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
       last.flatMap(refuse.otherFormat).foreach(throw _)
       if (last.isEmpty) refuse.missingProvider(logs).foreach(throw _)
       val provider = last.fold(session.conf.get(CheckpointLogs.ProviderKey))(_.provider)
-      if (provider == ProviderClass.Keyfold) check(logs, last, refuse, sink)
+      if (provider == ProviderClass.Keyfold) {
+        check(logs, last, refuse, sink, subtasks)
+      }
     }
   }
 
@@ -41,13 +43,17 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
       logs: CheckpointLogs,
       last: Option[LastBatch],
       refuse: RefuseAtStart,
-      sink: SinkChoice
+      sink: SinkChoice,
+      subtasks: Seq[PlannedSubtasks]
   ): Unit = {
     val conf = new KeyfoldConf(session.conf.getAll)
     conf.check()
+    val redistribute = new RedistributeAtStart(session)
+    redistribute.check(subtasks)
     val unfinished = last.flatMap(refuse.unfinished)
     // A rescale that is not finished may have added its batch to the sink's log.
     if (unfinished.isEmpty) refuse.otherSink(logs).foreach(throw _)
+    last.foreach(redistribute.run(_, subtasks))
     val rescale = new RescaleAtStart(session, sink)
     val isRescaled = last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
     if (!isRescaled && refuse.checksRescale) unfinished.foreach(throw _)

@@ -5,8 +5,9 @@ import io.keyfold.format.{RescalePlan, RewrittenFile, Rewriting}
 import io.keyfold.io.BlobStore
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
-/** A rescale before a batch that was begun and not committed. Its plan is what counts: from its
-  * first write on, the files of Spark that it names are to have the content that it says.
+/** A rescale before a batch that was begun and not committed, or the redistribution of an operator
+  * before the next batch. Its plan is what counts: from its first write on, the files of Spark that
+  * it names are to have the content that it says.
   */
 private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFiles) {
   private val rewriting = plan.rewriting.getOrElse(Rewriting(Nil, isUndone = false))
@@ -22,6 +23,14 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
     * written later.
     */
   def isComplete: Boolean = rewriting.files.forall(!isLeft(_))
+
+  /** Whether the query must not start before it is finished or undone. A redistribution changes one
+    * file, so there is nothing between before and after.
+    */
+  def isHalfway: Boolean = !isRedistribution && !isComplete
+
+  /** Whether it is of an operator's subtasks: a rescale has other partitions after it. */
+  def isRedistribution: Boolean = plan.from == plan.to
 
   /** Whether a file still has its old content, or has it again. */
   def isOld(path: String): Boolean =
@@ -74,7 +83,7 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
     * the next batch, changes the number again, and is not begun before this is so.
     */
   def isOvertaken(logs: CheckpointLogs, blobs: BlobStore): Boolean =
-    !isUndone && OpenPlan.names(plan.batch + 1, blobs).isEmpty &&
+    !isUndone && !isRedistribution && OpenPlan.names(plan.batch + 1, blobs).isEmpty &&
       logs.ids(plan.batch).exists { ids =>
         plan.stores.exists { store =>
           ids.get(store.operator).exists(_.length != store.references.length)
@@ -84,13 +93,13 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
 
 private[spark] object OpenPlan {
 
-  /** The newest plan before a batch; None if there is none, or if it is final. */
+  /** The newest plan before a batch that is not undone to the end; None if there is none. */
   def of(batch: Long, blobs: BlobStore, files: CheckpointFiles): Option[OpenPlan] =
-    numbers(batch, blobs).maxOption.map(read(batch, _, blobs, files)).filterNot(_.isFinal)
+    all(batch, blobs, files).find(open => !open.isUndone || !open.isComplete)
 
-  /** All plans before a batch that are not final. */
+  /** All plans before a batch that are not final, newest first. */
   def all(batch: Long, blobs: BlobStore, files: CheckpointFiles): Seq[OpenPlan] =
-    numbers(batch, blobs).map(read(batch, _, blobs, files)).filterNot(_.isFinal)
+    numbers(batch, blobs).sorted.reverse.map(read(batch, _, blobs, files)).filterNot(_.isFinal)
 
   private def read(batch: Long, number: Int, blobs: BlobStore, files: CheckpointFiles) = {
     val name = RescalePlan.nameOf(batch, RescalePlan.openId(number))

@@ -82,7 +82,7 @@ private[admin] final class RescalePlanner(
     } else if (begun == last) checkOvertaken(last)
     else {
       val open = if (begun == last + 1) OpenPlan.of(begun, blobs, files) else None
-      val unfinished = open.filterNot(_.isComplete)
+      val unfinished = open.filter(_.isHalfway)
       // A rescale before an open batch that broke off leaves other numbers of partitions too.
       if (unfinished.isEmpty && OpenPlan.hasOwnPlan(begun, blobs) && isRescale(begun, last))
         ownBatch(last)

@@ -4,8 +4,9 @@ import io.keyfold.errors.RescaleRefused
 import io.keyfold.io.BlobStore
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
-/** Undoes the last rescale before an open batch, finished or not: Spark's files get their old
-  * content. The plan and the references stay until the batch is committed.
+/** Undoes the last rescale before an open batch, or the last redistribution before the next one,
+  * finished or not: Spark's files get their old content. The plan and the references stay until the
+  * batch is committed.
   */
 private[admin] final class UndoneRescale(
     logs: CheckpointLogs,
@@ -20,13 +21,13 @@ private[admin] final class UndoneRescale(
     */
   def run(dryRun: Boolean): OpenPlan = {
     if (logs.isRunningHere) throw refused("the query runs in this Spark application; stop it first")
-    val open = logs.lastBegun.flatMap(OpenPlan.of(_, blobs, files)).getOrElse {
+    val next = Seq(logs.lastCommitted.map(_ + 1), logs.lastBegun).flatten
+    val open = next.flatMap(OpenPlan.of(_, blobs, files)).headOption.getOrElse {
       throw refused(
-        "no batch is open that was rescaled; `keyfold rollback` goes back to the batch before a " +
-          "rescale that had a batch of its own"
+        "no batch is open that was rescaled, and no operator was redistributed before the next; " +
+          "`keyfold rollback` goes back to the batch before a rescale that had a batch of its own"
       )
     }
-    if (open.isUndone && open.isComplete) throw refused(s"${open.plan.name} is undone already")
     if (logs.hasCommitted(open.plan.batch) && !open.isOvertaken(logs, blobs))
       throw refused(s"the query has run since: batch ${open.plan.batch} is committed")
     open.changedSince.foreach { path =>

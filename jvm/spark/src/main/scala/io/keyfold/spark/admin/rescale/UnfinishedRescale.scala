@@ -43,7 +43,7 @@ private[spark] final class UnfinishedRescale(
 
   /** A rescale before an open batch. */
   def open(begun: Long): Option[String] =
-    OpenPlan.of(begun, blobs, files).filterNot(_.isComplete).map { open =>
+    OpenPlan.of(begun, blobs, files).filter(_.isHalfway).map { open =>
       val (from, to) = (open.plan.from, open.plan.to)
       val undo = s"`${Command.undoRescale(logs.location)}`"
       val finish = s"`${Command.rescale(logs.location, to, SinkChoice.NoFileSink)}`"

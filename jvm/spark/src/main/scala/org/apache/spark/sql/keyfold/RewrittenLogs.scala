@@ -7,10 +7,11 @@ import org.apache.hadoop.fs.{FSDataOutputStream, Path}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.streaming.state._
 
-/** Spark's own files as they are with another number of partitions before an open batch.
+/** Spark's own files as they are with another number of partitions before an open batch, or with
+  * other state before the next batch.
   *
   * @param last
-  *   the last committed batch; the one after it is open
+  *   the last committed batch
   */
 final class RewrittenLogs(
     session: SparkSession,
@@ -30,9 +31,13 @@ final class RewrittenLogs(
     */
   def to(from: Int, to: Int, ids: Map[Long, Array[Array[String]]]): Seq[RewrittenFile] =
     changed(s"offsets/$last", offsetsOf(last, to)) +:
-      changed(s"commits/$last", commitOf(ids)) +:
+      commit(ids) +:
       operatorsOf(from, to) :+
       changed(s"offsets/${last + 1}", offsetsOf(last + 1, to))
+
+  /** With other state after the last committed batch. */
+  def commit(ids: Map[Long, Array[Array[String]]]): RewrittenFile =
+    changed(s"commits/$last", commitOf(ids))
 
   private def changed(path: String, content: Array[Byte]) =
     RewrittenFile(path, files.read(path), Some(content))

@@ -1,0 +1,106 @@
+package org.apache.spark.sql.keyfold
+
+import java.io.IOException
+import java.util.UUID
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.util.SerializableConfiguration
+
+/** The stores of the operators of a batch, for tasks that read or write their state.
+  *
+  * @param batch
+  *   it must be committed
+  */
+private final class OperatorStores(session: SparkSession, logs: CheckpointLogs, batch: Long) {
+  val ids: Option[Map[Long, Array[Array[String]]]] = logs.ids(batch)
+  private val hadoopConf = logs.hadoopConf
+  logs.partitions(batch).foreach(hadoopConf.setInt(SparkShim.PartitionsKey, _))
+  private val shared =
+    session.sparkContext.broadcast(new SerializableConfiguration(hadoopConf))
+
+  /** In the order in which the commit log has their ids. */
+  def of(operator: OperatorStateMetadata): Seq[StoreOfOperator] =
+    SparkShim.stores(operator).map(of(operator, _))
+
+  private def of(operator: OperatorStateMetadata, store: StateStoreMetadata) = {
+    val id = operator.operatorInfo.operatorId
+    val files = store match {
+      case v2: StateStoreMetadataV2 => v2.stateSchemaFilePaths
+      case _                        => Nil
+    }
+    val isLists = listsOf(operator)
+    val families = schemasOf(id, store, files.map(new Path(_))).map { schema =>
+      StoredFamily(schema, isLists(schema.colFamilyName))
+    }
+    val schemaFiles = Option.when(files.nonEmpty)(
+      StateSchemaMetadata.createStateSchemaMetadata(logs.state.toString, hadoopConf, files)
+    )
+    new StoreOfOperator(
+      logs.state.toString,
+      id,
+      store.storeName,
+      families,
+      schemaFiles,
+      shared
+    )
+  }
+
+  /** Settings of the batch's stores, with changes. */
+  def conf(changes: Map[String, String]): StateStoreConf = {
+    val conf = session.sessionState.conf.clone()
+    SparkShim.OffsetSeqMetadata.setSessionConf(logs.offsetMetadata(batch), conf)
+    conf.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (ids.isEmpty) 1 else 2)
+    SparkShim.withoutCommitReports(conf)
+    changes.foreach { case (key, value) => conf.setConfString(key, value) }
+    StateStoreConf(conf)
+  }
+
+  /** Families with several values per key: transformWithState's lists, and joins with state format
+    * 4.
+    */
+  private def listsOf(operator: OperatorStateMetadata): Set[String] = operator match {
+    case v2: OperatorStateMetadataV2
+        if SparkShim.transformWithStateNames.contains(operator.operatorInfo.operatorName) =>
+      SparkShim.TransformWithStateOperatorProperties
+        .fromJson(v2.operatorPropertiesJson)
+        .stateVariables
+        .filter(_.stateVariableType == SparkShim.StateVariableType.ListState)
+        .map(_.stateName)
+        .toSet
+    case _ => SparkShim.joinLists
+  }
+
+  private def schemasOf(operator: Long, store: StateStoreMetadata, files: Seq[Path]) = {
+    val id = StateStoreId(
+      logs.state.toString,
+      operator,
+      StateStore.PARTITION_ID_TO_CHECK_SCHEMA,
+      store.storeName
+    )
+    val schemas =
+      try SparkShim.schemas(StateStoreProviderId(id, UUID.randomUUID()), files.toList, hadoopConf)
+      catch { case e: IOException => throw new OperatorStores.UnreadableSchema(id, files, e) }
+    schemas.map(withEncoder(_, store))
+  }
+
+  /** Schema files of the first version have no key encoder; the operator's metadata have it. */
+  private def withEncoder(schema: StateStoreColFamilySchema, store: StateStoreMetadata) = {
+    val byMetadata =
+      if (store.numColsPrefixKey > 0)
+        PrefixKeyScanStateEncoderSpec(schema.keySchema, store.numColsPrefixKey)
+      else NoPrefixKeyStateEncoderSpec(schema.keySchema)
+    schema.copy(keyStateEncoderSpec = schema.keyStateEncoderSpec.orElse(Some(byMetadata)))
+  }
+}
+
+private object OperatorStores {
+
+  /** @param files
+    *   that have the schema, if the operator's metadata name them
+    */
+  final class UnreadableSchema(val id: StateStoreId, val files: Seq[Path], cause: IOException)
+      extends IOException(cause)
+}

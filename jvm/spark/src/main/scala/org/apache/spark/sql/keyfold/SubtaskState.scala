@@ -1,0 +1,133 @@
+package org.apache.spark.sql.keyfold
+
+import scala.reflect.ClassTag
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.state._
+import org.json4s.jackson.JsonMethods.parse
+import org.json4s.{DefaultFormats, Formats}
+
+/** The state of an operator's subtasks after a batch: what `keyfold.with_operator_state` keeps.
+  *
+  * @param parallelism
+  *   number of subtasks
+  * @param maxParallelism
+  *   the most that the operator may have
+  * @param rules
+  *   how each state is redistributed, by its name
+  */
+final class SubtaskState private (
+    session: SparkSession,
+    val operator: Long,
+    val storeName: String,
+    store: SubtaskStore,
+    own: Redistribution.Own,
+    val parallelism: Int,
+    val maxParallelism: Int,
+    val rules: Map[String, String]
+) {
+
+  def partitions: Int = store.partitions
+
+  /** Whether the version before is known, on which the new one is built. */
+  def canBeBuilt: Boolean = store.canBeBuilt
+
+  /** Writes the version again, with other subtasks; needs checkpoint format v2.
+    *
+    * @param places
+    *   the second column of the grouping key of each new subtask
+    * @return
+    *   its ids, by partition; a partition that has and had no subtask keeps its own
+    */
+  def redistributed(places: Seq[Int]): Seq[String] = {
+    val (old, wanted) = (store, rules.keySet + own.family)
+    val before = run(parallelism)(old.read(_, wanted)).flatten
+      .groupBy(_.family)
+      .map { case (family, rows) =>
+        val bySubtask = rows.groupBy(_.subtask)
+        family ->
+          IndexedSeq.tabulate(parallelism)(bySubtask.getOrElse(_, Nil).toIndexedSeq)
+      }
+    val next = own.next(before(own.family).flatten, places.length)
+    val after = session.sparkContext.broadcast(new Redistribution(rules, before, next))
+    try {
+      val numbers = places.toArray
+      val written = run(math.max(parallelism, places.length)) { partition =>
+        old.write(partition, after.value.rowsOf(_, _, numbers.length), numbers)
+      }
+      written ++ store.ids.get.drop(written.length)
+    } finally after.destroy()
+  }
+
+  /** Runs a task for each partition that has some of so many subtasks. */
+  private def run[T: ClassTag](subtasks: Int)(task: Int => T): Seq[T] = {
+    val used = math.min(subtasks, partitions)
+    session.sparkContext.parallelize(0 until used, used).map(task).collect().toSeq
+  }
+}
+
+object SubtaskState {
+  implicit private val formats: Formats = DefaultFormats
+
+  /** The operator of a name; None if the checkpoint has no such operator.
+    *
+    * @param batch
+    *   it must be committed
+    */
+  def find(
+      session: SparkSession,
+      logs: CheckpointLogs,
+      batch: Long,
+      name: String
+  ): Option[SubtaskState] = {
+    val family = s"subtask_of_$name"
+    for {
+      operator <- logs.metadata(batch).find(statesOf(_).contains(family))
+      id = operator.operatorInfo.operatorId
+      stores = new OperatorStores(session, logs, batch)
+      opened = stores.of(operator).head
+      idsOf = (of: Long) => logs.ids(of).flatMap(_.get(id)).map(_.map(_.head))
+      partitions <- logs.partitions(batch)
+      store = new SubtaskStore(
+        opened,
+        stores.conf(Map.empty),
+        batch + 1,
+        partitions,
+        idsOf(batch),
+        idsOf(batch - 1)
+      )
+      // Subtask 0 is in partition 0.
+      first <- session.sparkContext
+        .parallelize(Seq(0), 1)
+        .flatMap(store.read(_, _ == family))
+        .collect()
+        .headOption
+    } yield {
+      val own =
+        new Redistribution.Own(
+          family,
+          opened.families.find(_.name == family).get.schema.valueSchema
+        )
+      new SubtaskState(
+        session,
+        id,
+        opened.name,
+        store,
+        own,
+        own.parallelism(first),
+        own.maxParallelism(first),
+        parse(own.states(first)).extract[Map[String, String]]
+      )
+    }
+  }
+
+  private def statesOf(operator: OperatorStateMetadata): Seq[String] = operator match {
+    case it: OperatorStateMetadataV2
+        if SparkShim.transformWithStateNames.contains(it.operatorInfo.operatorName) =>
+      SparkShim.TransformWithStateOperatorProperties
+        .fromJson(it.operatorPropertiesJson)
+        .stateVariables
+        .map(_.stateName)
+    case _ => Nil
+  }
+}

@@ -1,0 +1,141 @@
+package org.apache.spark.sql.keyfold
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types.{LongType, StructType}
+
+/** A row of a state of an operator's subtasks.
+  *
+  * @param key
+  *   without the subtask's own columns: the key of a map, empty for a list
+  */
+private final case class SubtaskRow(
+    family: String,
+    subtask: Int,
+    key: Array[Byte],
+    value: Array[Byte]
+)
+
+/** The store that has the states of an operator's subtasks, each of which is one grouping key. Sent
+  * to executors.
+  *
+  * @param version
+  *   the version to read, which is made a second time, with an id of its own
+  * @param ids
+  *   of that version, by partition; None under checkpoint format v1
+  * @param idsBefore
+  *   of the version before, on which it builds; None if that is version 0
+  */
+private final class SubtaskStore(
+    store: StoreOfOperator,
+    conf: StateStoreConf,
+    version: Long,
+    val partitions: Int,
+    val ids: Option[Array[String]],
+    idsBefore: Option[Array[String]]
+) extends Serializable {
+  import SubtaskStore._
+
+  def canBeBuilt: Boolean = version == 1 || idsBefore.exists(_.length == partitions)
+
+  /** The rows of a partition's subtasks, those of a list in its order. Runs in a task.
+    *
+    * @param isWanted
+    *   by name of the family
+    */
+  def read(partition: Int, isWanted: String => Boolean): Array[SubtaskRow] =
+    store.using(partition, conf)(_.getStore(version, ids.map(_(partition)))) { state =>
+      for {
+        family <- store.families.filter(it => isWanted(it.name)).toArray
+        row <- family.rowsOf(state).map(rowOf(family, _)).toArray[SubtaskRow]
+      } yield row
+    }
+
+  /** Gives a partition these rows and no others. Runs in a task.
+    *
+    * @param rowsOf
+    *   of a family and a subtask
+    * @param places
+    *   by subtask: the second column of its grouping key
+    * @return
+    *   id of the version written
+    */
+  def write(
+      partition: Int,
+      rowsOf: (String, Int) => Iterator[SubtaskRow],
+      places: Array[Int]
+  ): String =
+    store.using(partition, conf)(
+      _.getStore(version - 1, idsBefore.filter(_ => version > 1).map(_(partition)))
+    ) { state =>
+      store.families.foreach(clear(_, state))
+      for {
+        subtask <- partition until places.length by partitions
+        family <- store.families
+      } {
+        val key = new SubtaskKey(family, subtask, places(subtask))
+        val rows = family.name match {
+          case Counter(list) => counted(rowsOf(list, subtask).length)
+          case name          => rowsOf(name, subtask)
+        }
+        family.put(rows.map(row => new UnsafeRowPair(key(row), pointing(row.value))), state)
+      }
+      state.commit()
+      state.getStateStoreCheckpointInfo().stateStoreCkptId.get
+    }
+
+  private def clear(family: StoredFamily, state: StateStore): Unit =
+    family
+      .rowsOf(state)
+      .map(_.key.copy())
+      .distinct
+      .toSeq
+      .foreach(state.remove(_, family.name))
+}
+
+private object SubtaskStore {
+
+  /** The family in which Spark counts the values of a list. */
+  private val Counter = """\$rowCounter_(.*)""".r
+  private lazy val toCount = UnsafeProjection.create(new StructType().add("count", LongType))
+
+  /** Spark has no counter for an empty list. */
+  private def counted(values: Int): Iterator[SubtaskRow] =
+    if (values == 0) Iterator.empty
+    else
+      Iterator(SubtaskRow("", 0, Array.empty, toCount(InternalRow(values.toLong)).copy().getBytes))
+
+  private def rowOf(family: StoredFamily, row: UnsafeRowPair): SubtaskRow = {
+    val keys = family.schema.keySchema
+    val (own, key) = userKey(keys) match {
+      case Some(schema) =>
+        (row.key.getStruct(0, 2), row.key.getStruct(1, schema.length).copy().getBytes)
+      case None => (row.key, Array.emptyByteArray)
+    }
+    SubtaskRow(family.name, own.getInt(0), key, row.value.copy().getBytes)
+  }
+
+  /** Of a map, whose key has the grouping key and the user's. */
+  private def userKey(keys: StructType): Option[StructType] =
+    Option.when(keys.head.dataType.isInstanceOf[StructType])(
+      keys(1).dataType.asInstanceOf[StructType]
+    )
+
+  def pointing(bytes: Array[Byte], fields: Int = 0): UnsafeRow = {
+    val row = new UnsafeRow(fields)
+    row.pointTo(bytes, bytes.length)
+    row
+  }
+
+  /** Makes the keys of one subtask in one family. */
+  private final class SubtaskKey(family: StoredFamily, subtask: Int, place: Int) {
+    private val own = InternalRow(subtask, place)
+    private val schema = family.schema.keySchema
+    private val encode = UnsafeProjection.create(schema)
+
+    def apply(row: SubtaskRow): UnsafeRow = encode(
+      userKey(schema).fold(own)(user => InternalRow(own, pointing(row.key, user.length)))
+    )
+  }
+}

@@ -1,0 +1,201 @@
+package io.keyfold.spark.admin.redistribute
+
+import java.nio.file.Files
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import io.keyfold.errors.RescaleRefused
+import io.keyfold.spark.admin.AdminApi
+import io.keyfold.spark.checkpoint.SinkChoice
+import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
+import io.keyfold.testkit.{Failure, Fault, FileCall}
+import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The state of an operator's subtasks is given to other subtasks, between two batches and before
+  * an open one. Whatever breaks off, it is of the old subtasks or of the new ones, as a whole.
+  */
+class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.extensions" -> classOf[KeyfoldExtensions].getName)
+
+  /** Two batches of two subtasks are committed. */
+  private def begun(isOpen: Boolean = false, format: Int = 2): SubtaskQuery = {
+    val it = new SubtaskQuery(spark, format)
+    it.run(2)
+    it.run(2)
+    if (isOpen) it.leaveOpen(2)
+    it
+  }
+
+  private def logs(it: SubtaskQuery) = new CheckpointLogs(it.session, it.folder.toString)
+
+  for (isOpen <- Seq(false, true)) {
+    val name = if (isOpen) "before an open batch" else "between batches"
+
+    test(s"$name: from 2 subtasks to 3, 5, 1 and 4, on 3 partitions") {
+      val it = begun(isOpen)
+      for (to <- Seq(3, 5, 1, 4)) {
+        it.redistribute(to)
+        it.check()
+        it.run(to, addAgain = !isOpen)
+        it.check()
+        if (isOpen) it.leaveOpen(to)
+      }
+    }
+
+    test(s"$name: whatever write fails, the state is of the old subtasks or of the new ones") {
+      val calls = {
+        val it = begun(isOpen)
+        it.faults.plan.clear()
+        it.redistribute(3)
+        it.faults.plan.calls.filter(call => Set("rename", "delete")(call.what))
+      }
+      val written = calls.filter(_.what == "rename").map(_.path)
+      assert(
+        written.filterNot(_.startsWith("state/")) == Seq(
+          "keyfold/rescale-2-open-1.plan",
+          "commits/1"
+        )
+      )
+      assert(written.filter(_.startsWith("state/")).forall(_.matches("state/0/[012]/2_.*")))
+      val outcomes = for (fault <- Fault.all(calls)(failures)) yield withClue(s"$fault: ") {
+        val it = begun(isOpen)
+        it.faults.plan.arm(fault)
+        try it.redistribute(3)
+        catch { case e: Exception => assert(causes(e).exists(_.getMessage.contains("injected"))) }
+        assert(it.faults.plan.hasFailed, "the fault was not met")
+        it.faults.plan.clear()
+        val parallelism = it.parallelism
+        it.modelled(parallelism)
+        it.check()
+        it.run(parallelism, addAgain = !isOpen)
+        it.check()
+        it.redistribute(4)
+        it.run(4)
+        it.check()
+        parallelism
+      }
+      assert(outcomes.toSet == Set(2, 3))
+    }
+
+    test(s"$name: it is undone, whatever write of the undo fails, until the query has run") {
+      def done() = {
+        val it = begun(isOpen)
+        it.unchanged(it.redistribute(3))
+        it
+      }
+      val calls = {
+        val it = done()
+        it.faults.plan.clear()
+        it.undo()
+        it.faults.plan.calls.filter(call => Set("rename", "delete")(call.what))
+      }
+      for (fault <- None +: Fault.all(calls)(failures).map(Some(_))) withClue(s"$fault: ") {
+        val it = done()
+        fault.foreach { it.faults.plan.arm(_) }
+        try it.undo()
+        catch { case e: Exception => assert(causes(e).exists(_.getMessage.contains("injected"))) }
+        it.faults.plan.clear()
+        if (it.parallelism == 3) it.undo()
+        it.check()
+        it.run(2, addAgain = !isOpen)
+        it.check()
+        assert(intercept[RescaleRefused](it.undo()).condition == "KEYFOLD_RESCALE_UNDO")
+      }
+    }
+  }
+
+  private def failures(call: FileCall): Seq[Failure] =
+    if (call.what == "rename") Seq(Failure.Before, Failure.After) else Seq(Failure.Before)
+
+  private def causes(e: Throwable) = Iterator.iterate(e)(_.getCause).takeWhile(_ != null)
+
+  test("only files of this operator are written, and ids of other state stay") {
+    val it = begun()
+    def files = Using.resource(Files.walk(it.folder.resolve("state/1")))(
+      _.iterator.asScala.map(path => path -> Files.getLastModifiedTime(path)).toMap
+    )
+    def ids(operator: Long) = logs(it).ids(1).get(operator).map(_.toSeq).toSeq
+    val (filesBefore, other, own) = (files, ids(1), ids(0))
+    // The third of 3 partitions has no subtask.
+    it.redistribute(1)
+    assert(files == filesBefore && ids(1) == other)
+    assert(ids(0).zip(own).map { case (a, b) => a == b } == Seq(false, false, true))
+    it.run(1)
+    it.check()
+  }
+
+  test("the state of a batch before, and the plan, go with time, and no batch is lost") {
+    val it = begun()
+    it.session.conf.set("spark.sql.streaming.minBatchesToRetain", "2")
+    it.session.conf.set("spark.sql.streaming.ratioExtraSpaceAllowedInCheckpoint", "0")
+    it.session.conf.set("spark.sql.streaming.stateStore.minDeltasForSnapshot", "2")
+    it.redistribute(3)
+    val plan = it.folder.resolve("keyfold/rescale-2-open-1.plan")
+    assert(Files.exists(plan))
+    for (_ <- 1 to 8) {
+      it.run(3)
+      StateStores.maintain()
+      while (!StateStores.isIdle) Thread.`yield`()
+    }
+    it.check()
+    assert(Files.notExists(plan))
+    it.redistribute(2)
+    it.run(2)
+    it.check()
+  }
+
+  test("a rollback to the batch before has the subtasks of before") {
+    val it = begun()
+    it.unchanged {
+      it.redistribute(3)
+      it.run(3)
+    }
+    AdminApi.rollback(it.session, it.folder.toString, 0, null, dryRun = false)
+    assert(it.parallelism == 2)
+  }
+
+  test("a rescale and a redistribution at one stop: in this order only") {
+    val it = begun()
+    it.redistribute(4)
+    AdminApi.applyTo(it.session, it.folder.toString, 2, SinkChoice.NoFileSink)
+    it.check()
+    refused("KEYFOLD_REDISTRIBUTE_TOO_SOON")(it.redistribute(3))
+    it.run(4)
+    it.check()
+    it.redistribute(3)
+    it.run(3)
+    it.check()
+  }
+
+  test("the same before an open batch") {
+    val it = begun(isOpen = true)
+    it.redistribute(4)
+    AdminApi.applyTo(it.session, it.folder.toString, 2, SinkChoice.NoFileSink)
+    refused("KEYFOLD_REDISTRIBUTE_TOO_SOON")(it.redistribute(3))
+    it.run(4, addAgain = false)
+    it.check()
+  }
+
+  test("refused: format v1, a wrong parallelism, no such operator, an unfinished rescale") {
+    refused("KEYFOLD_REDISTRIBUTE_FORMAT")(begun(format = 1).redistribute(3))
+    val it = begun()
+    for (to <- Seq(0, 2, 6)) refused("KEYFOLD_REDISTRIBUTE_PARALLELISM")(it.redistribute(to))
+    val other = """"condition":"KEYFOLD_REDISTRIBUTE_NO_OPERATOR""""
+    assert(AdminApi.redistribute(it.session, it.folder.toString, "x", "1,2", true).contains(other))
+    it.leaveOpen(2)
+    it.faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path == "commits/1")
+    intercept[Exception](
+      AdminApi.applyTo(it.session, it.folder.toString, 2, SinkChoice.NoFileSink)
+    )
+    it.faults.plan.clear()
+    refused("KEYFOLD_RESCALE_UNFINISHED")(it.redistribute(3))
+  }
+
+  private def refused(condition: String)(body: => Any): Unit = {
+    assert(intercept[RescaleRefused](body).condition == condition)
+    ()
+  }
+}
