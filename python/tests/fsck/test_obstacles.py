@@ -136,9 +136,11 @@ def test_batch_was_committed_by_a_driver_that_did_not_know_of_the_rescale(
     head = "keyfold-rescale 2\nbatch 4\nid open-1\nfrom 2\nto 3\nundone "
     path = "keyfold/rescale-4-open-1.plan"
     with_ids.fake.write(path, f"{head}false\nstore 0 default\n{ref}")
+    assert check(with_ids.fake).verdict.can_start, "a rollback has made it final"
+    with_ids.fake.write(path, f"{head}false\nfile offsets/4 - -\nstore 0 default\n{ref}")
     report = check(with_ids.fake)
     assert report.verdict.command == f"keyfold rescale {with_ids.fake.root} --undo --apply"
-    with_ids.fake.write(path, f"{head}true\nstore 0 default\n{ref}")
+    with_ids.fake.write(path, f"{head}true\nfile offsets/4 - -\nstore 0 default\n{ref}")
     assert check(with_ids.fake).verdict.can_start
 
 

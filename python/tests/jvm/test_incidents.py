@@ -237,3 +237,17 @@ def test_command_is_pasted_whatever_the_path(spark: SparkSession, tmp_path: Path
     rows = keyfold.open_checkpoint(checkpoint)["agg"].only.scan().to_pylist()
     found_words = {row["key"]["word"]: row["value"]["count"] for row in rows}
     assert found_words == Counter(word for words in [*WORDS, NEXT, ["z"]] for word in words)
+
+
+def test_batch_that_a_driver_committed_in_spite_of_two_rescales(incident: Incident) -> None:
+    """2 -> 3 -> 2: it is built on files of the first layout, which have the rows of the third."""
+    commit = incident.checkpoint / "commits/2"
+    kept = commit.read_bytes()
+    for path in (commit, commit.with_name(".2.crc")):
+        path.unlink(missing_ok=True)
+    before = len(list(incident.checkpoint.glob("state/0/[0-9]")))
+    for partitions in (before + 1, before):
+        keyfold.rescale(incident.checkpoint, partitions, dry_run=False, no_file_sink=True)
+    commit.write_bytes(kept)
+    assert str(keyfold.open_checkpoint(incident.checkpoint).fsck()).endswith("its last, is whole.")
+    incident.goes_on()

@@ -43,7 +43,7 @@ def may_need(finding: Finding, newest: int) -> bool:
 
 def unfinished(storage: Storage, logs: Logs) -> tuple[Obstacle, list[Finding]] | None:
     """A rescale before the batch that was begun last which is to be finished or undone."""
-    names = (it.name for it in storage.listing("keyfold"))
+    names = [it.name for it in storage.listing("keyfold")]
     plans = [it for it in map(_PLAN.fullmatch, names) if it and int(it[1]) == logs.newest]
     if not plans:
         return None
@@ -51,7 +51,10 @@ def unfinished(storage: Storage, logs: Logs) -> tuple[Obstacle, list[Finding]] |
     try:
         lines = [line.split(" ") for line in storage.text(path).splitlines()]
         commit = next((it.commit for it in logs.committed if it.number == logs.newest), None)
-        wrong = _is_overtaken(lines, commit) if commit else _is_half_done(storage, lines)
+        later = any(it.startswith(f"rescale-{logs.newest + 1}-") for it in names)
+        wrong = (
+            not later and _is_overtaken(lines, commit) if commit else _is_half_done(storage, lines)
+        )
     except (KeyfoldError, ValueError, IndexError):
         # What a damaged plan says is not known; Keyfold ignores it when a query starts.
         return None
@@ -73,7 +76,8 @@ def _is_half_done(storage: Storage, lines: list[list[str]]) -> bool:
 
 def _is_overtaken(lines: list[list[str]], commit: Commit) -> bool:
     """Whether the batch was committed by a driver that did not know of the rescale."""
-    if ["undone", "true"] in lines:
+    # A rollback has made a plan without files final.
+    if ["undone", "true"] in lines or not any(_of(lines, "file")):
         return False
     references: dict[int, int] = {}
     for words in lines:

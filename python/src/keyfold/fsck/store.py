@@ -260,7 +260,7 @@ class StoreCheck:
                     f"{known.number} with id {known.id!r}. Restore the file from a copy."
                 )
             link = _at(head, before.version)
-            if link is None:
+            if link is None or self._refers_to(known, link):
                 return None
             if link != known:
                 return f"{self.place.folder}/{self._listed.name_of(head)}", (
@@ -269,6 +269,22 @@ class StoreCheck:
                     f"{before.number}. Restore the partition's folder from a copy."
                 )
         return None
+
+    def _refers_to(self, known: Version, link: Version) -> bool:
+        """Whether a rescale before an open batch has given a version new files for the same rows.
+
+        A driver that did not know of it may have committed the batch, built on the old ones.
+        """
+        try:
+            layers = self._listed.layers(self._listed.head(known))
+        except KeyfoldError:
+            return False
+        return any(
+            f"state/{it.path}".startswith(f"{self.place.folder}/") and (it.version, it.id) == link
+            for layer in layers
+            for partition in layer.of
+            for it in partition.files
+        )
 
     def _lineages(self, heads: dict[int, Footer], oldest: int) -> None:
         """Finds snapshots in lineages that do not exist."""

@@ -23,7 +23,10 @@ private[start] final class SinkAtStart(
 ) {
   private val sink = SinkChoice.Folder(folder)
   private val last = logs.lastCommitted
-  private val next = last.fold(0L)(_ + 1)
+  private val afterLast = last.fold(0L)(_ + 1)
+
+  /** The batch that Spark runs: the newest that was begun, even if commits before it are lost. */
+  private val next = logs.lastBegun.fold(afterLast)(math.max(_, afterLast))
 
   /** None if they fit, or if the sink has no log yet. */
   def refusal: Option[Invalid] =
@@ -42,13 +45,15 @@ private[start] final class SinkAtStart(
         s"The log of the file sink in $folder has batch $newest, and the newest committed batch of " +
           s"${logs.location} is ${last.fold("none")(_.toString)}. Spark would not run batch $next " +
           "again, and its output or its state would be missing. The query was not started. " +
-          (if (isOpen) openRemedy else "") + last.fold(otherFolder)(aheadRemedy)
+          (if (isOpen && next == afterLast) openRemedy else "") + last.fold(otherFolder)(
+            aheadRemedy
+          )
       )
     )
   }
 
-  private def isFormat1 =
-    last.fold(session.conf.get(CheckpointLogs.FormatKey).toInt)(logs.formatOf) == 1
+  private def isFormat1 = session.conf.get(CheckpointLogs.FormatKey).toInt == 1 &&
+    last.forall(logs.formatOf(_) == 1)
 
   private def openRemedy =
     s"If the driver ended between the two commits of batch $next, the output of the batch is complete. " +

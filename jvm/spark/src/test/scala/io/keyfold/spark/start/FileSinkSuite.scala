@@ -131,6 +131,26 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.check()
   }
 
+  test("format 1: the state of a batch is there although all commits are lost") {
+    val it = new Distinct(1)
+    it.run(3)
+    it.leaveOpen()
+    Seq(0, 1, 2).foreach(batch => Files.delete(Path.of(it.checkpoint, "commits", s"$batch")))
+    it.run()
+    it.check()
+  }
+
+  test("format 1, then 2: a driver ends between sink and commit log; the state is not found") {
+    val it = new Distinct(1)
+    it.run(2)
+    it.leaveOpen()
+    it.session.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    assert(it.refused().contains("noop"))
+    it.onceWithoutSink()
+    it.run()
+    it.check()
+  }
+
   for (format <- Seq(1, 2)) {
     test(s"format $format: a query goes back without its sink, then the sink follows") {
       val it = new Distinct(format)
