@@ -206,3 +206,36 @@ def test_other_states_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     assert run(Collector()) == [(0, [7.0])]
     with pytest.raises(Exception, match="KEYFOLD_OPERATOR_STATE_CHANGED"):
         run(Other())
+
+
+@pytest.mark.parametrize(
+    ("changed", "part"), [("list", "VALUE"), ("key", "KEY"), ("value", "VALUE")]
+)
+def test_another_schema_is_refused(
+    spark: SparkSession, tmp_path: Path, changed: str, part: str
+) -> None:
+    class Typed(keyfold.OperatorFunction):
+        def __init__(self, changed: str) -> None:
+            self.changed = changed
+
+        def open(self, ctx: keyfold.OperatorContext) -> None:
+            kind = {
+                it: "string" if it == self.changed else "int" for it in ("list", "key", "value")
+            }
+            ctx.list_state("a", f"v {kind['list']}")
+            ctx.broadcast_state("b", f"k {kind['key']}", f"v {kind['value']}")
+
+    query = Query(spark, tmp_path, Typed(""))
+
+    def run(changed: str) -> Rows:
+        query.add("in", device_rows([["a", 7.0]]))
+        source = query.source("in", "device string, v double")
+        return query.run(
+            keyfold.with_operator_state(source, Typed(changed), "v int", parallelism=1)
+        )
+
+    assert run("") == []
+    with pytest.raises(Exception, match=f"STATE_STORE_{part}_SCHEMA_NOT_COMPATIBLE"):
+        run(changed)
+    # Nothing was lost.
+    assert run("") == []
