@@ -220,13 +220,16 @@ bench-quick: ## Keyfold beside Spark's own providers, in 8 minutes: bench-out/qu
 	build/sbt bench/prepare
 	$(BENCH) --quick
 
-bench: ## all of it, in 75 minutes: docs/benchmarks*.md; some cells: CELL=get,keyfold
+bench: ## all of it, in 80 minutes: docs/benchmarks*.md; some cells: CELL=get,keyfold
 	build/sbt bench/prepare
 	$(BENCH)
-	$(if $(CELL),,$(MAKE) bench-python)
+	$(if $(CELL),,$(MAKE) bench-python bench-subtasks)
 
 bench-python: setup ## Keyfold's reader beside Spark's `statestore` source, in 10 minutes: docs/benchmarks-python.md
 	$(BIN)/python -m bench
+
+bench-subtasks: setup ## the state of an operator's subtasks beside a function without state, in 5 minutes: docs/benchmarks-operator-state.md
+	PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python $(BIN)/python -m bench.subtasks
 
 bench-checkpoints: setup servers ## checkpoints on a local disk, S3 and HDFS beside Spark's own providers, in 45 minutes; CELL=s3
 	build/sbt testkit/compile

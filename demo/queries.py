@@ -10,6 +10,8 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from demo.absences import alerts
 from demo.aircraft import running_records
+from demo.limits import SCHEMA as LIMITS_SCHEMA
+from demo.limits import above_limits
 from demo.place import Place
 from demo.questions import (
     CSV_OPTIONS,
@@ -41,12 +43,14 @@ FILES_PER_BATCH = {
     "aircraft": 45,
     "weather": 40,
     "absences": 61,
+    "limits": 61,
 }
 QUERIES = tuple(FILES_PER_BATCH)
 
-# Asks for transformWithState with rows: HDFSBacked cannot keep its state, and Spark 4.0 has it with
-# pandas only.
-WITH_PROCESSOR = "absences"
+# Ask for transformWithState: HDFSBacked cannot keep its state. That of absences has rows, and Spark
+# 4.0 has it with pandas only.
+WITH_PROCESSOR = {"absences", "limits"}
+WITH_ROWS = "absences"
 # Without keys all its rows are in one partition, whose state Spark 4.0 keeps under format 1 only.
 WITHOUT_KEYS = "totals"
 IS_SPARK_40 = pyspark.__version__.startswith("4.0.")
@@ -65,8 +69,8 @@ EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
 
 def queries_of(provider: str) -> tuple[str, ...]:
     """Name the queries that a state store can run."""
-    has_processors = provider != HDFS and not IS_SPARK_40
-    return tuple(query for query in QUERIES if has_processors or query != WITH_PROCESSOR)
+    left_out = WITH_PROCESSOR if provider == HDFS else {WITH_ROWS} if IS_SPARK_40 else set()
+    return tuple(query for query in QUERIES if query not in left_out)
 
 
 def start_all(
@@ -104,6 +108,9 @@ def question(query: str, spark: SparkSession, workspace: Workspace) -> DataFrame
             return with_weather(once, weather.withWatermark("observed", WATERMARK))
         case "absences":
             return alerts(flights)
+        case "limits":
+            limits = day_files(spark, LIMITS_SCHEMA, files, workspace.limits)
+            return above_limits(once, limits)
         case _:
             raise ValueError(f"Invalid query: {query}")
 

@@ -1,4 +1,7 @@
-"""Replays the year 2013, one file a day: flights, some of them again a day later, and weather."""
+"""Replays the year 2013, one file a day: flights, some of them again a day later, and weather.
+
+Each day also has limits of the delays, which come from the flights of the day before.
+"""
 
 import io
 import zipfile
@@ -6,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from demo.day_files import by_day, write_file
+from demo.limits import write_limits
 from demo.originals import FLIGHTS, WEATHER, original
 
 # Every fourth flight of a day comes again in the next day's file.
@@ -24,27 +28,38 @@ END_WEATHER = f"{END_MARK},2014,6,1,0,NA,NA,NA,NA,NA,NA,NA,NA,NA,2014-06-01T00:0
 
 @dataclass(frozen=True)
 class Replayed:
-    """What was written: files and distinct flights, flights that come again, hours of weather."""
+    """What was written: files and distinct flights, flights that come again, hours of weather.
+
+    And limits of delays.
+    """
 
     files: int
     flights: int
     repeats: int
     observations: int = 0
+    limits: int = 0
 
 
-def replay(flights: Path, weather: Path) -> Replayed:
-    """Write the year to two folders as CSV files, rows as they stand in the originals."""
-    files, distinct, repeats = replay_flights(flights)
-    return Replayed(files, distinct, repeats, replay_weather(weather))
+def replay(flights: Path, weather: Path, limits: Path) -> Replayed:
+    """Write the year to three folders as CSV files, rows as they stand in the originals."""
+    header, days = flight_days()
+    files, distinct, repeats = replay_flights(flights, header, days)
+    told = write_limits(limits, header, days)
+    return Replayed(files, distinct, repeats, replay_weather(weather), told)
 
 
-def replay_flights(folder: Path) -> tuple[int, int, int]:
-    """Write the flights; return the number of files, of distinct flights and of repeats."""
-    folder.mkdir(parents=True)
+def flight_days() -> tuple[str, list[tuple[str, list[str]]]]:
+    """Read the flights' header, and their rows by day."""
     with zipfile.ZipFile(original(FLIGHTS)) as zipped, zipped.open("flights.csv") as raw:
         lines = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
-        header = next(lines)
-        days = by_day(lines, year_column=0)
+        return next(lines), by_day(lines, year_column=0)
+
+
+def replay_flights(
+    folder: Path, header: str, days: list[tuple[str, list[str]]]
+) -> tuple[int, int, int]:
+    """Write the flights; return the number of files, of distinct flights and of repeats."""
+    folder.mkdir(parents=True)
     flights = repeats = 0
     again: list[str] = []
     for index, (day, rows) in enumerate(days):

@@ -37,10 +37,14 @@ class Run:
 
     def prepare(self) -> None:
         """Write the input."""
-        self._say("Replaying the flights and the weather of 2013 as one file a day")
+        self._say(
+            "Replaying the flights, the weather and the limits of delays of 2013 as one file a day"
+        )
         with self.record.timed("replay the input"):
             waiting = self._workspace.waiting
-            self.record.replayed = replay(waiting / "flights", waiting / "weather")
+            self.record.replayed = replay(
+                waiting / "flights", waiting / "weather", waiting / "limits"
+            )
 
     def stream_half(self) -> None:
         """Stream until half of all batches are done, then kill the driver within a batch."""

@@ -26,7 +26,7 @@ KILLED = 1
 
 def deliver(stage: Stage, workspace: Workspace) -> None:
     """Move the files of a stage to where the queries look for them, if they are not there yet."""
-    for target in (workspace.flights, workspace.weather):
+    for target in (workspace.flights, workspace.weather, workspace.limits):
         waiting = workspace.waiting / target.name
         target.mkdir(parents=True, exist_ok=True)
         files = sorted([*target.iterdir(), *waiting.iterdir()], key=lambda file: file.name)

@@ -17,6 +17,10 @@ QUESTIONS = {
     "aircraft": "running record per aircraft (deduplication, then a function of pandas with state)",
     "weather": "flights with the weather at departure (deduplication, then stream-stream join)",
     "absences": "aircraft not seen for two weeks (transformWithState with a timer, then with TTL)",
+    "limits": (
+        "flights later than their airline's latest of the day before (deduplication, then an "
+        "operator whose subtasks keep the limits of a second stream)"
+    ),
 }
 
 DESCRIBED = ("What Keyfold read in the checkpoints without Spark is in `state.txt`.", "")
@@ -63,7 +67,8 @@ def story(record: Record) -> Iterator[str]:
     yield (
         f"- {replayed.flights:,} flights of 2013 came as {replayed.files} files, "
         f"{replayed.repeats:,} of them twice, "
-        f"with {replayed.observations:,} hourly observations of the weather."
+        f"with {replayed.observations:,} hourly observations of the weather and "
+        f"{replayed.limits:,} limits of delays."
     )
     for query, question in QUESTIONS.items():
         batches = f"{record.finished[query]} batches" if query in record.finished else "left out"

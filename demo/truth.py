@@ -20,6 +20,7 @@ def truth() -> dict[str, pa.Table]:
         "aircraft": _aircraft(flights),
         "weather": _with_weather(flights),
         "absences": _absences(flights),
+        "limits": _above_limits(flights),
     }
     return {
         query: pa.Table.from_pandas(answer, preserve_index=False)
@@ -79,6 +80,18 @@ def _absences(flights: pd.DataFrame) -> pd.DataFrame:
     return last.assign(last_seen=last["event_time"], number=number)[
         ["aircraft", "last_seen", "number"]
     ]
+
+
+def _above_limits(flights: pd.DataFrame) -> pd.DataFrame:
+    """Look up the day before on which the airline flew last; days are whole numbers here."""
+    day = pd.to_datetime(flights[["year", "month", "day"]])
+    flights = flights.assign(date=day).sort_values("date")
+    latest = flights.groupby(["carrier", "date"])["dep_delay"].max().dropna().reset_index()
+    told = latest.assign(date=latest["date"] + pd.Timedelta(days=1), minutes=latest["dep_delay"])
+    told = told[["carrier", "date", "minutes"]].sort_values("date")
+    found = pd.merge_asof(flights, told, on="date", by="carrier")
+    late = found[(found["dep_delay"] > found["minutes"]).fillna(value=False)]
+    return late[[*FLIGHT, "dep_delay", "minutes"]]
 
 
 def _with_weather(flights: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,8 @@ from demo.absences import absences
 from demo.aircraft import records
 from demo.compare import compare
 from demo.events import send
+from demo.limits import SCHEMA as LIMITS_SCHEMA
+from demo.limits import above_limits_in_batch
 from demo.queries import queries_of
 from demo.questions import CSV_OPTIONS, SCHEMA, chains, delays, each_once, totals, with_event_time
 from demo.replay import END_MARK
@@ -26,6 +28,7 @@ def answers(spark: SparkSession, workspace: Workspace) -> dict[str, DataFrame]:
     """Answer every question from all files at once."""
     rows = spark.read.schema(SCHEMA).options(**CSV_OPTIONS).csv(str(workspace.flights))
     weather = spark.read.schema(WEATHER_SCHEMA).options(**CSV_OPTIONS).csv(str(workspace.weather))
+    limits = spark.read.schema(LIMITS_SCHEMA).options(**CSV_OPTIONS).csv(str(workspace.limits))
     flights = with_event_time(rows.where(f"carrier <> '{END_MARK}'"))
     once = each_once(flights).cache()
     return {
@@ -36,6 +39,7 @@ def answers(spark: SparkSession, workspace: Workspace) -> dict[str, DataFrame]:
         "aircraft": records(once),
         "weather": with_weather(once, observations(weather)),
         "absences": absences(once),
+        "limits": above_limits_in_batch(once, limits),
     }
 
 

@@ -22,8 +22,13 @@ class Workspace:
         return self.root / "input" / "weather"
 
     @property
+    def limits(self) -> Path:
+        """Limits of the delays that airlines should not exceed, one file a day."""
+        return self.root / "input" / "limits"
+
+    @property
     def waiting(self) -> Path:
-        """Files of both that are still to come, in folders of the same names."""
+        """Files of all three that are still to come, in folders of the same names."""
         return self.root / "input" / "waiting"
 
     @property

@@ -14,8 +14,11 @@ from demo.replay import END_MARK, REPEAT_EVERY, Replayed, replay
 @pytest.fixture(scope="module")
 def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("input")
-    replayed = replay(folder / "flights", folder / "weather")
-    assert replayed == Replayed(files=367, flights=336_776, repeats=84_139, observations=26_115)
+    replayed = replay(folder / "flights", folder / "weather", folder / "limits")
+    # Limits: as many as there are airlines with a departure, over all days but the last.
+    assert replayed == Replayed(
+        files=367, flights=336_776, repeats=84_139, observations=26_115, limits=5_405
+    )
     return folder
 
 
@@ -40,13 +43,23 @@ def test_each_file_repeats_a_part_of_the_day_before(year: Path) -> None:
     assert second.splitlines()[-len(expected) :] == expected
 
 
-@pytest.mark.parametrize("kind", ["flights", "weather"])
+def test_limits_are_the_latest_departures_of_the_day_before(year: Path) -> None:
+    first, second = sorted((year / "limits").iterdir())[:2]
+    assert first.read_text(encoding="utf-8") == "limit_day,airline,minutes\n"
+    flights = (year / "flights" / "flights-2013-01-01.csv").read_text(encoding="utf-8")
+    rows = [line.split(",") for line in flights.splitlines()[1:]]
+    latest = max(int(row[5]) for row in rows if row[9] == "UA" and row[5] != "NA")
+    assert f"2013-01-02,UA,{latest}\n" in second.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["flights", "weather", "limits"])
 def test_modification_times_are_the_order_of_the_days(year: Path, kind: str) -> None:
     files = sorted((year / kind).iterdir(), key=lambda file: file.stat().st_mtime)
     names = [file.name for file in files]
     closing = {
         "flights": ["flights-end-1.csv", "flights-end-2.csv"],
         "weather": ["weather-end.csv"],
+        "limits": ["limits-2013-12-31.csv"],
     }
     assert names[-len(closing[kind]) :] == closing[kind]
     assert names == sorted(names)

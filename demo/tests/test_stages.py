@@ -13,17 +13,17 @@ def names(folder: Path) -> list[str]:
     return sorted(it.name for it in folder.iterdir())
 
 
-def test_a_stage_brings_its_days_of_flights_and_of_weather_and_no_others(tmp_path: Path) -> None:
+def test_a_stage_brings_its_days_of_each_input_and_no_others(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     written = [f"{number:03}.csv" for number in range(FILES)]
-    for kind in ("flights", "weather"):
+    for kind in ("flights", "weather", "limits"):
         (workspace.waiting / kind).mkdir(parents=True)
         for name in written:
             (workspace.waiting / kind / name).write_text(kind, encoding="utf-8")
     for stage, there in zip(STAGES, (122, 244, FILES), strict=True):
         for _ in ("the first time", "after a kill"):
             deliver(stage, workspace)
-            for folder in (workspace.flights, workspace.weather):
+            for folder in (workspace.flights, workspace.weather, workspace.limits):
                 assert names(folder) == written[:there]
                 assert (folder / written[there - 1]).read_text(encoding="utf-8") == folder.name
     assert names(workspace.waiting / "flights") == []

@@ -28,9 +28,9 @@ def pyspark_version() -> str:
 
 def spark_version() -> str:
     """Version of the Spark that PySpark starts here, which may be another one's: SPARK_HOME's."""
-    core = "spark-core_2.13-"
-    jars = (Path(_find_spark_home()) / "jars").glob(f"{core}*.jar")
-    found = [it.stem.removeprefix(core) for it in jars]
+    # An older Spark may be of another Scala, and is to be told so by its version.
+    jars = (Path(_find_spark_home()) / "jars").glob("spark-core_*-*.jar")
+    found = [it.stem.split("-", 2)[2] for it in jars]
     return found[0] if len(found) == 1 else pyspark_version()
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.sql import SparkSession
@@ -92,6 +94,42 @@ def test_rules_come_before_the_rows_of_their_batch(spark: SparkSession, tmp_path
         (0, ["d", ["id-0 rule-0 0", "id-1 rule-2 0"], True, [0, 1]]),
         (1, ["e", ["id-0 rule-0 1", "id-1 rule-2 1"], True, [0, 1]]),
     ]
+
+
+def test_output_of_every_type_of_column(spark: SparkSession, tmp_path: Path) -> None:
+    class Passes(keyfold.OperatorFunction):
+        def process(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            yield from batches
+
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
+    schema = (
+        "at timestamp, local timestamp_ntz, day date, price decimal(20, 3), tags array<string>, "
+        "sizes map<string, int>, inner struct<a: double, b: timestamp>, raw binary, ok boolean"
+    )
+    row = {
+        "at": "2026-03-04 05:06:07.891234",
+        "local": "2026-03-04T05:06:07.891234",
+        "day": "2026-03-04",
+        "price": 12345678901234567.125,
+        "tags": ["a", None],
+        "sizes": {"s": 1},
+        "inner": {"a": 1.5, "b": "1969-12-31 23:59:59"},
+        "raw": "aGk=",
+        "ok": None,
+    }
+    query = Query(session, tmp_path, Passes())
+    query.add("in", [row, dict.fromkeys(row)])
+    df = keyfold.with_operator_state(
+        query.source("in", schema), query.function, schema, parallelism=1
+    )
+    found: list[Any] = []
+    writer = df.writeStream.foreachBatch(lambda it, _: found.extend(it.collect()))
+    writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+    writer.trigger(availableNow=True).start().awaitTermination()
+    read = session.read.schema(schema).json(str(tmp_path / "in")).collect()
+    assert sorted(map(str, found)) == sorted(map(str, read))
+    assert len(read) == 2
 
 
 def test_a_row_goes_where_its_column_says(spark: SparkSession, tmp_path: Path) -> None:
@@ -206,3 +244,36 @@ def test_other_states_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     assert run(Collector()) == [(0, [7.0])]
     with pytest.raises(Exception, match="KEYFOLD_OPERATOR_STATE_CHANGED"):
         run(Other())
+
+
+@pytest.mark.parametrize(
+    ("changed", "part"), [("list", "VALUE"), ("key", "KEY"), ("value", "VALUE")]
+)
+def test_another_schema_is_refused(
+    spark: SparkSession, tmp_path: Path, changed: str, part: str
+) -> None:
+    class Typed(keyfold.OperatorFunction):
+        def __init__(self, changed: str) -> None:
+            self.changed = changed
+
+        def open(self, ctx: keyfold.OperatorContext) -> None:
+            kind = {
+                it: "string" if it == self.changed else "int" for it in ("list", "key", "value")
+            }
+            ctx.list_state("a", f"v {kind['list']}")
+            ctx.broadcast_state("b", f"k {kind['key']}", f"v {kind['value']}")
+
+    query = Query(spark, tmp_path, Typed(""))
+
+    def run(changed: str) -> Rows:
+        query.add("in", device_rows([["a", 7.0]]))
+        source = query.source("in", "device string, v double")
+        return query.run(
+            keyfold.with_operator_state(source, Typed(changed), "v int", parallelism=1)
+        )
+
+    assert run("") == []
+    with pytest.raises(Exception, match=f"STATE_STORE_{part}_SCHEMA_NOT_COMPATIBLE"):
+        run(changed)
+    # Nothing was lost.
+    assert run("") == []

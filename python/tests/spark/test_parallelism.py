@@ -15,6 +15,7 @@ import keyfold
 from keyfold.cli.main import cli
 from keyfold.errors import InvalidArgumentError, JvmError
 from keyfold.subtasks import operator
+from keyfold.subtasks.place import place_of
 from kit.session import NEEDS_JAR
 from python.tests.spark.subtasks import (
     VECTORS,
@@ -25,6 +26,7 @@ from python.tests.spark.subtasks import (
     Rules,
     device_rows,
 )
+from python.tests.spark.verbs import every_verb_works
 
 pytestmark = NEEDS_JAR
 
@@ -53,7 +55,11 @@ ways = pytest.mark.parametrize("change", [by_restart, by_call, by_command])
 
 
 def command(checkpoint: Path, *arguments: str) -> str:
-    result = CliRunner().invoke(cli, ["rescale", str(checkpoint), *arguments])
+    return verb("rescale", checkpoint, *arguments)
+
+
+def verb(name: str, checkpoint: Path, *arguments: str) -> str:
+    result = CliRunner().invoke(cli, [name, str(checkpoint), *arguments])
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -222,6 +228,16 @@ def test_more_subtasks_than_the_last_start_allowed_are_refused(
         keyfold.redistribute(tmp_path / "checkpoint", "Other", 3, dry_run=False)
 
 
+def test_a_start_may_raise_the_maximum(spark: SparkSession, tmp_path: Path) -> None:
+    query = Query(spark, tmp_path, Counter())
+    query.add("in", device_rows([["a", 7.0]] * 4))
+    query.run(counts(query, 2, max_parallelism=2))
+    query.add("in", device_rows([["a", 7.0]] * 4))
+    # Counts 2 and 2 of the old ones are dealt to the first two of the new ones.
+    assert query.run(counts(query, 4, max_parallelism=4)) == [(0, 3), (1, 3), (2, 1), (3, 1)]
+    assert keyfold.redistribute(tmp_path / "checkpoint", "Counter", 3).refusals == ()
+
+
 def test_without_the_extension_another_parallelism_fails_and_loses_nothing(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -245,3 +261,41 @@ def test_two_united_operators_of_one_name_are_refused(spark: SparkSession, tmp_p
         query.run(counts(query, 2).union(counts(query, 2)))
     assert not (tmp_path / "checkpoint/offsets").exists()
     assert len(query.run(counts(query, 2).union(counts(query, 2, name="other")))) == 2
+
+
+def test_it_is_seen_from_outside_by_name_and_subtask(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint = tmp_path / "checkpoint"
+    query = Query(spark, tmp_path, Counter())
+    for _ in range(2):
+        query.add("in", device_rows([["a", 7.0]] * 3))
+        query.run(counts(query, 2))
+    every_verb_works(checkpoint)
+    keyfold.redistribute(checkpoint, "Counter", 3, dry_run=False)
+    every_verb_works(checkpoint)
+    query.add("in", device_rows([["a", 7.0]]))
+    query.run(counts(query, 3))
+    every_verb_works(checkpoint)
+    said = "Counter, 3 subtasks: counts (3 values)"
+    assert said in verb("describe", checkpoint)
+    assert said in (tmp_path / "report.html").read_text()
+    key = json.dumps({"subtask": 0, "place": place_of(0)})
+
+    def rows(*arguments: str) -> list[dict[str, Any]]:
+        said = verb(arguments[0], checkpoint, *arguments[1:], "-o", "json")
+        return [json.loads(it) for it in said.splitlines()]
+
+    [got] = rows("get", "0/counts", key)
+    assert (got["key"]["subtask"], got["list_element"]) == (0, {"count": 5})
+    diff = rows("diff", "0/counts", "1", "2")
+    assert sorted(
+        (it["key"]["subtask"], it["before_list_value"], it["after_list_value"]) for it in diff
+    ) == [(0, [{"count": 4}], [{"count": 5}]), (2, None, [{"count": 0}])]
+    history = rows("history", "0/counts", key)
+    assert [it["list_element"] for it in history] == [{"count": 2}, {"count": 4}, {"count": 5}]
+    own = rows("scan", "0/subtask_of_Counter")
+    assert sorted((it["key"]["subtask"], it["value"]["parallelism"]) for it in own) == [
+        (subtask, 3) for subtask in range(3)
+    ]
+    [checked] = rows("fsck")
+    assert checked["ok"]
+    assert checked["findings"] == []

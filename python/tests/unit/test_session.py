@@ -207,12 +207,22 @@ def test_running_spark_with_the_jar_of_another_line_is_told_both(
         keyfold.configure(SparkSession.builder)
 
 
-def test_spark_is_the_one_of_spark_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("jar", "version"),
+    [
+        ("spark-core_2.13-4.1.3.jar", "4.1.3"),
+        ("spark-core_2.13-4.4.0-preview1.jar", "4.4.0-preview1"),
+        ("spark-core_2.12-3.5.8.jar", "3.5.8"),
+    ],
+)
+def test_spark_is_the_one_of_spark_home(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, jar: str, version: str
+) -> None:
     assert _jvm.spark_version() == pyspark.__version__
     (tmp_path / "jars").mkdir()
-    (tmp_path / "jars" / "spark-core_2.13-4.1.3.jar").touch()
+    (tmp_path / "jars" / jar).touch()
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
-    assert _jvm.spark_version() == "4.1.3"
+    assert _jvm.spark_version() == version
 
 
 @pytest.mark.parametrize("target", [None, "spark", SparkSession, os])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from keyfold.describe.values import CheckpointValues, OperatorDescription, StoreDescription
 from keyfold.text.units import count, moment, plural, size, span
 
 # Until each partition has loaded its rows.
 _NOT_COUNTED = "rows not known before the next batch (a rescale reads none)"
+# A state of keyfold.with_operator_state, with a row for each subtask.
+SUBTASK_OF: Final = "subtask_of_"
 _COLUMNS = ("store", "rows", "per partition", "live", "on disk", "deltas", "snaps", "refs")
 
 
@@ -33,6 +37,21 @@ def heading(it: OperatorDescription) -> str:
         parts.append(plural(it.key_groups, "key group"))
     parts.append(_versions(it))
     return ", ".join(parts)
+
+
+def subtasks(it: OperatorDescription) -> str | None:
+    """A line about the state of an operator's subtasks; None if it is none of that kind."""
+    families = {family.name: family for store in it.stores for family in store.families}
+    own = next((name for name in families if name.startswith(SUBTASK_OF)), None)
+    if own is None:
+        return None
+    states = (
+        f"{name} ({plural(family.values, 'value')})"
+        for name, family in sorted(families.items())
+        if name != own and not family.internal
+    )
+    name = own.removeprefix(SUBTASK_OF)
+    return f"{name}, {plural(families[own].rows, 'subtask')}: {', '.join(states)}"
 
 
 def table(it: OperatorDescription) -> list[tuple[str, ...]]:

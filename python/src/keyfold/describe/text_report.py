@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from keyfold.describe.report_lines import heading, summary, table
+from keyfold.describe.report_lines import heading, subtasks, summary, table
 from keyfold.describe.values import CheckpointValues, OperatorDescription
 from keyfold.text.printable import printable
 
@@ -32,7 +32,9 @@ def render(it: CheckpointValues) -> RenderableType:
         lines.add_row(Text(label), _text(text))
     parts: list[RenderableType] = [lines]
     for operator in it.operators:
-        parts += [Text(), _text(heading(operator), style="bold"), _grid(operator)]
+        parts += [Text(), _text(heading(operator), style="bold")]
+        own = subtasks(operator)
+        parts += [_grid(operator)] if own is None else [_text(own), _grid(operator)]
     if it.problems:
         parts += [Text(), Text("Problems", style="bold red")]
     parts += [

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, cast
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from keyfold.errors import ClassicSessionError, InvalidArgumentError, OperatorNameError
 from keyfold.flink import check_parallelism
@@ -13,7 +14,9 @@ from keyfold.subtasks.packed import TAGGED, copying, dealing, unpack
 from keyfold.subtasks.place import place_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
     from keyfold.subtasks.function import OperatorFunction
 
@@ -80,8 +83,11 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     if f"subtask_of_{called}" in {it.name for it in states}:
         raise InvalidArgumentError(f"Invalid state 'subtask_of_{called}': the name is taken.")
 
-    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - needs PySpark
-    from pyspark.sql.types import BinaryType, StructField, StructType  # noqa: PLC0415
+    from pyspark.sql.types import (  # noqa: PLC0415 - needs PySpark
+        BinaryType,
+        StructField,
+        StructType,
+    )
 
     from keyfold.subtasks.processor import SubtaskProcessor, task_number  # noqa: PLC0415
 
@@ -92,7 +98,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     rows = df.mapInArrow(dealing(column, parallelism, route, task_number), dealt)
     if broadcast is not None:
         rows = rows.union(broadcast.mapInArrow(copying(column, parallelism, task_number), tagged))
-    output = to_arrow_schema(cast("StructType", StructType.fromDDL(schema)))
+    output = _arrow_schema(cast("StructType", StructType.fromDDL(schema)))
     bounds = (parallelism, max_parallelism)
     processor = SubtaskProcessor(function, called, column, bounds, states, output)
     return (
@@ -100,6 +106,15 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
         .transformWithStateInPandas(processor, "rows binary", "update", "none")
         .mapInArrow(unpack, schema)
     )
+
+
+def _arrow_schema(schema: StructType) -> pa.Schema:
+    """Of the output; Spark takes timestamps of any time zone. Spark 4.0 and 4.1 have UTC only."""
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - needs PySpark
+
+    takes_zone = "timezone" in signature(to_arrow_schema).parameters
+    zone: dict[str, Any] = {"timezone": "UTC"} if takes_zone else {}
+    return to_arrow_schema(schema, **zone)
 
 
 def _check_name(name: str) -> None:
