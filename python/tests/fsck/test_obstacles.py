@@ -181,6 +181,14 @@ class TestFileSource:
         assert report.verdict.deletes == tuple(str(path.with_name(it)) for it in later_and_it)
         assert str(report).splitlines()[-1] == rollback(fake, newest)
 
+    def test_checksum_that_an_entry_has_left(self, fake: FakeCheckpoint) -> None:
+        """Spark would not write the entry again beside it."""
+        lose(fake, "sources/0/3")
+        for name in (".0.crc", ".3.crc", ".4.crc"):
+            fake.write(f"sources/0/{name}", b"")
+        deletes = check(fake).verdict.deletes
+        assert deletes == tuple(f"{fake.root}/sources/0/{it}" for it in ("4", ".3.crc", ".4.crc"))
+
     def test_entry_that_no_batch_has_begun_with(self, fake: FakeCheckpoint) -> None:
         path = fake.write("sources/0/5", "")
         report = check(fake)
@@ -236,6 +244,19 @@ def test_file_that_spark_writes_again(writer: StateWriter, path: str) -> None:
     # Its state is looked at all the same.
     writer.path(5).unlink()
     assert str(check(writer.fake)).splitlines()[-1] == rollback(writer.fake, 3)
+
+
+@pytest.mark.parametrize(
+    "path", ["state/0/_metadata/{}metadata{}", "state/0/0/_metadata/{}schema{}"]
+)
+def test_checksum_that_keeps_spark_from_writing_a_file_again(
+    with_ids: StateWriter, path: str
+) -> None:
+    lose(with_ids.fake, path.format("", ""))
+    left = with_ids.fake.write(path.format(".", ".crc"), b"")
+    report = check(with_ids.fake)
+    assert not report.verdict.can_start
+    assert str(report).splitlines()[-2:] == [str(left), "Then start the query."]
 
 
 def test_stores_of_an_operator_whose_description_is_lost(fake: FakeCheckpoint) -> None:

@@ -14,6 +14,8 @@ from keyfold.spark_log.logs import Offsets
 from keyfold.storage.storage import Storage
 
 _ENTRY = re.compile(r"(\d{1,18})(\.compact)?")
+# On a local disk Hadoop keeps an entry's checksum beside it, even if the entry is lost.
+_CHECKSUM = re.compile(r"\.(\d{1,18})(\.compact)?\.crc")
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class DamagedSource:
         name: of its folder in `sources`.
         good: the newest entry before that; -1 if there is none.
         bad: path of the entry.
-        later: paths of the entries from it on that are there.
+        later: paths of the entries from it on that are there, and of their checksums.
     """
 
     name: str
@@ -79,7 +81,10 @@ def _source(storage: Storage, name: str, needed: int) -> DamagedSource | None:
     later = tuple(f"{folder}/{entries[it]}" for it in sorted(entries) if it > good)
     if good >= needed and not later:
         return None
-    return DamagedSource(name, good, f"{folder}/{entries.get(good + 1, good + 1)}", later)
+    checksums = filter(None, (_CHECKSUM.fullmatch(it.name) for it in storage.listing(folder)))
+    left = tuple(f"{folder}/{it[0]}" for it in checksums if int(it[1]) > good)
+    first = f"{folder}/{entries.get(good + 1, good + 1)}"
+    return DamagedSource(name, good, first, (*later, *left))
 
 
 def _beginnings(entries: Mapping[int, str]) -> list[int]:

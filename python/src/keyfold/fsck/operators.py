@@ -111,6 +111,9 @@ class Operators:
 
     def _written_again(self, path: str, error: KeyfoldError) -> None:
         """A file that the query can start without."""
+        if isinstance(error, FileMissingError) and self._left(path):
+            self._stops(path, error, is_written_again=True)
+            return
         delete = "" if isinstance(error, FileMissingError) else "Delete it if there is no copy. "
         message = f"{error.args[0]} {delete}Without it, Spark writes it when the query starts."
         full = self._storage.full_path(path)
@@ -120,5 +123,15 @@ class Operators:
         found = unreadable(self._storage, path, error, Severity.STOPS)
         self.findings.append(found)
         reason = f"the file {path}, which is Spark's own, is damaged"
-        deletes = (found.path,) if is_written_again else ()
+        deletes = self._left(path) if is_written_again else ()
         self.obstacles.append(Obstacle(reason, None if deletes else -1, deletes))
+
+    def _left(self, path: str) -> tuple[str, ...]:
+        """What is there of a file: on a local disk Hadoop keeps a checksum of it in another.
+
+        Spark does not write a file again beside the checksum of the old one.
+        """
+        folder, _, name = path.rpartition("/")
+        there = {it.name for it in self._storage.listing(folder)}
+        both = (name, f".{name}.crc")
+        return tuple(self._storage.full_path(f"{folder}/{it}") for it in both if it in there)

@@ -100,7 +100,11 @@ final class Migration(
           "partitions that their keys do not belong to. Start the query on a new checkpoint."
       ),
       Option.when(logs.operators(batch).isEmpty)(
-        "It has no operator metadata: the query has no state, or ran on a Spark before 4.0."
+        if (logs.hasState)
+          "Spark's description of its operators is lost, or it ran on a Spark before 4.0. Set " +
+            s"$FormatKey=${logs.formatOf(batch)} for the query, and start it once with the trigger " +
+            "AvailableNow: Spark writes the description again. Then migrate."
+        else "It has no operator metadata: the query has no state."
       ),
       Option.when(sink == SinkChoice.NotSaid)(SinkNotSaid),
       Option.when(sink match {
