@@ -1,6 +1,6 @@
 package io.keyfold.spark.admin.redistribute
 
-import java.nio.file.Files
+import java.nio.file.{Files, Path, StandardCopyOption}
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
@@ -45,7 +45,7 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       }
     }
 
-    test(s"$name: whatever write fails, the state is of the old subtasks or of the new ones") {
+    test(s"$name: whatever write fails, it is of the old subtasks or of the new ones (fault 14)") {
       val calls = {
         val it = begun(isOpen)
         it.faults.plan.clear()
@@ -111,6 +111,31 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     if (call.what == "rename") Seq(Failure.Before, Failure.After) else Seq(Failure.Before)
 
   private def causes(e: Throwable) = Iterator.iterate(e)(_.getCause).takeWhile(_ != null)
+
+  test("what a driver commits that does not know of it counts, and it is done again (fault 13)") {
+    val it = begun(isOpen = true)
+    val (own, other) = (it.folder, Files.createTempDirectory("keyfold-other").resolve("cp"))
+    copyAll(own, other)
+    it.unchanged(it.redistribute(3))
+    it.moveTo(other)
+    it.run(2, addAgain = false)
+    copyAll(other.resolve("state"), own.resolve("state"))
+    Files.copy(other.resolve("commits/2"), own.resolve("commits/2"))
+    it.moveTo(own)
+    it.check()
+    it.run(2)
+    it.check()
+    it.redistribute(3)
+    it.run(3)
+    it.check()
+  }
+
+  private def copyAll(from: Path, to: Path): Unit =
+    Using.resource(Files.walk(from))(_.iterator.asScala.toList).foreach { path =>
+      val target = to.resolve(from.relativize(path).toString)
+      if (Files.isDirectory(path)) Files.createDirectories(target)
+      else Files.copy(path, target, StandardCopyOption.REPLACE_EXISTING)
+    }
 
   test("only files of this operator are written, and ids of other state stay") {
     val it = begun()

@@ -18,8 +18,9 @@ private[redistribute] final class SubtaskQuery(base: SparkSession, format: Int =
     extends Assertions {
   import SubtaskQuery._
 
-  val folder: Path = Files.createTempDirectory("keyfold-subtasks")
-  val faults = new FileFaults(folder.toString)
+  private val original = Files.createTempDirectory("keyfold-subtasks")
+  private var place = original
+  val faults = new FileFaults(original.toString)
   val session: SparkSession = base.newSession()
   import session.implicits._
 
@@ -31,6 +32,12 @@ private[redistribute] final class SubtaskQuery(base: SparkSession, format: Int =
   private val input = MemoryStream[Int](session)
   private var model = Model(Nil)
   private var next = 0
+
+  /** The checkpoint. */
+  def folder: Path = place
+
+  /** From now on the query goes on with a copy of the checkpoint. */
+  def moveTo(copy: Path): Unit = place = copy
 
   /** Gives a batch of numbers to so many subtasks. */
   def run(parallelism: Int, addAgain: Boolean = true): Unit = {
