@@ -25,7 +25,8 @@ class OperatorContext:
     Attributes:
         subtask: from 0 until `parallelism`.
         parallelism: number of subtasks.
-        is_restored: whether the subtask has state from an earlier batch.
+        is_restored: whether the operator has state from an earlier batch, also of other subtasks
+            before a change of parallelism.
     """
 
     subtask: int
@@ -42,8 +43,9 @@ class OperatorContext:
         Args:
             name: unique in the operator.
             schema: of a row, as DDL: "device string, v double".
-            redistribute: at a change of parallelism, "split" deals the rows of all subtasks to the
-                new ones in turn, "union" gives all rows to each.
+            redistribute: at a change of parallelism, the rows of all subtasks are taken in the old
+                subtasks' order; "split" deals row i to subtask `i % parallelism`, "union" gives all
+                rows to each.
 
         Raises:
             InvalidArgumentError: `redistribute` is neither.
@@ -56,7 +58,9 @@ class OperatorContext:
         return ListState(name, self._held(StateSpec(name, redistribute, "", schema)), self._call)
 
     def broadcast_state(self, name: str, key: str, value: str) -> BroadcastState:
-        """The subtask's copy of a map. At a change of parallelism new subtasks copy one of it.
+        """The subtask's copy of a map.
+
+        At a change of parallelism, subtask t gets the copy of old subtask `t % old parallelism`.
 
         Args:
             name: unique in the operator.
