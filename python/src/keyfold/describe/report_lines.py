@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from keyfold.describe.values import CheckpointValues, OperatorDescription, StoreDescription
+from keyfold.schema.schema_file import DEFAULT_FAMILY
 from keyfold.text.units import count, moment, plural, size, span
 
 # Until each partition has loaded its rows.
@@ -48,7 +49,7 @@ def subtasks(it: OperatorDescription) -> str | None:
     states = (
         f"{name} ({plural(family.values, 'value')})"
         for name, family in sorted(families.items())
-        if name != own and not family.internal
+        if name not in {own, DEFAULT_FAMILY} and not family.internal
     )
     name = own.removeprefix(SUBTASK_OF)
     return f"{name}, {plural(families[own].rows, 'subtask')}: {', '.join(states)}"

@@ -93,7 +93,9 @@ final class Migration(
       Option.when(logs.lastBegun.contains(batch + 1) && !isOurs(batch + 1))(
         s"Batch ${batch + 1} was started but not committed. Set $FormatKey=${logs.formatOf(batch)} " +
           "for the query, and start it once with the trigger AvailableNow: it finishes that batch " +
-          "with its current provider and stops. Then migrate."
+          "with its current provider and stops. Then migrate. If it fails because its state cannot be " +
+          s"read, delete ${logs.location}/offsets/${batch + 1}, which drops the batch; to migrate then " +
+          "says what cannot be read."
       ),
       Option.unless(settings.get(StrictKey).contains("true"))(
         s"It was written with $StrictKey=false (by an old Spark version): its rows may be in " +
