@@ -144,6 +144,19 @@ def test_batch_was_committed_by_a_driver_that_did_not_know_of_the_rescale(
     assert check(with_ids.fake).verdict.can_start
 
 
+def test_redistribution_of_an_operator_stops_nothing(with_ids: StateWriter) -> None:
+    """It changes one file: it was done, or it was not."""
+    fake = with_ids.fake
+    entry = base64.b64encode(fake.root.joinpath("commits/4").read_bytes()).decode()
+    for batch, file in ((4, f"commits/3 - {entry}"), (5, f"commits/4 {entry} {entry}")):
+        head = f"keyfold-rescale 2\nbatch {batch}\nid open-1\nfrom 2\nto 2\nundone false\n"
+        text = f"{head}file {file}\nstore 0 default\n"
+        fake.write(f"keyfold/rescale-{batch}-open-1.plan", text)
+    assert check(fake).verdict.can_start
+    fake.start(5)
+    assert check(fake).verdict.can_start
+
+
 class TestFileSource:
     """Batch N needs entry N; entry 2 was compacted with those before it."""
 

@@ -45,11 +45,11 @@ def unfinished(storage: Storage, logs: Logs) -> tuple[Obstacle, list[Finding]] |
     """A rescale before the batch that was begun last which is to be finished or undone."""
     names = [it.name for it in storage.listing("keyfold")]
     plans = [it for it in map(_PLAN.fullmatch, names) if it and int(it[1]) == logs.newest]
-    if not plans:
-        return None
-    path = f"keyfold/{max(plans, key=lambda it: int(it[2]))[0]}"
     try:
-        lines = [line.split(" ") for line in storage.text(path).splitlines()]
+        found = _newest(storage, sorted(plans, key=lambda it: -int(it[2])))
+        if found is None:
+            return None
+        path, lines = found
         commit = next((it.commit for it in logs.committed if it.number == logs.newest), None)
         later = any(it.startswith(f"rescale-{logs.newest + 1}-") for it in names)
         wrong = (
@@ -63,8 +63,23 @@ def unfinished(storage: Storage, logs: Logs) -> tuple[Obstacle, list[Finding]] |
     reason = f"a rescale before batch {logs.newest} is not finished"
     finish = "rescale to the same number of partitions again, to finish it"
     message = f"{reason}. To go on, {finish}."
-    found = Finding(Kind.PARTITIONS, storage.full_path(path), message, Severity.STOPS)
-    return Obstacle(reason, undoes_rescale=True, otherwise=finish), [found]
+    finding = Finding(Kind.PARTITIONS, storage.full_path(path), message, Severity.STOPS)
+    return Obstacle(reason, undoes_rescale=True, otherwise=finish), [finding]
+
+
+def _newest(storage: Storage, plans: list[re.Match[str]]) -> tuple[str, list[list[str]]] | None:
+    """Path and words of the newest plan that counts."""
+    for plan in plans:
+        path = f"keyfold/{plan[0]}"
+        lines = [line.split(" ") for line in storage.text(path).splitlines()]
+        # A rollback has made a plan without files final.
+        is_final = not any(_of(lines, "file"))
+        numbers = [words[1] for it in ("from", "to") for words in _of(lines, it)]
+        is_redistribution = numbers[0] == numbers[1]
+        is_undone = ["undone", "true"] in lines and not _is_half_done(storage, lines)
+        if not (is_final or is_redistribution or is_undone):
+            return path, lines
+    return None
 
 
 def _is_half_done(storage: Storage, lines: list[list[str]]) -> bool:
@@ -76,8 +91,7 @@ def _is_half_done(storage: Storage, lines: list[list[str]]) -> bool:
 
 def _is_overtaken(lines: list[list[str]], commit: Commit) -> bool:
     """Whether the batch was committed by a driver that did not know of the rescale."""
-    # A rollback has made a plan without files final.
-    if ["undone", "true"] in lines or not any(_of(lines, "file")):
+    if ["undone", "true"] in lines:
         return False
     references: dict[int, int] = {}
     for words in lines:

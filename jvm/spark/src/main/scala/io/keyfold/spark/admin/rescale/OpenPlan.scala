@@ -24,11 +24,6 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
     */
   def isComplete: Boolean = rewriting.files.forall(!isLeft(_))
 
-  /** Whether the query must not start before it is finished or undone. A redistribution changes one
-    * file, so there is nothing between before and after.
-    */
-  def isHalfway: Boolean = !isRedistribution && !isComplete
-
   /** Whether it is of an operator's subtasks: a rescale has other partitions after it. */
   def isRedistribution: Boolean = plan.from == plan.to
 
@@ -96,6 +91,14 @@ private[spark] object OpenPlan {
   /** The newest plan before a batch that is not undone to the end; None if there is none. */
   def of(batch: Long, blobs: BlobStore, files: CheckpointFiles): Option[OpenPlan] =
     all(batch, blobs, files).find(open => !open.isUndone || !open.isComplete)
+
+  /** The same without redistributions: each of them changes one file, so there is nothing between
+    * before and after, and nothing to finish.
+    */
+  def ofRescale(batch: Long, blobs: BlobStore, files: CheckpointFiles): Option[OpenPlan] =
+    all(batch, blobs, files)
+      .filterNot(_.isRedistribution)
+      .find(open => !open.isUndone || !open.isComplete)
 
   /** All plans before a batch that are not final, newest first. */
   def all(batch: Long, blobs: BlobStore, files: CheckpointFiles): Seq[OpenPlan] =

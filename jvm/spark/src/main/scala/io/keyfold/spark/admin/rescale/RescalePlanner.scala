@@ -81,8 +81,8 @@ private[admin] final class RescalePlanner(
       Begun.Nothing
     } else if (begun == last) checkOvertaken(last)
     else {
-      val open = if (begun == last + 1) OpenPlan.of(begun, blobs, files) else None
-      val unfinished = open.filter(_.isHalfway)
+      val open = if (begun == last + 1) OpenPlan.ofRescale(begun, blobs, files) else None
+      val unfinished = open.filterNot(_.isComplete)
       // A rescale before an open batch that broke off leaves other numbers of partitions too.
       if (unfinished.isEmpty && OpenPlan.hasOwnPlan(begun, blobs) && isRescale(begun, last))
         ownBatch(last)

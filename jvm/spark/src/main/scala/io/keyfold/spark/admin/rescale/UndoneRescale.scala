@@ -21,8 +21,7 @@ private[admin] final class UndoneRescale(
     */
   def run(dryRun: Boolean): OpenPlan = {
     if (logs.isRunningHere) throw refused("the query runs in this Spark application; stop it first")
-    val next = Seq(logs.lastCommitted.map(_ + 1), logs.lastBegun).flatten
-    val open = next.flatMap(OpenPlan.of(_, blobs, files)).headOption.getOrElse {
+    val open = before.getOrElse {
       throw refused(
         "no batch is open that was rescaled, and no operator was redistributed before the next; " +
           "`keyfold rollback` goes back to the batch before a rescale that had a batch of its own"
@@ -40,6 +39,11 @@ private[admin] final class UndoneRescale(
       undone
     }
   }
+
+  /** The last change before the next batch, or a rescale before the last one that is overtaken. */
+  private def before: Option[OpenPlan] = logs.lastCommitted
+    .flatMap(last => OpenPlan.of(last + 1, blobs, files))
+    .orElse(logs.lastBegun.flatMap(OpenPlan.ofRescale(_, blobs, files)))
 
   private def refused(reason: String) = new RescaleRefused(
     "KEYFOLD_RESCALE_UNDO",

@@ -35,7 +35,7 @@ private[spark] final class UnfinishedRescale(
 
   /** A driver that did not know of a rescale before an open batch committed the batch. */
   def overtaken(last: Long): Option[String] =
-    OpenPlan.of(last, blobs, files).filter(_.isOvertaken(logs, blobs)).map { open =>
+    OpenPlan.ofRescale(last, blobs, files).filter(_.isOvertaken(logs, blobs)).map { open =>
       s"batch $last was committed with ${open.plan.from} partitions, by a driver that did not know " +
         s"of the rescale to ${open.plan.to} before it. What it committed counts: undo the rescale " +
         s"with `${Command.undoRescale(logs.location)}`"
@@ -43,7 +43,7 @@ private[spark] final class UnfinishedRescale(
 
   /** A rescale before an open batch. */
   def open(begun: Long): Option[String] =
-    OpenPlan.of(begun, blobs, files).filter(_.isHalfway).map { open =>
+    OpenPlan.ofRescale(begun, blobs, files).filterNot(_.isComplete).map { open =>
       val (from, to) = (open.plan.from, open.plan.to)
       val undo = s"`${Command.undoRescale(logs.location)}`"
       val finish = s"`${Command.rescale(logs.location, to, SinkChoice.NoFileSink)}`"
