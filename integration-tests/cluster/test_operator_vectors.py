@@ -16,6 +16,7 @@ JOB = "cluster/operator_state_job.py"
 INPUTS = ("counted", "collected", "bound", "rules")
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_lists_and_rules_are_those_published_by_drivers_that_are_killed(
     spark: Spark, tmp_path: Path
