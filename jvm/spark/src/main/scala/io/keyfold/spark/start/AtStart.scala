@@ -26,8 +26,8 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
 
   private def check(query: StartedQuery, subtasks: Seq[PlannedSubtasks]): Unit = {
     val logs = new CheckpointLogs(session, query.checkpoint)
+    val sink = query.fileSink.fold[SinkChoice](SinkChoice.NoFileSink)(SinkChoice.Folder)
     if (query.isStateful || logs.hasState) {
-      val sink = query.fileSink.fold[SinkChoice](SinkChoice.NoFileSink)(SinkChoice.Folder)
       val last = LastBatch.of(logs)
       val refuse = new RefuseAtStart(session, sink)
       last.flatMap(refuse.otherFormat).foreach(throw _)
@@ -36,6 +36,9 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
       if (provider == ProviderClass.Keyfold) {
         check(logs, last, refuse, sink, subtasks)
       }
+    } else if (logs.wasChanged) {
+      // A rollback may have taken a query without state back, and not its sink.
+      new RefuseAtStart(session, sink).otherSink(logs).foreach(throw _)
     }
   }
 
@@ -58,5 +61,6 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     val isRescaled = last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
     if (!isRescaled && refuse.checksRescale) unfinished.foreach(throw _)
     if (unfinished.nonEmpty) refuse.otherSink(logs).foreach(throw _)
+    refuse.completeSink(logs)
   }
 }

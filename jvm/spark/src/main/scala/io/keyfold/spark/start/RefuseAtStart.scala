@@ -88,10 +88,14 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
   def checksRescale: Boolean = session.conf.get(ChecksRescale, "true").toBoolean
 
   /** Whether the log of the file sink does not fit the checkpoint. */
-  def otherSink(logs: CheckpointLogs): Option[Invalid] = ifReadable {
-    Some(sink).collect { case SinkChoice.Folder(path) => path }.flatMap { folder =>
-      new SinkAtStart(session, logs, folder).refusal
-    }
+  def otherSink(logs: CheckpointLogs): Option[Invalid] =
+    ifReadable(sinkOf(logs).flatMap(_.refusal))
+
+  /** Gives the log of the file sink what the query needs. */
+  def completeSink(logs: CheckpointLogs): Unit = sinkOf(logs).foreach(_.complete())
+
+  private def sinkOf(logs: CheckpointLogs) = Some(sink).collect { case SinkChoice.Folder(path) =>
+    new SinkAtStart(session, logs, path)
   }
 }
 

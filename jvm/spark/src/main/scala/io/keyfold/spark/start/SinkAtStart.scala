@@ -4,7 +4,7 @@ import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.rollback.SinkAside
 import io.keyfold.spark.checkpoint.{Command, SinkChoice}
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.CheckpointLogs
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Compares the log of a file sink with the checkpoint of its query. Each batch has an entry, and
   * the last entry is to be of the last committed batch.
@@ -22,19 +22,40 @@ private[start] final class SinkAtStart(
     folder: String
 ) {
   private val sink = SinkChoice.Folder(folder)
+  private val files = new CheckpointFiles(logs.location, logs.hadoopConf)
   private val last = logs.lastCommitted
   private val afterLast = last.fold(0L)(_ + 1)
 
   /** The batch that Spark runs: the newest that was begun, even if commits before it are lost. */
   private val next = logs.lastBegun.fold(afterLast)(math.max(_, afterLast))
 
-  /** None if they fit, or if the sink has no log yet. */
-  def refusal: Option[Invalid] =
-    for {
-      newest <- logs.fileSink(folder).flatMap(_.lastBatch)
-      refused <-
-        if (newest >= next) ahead(newest) else last.filter(newest < _).map(behind(newest, _))
-    } yield refused
+  /** Gives the log what Spark wants to find in it and does not write itself:
+    *
+    *   - in a new folder, for a query that has committed batches, entries without files for them:
+    *     Spark reads a log from its beginning, or from an entry that it has compacted;
+    *   - the compacted form of a rescale's entry, if by the settings of this query its batch
+    *     compacts the log. The session that rescaled it may have had others.
+    */
+  def complete(): Unit = last.foreach { last =>
+    logs.fileSink(folder) match {
+      case Some(log) if log.lastBatch.nonEmpty => log.compactEmpty()
+      case _                                   => logs.newFileSink(folder).beginAfter(last)
+    }
+  }
+
+  /** None if they fit, or if the sink's folder is new. */
+  def refusal: Option[Invalid] = logs.fileSink(folder).flatMap(_.lastBatch) match {
+    case Some(newest) if newest >= next => ahead(newest)
+    case Some(newest)                   => last.filter(newest < _).map(behind(newest, _))
+    case None => last.filter(_ => logs.newFileSink(folder).hasOutput).map(withoutLog)
+  }
+
+  private def withoutLog(last: Long) = new Invalid(
+    "KEYFOLD_SINK_BEHIND",
+    s"The folder $folder of the file sink has files and no log of them, ${SinkAside.Log}, and the " +
+      s"newest committed batch of ${logs.location} is $last. Spark could not read the output. The " +
+      "query was not started. Restore the log from a copy, or write to a new folder."
+  )
 
   private def ahead(newest: Long): Option[Invalid] = {
     val isOpen = logs.lastBegun.contains(next) && newest == next
@@ -65,22 +86,34 @@ private[start] final class SinkAtStart(
     "If another checkpoint wrote to this folder, start with that checkpoint, or write to a new folder."
 
   private def aheadRemedy(last: Long) =
-    s"To take the sink's log back to batch $last, run `${Command.rollback(logs.location, last, sink)}`: " +
-      "the query writes the output of later batches again, and who has read it already reads it twice."
+    if (!logs.fileSink(folder).forall(_.canEndAt(last)))
+      s"The log cannot go back to batch $last, since Spark has compacted the batches before it into a " +
+        "later entry and deleted their own: write to a new folder, whose log begins where the " +
+        "checkpoint is. The rows up to that batch are in the files of this folder."
+    else
+      s"To take the sink's log back to batch $last, run `${Command.rollback(logs.location, last, sink)}`: " +
+        "the query writes the output of later batches again, and who has read it already reads it twice."
 
   private def behind(newest: Long, last: Long) = new Invalid(
     "KEYFOLD_SINK_BEHIND",
     s"The log of the file sink in $folder ends at batch $newest, and the newest committed batch of " +
       s"${logs.location} is $last. The output of the batches between them would be missing. The " +
-      s"query was not started. ${setAside(newest)}${behindRemedy(newest)}"
+      s"query was not started. ${setAside(newest, last)}${behindRemedy(newest)}"
   )
 
-  /** Where the missing entries are, if a rollback took them. */
-  private def setAside(newest: Long) =
-    SinkAside.holding(folder, newest + 1, logs.hadoopConf).fold("") { place =>
-      s"A rollback has set later entries aside: to put them back, move the files in " +
-        s"$place to $folder/${SinkAside.Log}. "
-    }
+  /** Where the missing entries are, if a rollback of another query took them. What a rollback of
+    * this one took is of batches that have run again since.
+    */
+  private def setAside(newest: Long, last: Long) = {
+    val own = files.folders("keyfold").toSet
+    SinkAside
+      .holding(folder, newest + 1 to last, logs.hadoopConf)
+      .collectFirst { case (name, place) if !own(name) => place }
+      .fold("") { place =>
+        s"A rollback of another query has set these entries aside: to put them back, move the files " +
+          s"in $place to $folder/${SinkAside.Log}. "
+      }
+  }
 
   private def behindRemedy(newest: Long) =
     if (logs.hasCommitted(newest) && logs.canStartAfter(newest))

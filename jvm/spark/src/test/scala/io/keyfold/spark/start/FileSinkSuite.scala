@@ -64,6 +64,13 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     @nowarn("cat=deprecation")
     def onceWithoutSink(): Unit = end(writer.format("noop").trigger(Trigger.Once()))
 
+    /** A batch that is begun, and fails. */
+    def failWithoutSink(): Unit = {
+      faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path.startsWith("commits/"))
+      intercept[StreamingQueryException](end(writer.format("noop")))
+      faults.plan.clear()
+    }
+
     /** A batch whose output is committed, and whose state is not. */
     def leaveOpen(): Unit = {
       faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path.startsWith("commits/"))
@@ -258,6 +265,83 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
     other.run()
     other.check()
+  }
+
+  private val interval = "spark.sql.streaming.fileSink.log.compactInterval"
+
+  test("a rescale whose batch compacts the sink's log by the settings of the query only") {
+    val it = new Distinct(2)
+    it.run(2)
+    AdminApi.rescale(it.session, it.checkpoint, 5, it.out.toString)
+    assert(Files.exists(it.out.resolve("_spark_metadata").resolve("2")))
+    it.session.conf.set(interval, "3")
+    it.run(8)
+    it.check()
+  }
+
+  for (batches <- Seq(2, 3, 7))
+    test(s"a query goes on with a new folder after $batches batches, and its log can be read") {
+      val it = new Distinct(2, interval -> "3")
+      it.run(batches)
+      val before = it.session.read.schema("value int").csv(it.out.toString)
+      val rows = before.collect().map(_.getInt(0)).toSet
+      it.out = it.out.resolveSibling("out two")
+      it.run(7)
+      val found = it.session.read.schema("value int").csv(it.out.toString).collect()
+      assert(found.map(_.getInt(0)).sorted.toSeq == it.numbers.filterNot(rows))
+    }
+
+  test("a folder whose log is lost is refused: its files would be hidden") {
+    val it = new Distinct(2)
+    it.run(2)
+    val log = it.out.resolve("_spark_metadata")
+    Files.move(log, it.out.resolveSibling("log"))
+    assert(it.refused("KEYFOLD_SINK_BEHIND").contains("no log of them"))
+    // Spark has made a new one, which is empty.
+    Files.delete(log)
+    Files.move(it.out.resolveSibling("log"), log)
+    it.run()
+    it.check()
+  }
+
+  test("entries that a rollback set aside are not advised once their batches have run again") {
+    val it = new Distinct(2)
+    it.run(5)
+    it.rollback(2)
+    it.run()
+    Files.delete(it.out.resolve("_spark_metadata").resolve("3"))
+    val said = it.refused("KEYFOLD_SINK_BEHIND")
+    assert(!said.contains("move the files"))
+    assert(said.contains("--to-batch 2 --apply"))
+    it.rollback(2, withSink = false)
+    it.run()
+    it.check()
+  }
+
+  test("an open batch, and a sink that is ahead by more: it goes back with its query") {
+    val it = new Distinct(2)
+    it.run(5)
+    it.rollback(2, withSink = false)
+    it.add()
+    it.failWithoutSink()
+    assert(it.refused().contains(it.command(2)))
+    it.rollback(2)
+    it.run()
+    it.check()
+  }
+
+  test("the undo of a rollback is refused where the sink's log has another entry") {
+    val it = new Distinct(2)
+    it.run(4)
+    val aside = it.rollback(2)("aside")
+    it.run()
+    it.rollback(2, withSink = false)
+    val error = intercept[RescaleRefused](it.undo(aside))
+    assert(error.getMessage.contains("has another _spark_metadata/3 by now"))
+    it.rollback(2)
+    it.undo(aside)
+    it.run()
+    it.check()
   }
 
   test("a new checkpoint with the folder of another one is refused before it is written") {

@@ -119,6 +119,12 @@ private[admin] final class Rollback(
       )
     }
     requireOutput(name, aside, ofLogs)
+    aside.sink.flatMap(ofSink(_, name).taken).foreach { entry =>
+      throw refused(
+        s"the log of the file sink has another $entry by now. Take it back first: run " +
+          s"`${Command.rollback(logs.location, batch, SinkChoice.Folder(aside.sink.get))}`"
+      )
+    }
     val ofOutput = aside.sink.fold(0)(ofSink(_, name).giveBack())
     progress(s"putting ${away.length} files back")
     val (plans, state) = others.partition(_.startsWith("keyfold/"))
@@ -166,8 +172,8 @@ private[admin] final class Rollback(
           "another query, or has lost entries"
       )
     }
-    if (ends > last && batch < last) {
-      val align = Command.rollback(logs.location, last, SinkChoice.Folder(sink.folder))
+    if (ends > last && batch < committed) {
+      val align = Command.rollback(logs.location, committed, SinkChoice.Folder(sink.folder))
       throw refused(
         s"$name ends at batch $ends, and the checkpoint at $last: it is the log of another query, or " +
           s"the query went back without it. If it is this query's, run `$align` first"

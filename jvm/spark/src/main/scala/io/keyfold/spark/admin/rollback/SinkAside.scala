@@ -23,13 +23,17 @@ private[spark] final class SinkAside(location: String, name: String, conf: Confi
   def batches: Seq[Long] =
     if (aside.exists) aside.files.map(CheckpointLogs.FileSink.batchOf) else Nil
 
+  /** An entry whose place in the log is taken by another. */
+  def taken: Option[String] = left.find(aside.canTake)
+
   /** Restores them, oldest first. */
-  def giveBack(): Int = if (!aside.exists) 0
-  else {
-    val entries = aside.files.filterNot(aside.isBoth).sortBy(CheckpointLogs.FileSink.batchOf)
+  def giveBack(): Int = {
+    val entries = left.sortBy(CheckpointLogs.FileSink.batchOf)
     entries.foreach(aside.giveBack)
     entries.length
   }
+
+  private def left = if (aside.exists) aside.files.filterNot(aside.isBoth) else Nil
 }
 
 private[spark] object SinkAside {
@@ -40,18 +44,18 @@ private[spark] object SinkAside {
   /** The folder of the sink's log. */
   val Log = "_spark_metadata"
 
-  /** A folder that has the entry of a batch.
+  /** The folders that have the entries of batches, by the name of their rollback.
     *
     * @param location
     *   the sink's folder
     */
-  def holding(location: String, batch: Long, conf: Configuration): Option[String] = {
+  def holding(location: String, batches: Seq[Long], conf: Configuration): Seq[(String, String)] = {
     val home = new Path(location, Home)
     val fileSystem = home.getFileSystem(conf)
     val names =
       if (fileSystem.exists(home)) fileSystem.listStatus(home).toSeq.map(_.getPath.getName) else Nil
     names
-      .find(new SinkAside(location, _, conf).batches.contains(batch))
-      .map(name => s"$home/$name/$Log")
+      .filter(name => batches.forall(new SinkAside(location, name, conf).batches.contains))
+      .map(name => name -> s"$home/$name/$Log")
   }
 }

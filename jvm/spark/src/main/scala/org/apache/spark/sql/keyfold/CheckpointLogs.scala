@@ -260,14 +260,27 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   /** Log of the file sink that writes to a folder; None if there is no such sink. */
   def fileSink(folder: String): Option[FileSink] = {
+    val log = sinkLog(folder)
+    Option.when(log.getFileSystem(hadoopConf).exists(log))(new FileSink(session, log))
+  }
+
+  /** The log of a file sink; made if there is none. */
+  def newFileSink(folder: String): FileSink = new FileSink(session, sinkLog(folder))
+
+  private def sinkLog(folder: String) = {
     val path = new Path(folder)
     val fileSystem = path.getFileSystem(hadoopConf)
-    val log = SparkShim.FileStreamSink.getMetadataLogPath(
+    SparkShim.FileStreamSink.getMetadataLogPath(
       fileSystem,
       path.makeQualified(fileSystem.getUri, fileSystem.getWorkingDirectory),
       session.sessionState.conf
     )
-    Option.when(fileSystem.exists(log))(new FileSink(session, log))
+  }
+
+  /** Whether a command of Keyfold's has changed the checkpoint. */
+  def wasChanged: Boolean = {
+    val folder = new Path(location, "keyfold")
+    folder.getFileSystem(hadoopConf).exists(folder)
   }
 }
 
@@ -292,16 +305,16 @@ object CheckpointLogs {
   final class FileSink private[CheckpointLogs] (session: SparkSession, path: Path) {
     import FileSink._
 
-    private val log =
-      new SparkShim.FileStreamSinkLog(SparkShim.FileStreamSinkLog.VERSION, session, path.toString)
+    private val log = new SinkLog(session, path)
+    private val manager =
+      SparkShim.CheckpointFileManager.create(path, session.sessionState.newHadoopConf())
 
     /** Location of the sink's output. */
     def folder: String = path.getParent.toString
 
     def lastBatch: Option[Long] = log.getLatestBatchId()
 
-    private def entries = SparkShim.CheckpointFileManager
-      .create(path, session.sessionState.newHadoopConf())
+    private def entries = manager
       .list(path)
       .map(_.getPath.getName)
       .filter(Entry.matches)
@@ -329,11 +342,61 @@ object CheckpointLogs {
     /** Removes a batch from the log; requires [[canForget]]. */
     def forget(batch: Long): Unit = log.purgeAfter(batch - 1)
 
+    /** Whether the sink's folder has files; without a log, nobody knows of which batches. */
+    def hasOutput: Boolean = {
+      val fileSystem = path.getFileSystem(session.sessionState.newHadoopConf())
+      fileSystem.exists(path.getParent) &&
+      fileSystem.listStatus(path.getParent).exists(!_.getPath.getName.startsWith("_"))
+    }
+
+    /** Makes an empty log as if batches up to this one had written no file. */
+    def beginAfter(last: Long): Unit = {
+      val first = log.interval * ((last + 1) / log.interval) - 1
+      // Spark would compact entries that are not there.
+      if (first >= 0) {
+        val out = manager.createAtomic(new Path(path, s"$first$Compact"), false)
+        try {
+          log.serialize(Array.empty, out)
+          out.close()
+        } catch {
+          case e: Throwable =>
+            out.cancel()
+            throw e
+        }
+      }
+      for (batch <- first + 1 to last) log.add(batch, Array.empty)
+    }
+
+    /** Compacts the log up to its last entry, if Spark expects that and the entry has no file. */
+    def compactEmpty(): Unit = lastBatch.foreach { last =>
+      val (expected, plain) = (log.batchIdToPath(last), new Path(path, last.toString))
+      if (expected != plain && !manager.exists(expected) && isEmpty(plain)) {
+        log.add(last, Array.empty)
+        ()
+      }
+    }
+
+    private def isEmpty(entry: Path) =
+      Using.resource(manager.open(entry)) { in =>
+        Source.fromInputStream(in, UTF_8.name).getLines().drop(1).isEmpty
+      }
+
     /** Adds a batch that wrote no file, unless the log has it. */
     def addEmpty(batch: Long): Unit = if (!lastBatch.exists(_ >= batch)) {
       log.add(batch, Array.empty)
       ()
     }
+  }
+
+  private final class SinkLog(session: SparkSession, path: Path)
+      extends SparkShim.FileStreamSinkLog(
+        SparkShim.FileStreamSinkLog.VERSION,
+        session,
+        path.toString
+      ) {
+
+    /** Number of batches from one compacted entry to the next. */
+    def interval: Int = compactInterval
   }
 
   object FileSink {
