@@ -333,7 +333,7 @@ def test_a_path_may_have_what_is_special_in_uris(spark: SparkSession, tmp_path: 
         lambda path, session: keyfold.migrate(path, spark=session),
         lambda path, session: keyfold.undo_migration(path, spark=session),
         lambda path, session: rollback(path, 0, spark=session),
-        lambda path, session: undo_rollback(path, "rollback", spark=session),
+        lambda path, session: undo_rollback(path, "rollback-0-a", spark=session),
         lambda path, session: clone(path, path / "copy", spark=session),
         lambda path, session: savepoint(path, "name", spark=session),
     ],

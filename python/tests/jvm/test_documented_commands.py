@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
+from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.sql import DataFrame, SparkSession
 
+import keyfold
 from keyfold.cli.main import cli
 from kit.providers import HDFS, session_of
 from kit.servers.s3 import ACCESS_KEY, BUCKET, REGION, SECRET_KEY, S3Server, endpoint
@@ -27,6 +31,10 @@ FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 # What stands for the checkpoint; some commands name no more than the verb.
 PLACES = ("PATH", "CHECKPOINT", "/data/checkpoints/delays", "s3://bucket/checkpoints/clicks")
 BATCHES = [["JFK", "LGA"], ["JFK"], ["EWR", "JFK"]]
+# Commands on a checkpoint with state of an operator's subtasks; the last of them undoes another.
+OF_SUBTASKS = ("BufferingSink", "0/pending", "--undo --apply ")
+# Workers do not have the tests' modules.
+register_pickle_by_value(sys.modules[__name__])
 
 
 def documented() -> list[str]:
@@ -48,11 +56,30 @@ def delays(stream: DataFrame) -> DataFrame:
     return columns.groupBy("origin", "letters").count()
 
 
+class Pending(keyfold.OperatorFunction):
+    """Keeps all rows."""
+
+    def open(self, ctx: keyfold.OperatorContext) -> None:
+        self.pending = ctx.list_state("pending", "word string")
+
+    def process(self, batches: Iterator[pa.RecordBatch]) -> None:
+        for batch in batches:
+            self.pending.add_all([(it,) for it in batch.column("word").to_pylist()])
+
+
+def buffering(stream: DataFrame) -> DataFrame:
+    """The operator of docs/operator-state.md."""
+    return keyfold.with_operator_state(
+        stream, Pending(), "word string", parallelism=2, name="BufferingSink"
+    )
+
+
 @pytest.fixture(scope="module")
 def root(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three batches of Keyfold's (`delays`) and of HDFSBacked (`old`)."""
+    """Three batches of Keyfold's (`delays`, `subtasks`) and of HDFSBacked (`old`)."""
     made = tmp_path_factory.mktemp("documented")
     run(spark, made, delays, BATCHES, "delays")
+    run(spark, made, buffering, BATCHES, "subtasks")
     run(session_of(spark, HDFS, 1), made, delays, [["JFK"]], "old")
     return made
 
@@ -116,8 +143,12 @@ def test_a_command_runs(request: pytest.FixtureRequest, root: Path, text: str) -
             "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
             "AWS_REGION": REGION,
         }
+    name = "old" if verb == "migrate" else "delays"
+    if any(it in words for it in OF_SUBTASKS):
+        name = "subtasks"
     for place in PLACES[:3]:
-        words = words.replace(place, str(root / ("old" if verb == "migrate" else "delays")))
-    done: Result = CliRunner(env=environment).invoke(cli, shlex.split(words))
+        words = words.replace(place, str(root / name))
+    arguments = shlex.split(words, comments=True)
+    done: Result = CliRunner(env=environment).invoke(cli, arguments)
     assert done.exit_code == 0, (words, done.output, done.exception)
     assert done.stdout

@@ -263,6 +263,23 @@ def test_two_united_operators_of_one_name_are_refused(spark: SparkSession, tmp_p
     assert len(query.run(counts(query, 2).union(counts(query, 2, name="other")))) == 2
 
 
+def test_another_name_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    query = Query(spark, tmp_path, Counter())
+
+    def both(first: str, second: str) -> DataFrame:
+        return counts(query, 2, name=first).union(counts(query, 2, name=second))
+
+    query.add("in", device_rows([["a", 7.0]]))
+    assert query.run(both("a", "a_b")) == [(0, 1), (0, 1)]
+    query.add("in", device_rows([["a", 7.0]]))
+    for names in (("a_b", "a"), ("a", "b")):
+        with pytest.raises(Exception, match="KEYFOLD_OPERATOR_NAME"):
+            query.run(both(*names))
+    with pytest.raises(Exception, match="KEYFOLD_OPERATOR_NAME"):
+        query.run(counts(query, 2, name="b"))
+    assert query.run(both("a", "a_b")) == [(0, 2), (0, 2)]
+
+
 def test_it_is_seen_from_outside_by_name_and_subtask(spark: SparkSession, tmp_path: Path) -> None:
     checkpoint = tmp_path / "checkpoint"
     query = Query(spark, tmp_path, Counter())

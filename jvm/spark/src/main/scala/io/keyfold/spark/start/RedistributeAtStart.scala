@@ -6,7 +6,7 @@ import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.redistribute.Redistributor
 import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.PlannedSubtasks
+import org.apache.spark.sql.keyfold.{PlannedSubtasks, SubtaskState}
 import org.slf4j.LoggerFactory
 
 /** Gives operators with state of their subtasks the parallelism with which a query starts. */
@@ -26,12 +26,39 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
         )
     }
 
+  /** Without its name, an operator would begin with no state, and nobody would look at the old one.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if the operators are not those of the checkpoint
+    */
+  private def checkNames(last: LastBatch, operators: Seq[PlannedSubtasks]): Unit = {
+    val kept = Try(SubtaskState.names(last.logs, last.batch)).getOrElse(Nil)
+    val fits = kept.length == operators.length &&
+      kept.zip(operators).forall { case (names, operator) => names(operator.name) }
+    if (kept.nonEmpty && operators.nonEmpty && !fits) {
+      throw new Invalid(
+        "KEYFOLD_OPERATOR_NAME",
+        s"The state of subtasks in ${last.logs.location} is of ${listed(kept.flatten)}, in this order, " +
+          s"and the query has ${listed(operators.map(_.name))}. State goes by the name of its operator, " +
+          "which is that of the function's class unless it is given: pass the old name. The query was " +
+          "not started."
+      )
+    }
+  }
+
+  private def listed(names: Seq[String]) = names.map(name => s"'$name'").mkString(", ")
+
   /** Does nothing if the state has the parallelism already, or cannot be read: the batch tells.
     *
     * @throws io.keyfold.errors.StoreError
     *   if it is refused; nothing of this operator is changed then
     */
-  def run(last: LastBatch, operators: Seq[PlannedSubtasks]): Unit = operators.foreach { operator =>
+  def run(last: LastBatch, operators: Seq[PlannedSubtasks]): Unit = {
+    checkNames(last, operators)
+    operators.foreach(redistribute(last, _))
+  }
+
+  private def redistribute(last: LastBatch, operator: PlannedSubtasks): Unit =
     CheckpointTools.using(session, last.logs.location) { tools =>
       val it = new Redistributor(session, tools, operator.name, operator.places, isStart = true)
       if (Try(it.isDue).getOrElse(false)) {
@@ -42,7 +69,6 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
         )
       }
     }
-  }
 }
 
 private object RedistributeAtStart {

@@ -94,6 +94,8 @@ private[spark] final class Redistributor(
     try files.write(s"keyfold/${made.name}", RescalePlan.encode(made))
     catch { case _: FileAlreadyExistsException => throw race(batch) }
     new OpenPlan(made, files).complete()
+    // Another run, which began from the same entry, may have replaced it first.
+    if (files.read(commit.path).map(_.toSeq) != commit.after.map(_.toSeq)) throw race(batch)
     plan
   }
 

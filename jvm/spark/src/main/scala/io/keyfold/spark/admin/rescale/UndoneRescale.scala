@@ -22,6 +22,9 @@ private[admin] final class UndoneRescale(
   def run(dryRun: Boolean): OpenPlan = {
     if (logs.isRunningHere) throw refused("the query runs in this Spark application; stop it first")
     val open = before.getOrElse {
+      logs.lastBegun.flatMap(OpenPlan.all(_, blobs, files).find(_.isUndone)).foreach { undone =>
+        throw refused(s"${undone.plan.name} is undone already, and there is none before it")
+      }
       throw refused(
         "no batch is open that was rescaled, and no operator was redistributed before the next; " +
           "`keyfold rollback` goes back to the batch before a rescale that had a batch of its own"

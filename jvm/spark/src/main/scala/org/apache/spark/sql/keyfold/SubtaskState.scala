@@ -68,6 +68,7 @@ final class SubtaskState private (
 
 object SubtaskState {
   implicit private val formats: Formats = DefaultFormats
+  private val Own = "subtask_of_(.*)".r
 
   /** The operator of a name; None if the checkpoint has no such operator.
     *
@@ -120,6 +121,16 @@ object SubtaskState {
       )
     }
   }
+
+  /** The names of the operators with state of their subtasks, in the order in which a plan has
+    * them: one each, or more if an operator was renamed.
+    */
+  def names(logs: CheckpointLogs, batch: Long): Seq[Set[String]] =
+    logs
+      .metadata(batch)
+      .sortBy(_.operatorInfo.operatorId)
+      .map(statesOf(_).collect { case Own(name) => name }.toSet)
+      .filter(_.nonEmpty)
 
   private def statesOf(operator: OperatorStateMetadata): Seq[String] = operator match {
     case it: OperatorStateMetadataV2
