@@ -75,7 +75,7 @@ JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -it
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
 .PHONY: help setup jars servers s3 demo test test-long smoke upgrades release test-release test-jvm test-python test-reader crash incidents soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
-	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python golden docs fmt lint clean
+	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python bench-subtasks golden docs fmt lint clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16

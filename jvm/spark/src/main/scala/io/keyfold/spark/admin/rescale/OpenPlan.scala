@@ -27,6 +27,9 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
   /** Whether it is of an operator's subtasks: a rescale has other partitions after it. */
   def isRedistribution: Boolean = plan.from == plan.to
 
+  /** Whether it is not undone to the end. */
+  private def counts: Boolean = !isUndone || !isComplete
+
   /** Whether a file still has its old content, or has it again. */
   def isOld(path: String): Boolean =
     rewriting.files.filter(_.path == path).exists(file => same(files.read(path), file.before))
@@ -90,15 +93,13 @@ private[spark] object OpenPlan {
 
   /** The newest plan before a batch that is not undone to the end; None if there is none. */
   def of(batch: Long, blobs: BlobStore, files: CheckpointFiles): Option[OpenPlan] =
-    all(batch, blobs, files).find(open => !open.isUndone || !open.isComplete)
+    all(batch, blobs, files).find(_.counts)
 
   /** The same without redistributions: each of them changes one file, so there is nothing between
     * before and after, and nothing to finish.
     */
   def ofRescale(batch: Long, blobs: BlobStore, files: CheckpointFiles): Option[OpenPlan] =
-    all(batch, blobs, files)
-      .filterNot(_.isRedistribution)
-      .find(open => !open.isUndone || !open.isComplete)
+    all(batch, blobs, files).filterNot(_.isRedistribution).find(_.counts)
 
   /** All plans before a batch that are not final, newest first. */
   def all(batch: Long, blobs: BlobStore, files: CheckpointFiles): Seq[OpenPlan] =

@@ -61,17 +61,11 @@ private final class OperatorStores(session: SparkSession, logs: CheckpointLogs, 
   /** Families with several values per key: transformWithState's lists, and joins with state format
     * 4.
     */
-  private def listsOf(operator: OperatorStateMetadata): Set[String] = operator match {
-    case v2: OperatorStateMetadataV2
-        if SparkShim.transformWithStateNames.contains(operator.operatorInfo.operatorName) =>
-      SparkShim.TransformWithStateOperatorProperties
-        .fromJson(v2.operatorPropertiesJson)
-        .stateVariables
-        .filter(_.stateVariableType == SparkShim.StateVariableType.ListState)
-        .map(_.stateName)
-        .toSet
-    case _ => SparkShim.joinLists
-  }
+  private def listsOf(operator: OperatorStateMetadata): Set[String] =
+    OperatorStores.variables(operator).fold(SparkShim.joinLists) { variables =>
+      val lists = variables.filter(_.stateVariableType == SparkShim.StateVariableType.ListState)
+      lists.map(_.stateName).toSet
+    }
 
   private def schemasOf(operator: Long, store: StateStoreMetadata, files: Seq[Path]) = {
     val id = StateStoreId(
@@ -97,6 +91,15 @@ private final class OperatorStores(session: SparkSession, logs: CheckpointLogs, 
 }
 
 private object OperatorStores {
+
+  /** What transformWithState keeps; None for another operator. */
+  def variables(operator: OperatorStateMetadata) = operator match {
+    case v2: OperatorStateMetadataV2
+        if SparkShim.transformWithStateNames.contains(v2.operatorInfo.operatorName) =>
+      val json = v2.operatorPropertiesJson
+      Some(SparkShim.TransformWithStateOperatorProperties.fromJson(json).stateVariables)
+    case _ => None
+  }
 
   /** @param files
     *   that have the schema, if the operator's metadata name them

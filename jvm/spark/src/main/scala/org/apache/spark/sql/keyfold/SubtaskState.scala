@@ -132,13 +132,6 @@ object SubtaskState {
       .map(statesOf(_).collect { case Own(name) => name }.toSet)
       .filter(_.nonEmpty)
 
-  private def statesOf(operator: OperatorStateMetadata): Seq[String] = operator match {
-    case it: OperatorStateMetadataV2
-        if SparkShim.transformWithStateNames.contains(it.operatorInfo.operatorName) =>
-      SparkShim.TransformWithStateOperatorProperties
-        .fromJson(it.operatorPropertiesJson)
-        .stateVariables
-        .map(_.stateName)
-    case _ => Nil
-  }
+  private def statesOf(operator: OperatorStateMetadata): Seq[String] =
+    OperatorStores.variables(operator).fold(Seq.empty[String])(_.map(_.stateName))
 }
