@@ -146,6 +146,36 @@ def lost_metadata(query: Query, chance: random.Random) -> str:
     return _unlink(chance.choice(files)) if files else "no metadata to lose"
 
 
+def lost_id(query: Query, _: random.Random) -> str:
+    return _unlink(query.checkpoint / "metadata")
+
+
+def torn_id(query: Query, chance: random.Random) -> str:
+    path = query.checkpoint / "metadata"
+    return _overwrite(path, path.read_bytes()[: chance.choice([0, 9, 20])])
+
+
+def _sink_entry(query: Query, chance: random.Random) -> Path | None:
+    if query.sink is None:
+        return None
+    entries = (query.sink / "_spark_metadata").iterdir()
+    # Those from before which the query can go back: else only a new folder helps.
+    return chance.choice(sorted(it for it in entries if it.name.isdigit())[-2:])
+
+
+def lost_sink_entry(query: Query, chance: random.Random) -> str:
+    path = _sink_entry(query, chance)
+    return _unlink(path) if path else "no file sink"
+
+
+def torn_sink_entry(query: Query, chance: random.Random) -> str:
+    path = _sink_entry(query, chance)
+    if path is None:
+        return "no file sink"
+    content = path.read_bytes()
+    return _overwrite(path, content[: chance.randrange(len(content))])
+
+
 def lost_plan(query: Query, chance: random.Random) -> str:
     folder = query.checkpoint / "keyfold"
     files = sorted(it for it in folder.rglob("*") if it.is_file()) if folder.is_dir() else []
@@ -195,7 +225,8 @@ def invalid_setting(query: Query, chance: random.Random) -> str:
 DAMAGES: tuple[Damage, ...] = (
     nothing, lost_file, lost_files, lost_partition, lost_old_files, flipped_bit, truncated,
     another_file, lost_entry, empty_entry, torn_entry, lost_commits, lost_source_entry,
-    empty_source_entry, lost_metadata, lost_schema, empty_schema, lost_metadata_and_file, lost_plan,
+    empty_source_entry, lost_metadata, lost_schema, empty_schema, lost_metadata_and_file, lost_id,
+    torn_id, lost_sink_entry, torn_sink_entry, lost_plan,
     half_written, restored_with_old_times, other_format, other_provider, other_partitions,
     invalid_setting,
 )  # fmt: skip

@@ -62,6 +62,14 @@ def _rolled_back_without_sink(query: Query) -> None:
     keyfold.open_checkpoint(query.checkpoint).rollback(-2, dry_run=False)
 
 
+def _ran_again_without_sink(query: Query) -> None:
+    """Under the number of a batch that the sink has from before."""
+    _rolled_back_without_sink(query)
+    said = query.run_once_without_sink()
+    if said is not None:
+        raise AssertionError(said)
+
+
 def _migrated(query: Query) -> None:
     keyfold.migrate(query.checkpoint, no_file_sink=True, dry_run=False, spark=query.spark)
     for key in (PROVIDER_KEY, FORMAT_KEY):
@@ -96,6 +104,7 @@ STATES: dict[str, tuple[Last, dict[str, str], bool]] = {
     "file sink, rescaled": (_rescaled, {}, True),
     "file sink, rolled back": (_rolled_back, {}, True),
     "file sink, rolled back without it": (_rolled_back_without_sink, {}, True),
+    "file sink, ran again without it": (_ran_again_without_sink, {}, True),
 }
 
 

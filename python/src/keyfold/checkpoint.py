@@ -52,7 +52,7 @@ class Checkpoint:
     the errors that they list, each may raise StorageError.
     """
 
-    def __init__(self, storage: Storage, query: str) -> None:
+    def __init__(self, storage: Storage, query: str | None) -> None:
         self._storage = storage
         self._query = query
 
@@ -62,8 +62,8 @@ class Checkpoint:
         return self._storage.root
 
     @property
-    def query_id(self) -> str:
-        """Id of the query, the same after restarts."""
+    def query_id(self) -> str | None:
+        """Id of the query, the same after restarts; None if the file with it is lost or damaged."""
         return self._query
 
     @property
@@ -241,10 +241,12 @@ def require_checkpoint(path: str) -> None:
     _query_of(Storage(path).once())
 
 
-def _query_of(storage: Storage) -> str:
+def _query_of(storage: Storage) -> str | None:
     try:
         return query_id(storage)
     except (FileMissingError, CheckpointDamagedError) as error:
+        if batches(storage, "offsets") or batches(storage, "commits"):
+            return None
         why = str(error.args[0])
         if isinstance(error, FileMissingError):
             there = any(storage.listing(it) for it in ("", "commits", "state"))
@@ -259,8 +261,8 @@ def _query_of(storage: Storage) -> str:
         ) from error
 
 
-def _checked(storage: Storage) -> str:
-    """Id of the query; raises an error if its state cannot be read."""
+def _checked(storage: Storage) -> str | None:
+    """Id of the query, if it can be read; raises an error if its state cannot be read."""
     storage.fetch(["metadata"], ["commits", "state"])
     query = _query_of(storage)
     provider = read_progress(storage).provider

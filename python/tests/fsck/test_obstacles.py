@@ -316,3 +316,32 @@ def test_manifest_protects_the_files_of_the_old_layout_when_the_plan_is_lost(
     assert check(with_ids.fake).findings == ()
     newer = with_ids.fake.write("state/0/0/9_newer.delta", b"")
     assert [it.path for it in check(with_ids.fake).findings] == [str(newer)]
+
+
+@pytest.mark.parametrize("content", [None, "", '{"id":"4', "[]"])
+def test_id_of_the_query_is_lost(with_ids: StateWriter, content: str | None) -> None:
+    path = with_ids.fake.root / "metadata"
+    path.unlink()
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    report = check(with_ids.fake)
+    kind = Kind.MISSING if content is None else Kind.METADATA
+    assert stops(report) == [(kind, str(path))]
+    assert report.verdict.deletes == (() if content is None else (str(path),))
+    setting = "spark.sql.streaming.checkpoint.verifyMetadataExists.enabled=false"
+    assert f"et {setting} for the next start, and start the query." in str(report)
+
+
+def test_id_of_the_query_and_a_file_are_lost(with_ids: StateWriter) -> None:
+    (with_ids.fake.root / "metadata").unlink()
+    with_ids.path(5).unlink()
+    said = str(check(with_ids.fake))
+    assert "=false for the next start, and go back to batch 3" in said
+    assert said.splitlines()[-1] == rollback(with_ids.fake, 3)
+
+
+def test_description_without_the_id_of_the_query(with_ids: StateWriter) -> None:
+    (with_ids.fake.root / "metadata").unlink()
+    checkpoint = keyfold.open_checkpoint(with_ids.fake.root)
+    assert checkpoint.query_id is None
+    assert "not known: see `keyfold fsck`" in str(checkpoint.describe())

@@ -110,7 +110,7 @@ def _common(some: list[range], others: list[range]) -> list[range]:
     return found
 
 
-def describe(storage: Storage, query: str) -> Description:
+def describe(storage: Storage, query: str | None) -> Description:
     """Describes a checkpoint. Files that cannot be read become problems, not exceptions.
 
     The query may be running: if a file is missing and a newer batch has been committed, everything
@@ -129,7 +129,7 @@ def describe(storage: Storage, query: str) -> Description:
     return found
 
 
-def _describe(storage: Storage, query: str, progress: Progress) -> Description:
+def _describe(storage: Storage, query: str | None, progress: Progress) -> Description:
     earlier = earlier_batches(storage)
     with ThreadPoolExecutor(THREADS) as pool:
         reader = _Reader(storage, progress, earlier, pool)

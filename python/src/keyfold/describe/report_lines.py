@@ -22,7 +22,7 @@ def summary(it: CheckpointValues) -> list[tuple[str, str]]:
     state = f"{rows}, {live}{size(it.disk_bytes)} on disk"
     return [
         ("checkpoint", it.path),
-        ("query", it.query_id),
+        ("query", it.query_id or "not known: see `keyfold fsck`"),
         ("provider", it.provider or "not known yet"),
         ("last batch", _last_batch(it)),
         ("oldest batch", _oldest_batch(it)),

@@ -88,13 +88,14 @@ class OperatorDescription:
 class CheckpointValues:
     """A checkpoint at one moment. Times are in ms since 1970, None if no log has them.
 
+    `query_id` is None if it cannot be read.
     `oldest_batch` is the oldest still in the batch log; it is the query's first only if it is 0.
     `earlier_batches` are those in the log from before a migration, whose state is another
     provider's; None if there are none.
     """
 
     path: str
-    query_id: str
+    query_id: str | None
     provider: str | None
     last_batch: int | None
     last_batch_ms: int | None

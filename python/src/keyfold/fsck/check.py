@@ -16,6 +16,7 @@ from keyfold.fsck.finding import Finding, FsckReport, Severity
 from keyfold.fsck.obstacle import Obstacle
 from keyfold.fsck.open_plans import may_need, newest_version, unfinished
 from keyfold.fsck.operators import Operators
+from keyfold.fsck.query_id import lost_id
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
 from keyfold.fsck.spark_logs import (
     Logs,
@@ -163,7 +164,11 @@ def _of_logs(
     storage: Storage, logs: Logs, resumed: Batch | None
 ) -> Iterator[tuple[Obstacle, list[Finding]]]:
     """What keeps the query from starting, in Spark's logs and in the plans of rescales."""
-    for found in (obstacle(storage, logs, resumed), unfinished(storage, logs)):
+    for found in (
+        lost_id(storage),
+        obstacle(storage, logs, resumed),
+        unfinished(storage, logs),
+    ):
         if found is not None:
             yield found
     newest = logs.offsets.get(max(logs.offsets, default=-1))

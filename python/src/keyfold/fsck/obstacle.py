@@ -15,6 +15,7 @@ class Obstacle:
             is not in the way of any.
         deletes: files of Spark's own that it writes again once they are deleted, as users write
             them.
+        sets: a setting for the next start, without which Spark does not write them.
         undoes_rescale: whether a rescale is to be undone, before anything else can be done.
         otherwise: what mends it without any of this.
     """
@@ -22,5 +23,6 @@ class Obstacle:
     reason: str
     newest: int | None = None
     deletes: tuple[str, ...] = ()
+    sets: str | None = None
     undoes_rescale: bool = False
     otherwise: str = "restore the files above from a copy"

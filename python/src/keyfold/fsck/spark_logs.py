@@ -9,7 +9,7 @@ from itertools import pairwise
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.fsck.finding import Finding, Kind, Severity
 from keyfold.spark_log.batch import Batch
-from keyfold.spark_log.logs import Offsets, batches, query_id, read_commit, read_offsets
+from keyfold.spark_log.logs import Offsets, batches, read_commit, read_offsets
 from keyfold.storage.storage import Storage
 
 
@@ -46,15 +46,11 @@ class Logs:
     def stops(self) -> set[str]:
         """Paths of the entries without which the query cannot start."""
         offsets = {f"offsets/{it}" for it in self._needed | {self.newest}}
-        return offsets | {f"commits/{self.last}", "metadata"}
+        return offsets | {f"commits/{self.last}"}
 
 
 def read_logs(storage: Storage, findings: list[Finding]) -> Logs:
     """The logs; adds findings about what cannot be read."""
-    try:
-        query_id(storage)
-    except KeyfoldError as error:
-        findings.append(unreadable(storage, "metadata", error))
     numbers = batches(storage, "commits")
     logs = [f"commits/{it}" for it in numbers]
     storage.fetch(logs + [f"offsets/{it}" for it in batches(storage, "offsets")])

@@ -107,6 +107,9 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
         )
     else:
         way = ""
+    sets = dict.fromkeys(it.sets for it in obstacles if it.sets)
+    if way and sets:
+        way = f"set {' and '.join(sets)} for the next start, and {way}"
     command = None if words is None else shlex.join(["keyfold", *words, "--apply"])
     otherwise = " and ".join(dict.fromkeys(it.otherwise for it in obstacles))
     return Verdict(False, last, newest, lost, command, reason, deletes, way, otherwise)  # noqa: FBT003

@@ -5,7 +5,7 @@ import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.spark.conf.{KeyfoldConf, ProviderClass}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.keyfold.{CheckpointLogs, PlannedSubtasks, StartedQuery}
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, PlannedSubtasks, StartedQuery}
 
 /** Looks at each query that starts, on the driver, and leaves all other plans alone.
   *
@@ -51,6 +51,7 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
   ): Unit = {
     val conf = new KeyfoldConf(session.conf.getAll)
     conf.check()
+    refuse.lostId(logs).foreach(throw _)
     val redistribute = new RedistributeAtStart(session)
     redistribute.check(subtasks)
     val unfinished = last.flatMap(refuse.unfinished)
@@ -62,5 +63,14 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     if (!isRescaled && refuse.checksRescale) unfinished.foreach(throw _)
     if (unfinished.nonEmpty) refuse.otherSink(logs).foreach(throw _)
     refuse.completeSink(logs)
+    val files = new CheckpointFiles(logs.location, logs.hadoopConf)
+    SinkNote.write(
+      files,
+      logs,
+      sink match {
+        case SinkChoice.Folder(path) => logs.sinkLocation(path)
+        case _                       => ""
+      }
+    )
   }
 }

@@ -14,7 +14,7 @@ import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkPrivate, SparkShim}
   * a log, a missing file, or an index that an array does not have.
   */
 private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice) {
-  import CheckpointLogs.{FormatKey, ProviderKey}
+  import CheckpointLogs.{FormatKey, ProviderKey, VerifiesIdKey}
   import RefuseAtStart._
 
   /** What cannot be read is for Spark to report. */
@@ -75,6 +75,23 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
         "KEYFOLD_PROVIDER_MISSING",
         s"$where, a class that the driver does not have. $remedy, or add the jar that has it. " +
           "Nothing was changed."
+      )
+    )
+  }
+
+  /** Whether Spark refuses the checkpoint because the file with the query's id is lost.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if the file is there, and Spark cannot read it
+    */
+  def lostId(logs: CheckpointLogs): Option[Invalid] = {
+    val isLost = logs.queryId.isEmpty && logs.lastStarted.nonEmpty
+    Option.when(isLost && session.conf.getOption(VerifiesIdKey).exists(_.toBoolean))(
+      new Invalid(
+        "KEYFOLD_CHECKPOINT_DAMAGED",
+        s"The file ${logs.location}/metadata, which has the id of the query, is lost. The query was " +
+          s"not started. Restore it from a copy, or set $VerifiesIdKey=false for the next start. " +
+          CheckpointLogs.NewId
       )
     )
   }

@@ -7,7 +7,8 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Compares the log of a file sink with the checkpoint of its query. Each batch has an entry, and
-  * the last entry is to be of the last committed batch.
+  * the last entry is to be of the last committed batch. Entries of batches that have run again
+  * without the sink, as the checkpoint's note of its sinks tells, are not of these batches.
   *
   * Spark does not run a batch that the log has (`FileStreamSink.addBatch`), so its output, and
   * under format 2 its state, would be missing. A log that lacks batches can no longer be read once
@@ -21,6 +22,8 @@ private[start] final class SinkAtStart(
     logs: CheckpointLogs,
     folder: String
 ) {
+  import SinkAtStart._
+
   private val sink = SinkChoice.Folder(folder)
   private val files = new CheckpointFiles(logs.location, logs.hadoopConf)
   private val last = logs.lastCommitted
@@ -44,11 +47,45 @@ private[start] final class SinkAtStart(
   }
 
   /** None if they fit, or if the sink's folder is new. */
-  def refusal: Option[Invalid] = logs.fileSink(folder).flatMap(_.lastBatch) match {
-    case Some(newest) if newest >= next => ahead(newest)
-    case Some(newest)                   => last.filter(newest < _).map(behind(newest, _))
-    case None => last.filter(_ => logs.newFileSink(folder).hasOutput).map(withoutLog)
+  def refusal: Option[Invalid] = logs.fileSink(folder).flatMap(damaged).orElse {
+    logs.fileSink(folder).flatMap(_.lastBatch) match {
+      case Some(newest) if newest >= next => ahead(newest)
+      case Some(newest)                   =>
+        last.flatMap(of => if (newest < of) Some(behind(newest, of)) else stale(of))
+      case None => last.filter(_ => logs.newFileSink(folder).hasOutput).map(withoutLog)
+    }
   }
+
+  private def damaged(log: CheckpointLogs.FileSink) = log.firstDamaged.map { batch =>
+    new Invalid(
+      "KEYFOLD_SINK_DAMAGED",
+      s"The log of the file sink in $folder has no entry of batch $batch that Spark could read: it " +
+        "is lost, or not whole. Spark could not read the output. The query was not started. Restore " +
+        s"the file $folder/${SinkAside.Log}/$batch, or $batch.compact, from a copy. Else " +
+        (if (isWayBack(log, batch - 1)) backTo(batch - 1) else NewFolder)
+    )
+  }
+
+  /** Whether the query and the log can both end at a batch. */
+  private def isWayBack(log: CheckpointLogs.FileSink, batch: Long) = batch >= 0 &&
+    logs.hasCommitted(batch) && logs.canStartAfter(batch) && log.canEndAt(batch)
+
+  private def backTo(batch: Long) =
+    s"take the query and the log back to batch $batch, by " +
+      s"`${Command.rollback(logs.location, batch, sink)}`: $TwiceRead"
+
+  private def stale(last: Long) = for {
+    note <- SinkNote.read(files) if !note.isOf(logs.sinkLocation(folder))
+    log <- logs.fileSink(folder)
+    batch <- log.firstWithFiles(note.after) if batch <= last
+  } yield new Invalid(
+    "KEYFOLD_SINK_STALE",
+    s"Batches ${note.after + 1} to $last of ${logs.location} ran while the query had another sink, and " +
+      s"the log of the file sink in $folder has an entry of batch $batch with files, which a run " +
+      "before a rollback wrote. The output of the later run would be missing there. The query was " +
+      s"not started. To have it there, ${if (isWayBack(log, note.after)) backTo(note.after)
+        else NewFolder}"
+  )
 
   private def withoutLog(last: Long) = new Invalid(
     "KEYFOLD_SINK_BEHIND",
@@ -88,11 +125,10 @@ private[start] final class SinkAtStart(
   private def aheadRemedy(last: Long) =
     if (!logs.fileSink(folder).forall(_.canEndAt(last)))
       s"The log cannot go back to batch $last, since Spark has compacted the batches before it into a " +
-        "later entry and deleted their own: write to a new folder, whose log begins where the " +
-        "checkpoint is. The rows up to that batch are in the files of this folder."
+        s"later entry and deleted their own: $NewFolder"
     else
       s"To take the sink's log back to batch $last, run `${Command.rollback(logs.location, last, sink)}`: " +
-        "the query writes the output of later batches again, and who has read it already reads it twice."
+        TwiceRead
 
   private def behind(newest: Long, last: Long) = new Invalid(
     "KEYFOLD_SINK_BEHIND",
@@ -124,4 +160,12 @@ private[start] final class SinkAtStart(
       s"The checkpoint no longer has batch $newest. If this is not the folder that the query has " +
         "written to, correct it. Else write to a sink of another kind, or start with a new checkpoint " +
         "location and a new folder."
+}
+
+private object SinkAtStart {
+  private val TwiceRead =
+    "the query writes the output of later batches again, and who has read it already reads it twice."
+  private val NewFolder =
+    "write to a new folder, whose log begins where the checkpoint is: the rows of earlier batches are " +
+      "in the files of this one."
 }

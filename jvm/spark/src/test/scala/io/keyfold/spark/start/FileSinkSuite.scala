@@ -64,6 +64,9 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     @nowarn("cat=deprecation")
     def onceWithoutSink(): Unit = end(writer.format("noop").trigger(Trigger.Once()))
 
+    /** Runs what there is, and writes it nowhere. */
+    def goOnWithoutSink(): Unit = end(writer.format("noop"))
+
     /** A batch that is begun, and fails. */
     def failWithoutSink(): Unit = {
       faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path.startsWith("commits/"))
@@ -353,6 +356,119 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(!Files.exists(Path.of(it.checkpoint, "offsets")))
     it.out = it.out.resolveSibling("out two")
     it.goOn()
+    it.check()
+  }
+
+  for (format <- Seq(1, 2))
+    test(s"format $format: batches that ran again without the sink do not pass for those it has") {
+      val it = new Distinct(format)
+      it.run(4)
+      it.rollback(1, withSink = false)
+      // All that was taken back, as one batch.
+      it.goOnWithoutSink()
+      assert(it.refused().contains(it.command(2)))
+      it.add()
+      it.goOnWithoutSink()
+      val said = it.refused("KEYFOLD_SINK_STALE")
+      assert(said.contains("Batches 2 to 3"))
+      assert(said.contains("an entry of batch 2 with files"))
+      assert(said.contains(it.command(1)))
+      it.rollback(1)
+      it.run()
+      it.check()
+    }
+
+  test("batches that ran again without the sink, some of them after one more rollback") {
+    val it = new Distinct(2)
+    it.run(6)
+    it.rollback(4, withSink = false)
+    it.goOnWithoutSink()
+    it.rollback(2, withSink = false)
+    for (_ <- 3 to 5) {
+      it.goOnWithoutSink()
+      it.add()
+    }
+    assert(it.refused("KEYFOLD_SINK_STALE").contains(it.command(2)))
+    it.rollback(2)
+    it.run()
+    it.check()
+  }
+
+  test("a new folder after batches that ran again without the sink") {
+    val it = new Distinct(2)
+    it.run(4)
+    it.rollback(1, withSink = false)
+    it.goOnWithoutSink()
+    it.out = it.out.resolveSibling("out two")
+    it.run(2)
+    val found = it.session.read.schema("value int").csv(it.out.toString).collect()
+    assert(found.map(_.getInt(0)).sorted.toSeq == it.numbers.takeRight(6))
+  }
+
+  private def damaged(what: String, damage: Path => Unit, batch: Int) =
+    test(s"an entry of the sink's log that $what is found before Spark compacts the log") {
+      val it = new Distinct(2)
+      it.run(4)
+      val log = it.out.resolve("_spark_metadata")
+      damage(log.resolve(s"$batch"))
+      Files.deleteIfExists(log.resolve(s".$batch.crc"))
+      val said = it.refused("KEYFOLD_SINK_DAMAGED")
+      assert(said.contains(s"no entry of batch $batch that"))
+      if (batch > 0) {
+        assert(said.contains(it.command(batch.toLong - 1)))
+        it.rollback(batch.toLong - 1)
+      } else {
+        assert(said.contains("write to a new folder"))
+        it.out = it.out.resolveSibling("out two")
+      }
+      it.run()
+      if (batch > 0) it.check()
+    }
+
+  damaged("is lost", Files.delete(_), batch = 2)
+  damaged("is the first, and lost,", Files.delete(_), batch = 0)
+  damaged("is empty", entry => { Files.write(entry, Array[Byte]()); () }, batch = 1)
+  damaged(
+    "is torn",
+    entry => {
+      val bytes = Files.readAllBytes(entry)
+      Files.write(entry, bytes.take(bytes.length - 5))
+      ()
+    },
+    batch = 3
+  )
+
+  test("a sink by way of a link is the same sink") {
+    val it = new Distinct(2)
+    it.run(4)
+    val real = it.out
+    val link = Files.createSymbolicLink(real.resolveSibling("link"), real)
+    val first = it.rollback(2, sink = real)("aside")
+    val second = it.rollback(1, sink = link)("aside")
+    it.undo(second)
+    it.undo(first)
+    it.out = link
+    it.run()
+    it.out = real
+    it.run()
+    val entries = real.resolve("_spark_metadata")
+    assert((0 to 5).forall(batch => Files.exists(entries.resolve(s"$batch"))))
+  }
+
+  test("the query's id in a file that is not whole: the start says so, and goes on without it") {
+    val it = new Distinct(2)
+    it.run(2)
+    val metadata = Path.of(it.checkpoint, "metadata")
+    Files.writeString(metadata, "{\"id\":\"47")
+    Files.deleteIfExists(metadata.resolveSibling(".metadata.crc"))
+    val key = "spark.sql.streaming.checkpoint.verifyMetadataExists.enabled"
+    val said = it.refused("KEYFOLD_CHECKPOINT_DAMAGED")
+    assert(said.contains(s"Or delete it, and set $key=false"))
+    Files.delete(metadata)
+    assert(it.refused("KEYFOLD_CHECKPOINT_DAMAGED").contains(s"is lost. The query was not started"))
+    it.session.conf.set(key, "false")
+    it.run()
+    it.session.conf.unset(key)
     it.check()
   }
 

@@ -69,7 +69,7 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
           "changed."
       )
     }
-    val newest = (logs.lastBegun ++ logs.lastCommitted).max
+    val newest = logs.lastStarted.get
     for (batch <- newest to before.get + 1 by -1) {
       progress(s"deleting batch $batch from the logs")
       files.delete(s"commits/$batch")

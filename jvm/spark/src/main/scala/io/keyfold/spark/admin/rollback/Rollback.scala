@@ -41,7 +41,7 @@ private[admin] final class Rollback(
     */
   def to(batch: Long, sinkPath: Option[String], dryRun: Boolean): RolledBack = {
     requireStopped()
-    val last = (logs.lastBegun ++ logs.lastCommitted).maxOption.getOrElse(-1L)
+    val last = logs.lastStarted.getOrElse(-1L)
     val sink = sinkPath.map(path => logs.fileSink(path).getOrElse(throw noSink(path)))
     val output = sink.toSeq.flatMap(_.entriesAfter(batch))
     if (batch < 0 || batch > last || batch == last && output.isEmpty) {
@@ -118,7 +118,7 @@ private[admin] final class Rollback(
           "again since. Undo the later rollback first; if the query has run since, there is no way back"
       )
     }
-    requireOutput(name, aside, ofLogs)
+    requireOutput(name, ofLogs)
     aside.sink.flatMap(ofSink(_, name).taken).foreach { entry =>
       throw refused(
         s"the log of the file sink has another $entry by now. Take it back first: run " +
@@ -145,12 +145,12 @@ private[admin] final class Rollback(
   /** The batches that are put back must be in the log of the file sink, too. A rollback that took
     * them out of it, after the one that is undone, has to be undone first.
     */
-  private def requireOutput(name: String, aside: Aside, ofLogs: Seq[String]): Unit = {
+  private def requireOutput(name: String, ofLogs: Seq[String]): Unit = {
     val last = (ofLogs.filter(_.startsWith("commits/")).map(numberOf) ++ logs.lastCommitted).max
     for {
       other <- files.folders(Home) if other != name && Name.matches(other)
       folder <- new Aside(logs.location, Home, other, logs.hadoopConf).sink
-      own = aside.sink.filter(_ == folder).fold(Seq.empty[Long])(ofSink(_, name).batches)
+      own = ofSink(folder, name).batches
       ends <- (own ++ logs.fileSink(folder).flatMap(_.lastBatch)).maxOption if ends < last
       if ofSink(folder, other).batches.exists(_ > ends)
     } throw refused(

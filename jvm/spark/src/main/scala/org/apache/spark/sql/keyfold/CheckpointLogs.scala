@@ -12,7 +12,7 @@ import scala.util.control.NonFatal
 import com.fasterxml.jackson.core.JsonProcessingException
 import io.keyfold.errors.{Invalid, StoreError}
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{ChecksumException, Path}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
@@ -41,6 +41,9 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   /** Newest batch that was committed. */
   def lastCommitted: Option[Long] = logs.commits.flatMap(_.getLatestBatchId())
+
+  /** Newest batch that was begun, even if the offset log lacks it. */
+  def lastStarted: Option[Long] = (lastBegun ++ lastCommitted).maxOption
 
   /** Settings that a batch ran with; None if the log has no such batch. */
   def settings(batch: Long): Option[Map[String, String]] =
@@ -124,14 +127,22 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
         .sorted
     catch { case _: FileNotFoundException => Nil }
 
-  /** Whether the query runs in this process. */
-  def isRunningHere: Boolean = {
+  /** Id of the query; None if its file is not there, which Spark then writes.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if Spark cannot read it
+    */
+  def queryId: Option[UUID] = {
     val metadata = new Path(location, "metadata")
-    val query = understood(metadata) {
-      SparkShim.StreamMetadata.read(metadata, hadoopConf).map(found => UUID.fromString(found.id))
-    }
-    query.exists(session.sharedState.activeStreamingQueries.containsKey(_))
+    understood(
+      metadata,
+      s" Or delete it, and set $VerifiesIdKey=false for the next start. $NewId"
+    )(SparkShim.StreamMetadata.read(metadata, hadoopConf).map(it => UUID.fromString(it.id)))
   }
+
+  /** Whether the query runs in this process. */
+  def isRunningHere: Boolean =
+    queryId.exists(session.sharedState.activeStreamingQueries.containsKey(_))
 
   /** Operators as of a batch. */
   def operators(batch: Long): Seq[Operator] = metadata(batch).map { found =>
@@ -267,6 +278,9 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   /** The log of a file sink; made if there is none. */
   def newFileSink(folder: String): FileSink = new FileSink(session, sinkLog(folder))
 
+  /** The folder of a file sink, with scheme. */
+  def sinkLocation(folder: String): String = sinkLog(folder).getParent.toString
+
   private def sinkLog(folder: String) = {
     val path = new Path(folder)
     val fileSystem = path.getFileSystem(hadoopConf)
@@ -289,6 +303,14 @@ object CheckpointLogs {
   val ProviderKey: String = SQLConf.STATE_STORE_PROVIDER_CLASS.key
   val FormatKey: String = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
   val StrictKey: String = SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION.key
+
+  /** Whether Spark, from 4.2 on, refuses a checkpoint that has batches and no id of its query. */
+  val VerifiesIdKey: String = "spark.sql.streaming.checkpoint.verifyMetadataExists.enabled"
+
+  /** What comes of a start without it. */
+  val NewId: String =
+    "Spark then writes a new id of the query. Sinks that go by the id, such as Delta Lake's, do not " +
+      "know its batches any more."
 
   /** A stateful operator and its stores, in the order in which the commit log has their ids. */
   final case class Operator(id: Long, name: String, stores: Seq[String])
@@ -342,6 +364,37 @@ object CheckpointLogs {
     /** Removes a batch from the log; requires [[canForget]]. */
     def forget(batch: Long): Unit = log.purgeAfter(batch - 1)
 
+    /** The oldest batch whose entry Spark needs to read the log and cannot read; None if there is
+      * none. Of a compacted entry, which may be large, only the ends are looked at.
+      */
+    def firstDamaged: Option[Long] = lastBatch.flatMap { last =>
+      val bytes = manager.list(path).map(it => it.getPath.getName -> it.getLen).toMap
+      (compactedAt(last).max(0L) to last).find { batch =>
+        val names = Seq(log.batchIdToPath(batch).getName, batch.toString).distinct
+        // The last one may still have to be compacted.
+        val name = (if (batch == last) names else names.take(1)).find(bytes.contains)
+        name.forall(it => !isWhole(it, bytes(it)))
+      }
+    }
+
+    /** The last batch up to this one that Spark compacts earlier ones into; -1 if there is none. */
+    private def compactedAt(batch: Long) = log.interval * ((batch + 1) / log.interval) - 1
+
+    /** Whether the entry begins and ends as Spark writes it: a version, then objects in JSON. */
+    private def isWhole(entry: String, bytes: Long) =
+      try
+        bytes >= 2 && Using.resource(manager.open(new Path(path, entry))) { in =>
+          val version = new String(in.readNBytes(2), UTF_8)
+          if (bytes > 2) in.seek(bytes - 1)
+          version == "v1" && (bytes == 2 || in.read() == '}')
+        }
+      catch { case _: ChecksumException => false }
+
+    /** The oldest of later batches whose entry has files; a compacted one may have older ones. */
+    def firstWithFiles(after: Long): Option[Long] = entriesAfter(after).reverse
+      .find(it => !isEmpty(new Path(path.getParent, it)))
+      .map(batchOf)
+
     /** Whether the sink's folder has files; without a log, nobody knows of which batches. */
     def hasOutput: Boolean = {
       val fileSystem = path.getFileSystem(session.sessionState.newHadoopConf())
@@ -351,7 +404,7 @@ object CheckpointLogs {
 
     /** Makes an empty log as if batches up to this one had written no file. */
     def beginAfter(last: Long): Unit = {
-      val first = log.interval * ((last + 1) / log.interval) - 1
+      val first = compactedAt(last)
       // Spark would compact entries that are not there.
       if (first >= 0) {
         val out = manager.createAtomic(new Path(path, s"$first$Compact"), false)
