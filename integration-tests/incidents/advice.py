@@ -17,6 +17,7 @@ _DAMAGED_ENTRY = re.compile(
 )
 # By the verdict of fsck, a line each.
 _DELETES = re.compile(r"delete these files, which Spark writes again:\n(.*?)\nThen ", re.DOTALL)
+_DAMAGED_ID = re.compile(r"Cannot understand (?:file:)?(\S+/metadata): .*Or delete it", re.DOTALL)
 _NAMES_SETTING = re.compile(r"(spark\.sql\.streaming\.stateStore\.keyfold\.[\w.]*\w)")
 ONCE = '.format("noop").trigger(once=True)'
 # The end of the road, said in so many words.
@@ -49,6 +50,7 @@ def advices(said: str) -> list[Advice]:
     deletes = tuple(
         it.removeprefix("file:") for block in _DELETES.findall(said) for it in block.splitlines()
     )
+    deletes += tuple(_DAMAGED_ID.findall(said))
     found = [
         Advice("command", tuple(shlex.split(it)), deletes)
         for it in [*_IN_BACKTICKS.findall(said), *_LINE.findall(said)]

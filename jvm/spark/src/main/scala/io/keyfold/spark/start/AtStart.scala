@@ -64,13 +64,6 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     if (unfinished.nonEmpty) refuse.otherSink(logs).foreach(throw _)
     refuse.completeSink(logs)
     val files = new CheckpointFiles(logs.location, logs.hadoopConf)
-    SinkNote.write(
-      files,
-      logs,
-      sink match {
-        case SinkChoice.Folder(path) => logs.sinkLocation(path)
-        case _                       => ""
-      }
-    )
+    SinkNote.write(files, logs, isFileSink = sink != SinkChoice.NoFileSink)
   }
 }

@@ -75,12 +75,12 @@ private[start] final class SinkAtStart(
       s"`${Command.rollback(logs.location, batch, sink)}`: $TwiceRead"
 
   private def stale(last: Long) = for {
-    note <- SinkNote.read(files) if !note.isOf(logs.sinkLocation(folder))
+    note <- SinkNote.read(files) if !note.isFileSink
     log <- logs.fileSink(folder)
     batch <- log.firstWithFiles(note.after) if batch <= last
   } yield new Invalid(
     "KEYFOLD_SINK_STALE",
-    s"Batches ${note.after + 1} to $last of ${logs.location} ran while the query had another sink, and " +
+    s"Batches ${note.after + 1} to $last of ${logs.location} ran while the query had a sink of another kind, and " +
       s"the log of the file sink in $folder has an entry of batch $batch with files, which a run " +
       "before a rollback wrote. The output of the later run would be missing there. The query was " +
       s"not started. To have it there, ${if (isWayBack(log, note.after)) backTo(note.after)

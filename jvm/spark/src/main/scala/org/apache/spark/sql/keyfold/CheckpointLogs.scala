@@ -278,9 +278,6 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   /** The log of a file sink; made if there is none. */
   def newFileSink(folder: String): FileSink = new FileSink(session, sinkLog(folder))
 
-  /** The folder of a file sink, with scheme. */
-  def sinkLocation(folder: String): String = sinkLog(folder).getParent.toString
-
   private def sinkLog(folder: String) = {
     val path = new Path(folder)
     val fileSystem = path.getFileSystem(hadoopConf)
