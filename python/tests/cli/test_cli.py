@@ -259,3 +259,9 @@ def test_folder_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "commits").mkdir()
     (tmp_path / "commits/0").touch()
     assert "it has no file `metadata`" in run("describe", str(tmp_path), code=3).stderr
+
+
+def test_list_of_commands_has_whole_lines() -> None:
+    commands = run("--help").stdout.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert len(commands) == len(cli.commands)
+    assert not [line for line in commands if line.endswith("...")]

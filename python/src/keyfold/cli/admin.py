@@ -49,7 +49,10 @@ def rescale(  # noqa: PLR0913 - one for each option
     no_file_sink: bool,
     applies: bool,
 ) -> int | None:
-    """Change a stopped query's number of partitions, in seconds, or an operator's of subtasks."""
+    """Change the number of partitions of a stopped query.
+
+    It takes seconds. With --operator, the number of an operator's subtasks.
+    """
     if [partitions is None, operator is None, not gives_up].count(False) != 1:
         raise InvalidArgumentError("Give one of --to, --operator and --undo.")
     if (operator is None) != (parallelism is None):
@@ -91,7 +94,10 @@ def migrate(  # noqa: PLR0913 - one for each option
     no_file_sink: bool,
     applies: bool,
 ) -> int | None:
-    """Convert a stopped query's state from HDFSBacked or RocksDB to Keyfold."""
+    """Convert state of HDFSBacked or RocksDB to Keyfold's.
+
+    The query must be stopped.
+    """
     require_checkpoint(checkpoint)
     work = migrating.undo_migration if gives_up else migrating.migrate
     found = work(checkpoint, dry_run=not applies, sink_path=sink_path, no_file_sink=no_file_sink)
@@ -118,7 +124,10 @@ def rollback(  # noqa: PLR0913 - one for each option
     sink_path: str | None,
     applies: bool,
 ) -> None:
-    """Take a stopped query back to an earlier batch; newer files are set aside."""
+    """Take a stopped query back to an earlier batch.
+
+    Newer files are set aside, and --undo puts them back.
+    """
     if (batch is None) == (aside is None):
         raise InvalidArgumentError("Give one of --to-batch and --undo.")
     if batch is not None:
@@ -140,14 +149,17 @@ def rollback(  # noqa: PLR0913 - one for each option
     output,
 )
 def clone(output: Output, *, checkpoint: str, to: str, batch: int | None, dry_run: bool) -> None:
-    """Copy one batch of a checkpoint to the folder TO, as the checkpoint of a new query."""
+    """Copy one batch to the folder TO, for a new query."""
     found = open_checkpoint(checkpoint).clone(to, batch=batch, dry_run=dry_run)
     output.value(asdict(found), str(found))
 
 
 @command(changeable, click.argument("name", required=False), output)
 def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
-    """Copy the newest batch to a savepoint NAME, which is kept; without NAME, list savepoints."""
+    """Copy the newest batch to a savepoint NAME, which is kept.
+
+    Without NAME, list the savepoints.
+    """
     opened = open_checkpoint(checkpoint)
     if name is None:
         names = opened.savepoints()
@@ -167,7 +179,10 @@ def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
     output,
 )  # fmt: skip
 def vacuum(output: Output, *, checkpoint: str, older_than_hours: float, applies: bool) -> None:
-    """Delete unreferenced files: those that fsck reports as orphan or unreferenced."""
+    """Delete files that no batch needs.
+
+    They are those that fsck reports as orphan or unreferenced.
+    """
     found = open_checkpoint(checkpoint).vacuum(
         older_than_hours=older_than_hours, dry_run=not applies
     )

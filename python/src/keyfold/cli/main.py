@@ -46,7 +46,10 @@ def describe(output: Output, checkpoint: Checkpoint) -> None:
     "--by", type=click.Choice(["bytes", "rows"]), default="bytes", help="What skew measures."
 ), _output)  # fmt: skip
 def inspect(output: Output, checkpoint: Checkpoint, what: str, by: str) -> None:
-    """Tables of metadata; skew reads all rows and lists the largest keys."""
+    """Tables about files, partitions and key groups.
+
+    skew reads all rows and lists the largest keys.
+    """
     inspector = checkpoint.inspect
     match what:
         case "column-families":
@@ -133,7 +136,10 @@ def scan(  # noqa: PLR0913 - one for each option
     click.argument("after", type=int, default=-1), _output,
 )  # fmt: skip
 def diff(output: Output, checkpoint: Checkpoint, table: str, before: int, after: int) -> None:
-    """Differences between the states after batches BEFORE and AFTER (the last by default)."""
+    """What changed from batch BEFORE to batch AFTER.
+
+    AFTER is the last batch by default.
+    """
     found = _open(checkpoint, table).diff(before, after)
     output.table([found])
     if not found.num_rows:
@@ -181,7 +187,10 @@ def version(output: Output) -> None:
 
 @command(click.argument("shell", type=click.Choice(["bash", "zsh", "fish"])), _output)
 def completion(output: Output, shell: str) -> None:
-    """Print the completion script for a SHELL: eval "$(keyfold completion bash)"."""
+    """Print the completion script for a SHELL.
+
+    Use it like this: eval "$(keyfold completion bash)"
+    """
     kind = get_completion_class(shell)
     assert kind is not None  # noqa: S101 - click has these three
     script = kind(cli, {}, "keyfold", "_KEYFOLD_COMPLETE").source()
