@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 
 # In a sentence a command is in backticks; the verdict of fsck ends with a line of its own.
-_IN_BACKTICKS = re.compile(r"`keyfold ([^`]+)`")
+_IN_BACKTICKS = re.compile(r"`keyfold (\w+ [^`]+)`")
 _LINE = re.compile(r"^keyfold (.+)$", re.MULTILINE)
 _SETTING = re.compile(r"[Ss]et (spark\.[\w.]+)=(\S+?)[ .,;:]")
 _NEEDLESS = re.compile(r"remove (spark\.[\w.]+)")
@@ -18,6 +18,7 @@ _DAMAGED_ENTRY = re.compile(
 # By the verdict of fsck, a line each.
 _DELETES = re.compile(r"delete these files, which Spark writes again:\n(.*?)\nThen ", re.DOTALL)
 _DAMAGED_ID = re.compile(r"Cannot understand (?:file:)?(\S+/metadata): .*Or delete it", re.DOTALL)
+_DROPPED = re.compile(r"delete (?:file:)?(\S+), which drops the batch, and run `keyfold ([^`]+)`")
 _NAMES_SETTING = re.compile(r"(spark\.sql\.streaming\.stateStore\.keyfold\.[\w.]*\w)")
 ONCE = '.format("noop").trigger(once=True)'
 # The end of the road, said in so many words.
@@ -52,8 +53,12 @@ def advices(said: str) -> list[Advice]:
     )
     deletes += tuple(_DAMAGED_ID.findall(said))
     found = [
+        Advice("command", tuple(shlex.split(command)), (path,))
+        for path, command in _DROPPED.findall(said)
+    ]
+    found += [
         Advice("command", tuple(shlex.split(it)), deletes)
-        for it in [*_IN_BACKTICKS.findall(said), *_LINE.findall(said)]
+        for it in [*_IN_BACKTICKS.findall(_DROPPED.sub("", said)), *_LINE.findall(said)]
     ]
     found += [Advice("set", it, deletes) for it in _SETTING.findall(said)]
     found += [Advice("unset", (it,)) for it in _NEEDLESS.findall(said)]

@@ -59,7 +59,7 @@ def _rolled_back(query: Query) -> None:
 
 
 def _rolled_back_without_sink(query: Query) -> None:
-    keyfold.open_checkpoint(query.checkpoint).rollback(-2, dry_run=False)
+    keyfold.open_checkpoint(query.checkpoint).rollback(-2, dry_run=False, no_file_sink=True)
 
 
 def _ran_again_without_sink(query: Query) -> None:

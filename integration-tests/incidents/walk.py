@@ -58,7 +58,7 @@ class Walk:
     def _end(self, query: Query, chance: random.Random) -> str:
         said = query.run()
         fsck = Advice("command", ("fsck", str(query.checkpoint)))
-        done = None
+        done, tried = None, set[Advice]()
         for _ in range(MOST_STEPS):
             # Without its last entry, Spark takes a source for empty once, and the trigger ends.
             said = said or query.run()
@@ -77,8 +77,9 @@ class Walk:
             ways = [it for it in advices(said) if not (query.sink and it.is_of_two_entries)]
             if not ways and done == fsck:
                 raise WrongEndError(f"nothing is advised: {said[:1500]}")
-            # The runbook begins with it.
-            done = chance.choice(ways or [fsck])
+            # Nobody tries the same way twice while there is another. The runbook begins with fsck.
+            done = chance.choice([it for it in ways if it not in tried] or ways or [fsck])
+            tried.add(done)
             said = self._follow(done, query)
         raise WrongEndError(f"after {MOST_STEPS} steps: {said}")
 
@@ -90,7 +91,11 @@ class Walk:
         for it in advice.deletes:
             Path(it).unlink(missing_ok=True)
         if advice.kind == "command":
-            done = CliRunner().invoke(cli, list(advice.words))
+            words = list(advice.words)
+            if query.sink and words[0] == "rollback" and "--sink-path" not in words:
+                # fsck asks for it: a checkpoint does not name the folder.
+                words += ["--sink-path", str(query.sink)]
+            done = CliRunner().invoke(cli, words)
             self._tell(f"  exit code {done.exit_code}")
             answers = advice.words[0] == "fsck" and done.exit_code == 1
             if answers or done.exit_code > 1:

@@ -256,8 +256,7 @@ def test_no_difference(path: str) -> None:
 
 def test_folder_that_is_not_there(tmp_path: Path) -> None:
     assert "there is no such folder" in run("describe", str(tmp_path / "x"), code=3).stderr
-    (tmp_path / "commits").mkdir()
-    (tmp_path / "commits/0").touch()
+    (tmp_path / "notes").touch()
     assert "it has no file `metadata`" in run("describe", str(tmp_path), code=3).stderr
 
 

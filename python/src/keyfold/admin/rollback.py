@@ -82,12 +82,13 @@ class Rollback:
         return "set aside" if self.applied else "to set aside"
 
 
-def rollback(
+def rollback(  # noqa: PLR0913 - all but two by name
     path: str | os.PathLike[str],
     batch: int,
     *,
     dry_run: bool = True,
     sink_path: str | None = None,
+    no_file_sink: bool = False,
     spark: SparkSession | None = None,
 ) -> Rollback:
     """Makes an earlier batch the last one of a stopped query; newer files are set aside.
@@ -99,6 +100,8 @@ def rollback(
         sink_path: folder of the query's file sink, if it has one: the newer entries of its log are
             set aside too, in its folder `_keyfold`. Spark would not run their batches again. What
             they have written stays; Spark's readers go by the log.
+        no_file_sink: whether the query is to go on without its file sink. A query that was last
+            started with one needs this or `sink_path`.
         spark: session to use; by default the active one, or a new one.
 
     Raises:
@@ -106,11 +109,15 @@ def rollback(
         JvmError: it is refused; nothing was changed.
     """
     command = bridge.command_line(
-        "rollback", path, to_batch=batch, sink_path=sink_path, apply=not dry_run
+        "rollback",
+        path,
+        to_batch=batch,
+        sink_path=sink_path,
+        no_file_sink=no_file_sink,
+        apply=not dry_run,
     )
-    found = bridge.answer(
-        "rollback", str(path), batch, sink_path, dry_run, command=command, spark=spark
-    )
+    sink = bridge.sink(sink_path, no_file_sink=no_file_sink)
+    found = bridge.answer("rollback", str(path), batch, sink, dry_run, command=command, spark=spark)
     return Rollback.of(found)
 
 

@@ -18,6 +18,7 @@ from keyfold.fsck.open_plans import may_need, newest_version, unfinished
 from keyfold.fsck.operators import Operators
 from keyfold.fsck.query_id import lost_id
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
+from keyfold.fsck.sink import writes_files
 from keyfold.fsck.spark_logs import (
     Logs,
     read_logs,
@@ -137,6 +138,7 @@ def _fsck(
             bad=lost | unstartable,
             obstacles=obstacles,
             migrated=undoable_migration(logs),
+            has_file_sink=bool(obstacles) and writes_files(storage),
         ),
         earlier,
     )

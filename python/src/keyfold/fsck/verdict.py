@@ -68,6 +68,7 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
     bad: set[int],
     obstacles: list[Obstacle],
     migrated: tuple[int, str] | None,
+    has_file_sink: bool,
 ) -> Verdict:
     """The verdict.
 
@@ -78,6 +79,7 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
         bad: those that cannot be gone back to.
         obstacles: what keeps the query from starting.
         migrated: the last batch before a migration that can be undone, and its provider.
+        has_file_sink: whether the query writes to a file sink.
     """
     lost = len(bad)
     limits = [it.newest for it in obstacles if it.newest is not None]
@@ -96,7 +98,8 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
         words = ["rollback", root, "--to-batch", str(newest)]
         way = (
             f"go back to batch {newest}, the newest that is whole in all partitions. Later batches "
-            "are computed again, and the sink gets their rows again:"
+            "are computed again, and the sink gets their rows again"
+            + ("; add --sink-path with the folder of the file sink:" if has_file_sink else ":")
         )
     elif migrated is not None and migrated[0] <= min(limits):
         words = ["migrate", root, "--undo", "--no-file-sink"]

@@ -76,7 +76,7 @@ object AdminApi {
       sinkPath: String,
       dryRun: Boolean
   ): String = {
-    val sink = Option(sinkPath).filter(_.nonEmpty)
+    val sink = SinkChoice.of(sinkPath)
     AdminJson.of(rollback(session, checkpoint)(_.to(batch, sink, dryRun)))
   }
 

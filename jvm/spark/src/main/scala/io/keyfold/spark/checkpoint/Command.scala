@@ -19,6 +19,9 @@ object Command {
   def migrate(checkpoint: String, sink: SinkChoice): String =
     s"keyfold migrate ${quoted(checkpoint)}${options(sink)} --apply"
 
+  def undoMigrate(checkpoint: String, sink: SinkChoice): String =
+    s"keyfold migrate ${quoted(checkpoint)} --undo${options(sink)} --apply"
+
   def describe(checkpoint: String): String = s"keyfold describe ${quoted(checkpoint)}"
 
   def fsck(checkpoint: String): String = s"keyfold fsck ${quoted(checkpoint)}"

@@ -1,7 +1,7 @@
 package io.keyfold.spark.start
 
 import io.keyfold.errors.StoreError
-import io.keyfold.spark.checkpoint.SinkChoice
+import io.keyfold.spark.checkpoint.{SinkChoice, SinkNote}
 import io.keyfold.spark.conf.{KeyfoldConf, ProviderClass}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -30,6 +30,7 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     if (query.isStateful || logs.hasState) {
       val last = LastBatch.of(logs)
       val refuse = new RefuseAtStart(session, sink)
+      last.flatMap(refuse.unfinishedMigration).foreach(throw _)
       last.flatMap(refuse.otherFormat).foreach(throw _)
       if (last.isEmpty) refuse.missingProvider(logs).foreach(throw _)
       val provider = last.fold(session.conf.get(CheckpointLogs.ProviderKey))(_.provider)
@@ -50,6 +51,7 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
       subtasks: Seq[PlannedSubtasks]
   ): Unit = {
     val conf = new KeyfoldConf(session.conf.getAll)
+    val begun = logs.lastStarted.getOrElse(-1L)
     conf.check()
     refuse.lostId(logs).foreach(throw _)
     val redistribute = new RedistributeAtStart(session)
@@ -64,6 +66,6 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     if (unfinished.nonEmpty) refuse.otherSink(logs).foreach(throw _)
     refuse.completeSink(logs)
     val files = new CheckpointFiles(logs.location, logs.hadoopConf)
-    SinkNote.write(files, logs, isFileSink = sink != SinkChoice.NoFileSink)
+    SinkNote.write(files, begun, isFileSink = sink != SinkChoice.NoFileSink)
   }
 }

@@ -56,6 +56,23 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
       "checkpoint location. Nothing was changed."
   )
 
+  /** Whether a migration was begun, and Spark would run its batch as one of the query's. */
+  def unfinishedMigration(last: LastBatch): Option[Invalid] = ifReadable {
+    val begun = last.logs.lastBegun.filter(_ > last.batch)
+    val isKeyfolds = begun.flatMap(last.logs.providerOf)
+    Option.when(
+      ProviderClass.BuiltIn.contains(last.provider) && isKeyfolds.contains(ProviderClass.Keyfold)
+    )(
+      new Invalid(
+        "KEYFOLD_MIGRATE_UNFINISHED",
+        s"A migration of ${last.logs.location} to Keyfold has begun batch ${begun.get}, and the commit " +
+          s"log ends at batch ${last.batch}, of ${last.provider}. To finish the migration, run " +
+          s"`${Command.migrate(last.logs.location, sink)}`. To give it up, run " +
+          s"`${Command.undoMigrate(last.logs.location, sink)}`. The query was not started."
+      )
+    )
+  }
+
   /** Whether the class of the provider that the first batch will run with is missing. Spark writes
     * its name into the offset log when the batch begins, and does not read the setting again.
     */

@@ -2,9 +2,10 @@ package io.keyfold.spark.start
 
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.rollback.SinkAside
-import io.keyfold.spark.checkpoint.{Command, SinkChoice}
+import io.keyfold.spark.checkpoint.{Command, SinkChoice, SinkNote}
+import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, FileSink}
 
 /** Compares the log of a file sink with the checkpoint of its query. Each batch has an entry, and
   * the last entry is to be of the last committed batch. Entries of batches that have run again
@@ -36,55 +37,69 @@ private[start] final class SinkAtStart(
     *
     *   - in a new folder, for a query that has committed batches, entries without files for them:
     *     Spark reads a log from its beginning, or from an entry that it has compacted;
-    *   - the compacted form of a rescale's entry, if by the settings of this query its batch
-    *     compacts the log. The session that rescaled it may have had others.
+    *   - the compacted entry that the settings of this query ask for.
     */
   def complete(): Unit = last.foreach { last =>
     logs.fileSink(folder) match {
-      case Some(log) if log.lastBatch.nonEmpty => log.compactEmpty()
+      case Some(log) if log.lastBatch.nonEmpty => log.compact()
       case _                                   => logs.newFileSink(folder).beginAfter(last)
     }
   }
 
   /** None if they fit, or if the sink's folder is new. */
-  def refusal: Option[Invalid] = logs.fileSink(folder).flatMap(damaged).orElse {
-    logs.fileSink(folder).flatMap(_.lastBatch) match {
-      case Some(newest) if newest >= next => ahead(newest)
-      case Some(newest)                   =>
-        last.flatMap(of => if (newest < of) Some(behind(newest, of)) else stale(of))
+  def refusal: Option[Invalid] =
+    logs.fileSink(folder).flatMap(it => it.lastBatch.map(it -> _)) match {
+      case Some((log, newest)) =>
+        last.filter(newest < _).map(behind(newest, _)).orElse(damaged(log)).orElse {
+          if (newest >= next) ahead(newest) else last.flatMap(stale(log, _))
+        }
       case None => last.filter(_ => logs.newFileSink(folder).hasOutput).map(withoutLog)
     }
-  }
 
-  private def damaged(log: CheckpointLogs.FileSink) = log.firstDamaged.map { batch =>
+  private def damaged(log: FileSink) = log.firstDamaged.map { batch =>
     new Invalid(
       "KEYFOLD_SINK_DAMAGED",
       s"The log of the file sink in $folder has no entry of batch $batch that Spark could read: it " +
         "is lost, or not whole. Spark could not read the output. The query was not started. Restore " +
         s"the file $folder/${SinkAside.Log}/$batch, or $batch.compact, from a copy. Else " +
-        (if (isWayBack(log, batch - 1)) backTo(batch - 1) else NewFolder)
+        wayBack(log, last.fold(-1L)(_.min(batch - 1)))
     )
   }
 
-  /** Whether the query and the log can both end at a batch. */
-  private def isWayBack(log: CheckpointLogs.FileSink, batch: Long) = batch >= 0 &&
-    logs.hasCommitted(batch) && logs.canStartAfter(batch) && log.canEndAt(batch)
+  /** What takes the query and the log back to the newest batch up to one that both still have. */
+  private def wayBack(log: FileSink, newest: Long): String = logs.committedBatches.reverse
+    .find(it => it <= newest && log.canEndAt(it) && backTo(it).nonEmpty)
+    .flatMap(backTo)
+    .getOrElse(NewFolder)
 
-  private def backTo(batch: Long) =
-    s"take the query and the log back to batch $batch, by " +
-      s"`${Command.rollback(logs.location, batch, sink)}`: $TwiceRead"
+  /** How the query goes back to a batch with the log of its sink; None if it cannot. */
+  private def backTo(batch: Long): Option[String] = {
+    def isOf(batch: Long, provider: String => Boolean) = logs.providerOf(batch).exists(provider)
+    if (isOf(batch, _ == ProviderClass.Keyfold) && logs.canStartAfter(batch))
+      Some(
+        s"take the query and the log back to batch $batch, by " +
+          s"`${Command.rollback(logs.location, batch, sink)}`: $TwiceRead"
+      )
+    else if (
+      isOf(batch, ProviderClass.BuiltIn.contains) && isOf(batch + 1, _ == ProviderClass.Keyfold)
+    )
+      Some(
+        s"undo the migration that followed batch $batch, by " +
+          s"`${Command.undoMigrate(logs.location, sink)}`, which works until the query has committed a " +
+          "batch with Keyfold. Then migrate again, with the sink."
+      )
+    else None
+  }
 
-  private def stale(last: Long) = for {
+  private def stale(log: FileSink, last: Long) = for {
     note <- SinkNote.read(files) if !note.isFileSink
-    log <- logs.fileSink(folder)
     batch <- log.firstWithFiles(note.after) if batch <= last
   } yield new Invalid(
     "KEYFOLD_SINK_STALE",
-    s"Batches ${note.after + 1} to $last of ${logs.location} ran while the query had a sink of another kind, and " +
-      s"the log of the file sink in $folder has an entry of batch $batch with files, which a run " +
-      "before a rollback wrote. The output of the later run would be missing there. The query was " +
-      s"not started. To have it there, ${if (isWayBack(log, note.after)) backTo(note.after)
-        else NewFolder}"
+    s"Batches ${note.after + 1} to $last of ${logs.location} ran while the query had a sink of " +
+      s"another kind, and the log of the file sink in $folder has an entry of batch $batch with files, " +
+      "which a run before a rollback wrote. The output of the later run would be missing there. The " +
+      s"query was not started. To have it there, ${wayBack(log, note.after)}"
   )
 
   private def withoutLog(last: Long) = new Invalid(
@@ -97,17 +112,19 @@ private[start] final class SinkAtStart(
   private def ahead(newest: Long): Option[Invalid] = {
     val isOpen = logs.lastBegun.contains(next) && newest == next
     // Under format 1 the state that the first run has written is found.
-    Option.when(!(isOpen && isFormat1))(
-      new Invalid(
-        "KEYFOLD_SINK_AHEAD",
-        s"The log of the file sink in $folder has batch $newest, and the newest committed batch of " +
-          s"${logs.location} is ${last.fold("none")(_.toString)}. Spark would not run batch $next " +
-          "again, and its output or its state would be missing. The query was not started. " +
-          (if (isOpen && next == afterLast) openRemedy else "") + last.fold(otherFolder)(
-            aheadRemedy
-          )
+    if (isOpen && isFormat1) logs.fileSink(folder).flatMap(stale(_, next))
+    else
+      Some(
+        new Invalid(
+          "KEYFOLD_SINK_AHEAD",
+          s"The log of the file sink in $folder has batch $newest, and the newest committed batch of " +
+            s"${logs.location} is ${last.fold("none")(_.toString)}. Spark would not run batch $next " +
+            "again, and its output or its state would be missing. The query was not started. " +
+            (if (isOpen && next == afterLast) openRemedy else "") + last.fold(otherFolder)(
+              aheadRemedy
+            )
+        )
       )
-    )
   }
 
   private def isFormat1 = session.conf.get(CheckpointLogs.FormatKey).toInt == 1 &&
@@ -151,21 +168,19 @@ private[start] final class SinkAtStart(
       }
   }
 
-  private def behindRemedy(newest: Long) =
-    if (logs.hasCommitted(newest) && logs.canStartAfter(newest))
-      s"To take the query back to batch $newest, run " +
-        s"`${Command.rollback(logs.location, newest, SinkChoice.NotSaid)}`: it computes the later " +
-        "batches again, and writes their output."
-    else
+  private def behindRemedy(newest: Long) = backTo(newest)
+    .map(way => s"To write their output, $way")
+    .getOrElse(
       s"The checkpoint no longer has batch $newest. If this is not the folder that the query has " +
         "written to, correct it. Else write to a sink of another kind, or start with a new checkpoint " +
         "location and a new folder."
+    )
 }
 
 private object SinkAtStart {
   private val TwiceRead =
     "the query writes the output of later batches again, and who has read it already reads it twice."
   private val NewFolder =
-    "write to a new folder, whose log begins where the checkpoint is: the rows of earlier batches are " +
-      "in the files of this one."
+    "write to a new folder, whose log begins where the checkpoint is. This one keeps what it has, which " +
+      "may lack rows of earlier batches or have some that come again: compare them by hand."
 }

@@ -19,6 +19,8 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   override protected def settings: Map[String, String] =
     Map("spark.sql.extensions" -> classOf[KeyfoldExtensions].getName)
 
+  private val interval = "spark.sql.streaming.fileSink.log.compactInterval"
+
   /** Distinct numbers of files, each of which is a batch, and so can be read again. */
   private final class Distinct(format: Int, confs: (String, String)*) {
     private val root = Files.createTempDirectory("keyfold-sink")
@@ -84,7 +86,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     /** What the start says. */
     def refused(condition: String = "KEYFOLD_SINK_AHEAD"): String = {
       val error = intercept[IllegalArgumentException](goOn())
-      assert(error.getMessage.startsWith(s"[$condition]"))
+      assert(error.getMessage.startsWith(s"[$condition]"), error.getMessage)
       error.getMessage
     }
 
@@ -94,7 +96,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         dryRun: Boolean = false,
         sink: Path = out
     ): ujson.Value = ujson.read(
-      AdminApi.rollback(session, checkpoint, to, if (withSink) sink.toString else null, dryRun)
+      AdminApi.rollback(session, checkpoint, to, if (withSink) sink.toString else "", dryRun)
     )
     def command(to: Long) =
       s"keyfold rollback file:$checkpoint --to-batch $to --sink-path 'file:$out' --apply"
@@ -212,6 +214,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       val first = it.rollback(1, withSink = false)("aside")
       val second = it.rollback(1)("aside")
       val error = intercept[RescaleRefused](it.undo(first))
+      assert(error.getMessage.contains("would lack batch 2"))
       assert(error.getMessage.contains(s"undo the later rollback ${second.str} first"))
       it.undo(second)
       it.undo(first)
@@ -238,8 +241,8 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.add()
     it.onceWithoutSink()
     val said = it.refused("KEYFOLD_SINK_BEHIND")
-    assert(said.contains(s"`keyfold rollback file:${it.checkpoint} --to-batch 2 --apply`"))
-    it.rollback(2, withSink = false)
+    assert(said.contains(it.command(2)))
+    it.rollback(2)
     it.run()
     it.check()
   }
@@ -269,8 +272,6 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     other.run()
     other.check()
   }
-
-  private val interval = "spark.sql.streaming.fileSink.log.compactInterval"
 
   test("a rescale whose batch compacts the sink's log by the settings of the query only") {
     val it = new Distinct(2)
@@ -315,8 +316,8 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     Files.delete(it.out.resolve("_spark_metadata").resolve("3"))
     val said = it.refused("KEYFOLD_SINK_BEHIND")
     assert(!said.contains("move the files"))
-    assert(said.contains("--to-batch 2 --apply"))
-    it.rollback(2, withSink = false)
+    assert(said.contains(it.command(2)))
+    it.rollback(2)
     it.run()
     it.check()
   }
@@ -469,6 +470,122 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.session.conf.set(key, "false")
     it.run()
     it.session.conf.unset(key)
+    it.check()
+  }
+
+  test("a rollback asks for the sink of a query that writes to a file sink") {
+    val it = new Distinct(2)
+    it.run(3)
+    val error = intercept[RescaleRefused](
+      AdminApi.rollback(it.session, it.checkpoint, 1, null, dryRun = false)
+    )
+    assert(error.getMessage.contains("give its folder with --sink-path"))
+    it.goOnWithoutSink()
+    AdminApi.rollback(it.session, it.checkpoint, 1, null, dryRun = false)
+  }
+
+  test("an undone rollback restores what the start has noted of the sink") {
+    val it = new Distinct(2)
+    it.run(4)
+    val aside = it.rollback(1, withSink = false)("aside")
+    it.add()
+    it.failWithoutSink()
+    it.rollback(1, withSink = false)
+    it.undo(aside)
+    it.run()
+    it.check()
+  }
+
+  test("a rescale at the start with a sink of another kind is not taken for a batch of before") {
+    val it = new Distinct(2)
+    it.run(5)
+    it.rollback(2, withSink = false)
+    it.session.conf.set(partitions, "5")
+    it.goOnWithoutSink()
+    it.session.conf.unset(partitions)
+    it.add()
+    it.goOnWithoutSink()
+    assert(it.refused("KEYFOLD_SINK_BEHIND").contains(it.command(4)))
+    it.rollback(4)
+    assert(it.refused("KEYFOLD_SINK_STALE").contains(it.command(2)))
+    it.rollback(2)
+    it.run()
+    it.check()
+  }
+
+  test("format 1: an open batch that ran without the sink is not one that the sink has") {
+    val it = new Distinct(1)
+    it.run(4)
+    it.rollback(2, withSink = false)
+    it.add()
+    it.failWithoutSink()
+    assert(it.refused("KEYFOLD_SINK_STALE").contains(it.command(2)))
+    it.rollback(2)
+    it.run()
+    it.check()
+  }
+
+  test("two entries of the sink's log are lost, the newest and one before") {
+    val it = new Distinct(2)
+    it.run(5)
+    val log = it.out.resolve("_spark_metadata")
+    Seq("4", "2").foreach(name => Files.delete(log.resolve(name)))
+    assert(it.refused("KEYFOLD_SINK_BEHIND").contains(it.command(3)))
+    it.rollback(3)
+    assert(it.refused("KEYFOLD_SINK_DAMAGED").contains(it.command(1)))
+    it.rollback(1)
+    it.run()
+    it.check()
+  }
+
+  test("the sink is ahead, and an entry before is lost") {
+    val it = new Distinct(2)
+    it.run(5)
+    it.rollback(3, withSink = false)
+    Files.delete(it.out.resolve("_spark_metadata").resolve("2"))
+    assert(it.refused("KEYFOLD_SINK_DAMAGED").contains(it.command(1)))
+    it.rollback(1)
+    it.run()
+    it.check()
+  }
+
+  test("an entry of the sink's log is lost, and the commit of the batch before") {
+    val it = new Distinct(2)
+    it.run(6)
+    Files.delete(it.out.resolve("_spark_metadata").resolve("3"))
+    Files.delete(Path.of(it.checkpoint, "commits", "2"))
+    assert(it.refused("KEYFOLD_SINK_DAMAGED").contains(it.command(1)))
+    it.rollback(1)
+    it.run()
+    it.check()
+  }
+
+  test(
+    "rescales whose batches should have compacted the sink's log, and an interval made shorter"
+  ) {
+    val it = new Distinct(2)
+    it.run(2)
+    for (to <- Seq(5, 4)) AdminApi.rescale(it.session, it.checkpoint, to, it.out.toString)
+    it.session.conf.set(interval, "3")
+    it.run()
+    it.check()
+    it.run(7)
+    it.check()
+  }
+
+  test("a rollback is not undone into a gap of the sink's log, nor without its folder") {
+    val it = new Distinct(2)
+    it.run(5)
+    val first = it.rollback(3)("aside")
+    val second = it.rollback(2)("aside")
+    assert(intercept[RescaleRefused](it.undo(first)).getMessage.contains("later rollback"))
+    val moved = it.out.resolveSibling("moved")
+    Files.move(it.out, moved)
+    assert(intercept[RescaleRefused](it.undo(second)).getMessage.contains("does not exist"))
+    Files.move(moved, it.out)
+    it.undo(second)
+    it.undo(first)
+    it.run()
     it.check()
   }
 

@@ -64,6 +64,13 @@ final class CheckpointClone(
         s"batch $chosen is not in its logs; the newest committed is $newest"
       )
     }
+    if (!newQuery && logs.queryId.isEmpty) {
+      throw refused(
+        "KEYFOLD_CHECKPOINT_DAMAGED",
+        s"the file ${logs.location}/metadata, which has the id of the query, is lost. Restore it from " +
+          "a copy, or start the query once: the error says how Spark writes a new one"
+      )
+    }
     if (!logs.canStartAfter(chosen)) {
       throw refused(
         "KEYFOLD_CLONE_BATCH",

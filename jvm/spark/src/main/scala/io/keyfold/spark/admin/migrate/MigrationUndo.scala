@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, Layout}
-import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
+import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice, SinkNote}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
@@ -78,6 +78,7 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
     }
     progress(s"deleting ${plan.files.size} files of Keyfold's")
     tools.parallel(plan.files.indices)(i => files.delete(plan.files(i).path))
+    files.delete(SinkNote.Place)
     plan
   }
 

@@ -28,6 +28,8 @@ private final class Aside(location: String, home: String, val name: String, conf
 
   def exists: Boolean = fileSystem.exists(folder)
 
+  def isRootThere: Boolean = fileSystem.exists(root)
+
   /** Remembers which file of the checkpoint the files here build on. */
   def buildOn(path: String): Unit = copy(path, base)
 

@@ -8,10 +8,9 @@ import io.keyfold.io.BlobStore
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.StorePlanner
 import io.keyfold.spark.admin.rescale.{OpenPlan, UnfinishedRescale}
-import io.keyfold.spark.checkpoint.{Command, SinkChoice}
+import io.keyfold.spark.checkpoint.{Command, SinkChoice, SinkNote}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
-import org.apache.spark.sql.keyfold.CheckpointLogs.FileSink
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, FileSink}
 
 /** Rolls a stopped query back to an earlier batch that its checkpoint still has, even one from
   * before a rescale. Newer files are not deleted but set aside, and can be restored until the query
@@ -32,17 +31,26 @@ private[admin] final class Rollback(
 ) {
   import Rollback._
 
-  /** @param sinkPath
-    *   the folder that the query's file sink writes to, if it has one: its log goes back too
+  /** @param choice
+    *   the query's file sink, if it has one: its log goes back too. It need not be said if the
+    *   query has last started with a sink of another kind, or has not noted which
     * @param dryRun
     *   only report the files to set aside
     * @throws io.keyfold.errors.RescaleRefused
     *   if the batch no longer exists, or the query runs
     */
-  def to(batch: Long, sinkPath: Option[String], dryRun: Boolean): RolledBack = {
+  def to(batch: Long, choice: SinkChoice, dryRun: Boolean): RolledBack = {
     requireStopped()
+    if (choice == SinkChoice.NotSaid && SinkNote.read(files).exists(_.isFileSink)) {
+      throw refused(
+        "the query writes to a file sink, whose log has to go back too: give its folder with " +
+          "--sink-path, or say with --no-file-sink that the query is to go on without it"
+      )
+    }
     val last = logs.lastStarted.getOrElse(-1L)
-    val sink = sinkPath.map(path => logs.fileSink(path).getOrElse(throw noSink(path)))
+    val sink = Some(choice).collect { case SinkChoice.Folder(path) =>
+      logs.fileSink(path).getOrElse(throw noSink(path))
+    }
     val output = sink.toSeq.flatMap(_.entriesAfter(batch))
     if (batch < 0 || batch > last || batch == last && output.isEmpty) {
       throw refused(s"batch $batch is not before the last one, which is $last")
@@ -64,6 +72,7 @@ private[admin] final class Rollback(
     } else {
       progress(s"rolling back from batch $last to $batch")
       aside.buildOn(s"offsets/$batch")
+      if (aside.canTake(SinkNote.Place)) aside.copy(SinkNote.Place)
       sink.foreach(it => aside.noteSink(it.folder))
       OpenPlan.all(batch + 1, blobs, files).foreach(end(_, aside))
       val own =
@@ -118,6 +127,11 @@ private[admin] final class Rollback(
           "again since. Undo the later rollback first; if the query has run since, there is no way back"
       )
     }
+    aside.sink.filterNot(ofSink(_, name).isThere).foreach { folder =>
+      throw refused(
+        s"the folder $folder of the file sink, whose log goes forward too, does not exist"
+      )
+    }
     requireOutput(name, ofLogs)
     aside.sink.flatMap(ofSink(_, name).taken).foreach { entry =>
       throw refused(
@@ -142,20 +156,21 @@ private[admin] final class Rollback(
     RolledBack(logs.location, last, batch, Some(name), moved, aside.sink, Nil, isUndone = true)
   }
 
-  /** The batches that are put back must be in the log of the file sink, too. A rollback that took
-    * them out of it, after the one that is undone, has to be undone first.
+  /** The batches that are put back must be in the log of the file sink, too, without a gap. A
+    * rollback that took them out of it, after the one that is undone, has to be undone first.
     */
   private def requireOutput(name: String, ofLogs: Seq[String]): Unit = {
     val last = (ofLogs.filter(_.startsWith("commits/")).map(numberOf) ++ logs.lastCommitted).max
     for {
       other <- files.folders(Home) if other != name && Name.matches(other)
       folder <- new Aside(logs.location, Home, other, logs.hadoopConf).sink
-      own = ofSink(folder, name).batches
-      ends <- (own ++ logs.fileSink(folder).flatMap(_.lastBatch)).maxOption if ends < last
-      if ofSink(folder, other).batches.exists(_ > ends)
+      entries = ofSink(folder, name).entries ++
+        logs.fileSink(folder).toSeq.flatMap(_.entriesAfter(-1))
+      afterwards = FileSink.has(entries)
+      missing <- ofSink(folder, other).batches.sorted.find(it => it <= last && !afterwards(it))
     } throw refused(
-      s"the log of the file sink in $folder would end at batch $ends, and the checkpoint at $last: " +
-        s"undo the later rollback $other first, which has taken the log back"
+      s"the log of the file sink in $folder would lack batch $missing, and the checkpoint would end at " +
+        s"$last: undo the later rollback $other first, which has taken that batch"
     )
   }
 
@@ -166,13 +181,14 @@ private[admin] final class Rollback(
     val ends = sink.lastBatch.getOrElse(-1L)
     val (committed, name) =
       (logs.lastCommitted.getOrElse(-1L), s"the log of the file sink in ${sink.folder}")
-    if (ends < committed) {
+    if (ends < committed && sink.firstDamaged.isEmpty) {
       throw refused(
         s"$name ends at batch $ends, and the newest committed batch is $committed: it is the log of " +
           "another query, or has lost entries"
       )
     }
-    if (ends > last && batch < committed) {
+    // A log with a gap cannot end there: it only goes further back.
+    if (ends > last && batch < committed && sink.firstDamaged.isEmpty) {
       val align = Command.rollback(logs.location, committed, SinkChoice.Folder(sink.folder))
       throw refused(
         s"$name ends at batch $ends, and the checkpoint at $last: it is the log of another query, or " +
@@ -207,8 +223,7 @@ private[admin] final class Rollback(
 
   /** Checks that all files of the batch's state exist. */
   private def requireState(batch: Long): Unit = {
-    val provider = logs.settings(batch).flatMap(_.get(CheckpointLogs.ProviderKey))
-    if (!provider.contains(ProviderClass.Keyfold)) {
+    if (!logs.providerOf(batch).contains(ProviderClass.Keyfold)) {
       throw refused(s"batch $batch is no longer in the offset log, or is of another provider")
     }
     if (!logs.hasCommitted(batch)) throw refused(s"batch $batch is no longer in the commit log")

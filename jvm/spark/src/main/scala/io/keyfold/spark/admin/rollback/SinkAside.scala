@@ -2,7 +2,7 @@ package io.keyfold.spark.admin.rollback
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.keyfold.CheckpointLogs
+import org.apache.spark.sql.keyfold.FileSink
 
 /** Takes the log of a file sink back with its query, and restores it. Spark does not run a batch
   * that this log has: its output would be missing, and its state too.
@@ -16,19 +16,23 @@ private[spark] final class SinkAside(location: String, name: String, conf: Confi
   private val aside = new Aside(location, SinkAside.Home, name, conf)
 
   /** Sets the entries of later batches aside, newest first. */
-  def take(sink: CheckpointLogs.FileSink, batch: Long): Int =
+  def take(sink: FileSink, batch: Long): Int =
     sink.entriesAfter(batch).count(aside.take)
 
+  /** Whether the sink's folder is where it was. */
+  def isThere: Boolean = aside.isRootThere
+
+  def entries: Seq[String] = if (aside.exists) aside.files else Nil
+
   /** The batches of the entries. */
-  def batches: Seq[Long] =
-    if (aside.exists) aside.files.map(CheckpointLogs.FileSink.batchOf) else Nil
+  def batches: Seq[Long] = entries.map(FileSink.batchOf)
 
   /** An entry whose place in the log is taken by another. */
   def taken: Option[String] = left.find(aside.canTake)
 
   /** Restores them, oldest first. */
   def giveBack(): Int = {
-    val entries = left.sortBy(CheckpointLogs.FileSink.batchOf)
+    val entries = left.sortBy(FileSink.batchOf)
     entries.foreach(aside.giveBack)
     entries.length
   }

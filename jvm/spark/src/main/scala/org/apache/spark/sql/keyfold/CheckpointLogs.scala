@@ -12,7 +12,7 @@ import scala.util.control.NonFatal
 import com.fasterxml.jackson.core.JsonProcessingException
 import io.keyfold.errors.{Invalid, StoreError}
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{ChecksumException, Path}
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
@@ -56,6 +56,12 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   private[keyfold] def offsetMetadata(batch: Long): SparkShim.OffsetMetadata =
     offsets(batch).flatMap(SparkShim.metadata).get
+
+  /** Class name of the state store provider that a batch ran with. */
+  def providerOf(batch: Long): Option[String] = settings(batch).flatMap(_.get(ProviderKey))
+
+  /** The batches in the commit log, ascending. */
+  def committedBatches: Seq[Long] = numbers(new Path(location, "commits"))
 
   /** Number of partitions of a batch. */
   def partitions(batch: Long): Option[Int] =
@@ -318,143 +324,5 @@ object CheckpointLogs {
       SparkShim.offsetLog(session, new Path(location, "offsets"))
     lazy val commits: Option[SparkShim.CommitLog] =
       SparkShim.commitLog(session, new Path(location, "commits"))
-  }
-
-  /** The log of a file sink, by batch. */
-  final class FileSink private[CheckpointLogs] (session: SparkSession, path: Path) {
-    import FileSink._
-
-    private val log = new SinkLog(session, path)
-    private val manager =
-      SparkShim.CheckpointFileManager.create(path, session.sessionState.newHadoopConf())
-
-    /** Location of the sink's output. */
-    def folder: String = path.getParent.toString
-
-    def lastBatch: Option[Long] = log.getLatestBatchId()
-
-    private def entries = manager
-      .list(path)
-      .map(_.getPath.getName)
-      .filter(Entry.matches)
-      .toSeq
-
-    /** Entries of later batches, relative to the folder, newest first. */
-    def entriesAfter(batch: Long): Seq[String] =
-      entries.map(name => s"${path.getName}/$name").filter(batchOf(_) > batch).sortBy(-batchOf(_))
-
-    /** Whether Spark can read the log as of a batch, without its later entries. Spark compacts
-      * entries into later ones, and deletes those.
-      */
-    def canEndAt(batch: Long): Boolean = entriesAfter(batch).isEmpty || {
-      val there = entries.toSet
-      val compact = (batch to 0L by -1).find(it => there(s"$it$Compact")).getOrElse(0L)
-      (compact to batch).forall(it => there(it.toString) || there(s"$it$Compact"))
-    }
-
-    /** Whether a batch is absent or can be removed: it is the last one, and earlier entries were
-      * not compacted into it.
-      */
-    def canForget(batch: Long): Boolean = !lastBatch.exists(_ >= batch) ||
-      (lastBatch.contains(batch) && log.batchIdToPath(batch).getName == batch.toString)
-
-    /** Removes a batch from the log; requires [[canForget]]. */
-    def forget(batch: Long): Unit = log.purgeAfter(batch - 1)
-
-    /** The oldest batch whose entry Spark needs to read the log and cannot read; None if there is
-      * none. Of a compacted entry, which may be large, only the ends are looked at.
-      */
-    def firstDamaged: Option[Long] = lastBatch.flatMap { last =>
-      val bytes = manager.list(path).map(it => it.getPath.getName -> it.getLen).toMap
-      (compactedAt(last).max(0L) to last).find { batch =>
-        val names = Seq(log.batchIdToPath(batch).getName, batch.toString).distinct
-        // The last one may still have to be compacted.
-        val name = (if (batch == last) names else names.take(1)).find(bytes.contains)
-        name.forall(it => !isWhole(it, bytes(it)))
-      }
-    }
-
-    /** The last batch up to this one that Spark compacts earlier ones into; -1 if there is none. */
-    private def compactedAt(batch: Long) = log.interval * ((batch + 1) / log.interval) - 1
-
-    /** Whether the entry begins and ends as Spark writes it: a version, then objects in JSON. */
-    private def isWhole(entry: String, bytes: Long) =
-      try
-        bytes >= 2 && Using.resource(manager.open(new Path(path, entry))) { in =>
-          val version = new String(in.readNBytes(2), UTF_8)
-          if (bytes > 2) in.seek(bytes - 1)
-          version == "v1" && (bytes == 2 || in.read() == '}')
-        }
-      catch { case _: ChecksumException => false }
-
-    /** The oldest of later batches whose entry has files; a compacted one may have older ones. */
-    def firstWithFiles(after: Long): Option[Long] = entriesAfter(after).reverse
-      .find(it => !isEmpty(new Path(path.getParent, it)))
-      .map(batchOf)
-
-    /** Whether the sink's folder has files; without a log, nobody knows of which batches. */
-    def hasOutput: Boolean = {
-      val fileSystem = path.getFileSystem(session.sessionState.newHadoopConf())
-      fileSystem.exists(path.getParent) &&
-      fileSystem.listStatus(path.getParent).exists(!_.getPath.getName.startsWith("_"))
-    }
-
-    /** Makes an empty log as if batches up to this one had written no file. */
-    def beginAfter(last: Long): Unit = {
-      val first = compactedAt(last)
-      // Spark would compact entries that are not there.
-      if (first >= 0) {
-        val out = manager.createAtomic(new Path(path, s"$first$Compact"), false)
-        try {
-          log.serialize(Array.empty, out)
-          out.close()
-        } catch {
-          case e: Throwable =>
-            out.cancel()
-            throw e
-        }
-      }
-      for (batch <- first + 1 to last) log.add(batch, Array.empty)
-    }
-
-    /** Compacts the log up to its last entry, if Spark expects that and the entry has no file. */
-    def compactEmpty(): Unit = lastBatch.foreach { last =>
-      val (expected, plain) = (log.batchIdToPath(last), new Path(path, last.toString))
-      if (expected != plain && !manager.exists(expected) && isEmpty(plain)) {
-        log.add(last, Array.empty)
-        ()
-      }
-    }
-
-    private def isEmpty(entry: Path) =
-      Using.resource(manager.open(entry)) { in =>
-        Source.fromInputStream(in, UTF_8.name).getLines().drop(1).isEmpty
-      }
-
-    /** Adds a batch that wrote no file, unless the log has it. */
-    def addEmpty(batch: Long): Unit = if (!lastBatch.exists(_ >= batch)) {
-      log.add(batch, Array.empty)
-      ()
-    }
-  }
-
-  private final class SinkLog(session: SparkSession, path: Path)
-      extends SparkShim.FileStreamSinkLog(
-        SparkShim.FileStreamSinkLog.VERSION,
-        session,
-        path.toString
-      ) {
-
-    /** Number of batches from one compacted entry to the next. */
-    def interval: Int = compactInterval
-  }
-
-  object FileSink {
-    private val Compact = ".compact"
-    private val Entry = """\d+(\.compact)?""".r
-
-    /** The batch of an entry of a sink's log. */
-    def batchOf(entry: String): Long =
-      entry.drop(entry.lastIndexOf('/') + 1).stripSuffix(Compact).toLong
   }
 }

@@ -1,0 +1,169 @@
+package org.apache.spark.sql.keyfold
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.io.Source
+import scala.util.Using
+
+import org.apache.hadoop.fs.{ChecksumException, Path}
+import org.apache.spark.sql.SparkSession
+
+/** The log of a file sink: an entry for each batch, with the files that it wrote. Spark reads it
+  * from its first entry on, or from one that has earlier ones compacted into it.
+  *
+  * @param path
+  *   of the log's folder
+  */
+final class FileSink private[keyfold] (session: SparkSession, path: Path) {
+  import FileSink._
+
+  private val log = new SinkLog(session, path)
+  private val manager =
+    SparkShim.CheckpointFileManager.create(path, session.sessionState.newHadoopConf())
+
+  /** Location of the sink's output. */
+  def folder: String = path.getParent.toString
+
+  def lastBatch: Option[Long] = log.getLatestBatchId()
+
+  /** The lengths of the entries in bytes, by name. */
+  private def entries: Map[String, Long] = manager
+    .list(path)
+    .map(it => it.getPath.getName -> it.getLen)
+    .filter { case (name, _) => Entry.matches(name) }
+    .toMap
+
+  /** Entries of later batches, relative to the folder, newest first. */
+  def entriesAfter(batch: Long): Seq[String] =
+    entries.keys.toSeq
+      .map(name => s"${path.getName}/$name")
+      .filter(batchOf(_) > batch)
+      .sortBy(-batchOf(_))
+
+  /** The entries that make the log up to a batch, if they are there. */
+  private def chain(last: Long, there: String => Boolean): Seq[String] = {
+    val compacted = (last to 0L by -1).find(it => there(s"$it$Compact"))
+    compacted.map(it => s"$it$Compact").toSeq ++
+      (compacted.fold(0L)(_ + 1) to last).map(_.toString)
+  }
+
+  /** Whether Spark can read the log as of a batch, without its later entries. Spark compacts
+    * entries into later ones, and deletes those.
+    */
+  def canEndAt(batch: Long): Boolean = entriesAfter(batch).isEmpty || {
+    val there = entries.contains _
+    chain(batch, there).forall(there)
+  }
+
+  /** Whether a batch is absent or can be removed: it is the last one, and earlier entries were not
+    * compacted into it.
+    */
+  def canForget(batch: Long): Boolean = !lastBatch.exists(_ >= batch) ||
+    (lastBatch.contains(batch) && log.batchIdToPath(batch).getName == batch.toString)
+
+  /** Removes a batch from the log; requires [[canForget]]. */
+  def forget(batch: Long): Unit = log.purgeAfter(batch - 1)
+
+  /** The oldest batch whose entry is needed to read the log and cannot be read; None if there is
+    * none. Of an entry, which may be large, only the ends are looked at.
+    */
+  def firstDamaged: Option[Long] = lastBatch.flatMap { last =>
+    val bytes = entries
+    chain(last, bytes.contains)
+      .find(it => !bytes.contains(it) || !isWhole(it, bytes(it)))
+      .map(batchOf)
+  }
+
+  /** Whether the entry begins and ends as Spark writes it: a version, then objects in JSON. */
+  private def isWhole(entry: String, bytes: Long) =
+    try
+      bytes >= 2 && Using.resource(manager.open(new Path(path, entry))) { in =>
+        val version = new String(in.readNBytes(2), UTF_8)
+        if (bytes > 2) in.seek(bytes - 1)
+        version == "v1" && (bytes == 2 || in.read() == '}')
+      }
+    catch { case _: ChecksumException => false }
+
+  /** The oldest of later batches whose entry has files; a compacted one may have older ones. */
+  def firstWithFiles(after: Long): Option[Long] = entriesAfter(after).reverse
+    .find(it => !isEmpty(new Path(path.getParent, it)))
+    .map(batchOf)
+
+  private def isEmpty(entry: Path) =
+    Using.resource(manager.open(entry)) { in =>
+      Source.fromInputStream(in, UTF_8.name).getLines().drop(1).isEmpty
+    }
+
+  /** Whether the sink's folder has files; without a log, nobody knows of which batches. */
+  def hasOutput: Boolean = {
+    val fileSystem = path.getFileSystem(session.sessionState.newHadoopConf())
+    fileSystem.exists(path.getParent) &&
+    fileSystem.listStatus(path.getParent).exists(!_.getPath.getName.startsWith("_"))
+  }
+
+  /** The last batch up to this one that Spark compacts earlier ones into; -1 if there is none. */
+  private def compactedAt(batch: Long) = log.interval * ((batch + 1) / log.interval) - 1
+
+  /** Makes an empty log as if batches up to this one had written no file. */
+  def beginAfter(last: Long): Unit = {
+    val first = compactedAt(last)
+    // Spark would compact entries that are not there.
+    if (first >= 0) writeCompacted(first, Nil)
+    for (batch <- first + 1 to last) log.add(batch, Array.empty)
+  }
+
+  /** Compacts the log where Spark expects that of it: its entries may have been written under
+    * another interval, by a command or before a setting was changed. Requires that none is damaged.
+    */
+  def compact(): Unit = lastBatch.foreach { last =>
+    val (at, there) = (compactedAt(last), entries.contains _)
+    if (at >= 0 && !there(s"$at$Compact")) writeCompacted(at, chain(at, there))
+  }
+
+  private def writeCompacted(batch: Long, names: Seq[String]): Unit = {
+    val out = manager.createAtomic(new Path(path, s"$batch$Compact"), false)
+    try {
+      val files =
+        names.map(name => Using.resource(manager.open(new Path(path, name)))(log.deserialize))
+      log.serialize(files.flatten.toArray, out)
+      out.close()
+    } catch {
+      case e: Throwable =>
+        out.cancel()
+        throw e
+    }
+  }
+
+  /** Adds a batch that wrote no file, unless the log has it. */
+  def addEmpty(batch: Long): Unit = if (!lastBatch.exists(_ >= batch)) {
+    log.add(batch, Array.empty)
+    ()
+  }
+}
+
+object FileSink {
+  private val Compact = ".compact"
+  private val Entry = """\d+(\.compact)?""".r
+
+  /** The batch of an entry of a sink's log. */
+  def batchOf(entry: String): Long =
+    entry.drop(entry.lastIndexOf('/') + 1).stripSuffix(Compact).toLong
+
+  /** Which batches entries have: their own, and those up to one that is compacted. */
+  def has(entries: Seq[String]): Long => Boolean = {
+    val compacted = entries.filter(_.endsWith(Compact)).map(batchOf).maxOption.getOrElse(-1L)
+    val own = entries.map(batchOf).toSet
+    batch => batch <= compacted || own(batch)
+  }
+
+  private final class SinkLog(session: SparkSession, path: Path)
+      extends SparkShim.FileStreamSinkLog(
+        SparkShim.FileStreamSinkLog.VERSION,
+        session,
+        path.toString
+      ) {
+
+    /** Number of batches from one compacted entry to the next. */
+    def interval: Int = compactInterval
+  }
+}
