@@ -34,6 +34,8 @@ INCIDENTS: dict[str, list[str]] = {
 }
 WORDS = [["a", "b", "a", "c"], ["d", "a"], ["b", "e"]]
 NEXT = ["a", "f"]
+# What a query writes that finds each word once, also those of its last file.
+EXPECTED = ["a", "b", "c", "d", "e", "f", "i"]
 
 
 class Incident:
@@ -107,52 +109,69 @@ def test_deployment(incident: Incident) -> None:
     incident.goes_on("orders-2")
 
 
+class Sink:
+    """A query that finds each word once, and writes it to files."""
+
+    def __init__(self, spark: SparkSession, root: Path) -> None:
+        self._spark, self.root, self.output = spark, root, root / "output"
+        self._incident = Incident(spark, root / "unused")
+        self._incident.root = root
+        self.go_on(WORDS)
+
+    def go_on(self, batches: list[list[str]], *, with_sink: bool = True) -> None:
+        output = self.output if with_sink else None
+        run(self._spark, self.root, _distinct, batches, "orders", files=output)
+
+    def rolls_back(self, title: str, condition: str) -> None:
+        """The start is refused, and names the command of the runbook, which mends it."""
+        with pytest.raises(IllegalArgumentException, match=condition) as refused:
+            self.go_on([NEXT])
+        self._incident.of(title)
+        (asked,) = set(re.findall("`(keyfold .*?)`", str(refused.value)))
+        page = INCIDENTS[title][0].replace("/data/checkpoints", f"file:{self.root}")
+        assert asked == page.replace("/data/orders", f"file:{self.output}")
+        self._incident.command()
+        self.go_on([["b", "i"]])
+
+    def words(self) -> list[str]:
+        rows = self._spark.read.schema("word string").json(str(self.output)).collect()
+        return sorted(row.word for row in rows)
+
+
+def _distinct(stream: DataFrame) -> DataFrame:
+    return stream.dropDuplicates(["word"])
+
+
 def test_file_sink(spark: SparkSession, tmp_path: Path) -> None:
-    def distinct(stream: DataFrame) -> DataFrame:
-        return stream.dropDuplicates(["word"])
-
-    def go_on(batches: list[list[str]]) -> None:
-        run(spark, tmp_path, distinct, batches, "orders", files=output)
-
-    incident, output = Incident(spark, tmp_path / "unused"), tmp_path / "output"
-    go_on(WORDS)
-    incident.root = tmp_path
+    sink = Sink(spark, tmp_path)
     for name in ("2", ".2.crc"):
         (tmp_path / "orders/commits" / name).unlink(missing_ok=True)
-    with pytest.raises(IllegalArgumentException, match="KEYFOLD_SINK_AHEAD") as refused:
-        go_on([NEXT])
-    incident.of("The driver died, and the file sink is ahead")
-    (asked,) = set(re.findall("`(keyfold .*?)`", str(refused.value)))
-    page = INCIDENTS["The driver died, and the file sink is ahead"][0]
-    page = page.replace("/data/checkpoints", f"file:{tmp_path}")
-    assert asked == page.replace("/data/orders", f"file:{output}")
-    incident.command()
-    go_on([["b", "g"]])
-    rows = spark.read.schema("word string").json(str(output)).collect()
-    assert sorted(row.word for row in rows) == ["a", "b", "c", "d", "e", "f", "g"]
+    sink.rolls_back("The driver died, and the file sink is ahead", "KEYFOLD_SINK_AHEAD")
+    assert sink.words() == EXPECTED
 
 
 def test_batch_without_file_sink(spark: SparkSession, tmp_path: Path) -> None:
-    def distinct(stream: DataFrame) -> DataFrame:
-        return stream.dropDuplicates(["word"])
+    sink = Sink(spark, tmp_path)
+    sink.go_on([["h"]], with_sink=False)
+    sink.rolls_back("A batch ran without its file sink", "KEYFOLD_SINK_BEHIND")
+    assert sink.words() == sorted([*EXPECTED, "h"])
 
-    def go_on(batches: list[list[str]], files: Path | None = None) -> None:
-        run(spark, tmp_path, distinct, batches, "orders", files=files)
 
-    incident, output = Incident(spark, tmp_path / "unused"), tmp_path / "output"
-    incident.root = tmp_path
-    go_on(WORDS, output)
-    go_on([["h"]])
-    with pytest.raises(IllegalArgumentException, match="KEYFOLD_SINK_BEHIND") as refused:
-        go_on([NEXT], output)
-    incident.of("A batch ran without its file sink")
-    (asked,) = set(re.findall("`(keyfold .*?)`", str(refused.value)))
-    page = INCIDENTS["A batch ran without its file sink"][0]
-    assert asked == page.replace("/data/checkpoints", f"file:{tmp_path}")
-    incident.command()
-    go_on([["b", "g"]], output)
-    rows = spark.read.schema("word string").json(str(output)).collect()
-    assert sorted(row.word for row in rows) == ["a", "b", "c", "d", "e", "f", "g", "h"]
+def test_batches_of_an_earlier_run(spark: SparkSession, tmp_path: Path) -> None:
+    sink = Sink(spark, tmp_path)
+    checkpoint = keyfold.open_checkpoint(tmp_path / "orders")
+    checkpoint.rollback(1, dry_run=False, no_file_sink=True)
+    sink.go_on([["h"]], with_sink=False)
+    sink.rolls_back("The file sink has batches of an earlier run", "KEYFOLD_SINK_STALE")
+    assert sink.words() == sorted([*EXPECTED, "h"])
+
+
+def test_lost_entry_of_the_sinks_log(spark: SparkSession, tmp_path: Path) -> None:
+    sink = Sink(spark, tmp_path)
+    (sink.output / "_spark_metadata/2").write_text("v1\n{", encoding="utf-8")
+    (sink.output / "_spark_metadata/.2.crc").unlink(missing_ok=True)
+    sink.rolls_back("An entry of the file sink's log is lost or torn", "KEYFOLD_SINK_DAMAGED")
+    assert sink.words() == EXPECTED
 
 
 @pytest.mark.parametrize("is_open", [False, True])
@@ -215,7 +234,7 @@ def test_upgrade(incident: Incident) -> None:
 
 
 def test_every_incident_has_a_test() -> None:
-    tested = re.findall(r'\.of\("(.+?)"\)', Path(__file__).read_text(encoding="utf-8"))
+    tested = re.findall(r'(?:\.of|rolls_back)\("(.+?)"', Path(__file__).read_text(encoding="utf-8"))
     assert [title for title, commands in INCIDENTS.items() if title in tested] == tested
     assert len(tested) == len(INCIDENTS) - 1
 

@@ -75,7 +75,8 @@ private[start] final class SinkAtStart(
   /** How the query goes back to a batch with the log of its sink; None if it cannot. */
   private def backTo(batch: Long): Option[String] = {
     def isOf(batch: Long, provider: String => Boolean) = logs.providerOf(batch).exists(provider)
-    if (isOf(batch, _ == ProviderClass.Keyfold) && logs.canStartAfter(batch))
+    if (!logs.hasCommitted(batch)) None
+    else if (isOf(batch, _ == ProviderClass.Keyfold) && logs.canStartAfter(batch))
       Some(
         s"take the query and the log back to batch $batch, by " +
           s"`${Command.rollback(logs.location, batch, sink)}`: $TwiceRead"
