@@ -10,11 +10,8 @@ object Command {
   def undoRescale(checkpoint: String): String =
     s"keyfold rescale ${quoted(checkpoint)} --undo --apply"
 
-  /** Only a folder is given: without one, no log of a file sink goes back. */
-  def rollback(checkpoint: String, batch: Long, sink: SinkChoice): String = {
-    val folder = Some(sink).collect { case it: SinkChoice.Folder => options(it) }.getOrElse("")
-    s"keyfold rollback ${quoted(checkpoint)} --to-batch $batch$folder --apply"
-  }
+  def rollback(checkpoint: String, batch: Long, sink: SinkChoice): String =
+    s"keyfold rollback ${quoted(checkpoint)} --to-batch $batch${options(sink)} --apply"
 
   def migrate(checkpoint: String, sink: SinkChoice): String =
     s"keyfold migrate ${quoted(checkpoint)}${options(sink)} --apply"

@@ -39,7 +39,9 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
       }
     } else if (logs.wasChanged) {
       // A rollback may have taken a query without state back, and not its sink.
-      new RefuseAtStart(session, sink).otherSink(logs).foreach(throw _)
+      val refuse = new RefuseAtStart(session, sink)
+      refuse.otherSink(logs).foreach(throw _)
+      refuse.completeSink(logs)
     }
   }
 

@@ -1,6 +1,7 @@
 package io.keyfold.spark.start
 
 import scala.util.Try
+import scala.util.control.NonFatal
 
 import io.keyfold.errors.{Invalid, RescaleRefused}
 import io.keyfold.spark.checkpoint.{Command, SinkChoice}
@@ -126,7 +127,18 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
     ifReadable(sinkOf(logs).flatMap(_.refusal))
 
   /** Gives the log of the file sink what the query needs. */
-  def completeSink(logs: CheckpointLogs): Unit = sinkOf(logs).foreach(_.complete())
+  def completeSink(logs: CheckpointLogs): Unit = sinkOf(logs).foreach { sink =>
+    try sink.complete()
+    catch {
+      case NonFatal(e) =>
+        throw new Invalid(
+          "KEYFOLD_SINK_DAMAGED",
+          s"Cannot read or write the log of the file sink in ${sink.folder}: $e. The query was not " +
+            "started. Restore its entry from a copy, or write to a new folder.",
+          e
+        )
+    }
+  }
 
   private def sinkOf(logs: CheckpointLogs) = Some(sink).collect { case SinkChoice.Folder(path) =>
     new SinkAtStart(session, logs, path)

@@ -21,7 +21,7 @@ import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, FileSink}
 private[start] final class SinkAtStart(
     session: SparkSession,
     logs: CheckpointLogs,
-    folder: String
+    val folder: String
 ) {
   import SinkAtStart._
 
@@ -50,7 +50,7 @@ private[start] final class SinkAtStart(
   def refusal: Option[Invalid] =
     logs.fileSink(folder).flatMap(it => it.lastBatch.map(it -> _)) match {
       case Some((log, newest)) =>
-        last.filter(newest < _).map(behind(newest, _)).orElse(damaged(log)).orElse {
+        last.filter(newest < _).map(behind(log, newest, _)).orElse(damaged(log)).orElse {
           if (newest >= next) ahead(newest) else last.flatMap(stale(log, _))
         }
       case None => last.filter(_ => logs.newFileSink(folder).hasOutput).map(withoutLog)
@@ -62,15 +62,14 @@ private[start] final class SinkAtStart(
       s"The log of the file sink in $folder has no entry of batch $batch that Spark could read: it " +
         "is lost, or not whole. Spark could not read the output. The query was not started. Restore " +
         s"the file $folder/${SinkAside.Log}/$batch, or $batch.compact, from a copy. Else " +
-        wayBack(log, last.fold(-1L)(_.min(batch - 1)))
+        wayBack(log, last.fold(-1L)(_.min(batch - 1))).getOrElse(NewFolder)
     )
   }
 
   /** What takes the query and the log back to the newest batch up to one that both still have. */
-  private def wayBack(log: FileSink, newest: Long): String = logs.committedBatches.reverse
+  private def wayBack(log: FileSink, newest: Long): Option[String] = logs.committedBatches.reverse
     .find(it => it <= newest && log.canEndAt(it) && backTo(it).nonEmpty)
     .flatMap(backTo)
-    .getOrElse(NewFolder)
 
   /** How the query goes back to a batch with the log of its sink; None if it cannot. */
   private def backTo(batch: Long): Option[String] = {
@@ -100,7 +99,7 @@ private[start] final class SinkAtStart(
     s"Batches ${note.after + 1} to $last of ${logs.location} ran while the query had a sink of " +
       s"another kind, and the log of the file sink in $folder has an entry of batch $batch with files, " +
       "which a run before a rollback wrote. The output of the later run would be missing there. The " +
-      s"query was not started. To have it there, ${wayBack(log, note.after)}"
+      s"query was not started. To have it there, ${wayBack(log, note.after).getOrElse(NewFolder)}"
   )
 
   private def withoutLog(last: Long) = new Invalid(
@@ -148,11 +147,11 @@ private[start] final class SinkAtStart(
       s"To take the sink's log back to batch $last, run `${Command.rollback(logs.location, last, sink)}`: " +
         TwiceRead
 
-  private def behind(newest: Long, last: Long) = new Invalid(
+  private def behind(log: FileSink, newest: Long, last: Long) = new Invalid(
     "KEYFOLD_SINK_BEHIND",
     s"The log of the file sink in $folder ends at batch $newest, and the newest committed batch of " +
       s"${logs.location} is $last. The output of the batches between them would be missing. The " +
-      s"query was not started. ${setAside(newest, last)}${behindRemedy(newest)}"
+      s"query was not started. ${setAside(newest, last)}${behindRemedy(log, newest)}"
   )
 
   /** Where the missing entries are, if a rollback of another query took them. What a rollback of
@@ -169,7 +168,7 @@ private[start] final class SinkAtStart(
       }
   }
 
-  private def behindRemedy(newest: Long) = backTo(newest)
+  private def behindRemedy(log: FileSink, newest: Long) = wayBack(log, newest)
     .map(way => s"To write their output, $way")
     .getOrElse(
       s"The checkpoint no longer has batch $newest. If this is not the folder that the query has " +

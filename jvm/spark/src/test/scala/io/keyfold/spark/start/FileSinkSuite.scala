@@ -589,6 +589,58 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.check()
   }
 
+  test("an inner compacted entry is lost, from which Spark would read on") {
+    val it = new Distinct(2, interval -> "3")
+    it.run(10)
+    val log = it.out.resolve("_spark_metadata")
+    Seq("3", "4", "5.compact").foreach(name => Files.deleteIfExists(log.resolve(name)))
+    assert(it.refused("KEYFOLD_SINK_DAMAGED").contains(it.command(2)))
+    it.rollback(2)
+    it.run()
+    it.check()
+  }
+
+  test("an entry that cannot be compacted is refused by name") {
+    val it = new Distinct(2)
+    it.run(3)
+    val entry = it.out.resolve("_spark_metadata").resolve("1")
+    Files.writeString(entry, Files.readString(entry).replace("\"path\"", "\u0000\u0000"))
+    Files.deleteIfExists(entry.resolveSibling(".1.crc"))
+    it.session.conf.set(interval, "3")
+    assert(it.refused("KEYFOLD_SINK_DAMAGED").contains("Cannot read or write the log"))
+  }
+
+  test("the last entry of the sink's log and the commit of the batch before are lost") {
+    val it = new Distinct(2)
+    it.run(6)
+    Files.delete(it.out.resolve("_spark_metadata").resolve("5"))
+    Files.delete(Path.of(it.checkpoint, "commits", "4"))
+    assert(it.refused("KEYFOLD_SINK_BEHIND").contains(it.command(3)))
+    val error = intercept[RescaleRefused](it.rollback(3))
+    assert(error.getMessage.contains("--to-batch 3 --no-file-sink --apply"))
+    it.rollback(3, withSink = false)
+    assert(it.refused().contains(it.command(3)))
+    it.rollback(3)
+    it.run()
+    it.check()
+  }
+
+  test("a rollback is undone though an earlier one was of another folder") {
+    val it = new Distinct(2)
+    it.run(6)
+    it.rollback(2)
+    val first = it.out
+    it.out = it.out.resolveSibling("out two")
+    it.run(3)
+    val aside = it.rollback(3)("aside")
+    it.undo(aside)
+    it.run()
+    val rows = Seq(first, it.out).flatMap { folder =>
+      it.session.read.schema("value int").csv(folder.toString).collect().map(_.getInt(0))
+    }
+    assert(rows.sorted == it.numbers)
+  }
+
   private val partitions = "spark.sql.streaming.stateStore.keyfold.partitions"
 
   test("a query that is to be rescaled at its start is not, if its sink is ahead") {

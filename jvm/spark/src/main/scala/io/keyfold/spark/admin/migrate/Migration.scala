@@ -100,7 +100,9 @@ final class Migration(
         .map(begun =>
           s"The commit log ends at batch $batch, and the offset log at $begun: entries are lost. " +
             "Restore them from a copy. " +
-            (if (isOurs(begun))
+            (if (isOurs(begun) && isOurs(begun - 1) && isOurs(begun - 2))
+               "Without them nothing says which files have the state that Keyfold has written since."
+             else if (isOurs(begun))
                s"Or undo the earlier migration by `${Command.undoMigrate(logs.location, sink)}`."
              else s"Or: $once Spark runs batch $begun again and stops. Then migrate.")
         ),

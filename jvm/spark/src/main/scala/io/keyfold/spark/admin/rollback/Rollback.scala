@@ -132,7 +132,9 @@ private[admin] final class Rollback(
         s"the folder $folder of the file sink, whose log goes forward too, does not exist"
       )
     }
-    requireOutput(name, ofLogs)
+    if (aside.sink.nonEmpty || !noted(name).contains(false)) {
+      requireOutput(name, ofLogs, aside.sink.nonEmpty)
+    }
     aside.sink.flatMap(ofSink(_, name).taken).foreach { entry =>
       throw refused(
         s"the log of the file sink has another $entry by now. Take it back first: run " +
@@ -159,12 +161,13 @@ private[admin] final class Rollback(
   /** The batches that are put back must be in the log of the file sink, too, without a gap. A
     * rollback that took them out of it, after the one that is undone, has to be undone first.
     */
-  private def requireOutput(name: String, ofLogs: Seq[String]): Unit = {
+  private def requireOutput(name: String, ofLogs: Seq[String], hasSink: Boolean): Unit = {
     val last = (ofLogs.filter(_.startsWith("commits/")).map(numberOf) ++ logs.lastCommitted).max
     for {
       other <- files.folders(Home) if other != name && Name.matches(other)
       folder <- new Aside(logs.location, Home, other, logs.hadoopConf).sink
-      entries = ofSink(folder, name).entries ++
+      own = ofSink(folder, name).entries if own.nonEmpty || !hasSink
+      entries = own ++
         logs.fileSink(folder).toSeq.flatMap(_.entriesAfter(-1))
       afterwards = FileSink.has(entries)
       missing <- ofSink(folder, other).batches.sorted.find(it => it <= last && !afterwards(it))
@@ -174,6 +177,12 @@ private[admin] final class Rollback(
     )
   }
 
+  /** Whether the query wrote to a file sink before that rollback; None if that is not known. */
+  private def noted(name: String) =
+    SinkNote
+      .read(new CheckpointFiles(s"${logs.location}/$Home/$name", logs.hadoopConf))
+      .map(_.isFileSink)
+
   private def numberOf(path: String) = path.drop(path.indexOf('/') + 1).toLong
 
   /** Only the end of its log shows whether a file sink is the query's. */
@@ -182,9 +191,11 @@ private[admin] final class Rollback(
     val (committed, name) =
       (logs.lastCommitted.getOrElse(-1L), s"the log of the file sink in ${sink.folder}")
     if (ends < committed && sink.firstDamaged.isEmpty) {
+      val alone = Command.rollback(logs.location, batch, SinkChoice.NoFileSink)
       throw refused(
         s"$name ends at batch $ends, and the newest committed batch is $committed: it is the log of " +
-          "another query, or has lost entries"
+          s"another query, or has lost entries. If it is this query's, run `$alone`; the next start " +
+          "then says how the log goes back"
       )
     }
     // A log with a gap cannot end there: it only goes further back.

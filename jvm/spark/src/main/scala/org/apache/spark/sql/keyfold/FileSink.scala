@@ -55,21 +55,24 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
     chain(batch, there).forall(there)
   }
 
-  /** Whether a batch is absent or can be removed: it is the last one, and earlier entries were not
-    * compacted into it.
+  /** Whether a batch is absent or can be removed: it is the last one, and those before it are
+    * there.
     */
-  def canForget(batch: Long): Boolean = !lastBatch.exists(_ >= batch) ||
-    (lastBatch.contains(batch) && log.batchIdToPath(batch).getName == batch.toString)
+  def canForget(batch: Long): Boolean =
+    !lastBatch.exists(_ >= batch) || lastBatch.contains(batch) && canEndAt(batch - 1)
 
   /** Removes a batch from the log; requires [[canForget]]. */
-  def forget(batch: Long): Unit = log.purgeAfter(batch - 1)
+  def forget(batch: Long): Unit =
+    entriesAfter(batch - 1).foreach(it => manager.delete(new Path(path.getParent, it)))
 
   /** The oldest batch whose entry is needed to read the log and cannot be read; None if there is
     * none. Of an entry, which may be large, only the ends are looked at.
     */
   def firstDamaged: Option[Long] = lastBatch.flatMap { last =>
-    val bytes = entries
-    chain(last, bytes.contains)
+    val (bytes, at) = (entries, compactedAt(last))
+    // Spark reads on from there, even if a later entry is compacted.
+    val first = if (at < 0 || bytes.contains(s"$at$Compact")) Nil else chain(at, bytes.contains)
+    (first ++ chain(last, bytes.contains))
       .find(it => !bytes.contains(it) || !isWhole(it, bytes(it)))
       .map(batchOf)
   }
@@ -84,8 +87,9 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
       }
     catch { case _: ChecksumException => false }
 
-  /** The oldest of later batches whose entry has files; a compacted one may have older ones. */
+  /** The oldest of later batches whose entry has files, by the entries that have no others. */
   def firstWithFiles(after: Long): Option[Long] = entriesAfter(after).reverse
+    .filterNot(_.endsWith(Compact))
     .find(it => !isEmpty(new Path(path.getParent, it)))
     .map(batchOf)
 
