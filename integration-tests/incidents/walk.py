@@ -92,7 +92,8 @@ class Walk:
             Path(it).unlink(missing_ok=True)
         if advice.kind == "command":
             words = list(advice.words)
-            if query.sink and words[0] == "rollback" and "--sink-path" not in words:
+            says_sink = {"--sink-path", "--no-file-sink", "--undo"} & set(words)
+            if query.sink and words[0] == "rollback" and not says_sink:
                 # fsck asks for it: a checkpoint does not name the folder.
                 words += ["--sink-path", str(query.sink)]
             done = CliRunner().invoke(cli, words)

@@ -345,3 +345,13 @@ def test_description_without_the_id_of_the_query(with_ids: StateWriter) -> None:
     checkpoint = keyfold.open_checkpoint(with_ids.fake.root)
     assert checkpoint.query_id is None
     assert "not known: see `keyfold fsck`" in str(checkpoint.describe())
+
+
+@pytest.mark.parametrize("kind", ["file", "other", None])
+def test_sink_is_asked_for(with_ids: StateWriter, kind: str | None) -> None:
+    if kind is not None:
+        with_ids.fake.write("keyfold/sink", f"v1\n{kind} -1")
+    with_ids.path(5).unlink()
+    said = str(check(with_ids.fake))
+    assert ("add --sink-path with the folder of the file sink:" in said) is (kind == "file")
+    assert said.splitlines()[-1] == rollback(with_ids.fake, 3)

@@ -18,6 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 import keyfold
 from keyfold.cli.main import cli
+from keyfold.fsck.sink import writes_files
+from keyfold.storage.storage import Storage
 from python.tests.jvm.word_queries import by_word, run
 
 pytestmark = pytest.mark.spark
@@ -144,6 +146,7 @@ def _distinct(stream: DataFrame) -> DataFrame:
 
 def test_file_sink(spark: SparkSession, tmp_path: Path) -> None:
     sink = Sink(spark, tmp_path)
+    assert writes_files(Storage(tmp_path / "orders"))
     for name in ("2", ".2.crc"):
         (tmp_path / "orders/commits" / name).unlink(missing_ok=True)
     sink.rolls_back("The driver died, and the file sink is ahead", "KEYFOLD_SINK_AHEAD")
@@ -153,6 +156,7 @@ def test_file_sink(spark: SparkSession, tmp_path: Path) -> None:
 def test_batch_without_file_sink(spark: SparkSession, tmp_path: Path) -> None:
     sink = Sink(spark, tmp_path)
     sink.go_on([["h"]], with_sink=False)
+    assert not writes_files(Storage(tmp_path / "orders"))
     sink.rolls_back("A batch ran without its file sink", "KEYFOLD_SINK_BEHIND")
     assert sink.words() == sorted([*EXPECTED, "h"])
 

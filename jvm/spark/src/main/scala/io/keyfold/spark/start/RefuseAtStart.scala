@@ -78,7 +78,7 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
     * its name into the offset log when the batch begins, and does not read the setting again.
     */
   def missingProvider(logs: CheckpointLogs): Option[Invalid] = ifReadable {
-    val begun = logs.lastBegun.flatMap(logs.settings).flatMap(_.get(ProviderKey))
+    val begun = logs.lastBegun.flatMap(logs.providerOf)
     val name = begun.getOrElse(session.conf.get(ProviderKey))
     val (where, remedy) =
       if (begun.isEmpty)

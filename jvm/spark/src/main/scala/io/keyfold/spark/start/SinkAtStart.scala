@@ -51,7 +51,7 @@ private[start] final class SinkAtStart(
     logs.fileSink(folder).flatMap(it => it.lastBatch.map(it -> _)) match {
       case Some((log, newest)) =>
         last.filter(newest < _).map(behind(log, newest, _)).orElse(damaged(log)).orElse {
-          if (newest >= next) ahead(newest) else last.flatMap(stale(log, _))
+          if (newest >= next) ahead(log, newest) else last.flatMap(stale(log, _))
         }
       case None => last.filter(_ => logs.newFileSink(folder).hasOutput).map(withoutLog)
     }
@@ -109,10 +109,10 @@ private[start] final class SinkAtStart(
       "query was not started. Restore the log from a copy, or write to a new folder."
   )
 
-  private def ahead(newest: Long): Option[Invalid] = {
+  private def ahead(log: FileSink, newest: Long): Option[Invalid] = {
     val isOpen = logs.lastBegun.contains(next) && newest == next
     // Under format 1 the state that the first run has written is found.
-    if (isOpen && isFormat1) logs.fileSink(folder).flatMap(stale(_, next))
+    if (isOpen && isFormat1) stale(log, next)
     else
       Some(
         new Invalid(
@@ -121,7 +121,7 @@ private[start] final class SinkAtStart(
             s"${logs.location} is ${last.fold("none")(_.toString)}. Spark would not run batch $next " +
             "again, and its output or its state would be missing. The query was not started. " +
             (if (isOpen && next == afterLast) openRemedy else "") + last.fold(otherFolder)(
-              aheadRemedy
+              aheadRemedy(log, _)
             )
         )
       )
@@ -139,8 +139,8 @@ private[start] final class SinkAtStart(
   private def otherFolder =
     "If another checkpoint wrote to this folder, start with that checkpoint, or write to a new folder."
 
-  private def aheadRemedy(last: Long) =
-    if (!logs.fileSink(folder).forall(_.canEndAt(last)))
+  private def aheadRemedy(log: FileSink, last: Long) =
+    if (!log.canEndAt(last))
       s"The log cannot go back to batch $last, since Spark has compacted the batches before it into a " +
         s"later entry and deleted their own: $NewFolder"
     else

@@ -102,9 +102,25 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       s"keyfold rollback file:$checkpoint --to-batch $to --sink-path 'file:$out' --apply"
     def undo(aside: ujson.Value): String = AdminApi.undoRollback(session, checkpoint, aside.str)
 
-    def check(): Unit = {
+    /** The start is refused, and names the command that takes query and sink back, which is run. */
+    def goesBack(to: Long, condition: String = "KEYFOLD_SINK_AHEAD"): String = {
+      val said = refused(condition)
+      assert(said.contains(command(to)))
+      rollback(to)
+      said
+    }
+
+    /** An entry of the sink's log. */
+    def entry(name: String): Path = out.resolve("_spark_metadata").resolve(name)
+
+    /** The sink's output, sorted. */
+    def rows: Seq[Int] = {
       val found: DataFrame = session.read.schema("value int").csv(out.toString)
-      assert(found.collect().map(_.getInt(0)).sorted.toSeq == numbers)
+      found.collect().map(_.getInt(0)).sorted.toSeq
+    }
+
+    def check(): Unit = {
+      assert(rows == numbers)
       ()
     }
   }
@@ -129,8 +145,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val it = new Distinct(2)
     it.run(2)
     it.leaveOpen()
-    assert(it.refused().contains(it.command(1)))
-    it.rollback(1)
+    it.goesBack(1)
     it.run()
     it.check()
   }
@@ -197,12 +212,11 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("a sink goes back across compacted entries, and not where entries are missing") {
     val it = new Distinct(2, "spark.sql.streaming.fileSink.log.compactInterval" -> "3")
     it.run(6)
-    val log = it.out.resolve("_spark_metadata")
-    assert(Files.exists(log.resolve("5.compact")))
+    assert(Files.exists(it.entry("5.compact")))
     it.rollback(3)
     it.run(4)
     it.check()
-    Files.delete(log.resolve("6"))
+    Files.delete(it.entry("6"))
     val error = intercept[RescaleRefused](it.rollback(6))
     assert(error.getMessage.contains("has compacted the batches before it"))
   }
@@ -277,7 +291,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val it = new Distinct(2)
     it.run(2)
     AdminApi.rescale(it.session, it.checkpoint, 5, it.out.toString)
-    assert(Files.exists(it.out.resolve("_spark_metadata").resolve("2")))
+    assert(Files.exists(it.entry("2")))
     it.session.conf.set(interval, "3")
     it.run(8)
     it.check()
@@ -287,12 +301,10 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     test(s"a query goes on with a new folder after $batches batches, and its log can be read") {
       val it = new Distinct(2, interval -> "3")
       it.run(batches)
-      val before = it.session.read.schema("value int").csv(it.out.toString)
-      val rows = before.collect().map(_.getInt(0)).toSet
+      val before = it.rows.toSet
       it.out = it.out.resolveSibling("out two")
       it.run(7)
-      val found = it.session.read.schema("value int").csv(it.out.toString).collect()
-      assert(found.map(_.getInt(0)).sorted.toSeq == it.numbers.filterNot(rows))
+      assert(it.rows == it.numbers.filterNot(before))
     }
 
   test("a folder whose log is lost is refused: its files would be hidden") {
@@ -313,11 +325,9 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.run(5)
     it.rollback(2)
     it.run()
-    Files.delete(it.out.resolve("_spark_metadata").resolve("3"))
-    val said = it.refused("KEYFOLD_SINK_BEHIND")
+    Files.delete(it.entry("3"))
+    val said = it.goesBack(2, "KEYFOLD_SINK_BEHIND")
     assert(!said.contains("move the files"))
-    assert(said.contains(it.command(2)))
-    it.rollback(2)
     it.run()
     it.check()
   }
@@ -328,8 +338,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.rollback(2, withSink = false)
     it.add()
     it.failWithoutSink()
-    assert(it.refused().contains(it.command(2)))
-    it.rollback(2)
+    it.goesBack(2)
     it.run()
     it.check()
   }
@@ -370,11 +379,9 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       assert(it.refused().contains(it.command(2)))
       it.add()
       it.goOnWithoutSink()
-      val said = it.refused("KEYFOLD_SINK_STALE")
+      val said = it.goesBack(1, "KEYFOLD_SINK_STALE")
       assert(said.contains("Batches 2 to 3"))
       assert(said.contains("an entry of batch 2 with files"))
-      assert(said.contains(it.command(1)))
-      it.rollback(1)
       it.run()
       it.check()
     }
@@ -389,8 +396,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       it.goOnWithoutSink()
       it.add()
     }
-    assert(it.refused("KEYFOLD_SINK_STALE").contains(it.command(2)))
-    it.rollback(2)
+    it.goesBack(2, "KEYFOLD_SINK_STALE")
     it.run()
     it.check()
   }
@@ -402,17 +408,15 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.goOnWithoutSink()
     it.out = it.out.resolveSibling("out two")
     it.run(2)
-    val found = it.session.read.schema("value int").csv(it.out.toString).collect()
-    assert(found.map(_.getInt(0)).sorted.toSeq == it.numbers.takeRight(6))
+    assert(it.rows == it.numbers.takeRight(6))
   }
 
   private def damaged(what: String, damage: Path => Unit, batch: Int) =
     test(s"an entry of the sink's log that $what is found before Spark compacts the log") {
       val it = new Distinct(2)
       it.run(4)
-      val log = it.out.resolve("_spark_metadata")
-      damage(log.resolve(s"$batch"))
-      Files.deleteIfExists(log.resolve(s".$batch.crc"))
+      damage(it.entry(s"$batch"))
+      Files.deleteIfExists(it.entry(s".$batch.crc"))
       val said = it.refused("KEYFOLD_SINK_DAMAGED")
       assert(said.contains(s"no entry of batch $batch that"))
       if (batch > 0) {
@@ -452,8 +456,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.run()
     it.out = real
     it.run()
-    val entries = real.resolve("_spark_metadata")
-    assert((0 to 5).forall(batch => Files.exists(entries.resolve(s"$batch"))))
+    assert((0 to 5).forall(batch => Files.exists(it.entry(s"$batch"))))
   }
 
   test("the query's id in a file that is not whole: the start says so, and goes on without it") {
@@ -466,7 +469,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val said = it.refused("KEYFOLD_CHECKPOINT_DAMAGED")
     assert(said.contains(s"Or delete it, and set $key=false"))
     Files.delete(metadata)
-    assert(it.refused("KEYFOLD_CHECKPOINT_DAMAGED").contains(s"is lost. The query was not started"))
+    assert(it.refused("KEYFOLD_CHECKPOINT_DAMAGED").contains("is lost. The query was not started"))
     it.session.conf.set(key, "false")
     it.run()
     it.session.conf.unset(key)
@@ -505,10 +508,8 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.session.conf.unset(partitions)
     it.add()
     it.goOnWithoutSink()
-    assert(it.refused("KEYFOLD_SINK_BEHIND").contains(it.command(4)))
-    it.rollback(4)
-    assert(it.refused("KEYFOLD_SINK_STALE").contains(it.command(2)))
-    it.rollback(2)
+    it.goesBack(4, "KEYFOLD_SINK_BEHIND")
+    it.goesBack(2, "KEYFOLD_SINK_STALE")
     it.run()
     it.check()
   }
@@ -519,8 +520,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.rollback(2, withSink = false)
     it.add()
     it.failWithoutSink()
-    assert(it.refused("KEYFOLD_SINK_STALE").contains(it.command(2)))
-    it.rollback(2)
+    it.goesBack(2, "KEYFOLD_SINK_STALE")
     it.run()
     it.check()
   }
@@ -528,12 +528,9 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("two entries of the sink's log are lost, the newest and one before") {
     val it = new Distinct(2)
     it.run(5)
-    val log = it.out.resolve("_spark_metadata")
-    Seq("4", "2").foreach(name => Files.delete(log.resolve(name)))
-    assert(it.refused("KEYFOLD_SINK_BEHIND").contains(it.command(3)))
-    it.rollback(3)
-    assert(it.refused("KEYFOLD_SINK_DAMAGED").contains(it.command(1)))
-    it.rollback(1)
+    Seq("4", "2").foreach(name => Files.delete(it.entry(name)))
+    it.goesBack(3, "KEYFOLD_SINK_BEHIND")
+    it.goesBack(1, "KEYFOLD_SINK_DAMAGED")
     it.run()
     it.check()
   }
@@ -542,9 +539,8 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val it = new Distinct(2)
     it.run(5)
     it.rollback(3, withSink = false)
-    Files.delete(it.out.resolve("_spark_metadata").resolve("2"))
-    assert(it.refused("KEYFOLD_SINK_DAMAGED").contains(it.command(1)))
-    it.rollback(1)
+    Files.delete(it.entry("2"))
+    it.goesBack(1, "KEYFOLD_SINK_DAMAGED")
     it.run()
     it.check()
   }
@@ -552,10 +548,9 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("an entry of the sink's log is lost, and the commit of the batch before") {
     val it = new Distinct(2)
     it.run(6)
-    Files.delete(it.out.resolve("_spark_metadata").resolve("3"))
+    Files.delete(it.entry("3"))
     Files.delete(Path.of(it.checkpoint, "commits", "2"))
-    assert(it.refused("KEYFOLD_SINK_DAMAGED").contains(it.command(1)))
-    it.rollback(1)
+    it.goesBack(1, "KEYFOLD_SINK_DAMAGED")
     it.run()
     it.check()
   }
@@ -592,10 +587,8 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("an inner compacted entry is lost, from which Spark would read on") {
     val it = new Distinct(2, interval -> "3")
     it.run(10)
-    val log = it.out.resolve("_spark_metadata")
-    Seq("3", "4", "5.compact").foreach(name => Files.deleteIfExists(log.resolve(name)))
-    assert(it.refused("KEYFOLD_SINK_DAMAGED").contains(it.command(2)))
-    it.rollback(2)
+    Seq("3", "4", "5.compact").foreach(name => Files.deleteIfExists(it.entry(name)))
+    it.goesBack(2, "KEYFOLD_SINK_DAMAGED")
     it.run()
     it.check()
   }
@@ -603,7 +596,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("an entry that cannot be compacted is refused by name") {
     val it = new Distinct(2)
     it.run(3)
-    val entry = it.out.resolve("_spark_metadata").resolve("1")
+    val entry = it.entry("1")
     Files.writeString(entry, Files.readString(entry).replace("\"path\"", "\u0000\u0000"))
     Files.deleteIfExists(entry.resolveSibling(".1.crc"))
     it.session.conf.set(interval, "3")
@@ -613,14 +606,13 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("the last entry of the sink's log and the commit of the batch before are lost") {
     val it = new Distinct(2)
     it.run(6)
-    Files.delete(it.out.resolve("_spark_metadata").resolve("5"))
+    Files.delete(it.entry("5"))
     Files.delete(Path.of(it.checkpoint, "commits", "4"))
     assert(it.refused("KEYFOLD_SINK_BEHIND").contains(it.command(3)))
     val error = intercept[RescaleRefused](it.rollback(3))
     assert(error.getMessage.contains("--to-batch 3 --no-file-sink --apply"))
     it.rollback(3, withSink = false)
-    assert(it.refused().contains(it.command(3)))
-    it.rollback(3)
+    it.goesBack(3)
     it.run()
     it.check()
   }
@@ -629,16 +621,13 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val it = new Distinct(2)
     it.run(6)
     it.rollback(2)
-    val first = it.out
+    val first = it.rows
     it.out = it.out.resolveSibling("out two")
     it.run(3)
     val aside = it.rollback(3)("aside")
     it.undo(aside)
     it.run()
-    val rows = Seq(first, it.out).flatMap { folder =>
-      it.session.read.schema("value int").csv(folder.toString).collect().map(_.getInt(0))
-    }
-    assert(rows.sorted == it.numbers)
+    assert((first ++ it.rows).sorted == it.numbers)
   }
 
   private val partitions = "spark.sql.streaming.stateStore.keyfold.partitions"

@@ -8,7 +8,6 @@ import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice, SinkNote}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
-import org.apache.spark.sql.keyfold.CheckpointLogs.ProviderKey
 
 /** Undoes a migration, finished or not: the query continues with its old provider, whose state is
   * complete.
@@ -88,8 +87,7 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
   private def isOpen(batch: Long) = !logs.lastCommitted.exists(_ >= batch) &&
     providerOf(batch) == Keyfold && providerOf(batch - 1) == Keyfold
 
-  private def providerOf(batch: Long) =
-    logs.settings(batch).flatMap(_.get(ProviderKey)).getOrElse("")
+  private def providerOf(batch: Long) = logs.providerOf(batch).getOrElse("")
 
   private def sinkLog = sink match {
     case SinkChoice.Folder(path) => logs.fileSink(path)

@@ -101,7 +101,7 @@ private[spark] final class Redistributor(
 
   /** What can be said without reading state. */
   private def before(batch: Long): Seq[RescaleRefused] = {
-    val provider = logs.settings(batch).flatMap(_.get(CheckpointLogs.ProviderKey)).getOrElse("none")
+    val provider = logs.providerOf(batch).getOrElse("none")
     Seq(
       Option.when(logs.isRunningHere)(
         refused(

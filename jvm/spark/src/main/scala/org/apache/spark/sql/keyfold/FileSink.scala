@@ -50,9 +50,9 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
   /** Whether Spark can read the log as of a batch, without its later entries. Spark compacts
     * entries into later ones, and deletes those.
     */
-  def canEndAt(batch: Long): Boolean = entriesAfter(batch).isEmpty || {
-    val there = entries.contains _
-    chain(batch, there).forall(there)
+  def canEndAt(batch: Long): Boolean = {
+    val there = entries
+    !there.keys.exists(batchOf(_) > batch) || chain(batch, there.contains).forall(there.contains)
   }
 
   /** Whether a batch is absent or can be removed: it is the last one, and those before it are
