@@ -5,7 +5,7 @@ import io.keyfold.spark.admin.clone.CheckpointClone
 import io.keyfold.spark.admin.migrate.{Migration, MigrationUndo}
 import io.keyfold.spark.admin.redistribute.Redistributor
 import io.keyfold.spark.admin.rescale._
-import io.keyfold.spark.admin.rollback.{Rollback, RolledBack}
+import io.keyfold.spark.admin.rollback.{Rollback, RollbackUndo}
 import io.keyfold.spark.admin.vacuum.Vacuum
 import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
 import org.apache.spark.sql.SparkSession
@@ -77,7 +77,9 @@ object AdminApi {
       dryRun: Boolean
   ): String = {
     val sink = SinkChoice.of(sinkPath)
-    AdminJson.of(rollback(session, checkpoint)(_.to(batch, sink, dryRun)))
+    CheckpointTools.using(session, checkpoint) { tools =>
+      AdminJson.of(new Rollback(tools, progress).to(batch, sink, dryRun))
+    }
   }
 
   /** Restores the files that a rollback set aside, if the query has not run since.
@@ -86,7 +88,9 @@ object AdminApi {
     *   the folder, as returned by `rollback`
     */
   def undoRollback(session: SparkSession, checkpoint: String, aside: String): String =
-    AdminJson.of(rollback(session, checkpoint)(_.undo(aside)))
+    CheckpointTools.using(session, checkpoint) { tools =>
+      AdminJson.of(new RollbackUndo(tools, aside, progress)())
+    }
 
   /** Copies a checkpoint for a new query.
     *
@@ -182,12 +186,6 @@ object AdminApi {
 
   private def planWith(it: CheckpointTools, to: Int, sink: SinkChoice) =
     new RescalePlanner(it.logs, it.blobs, it.files, to, sink, it.parallel, progress).plan()
-
-  private def rollback(session: SparkSession, checkpoint: String)(
-      run: Rollback => RolledBack
-  ): RolledBack = CheckpointTools.using(session, checkpoint) { it =>
-    run(new Rollback(it.logs, it.blobs, it.files, it.parallel, progress))
-  }
 
   private def cloned(
       session: SparkSession,

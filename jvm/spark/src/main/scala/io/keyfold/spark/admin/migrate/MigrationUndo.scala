@@ -39,7 +39,7 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
       !before.exists(batch => BuiltIn.contains(providerOf(batch))) ->
         ("Its last batch is not that of a migration. After the query has run with Keyfold, a " +
           "migration cannot be undone."),
-      (own.nonEmpty && sink == SinkChoice.NotSaid) -> Migration.SinkNotSaid,
+      (own.nonEmpty && sink == SinkChoice.NotSaid) -> MigrationRefusals.SinkNotSaid,
       own.exists(!canForget(_)) ->
         "The log of the file sink has compacted that batch with earlier ones."
     ).collect { case (true, reason) => reason }

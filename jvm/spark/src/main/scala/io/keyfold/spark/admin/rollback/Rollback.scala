@@ -4,13 +4,12 @@ import java.util.UUID
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.{FileKind, Manifest, RescalePlan}
-import io.keyfold.io.BlobStore
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.StorePlanner
 import io.keyfold.spark.admin.rescale.{OpenPlan, UnfinishedRescale}
-import io.keyfold.spark.checkpoint.{Command, SinkChoice, SinkNote}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice, SinkNote}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, FileSink}
+import org.apache.spark.sql.keyfold.{CheckpointLogs, FileSink}
 
 /** Rolls a stopped query back to an earlier batch that its checkpoint still has, even one from
   * before a rescale. Newer files are not deleted but set aside, and can be restored until the query
@@ -23,13 +22,11 @@ import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, FileSink}
   * checkpoint the query is refused at its start, and were it behind, output would be lost.
   */
 private[admin] final class Rollback(
-    logs: CheckpointLogs,
-    blobs: BlobStore,
-    files: CheckpointFiles,
-    parallel: StorePlanner.Parallel,
+    tools: CheckpointTools,
     progress: String => Unit
 ) {
   import Rollback._
+  import tools.{blobs, files, logs, parallel}
 
   /** @param choice
     *   the query's file sink, if it has one: its log goes back too. It need not be said if the
@@ -40,7 +37,7 @@ private[admin] final class Rollback(
     *   if the batch no longer exists, or the query runs
     */
   def to(batch: Long, choice: SinkChoice, dryRun: Boolean): RolledBack = {
-    requireStopped()
+    requireStopped(logs)
     if (choice == SinkChoice.NotSaid && SinkNote.read(files).exists(_.isFileSink)) {
       throw refused(
         "the query writes to a file sink, whose log has to go back too: give its folder with " +
@@ -77,7 +74,8 @@ private[admin] final class Rollback(
       OpenPlan.all(batch + 1, blobs, files).foreach(end(_, aside))
       val own =
         ofLogs.count(aside.take) + countOf(ofState)(aside.take) + ofRescales.count(aside.take)
-      val taken = own + sink.fold(0)(it => ofSink(it.folder, name).take(it, batch))
+      val taken =
+        own + sink.fold(0)(it => new SinkAside(it.folder, name, logs.hadoopConf).take(it, batch))
       progress(s"set $taken files aside in keyfold/$name")
       RolledBack(logs.location, batch, last, Some(name), taken, sink.map(_.folder), warnings)
     }
@@ -91,99 +89,6 @@ private[admin] final class Rollback(
     aside.copy(path)
     files.replace(path, RescalePlan.encode(rescale.ended))
   }
-
-  /** Restores the files that a rollback set aside.
-    *
-    * @param name
-    *   of their folder
-    * @throws io.keyfold.errors.RescaleRefused
-    *   if the query has run since, or a later rollback has not been undone, also one that took only
-    *   the log of the file sink back
-    */
-  def undo(name: String): RolledBack = {
-    requireStopped()
-    val aside = new Aside(logs.location, Home, name, logs.hadoopConf)
-    val batch = name match {
-      case Name(batch) if aside.exists => batch.toLong
-      case _ => throw refused(s"there is no folder keyfold/$name of a rollback")
-    }
-    val all = aside.files
-    val away = all.zip(parallel(all.indices)(i => aside.isBoth(all(i)))).collect {
-      case (path, false) => path
-    }
-    val (ofLogs, others) = away.partition(_.matches("(commits|offsets)/\\d+"))
-    val byBatch = ofLogs.groupBy(numberOf)
-    val next = byBatch.keys.minOption.getOrElse(batch + 1)
-    // A rollback or its undo that broke off has left the offsets of this batch in place.
-    val isInPlace =
-      logs.lastBegun.contains(next) && byBatch.get(next).exists(!_.contains(s"offsets/$next"))
-    if (logs.lastBegun.exists(_ >= next) && !isInPlace) {
-      throw refused(s"the query has run since: its last batch is ${logs.lastBegun.get}")
-    }
-    // Its entry in the offset log has the time at which a batch began, so no two are equal.
-    if (!aside.buildsOn(s"offsets/$batch")) {
-      throw refused(
-        s"batch $batch, which the files of $name build on, was set aside by a later rollback or made " +
-          "again since. Undo the later rollback first; if the query has run since, there is no way back"
-      )
-    }
-    aside.sink.filterNot(ofSink(_, name).isThere).foreach { folder =>
-      throw refused(
-        s"the folder $folder of the file sink, whose log goes forward too, does not exist"
-      )
-    }
-    if (aside.sink.nonEmpty || !noted(name).contains(false)) {
-      requireOutput(name, ofLogs, aside.sink.nonEmpty)
-    }
-    aside.sink.flatMap(ofSink(_, name).taken).foreach { entry =>
-      throw refused(
-        s"the log of the file sink has another $entry by now. Take it back first: run " +
-          s"`${Command.rollback(logs.location, batch, SinkChoice.Folder(aside.sink.get))}`"
-      )
-    }
-    val ofOutput = aside.sink.fold(0)(ofSink(_, name).giveBack())
-    progress(s"putting ${away.length} files back")
-    val (plans, state) = others.partition(_.startsWith("keyfold/"))
-    plans.foreach { path =>
-      // A plan that the rollback has made final is still there.
-      if (aside.canTake(path)) files.delete(path)
-      aside.giveBack(path)
-    }
-    parallel(state.indices)(i => aside.giveBack(state(i)))
-    for (taken <- byBatch.keys.toSeq.sorted; path <- byBatch(taken).sorted.reverse) {
-      aside.giveBack(path)
-    }
-    val last = byBatch.keys.maxOption.getOrElse(batch)
-    val moved = away.length + ofOutput
-    RolledBack(logs.location, last, batch, Some(name), moved, aside.sink, Nil, isUndone = true)
-  }
-
-  /** The batches that are put back must be in the log of the file sink, too, without a gap. A
-    * rollback that took them out of it, after the one that is undone, has to be undone first.
-    */
-  private def requireOutput(name: String, ofLogs: Seq[String], hasSink: Boolean): Unit = {
-    val last = (ofLogs.filter(_.startsWith("commits/")).map(numberOf) ++ logs.lastCommitted).max
-    for {
-      other <- files.folders(Home) if other != name && Name.matches(other)
-      folder <- new Aside(logs.location, Home, other, logs.hadoopConf).sink
-      own = ofSink(folder, name).entries if own.nonEmpty || !hasSink
-      entries = own ++
-        logs.fileSink(folder).toSeq.flatMap(_.entriesAfter(-1))
-      afterwards = FileSink.has(entries)
-      missing <- ofSink(folder, other).batches.sorted.find(it => it <= last && !afterwards(it))
-    } throw refused(
-      s"the log of the file sink in $folder would lack batch $missing, and the checkpoint would end at " +
-        s"$last: undo the later rollback $other first, which has taken that batch"
-    )
-  }
-
-  /** Whether the query wrote to a file sink before that rollback; None if that is not known. */
-  private def noted(name: String) =
-    SinkNote
-      .read(new CheckpointFiles(s"${logs.location}/$Home/$name", logs.hadoopConf))
-      .map(_.isFileSink)
-
-  private def numberOf(path: String) = path.drop(path.indexOf('/') + 1).toLong
 
   /** Only the end of its log shows whether a file sink is the query's. */
   private def requireOwn(sink: FileSink, batch: Long, last: Long): Unit = {
@@ -229,9 +134,6 @@ private[admin] final class Rollback(
   private def countOf(paths: Seq[String])(f: String => Boolean) =
     parallel(paths.indices)(i => f(paths(i))).count(identity)
 
-  private def requireStopped(): Unit =
-    if (logs.isRunningHere) throw refused("the query runs in this Spark application; stop it first")
-
   /** Checks that all files of the batch's state exist. */
   private def requireState(batch: Long): Unit = {
     if (!logs.providerOf(batch).contains(ProviderClass.Keyfold)) {
@@ -276,8 +178,6 @@ private[admin] final class Rollback(
     found.map(name => s"keyfold/$name")
   }
 
-  private def ofSink(folder: String, name: String) = new SinkAside(folder, name, logs.hadoopConf)
-
   private def noSink(folder: String) =
     refused(s"the folder $folder of the file sink has no log, _spark_metadata")
 
@@ -286,16 +186,21 @@ private[admin] final class Rollback(
       "compacted the batches before it into a later entry and deleted their own"
   )
 
-  private def refused(reason: String) =
-    new RescaleRefused("KEYFOLD_ROLLBACK_REFUSED", s"Cannot roll back ${logs.location}: $reason.")
+  private def refused(reason: String) = Rollback.refused(logs, reason)
 }
 
-private[admin] object Rollback {
+private[rollback] object Rollback {
 
   /** The folder of a checkpoint that has Keyfold's own files. */
-  private val Home = "keyfold"
+  val Home = "keyfold"
   private val BatchNumbers =
     "sinks that go by batch numbers skip the batches that run again; if the query writes to a file " +
       "sink, give its folder with --sink-path"
-  private val Name = "rollback-(\\d+)-[0-9a-f-]+".r
+
+  def requireStopped(logs: CheckpointLogs): Unit = if (logs.isRunningHere) {
+    throw refused(logs, "the query runs in this Spark application; stop it first")
+  }
+
+  def refused(logs: CheckpointLogs, reason: String): RescaleRefused =
+    new RescaleRefused("KEYFOLD_ROLLBACK_REFUSED", s"Cannot roll back ${logs.location}: $reason.")
 }

@@ -1,0 +1,100 @@
+package io.keyfold.spark.admin.migrate
+
+import io.keyfold.spark.checkpoint.{Command, SinkChoice}
+import io.keyfold.spark.conf.ProviderClass
+import org.apache.spark.sql.keyfold.{CheckpointLogs, FileSink}
+
+/** Why a checkpoint cannot be migrated as it is, and what to do about it.
+  *
+  * @param batch
+  *   the last committed one
+  * @param settings
+  *   those of the batch; empty if the offset log does not have it
+  */
+private final class MigrationRefusals(
+    logs: CheckpointLogs,
+    batch: Long,
+    settings: Map[String, String],
+    sink: SinkChoice
+) {
+  import CheckpointLogs.{FormatKey, ProviderKey, StrictKey}
+  import MigrationRefusals._
+  import ProviderClass.{BuiltIn, Keyfold}
+
+  private val provider = settings.getOrElse(ProviderKey, "")
+
+  /** Sentences; none if it can be migrated. */
+  def all: Seq[String] = Seq(
+    Option.when(provider == Keyfold)("Its state is already Keyfold's."),
+    Option.when(settings.isEmpty)(lostOffsets),
+    Option.when(settings.nonEmpty && provider != Keyfold && !BuiltIn.contains(provider))(
+      s"Its state store provider is '$provider'; only ${BuiltIn.mkString(" and ")} can be read."
+    ),
+    Option.when(logs.isRunningHere)("Its query is running; stop it first."),
+    logs.lastBegun.filter(_ > batch + 1).map(lostCommits),
+    Option.when(logs.lastBegun.contains(batch + 1) && !isOurs(batch + 1))(begun),
+    Option.unless(settings.isEmpty || settings.get(StrictKey).contains("true"))(
+      s"It was written with $StrictKey=false (by an old Spark version): its rows may be in " +
+        "partitions that their keys do not belong to. Start the query on a new checkpoint."
+    ),
+    Option.when(logs.operators(batch).isEmpty)(withoutOperators),
+    Option.when(sink == SinkChoice.NotSaid)(SinkNotSaid),
+    Some(sink)
+      .collect { case SinkChoice.Folder(path) => logs.fileSink(path) }
+      .flatMap(
+        _.fold(Option(NoLog))(ofSink)
+      )
+  ).flatten
+
+  private def lostOffsets =
+    s"The offset log does not have batch $batch, its last. Restore ${logs.location}/offsets/$batch " +
+      s"from a copy. Or delete ${logs.location}/commits/$batch, which drops the batch, and run " +
+      s"`$again` again: the input of that batch is then read again, and the sink gets its rows again."
+
+  private def lostCommits(begun: Long) =
+    s"The commit log ends at batch $batch, and the offset log at $begun: entries are lost. Restore " +
+      "them from a copy. " + (
+        if (isOurs(begun) && isOurs(begun - 1) && isOurs(begun - 2))
+          "Without them nothing says which files have the state that Keyfold has written since."
+        else if (isOurs(begun))
+          s"Or undo the earlier migration by `${Command.undoMigrate(logs.location, sink)}`."
+        else s"Or: $once Spark runs batch $begun again and stops. Then migrate."
+      )
+
+  private def begun =
+    s"Batch ${batch + 1} was started but not committed. $once it finishes that batch with its " +
+      "current provider and stops. Then migrate. If it fails because its state cannot be read, " +
+      s"delete ${logs.location}/offsets/${batch + 1}, which drops the batch, and run `$again` again: " +
+      "it says what cannot be read."
+
+  private def withoutOperators =
+    if (logs.hasState)
+      "Spark's description of its operators is lost, or it ran on a Spark before 4.0. " +
+        s"$once Spark writes the description again. Then migrate."
+    else "It has no operator metadata: the query has no state."
+
+  private def ofSink(log: FileSink) = {
+    val ends = log.lastBatch
+    val fits = ends.contains(batch) || ends.contains(batch + 1) && isOurs(batch + 1)
+    Option.unless(fits)(
+      s"The log of the file sink ends at batch ${ends.getOrElse("none")}, and the commit log at " +
+        s"$batch: it is another query's, or the driver ended between the two commits of a batch. " +
+        s"If it did: $once it completes that batch and stops. Then migrate."
+    )
+  }
+
+  private def once =
+    s"Set $FormatKey=${logs.formatOf(batch)} for the query, and start it once with the trigger " +
+      "AvailableNow:"
+
+  private def again = Command.migrate(logs.location, sink)
+
+  private def isOurs(batch: Long) = logs.providerOf(batch).contains(Keyfold)
+}
+
+private object MigrationRefusals {
+  val SinkNotSaid: String =
+    "If the query writes to a file sink, pass its folder as sink path, so that its log gets an " +
+      "entry for the batch; if not, say that there is no file sink."
+  val NoLog = "The folder of the file sink has no log, _spark_metadata."
+}

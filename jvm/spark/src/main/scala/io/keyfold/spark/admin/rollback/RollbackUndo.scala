@@ -1,0 +1,134 @@
+package io.keyfold.spark.admin.rollback
+
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice, SinkNote}
+import org.apache.spark.sql.keyfold.{CheckpointFiles, FileSink}
+
+/** Restores the files that a rollback set aside.
+  *
+  * The log of a file sink goes first, plans of rescales and state next, log entries last, oldest
+  * batch first, offsets before commit: after a failure at any point it can be run again.
+  *
+  * @param name
+  *   of their folder
+  */
+private[admin] final class RollbackUndo(
+    tools: CheckpointTools,
+    name: String,
+    progress: String => Unit
+) {
+  import Rollback.Home
+  import RollbackUndo._
+  import tools.{files, logs, parallel}
+
+  private val aside = asideOf(name)
+
+  /** The batch that was rolled back to. */
+  private lazy val batch = name match {
+    case Name(batch) if aside.exists => batch.toLong
+    case _ => throw refused(s"there is no folder keyfold/$name of a rollback")
+  }
+
+  /** The files that are not back yet. */
+  private lazy val (ofLogs, others) = {
+    val all = aside.files
+    val away = all.zip(parallel(all.indices)(i => aside.isBoth(all(i))))
+    away.collect { case (path, false) => path }.partition(_.matches("(commits|offsets)/\\d+"))
+  }
+
+  /** The log entries, by batch. */
+  private lazy val byBatch = ofLogs.groupBy(numberOf)
+
+  /** @throws io.keyfold.errors.RescaleRefused
+    *   if the query has run since, or a later rollback has not been undone, also one that took only
+    *   the log of the file sink back
+    */
+  def apply(): RolledBack = {
+    Rollback.requireStopped(logs)
+    requireNotRun()
+    requireBase()
+    aside.sink.foreach(requireSink)
+    if (aside.sink.nonEmpty || !noted.contains(false)) requireOutput()
+    aside.sink.foreach(requirePlace)
+    val ofOutput = aside.sink.fold(0)(ofSink(_, name).giveBack())
+    progress(s"putting ${ofLogs.length + others.length} files back")
+    val (plans, state) = others.partition(_.startsWith(s"$Home/"))
+    plans.foreach { path =>
+      // A plan that the rollback has made final is still there.
+      if (aside.canTake(path)) files.delete(path)
+      aside.giveBack(path)
+    }
+    parallel(state.indices)(i => aside.giveBack(state(i)))
+    for (taken <- byBatch.keys.toSeq.sorted; path <- byBatch(taken).sorted.reverse) {
+      aside.giveBack(path)
+    }
+    val last = byBatch.keys.maxOption.getOrElse(batch)
+    val moved = ofLogs.length + others.length + ofOutput
+    RolledBack(logs.location, last, batch, Some(name), moved, aside.sink, Nil, isUndone = true)
+  }
+
+  private def requireNotRun(): Unit = {
+    val next = byBatch.keys.minOption.getOrElse(batch + 1)
+    // A rollback or its undo that broke off has left the offsets of this batch in place.
+    val isInPlace =
+      logs.lastBegun.contains(next) && byBatch.get(next).exists(!_.contains(s"offsets/$next"))
+    if (logs.lastBegun.exists(_ >= next) && !isInPlace) {
+      throw refused(s"the query has run since: its last batch is ${logs.lastBegun.get}")
+    }
+  }
+
+  // An entry in the offset log has the time at which its batch began, so no two are equal.
+  private def requireBase(): Unit = if (!aside.buildsOn(s"offsets/$batch")) {
+    throw refused(
+      s"batch $batch, which the files of $name build on, was set aside by a later rollback or made " +
+        "again since. Undo the later rollback first; if the query has run since, there is no way back"
+    )
+  }
+
+  private def requireSink(folder: String): Unit = if (!ofSink(folder, name).isThere) {
+    throw refused(
+      s"the folder $folder of the file sink, whose log goes forward too, does not exist"
+    )
+  }
+
+  /** The batches that are put back must be in the log of the file sink, too, without a gap. A
+    * rollback that took them out of it, after the one that is undone, has to be undone first.
+    */
+  private def requireOutput(): Unit = {
+    val last = (ofLogs.filter(_.startsWith("commits/")).map(numberOf) ++ logs.lastCommitted).max
+    for {
+      other <- files.folders(Home) if other != name && Name.matches(other)
+      folder <- asideOf(other).sink
+      own = ofSink(folder, name).entries if own.nonEmpty || aside.sink.isEmpty
+      afterwards = FileSink.has(own ++ logs.fileSink(folder).toSeq.flatMap(_.entriesAfter(-1)))
+      missing <- ofSink(folder, other).batches.sorted.find(it => it <= last && !afterwards(it))
+    } throw refused(
+      s"the log of the file sink in $folder would lack batch $missing, and the checkpoint would end at " +
+        s"$last: undo the later rollback $other first, which has taken that batch"
+    )
+  }
+
+  /** The entries that are put back find their places free. */
+  private def requirePlace(folder: String): Unit = ofSink(folder, name).taken.foreach { entry =>
+    throw refused(
+      s"the log of the file sink has another $entry by now. Take it back first: run " +
+        s"`${Command.rollback(logs.location, batch, SinkChoice.Folder(folder))}`"
+    )
+  }
+
+  /** Whether the query wrote to a file sink before that rollback; None if that is not known. */
+  private def noted = SinkNote
+    .read(new CheckpointFiles(s"${logs.location}/$Home/$name", logs.hadoopConf))
+    .map(_.isFileSink)
+
+  private def asideOf(name: String) = new Aside(logs.location, Home, name, logs.hadoopConf)
+
+  private def ofSink(folder: String, name: String) = new SinkAside(folder, name, logs.hadoopConf)
+
+  private def refused(reason: String) = Rollback.refused(logs, reason)
+}
+
+private object RollbackUndo {
+  private val Name = "rollback-(\\d+)-[0-9a-f-]+".r
+
+  private def numberOf(path: String) = path.drop(path.indexOf('/') + 1).toLong
+}
