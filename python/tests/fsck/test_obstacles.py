@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
+import google_crc32c
 import pytest
 
 import keyfold
@@ -43,6 +44,11 @@ def check(fake: FakeCheckpoint) -> FsckReport:
 def lose(fake: FakeCheckpoint, *paths: str) -> None:
     for path in paths:
         (fake.root / path).unlink()
+
+
+def write_plan(fake: FakeCheckpoint, batch: int, text: str) -> Path:
+    checksum = google_crc32c.value(text.encode())
+    return fake.write(f"keyfold/rescale-{batch}-open-1.plan", f"{text}crc32c {checksum:08x}\n")
 
 
 def rollback(fake: FakeCheckpoint, batch: int) -> str:
@@ -119,7 +125,7 @@ def test_rescale_before_an_open_batch_was_interrupted(
         "keyfold-rescale 2\nbatch 5\nid open-1\nfrom 2\nto 3\n"
         f"undone {str(is_undone).lower()}\nfile offsets/4 {old64} {new64}\n"
     )
-    path = fake.write("keyfold/rescale-5-open-1.plan", plan)
+    path = write_plan(fake, 5, plan)
     left, gone = (new, old) if is_undone else (old, new)
     fake.write("offsets/4", left)
     report = check(fake)
@@ -134,14 +140,25 @@ def test_batch_was_committed_by_a_driver_that_did_not_know_of_the_rescale(
 ) -> None:
     ref = "".join(f"ref 0/{it}/4_x{it}.ref\n" for it in range(3))
     head = "keyfold-rescale 2\nbatch 4\nid open-1\nfrom 2\nto 3\nundone "
-    path = "keyfold/rescale-4-open-1.plan"
-    with_ids.fake.write(path, f"{head}false\nstore 0 default\n{ref}")
+    write_plan(with_ids.fake, 4, f"{head}false\nstore 0 default\n{ref}")
     assert check(with_ids.fake).verdict.can_start, "a rollback has made it final"
-    with_ids.fake.write(path, f"{head}false\nfile offsets/4 - -\nstore 0 default\n{ref}")
+    write_plan(with_ids.fake, 4, f"{head}false\nfile offsets/4 - -\nstore 0 default\n{ref}")
     report = check(with_ids.fake)
     assert report.verdict.command == f"keyfold rescale {with_ids.fake.root} --undo --apply"
-    with_ids.fake.write(path, f"{head}true\nfile offsets/4 - -\nstore 0 default\n{ref}")
+    write_plan(with_ids.fake, 4, f"{head}true\nfile offsets/4 - -\nstore 0 default\n{ref}")
     assert check(with_ids.fake).verdict.can_start
+
+
+@pytest.mark.parametrize(
+    "text", ["", "keyfold-rescale 2\n", "keyfold-rescale 2\ncrc32c 00000000\n"]
+)
+def test_plan_of_a_rescale_is_torn(with_ids: StateWriter, text: str) -> None:
+    path = with_ids.fake.write("keyfold/rescale-4-open-1.plan", text)
+    report = check(with_ids.fake)
+    assert report.verdict.can_start
+    (found,) = (it for it in report.findings if it.path == str(path))
+    assert found.severity is Severity.LOSES
+    assert "delete the file instead" in found.message
 
 
 def test_redistribution_of_an_operator_stops_nothing(with_ids: StateWriter) -> None:
@@ -151,7 +168,7 @@ def test_redistribution_of_an_operator_stops_nothing(with_ids: StateWriter) -> N
     for batch, file in ((4, f"commits/3 - {entry}"), (5, f"commits/4 {entry} {entry}")):
         head = f"keyfold-rescale 2\nbatch {batch}\nid open-1\nfrom 2\nto 2\nundone false\n"
         text = f"{head}file {file}\nstore 0 default\n"
-        fake.write(f"keyfold/rescale-{batch}-open-1.plan", text)
+        write_plan(fake, batch, text)
     assert check(fake).verdict.can_start
     fake.start(5)
     assert check(fake).verdict.can_start
@@ -231,6 +248,11 @@ def test_state_after_a_migration_is_damaged(fake: FakeCheckpoint, ids: bool) -> 
     writer.path(3).unlink()
     undo = f"keyfold migrate {fake.root} --undo --no-file-sink --apply"
     assert str(check(fake)).splitlines()[-1] == undo
+    fake.write("keyfold/sink", "v1\nfile -1")
+    said = str(check(fake))
+    assert "add --sink-path with the folder of the file sink:" in said
+    assert said.splitlines()[-1] == f"keyfold migrate {fake.root} --undo --apply"
+    (fake.root / "keyfold/sink").unlink()
     fake.start(3)
     assert str(check(fake)).splitlines()[-1] == undo
     # The old provider has read as many files.
@@ -355,3 +377,22 @@ def test_sink_is_asked_for(with_ids: StateWriter, kind: str | None) -> None:
     said = str(check(with_ids.fake))
     assert ("add --sink-path with the folder of the file sink:" in said) is (kind == "file")
     assert said.splitlines()[-1] == rollback(with_ids.fake, 3)
+
+
+@pytest.mark.parametrize("content", ["", "v1\nfi", "v2\nfile 3", "v1\nfile 3\n"])
+def test_torn_note_of_the_sink(with_ids: StateWriter, content: str) -> None:
+    path = with_ids.fake.root / "keyfold/sink"
+    with_ids.fake.write("keyfold/sink", content)
+    report = check(with_ids.fake)
+    assert report.verdict is not None
+    assert not report.verdict.can_start
+    assert report.verdict.deletes == (str(path),)
+    path.unlink()
+    assert check(with_ids.fake).verdict.can_start
+
+
+def test_earlier_commit_is_cut_after_its_version(with_ids: StateWriter) -> None:
+    with_ids.fake.write("commits/2", "v2\n")
+    report = check(with_ids.fake)
+    assert report.verdict.can_start
+    assert "the entry ends after its version" in str(report)

@@ -14,11 +14,11 @@ from keyfold.fsck.begun import obstacle, uncommitted
 from keyfold.fsck.file_sources import file_sources
 from keyfold.fsck.finding import Finding, FsckReport, Severity
 from keyfold.fsck.obstacle import Obstacle
-from keyfold.fsck.open_plans import may_need, newest_version, unfinished
+from keyfold.fsck.open_plans import may_need, newest_version, torn_plans, unfinished
 from keyfold.fsck.operators import Operators
 from keyfold.fsck.query_id import lost_id
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
-from keyfold.fsck.sink import writes_files
+from keyfold.fsck.sink import torn_note, writes_files
 from keyfold.fsck.spark_logs import (
     Logs,
     read_logs,
@@ -90,6 +90,7 @@ def _fsck(
     committed += [resumed] if resumed else []
     operators = Operators(storage, committed)
     findings += operators.findings
+    findings += torn_plans(storage)
     obstacles = operators.obstacles
     for it in _of_logs(storage, logs, resumed):
         obstacles.append(it[0])
@@ -168,6 +169,7 @@ def _of_logs(
     """What keeps the query from starting, in Spark's logs and in the plans of rescales."""
     for found in (
         lost_id(storage),
+        torn_note(storage),
         obstacle(storage, logs, resumed),
         unfinished(storage, logs),
     ):

@@ -6,6 +6,8 @@ import base64
 import re
 from collections.abc import Iterator
 
+import google_crc32c
+
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.names import parse_name
 from keyfold.fsck.finding import UNREFERENCED_KINDS, Finding, Kind, Severity
@@ -15,6 +17,8 @@ from keyfold.spark_log.logs import Commit
 from keyfold.storage.storage import Storage
 
 _PLAN = re.compile(r"rescale-(\d{1,18})-open-(\d{1,9})\.plan")
+_ANY_PLAN = re.compile(r"rescale-\d{1,18}-[0-9a-zA-Z-]+\.plan")
+_CHECKSUMMED = re.compile(rb"(.*\n)crc32c ([0-9a-f]{8})\n", re.DOTALL)
 # Of the version before, which its references have.
 _MANIFEST = re.compile(r"rescale-(\d{1,18})-open-\d{1,9}\.manifest")
 
@@ -39,6 +43,25 @@ def may_need(finding: Finding, newest: int) -> bool:
     last = finding.path.rpartition("/")[2]
     name = parse_name(last)
     return last.isdigit() if name is None else name.version <= newest
+
+
+def torn_plans(storage: Storage) -> Iterator[Finding]:
+    """Plans that nobody can read: commands that need them are refused."""
+    for entry in storage.listing("keyfold"):
+        if not _ANY_PLAN.fullmatch(entry.name):
+            continue
+        path = f"keyfold/{entry.name}"
+        content = _content(storage, path)
+        found = None if content is None else _CHECKSUMMED.fullmatch(content)
+        if content is None or (found and int(found[2], 16) == google_crc32c.value(found[1])):
+            continue
+        yield Finding(
+            Kind.CHECKSUM,
+            storage.full_path(path),
+            "the plan of a rescale is damaged, so that rollbacks over it and rescales are refused. "
+            "Restore it from a copy. If the query can start, the rescale is complete: delete the "
+            "file instead; the rescale cannot be undone then.",
+        )
 
 
 def unfinished(storage: Storage, logs: Logs) -> tuple[Obstacle, list[Finding]] | None:

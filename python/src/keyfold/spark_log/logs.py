@@ -127,7 +127,9 @@ def read_offsets(storage: Storage, batch: int) -> Offsets:
 def read_commit(storage: Storage, batch: int) -> Commit:
     """A batch of the commit log. Raises FileMissingError or CheckpointDamagedError."""
     path = f"commits/{batch}"
-    _, lines = _versioned(storage, path, {"v1", "v2", "v3"})
+    version, lines = _versioned(storage, path, {"v1", "v2", "v3"})
+    if version != "v1" and not lines:
+        raise _damaged(storage, path, "the entry ends after its version")
     found = _object(storage, path, lines[0] if lines else "{}").get("stateUniqueIds") or {}
     try:
         ids = {

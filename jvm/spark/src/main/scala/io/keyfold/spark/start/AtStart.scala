@@ -28,7 +28,7 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     val logs = new CheckpointLogs(session, query.checkpoint)
     val sink = query.fileSink.fold[SinkChoice](SinkChoice.NoFileSink)(SinkChoice.Folder)
     if (query.isStateful || logs.hasState) {
-      val last = LastBatch.of(logs)
+      val last = lastBatch(logs)
       val refuse = new RefuseAtStart(session, sink)
       last.flatMap(refuse.unfinishedMigration).foreach(throw _)
       last.flatMap(refuse.otherFormat).foreach(throw _)
@@ -42,8 +42,17 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
       val refuse = new RefuseAtStart(session, sink)
       refuse.otherSink(logs).foreach(throw _)
       refuse.completeSink(logs)
+      noteSink(logs, sink, logs.lastStarted.getOrElse(-1L))
     }
   }
+
+  /** What cannot be read of another provider's checkpoint is for Spark to report. */
+  private def lastBatch(logs: CheckpointLogs) =
+    try LastBatch.of(logs)
+    catch {
+      case _: StoreError if session.conf.get(CheckpointLogs.ProviderKey) != ProviderClass.Keyfold =>
+        None
+    }
 
   private def check(
       logs: CheckpointLogs,
@@ -60,14 +69,23 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     redistribute.check(subtasks)
     val unfinished = last.flatMap(refuse.unfinished)
     // A rescale that is not finished may have added its batch to the sink's log.
-    if (unfinished.isEmpty) refuse.otherSink(logs).foreach(throw _)
+    if (unfinished.isEmpty) {
+      refuse.otherSink(logs).foreach(throw _)
+      refuse.completeSink(logs)
+    }
     last.foreach(redistribute.run(_, subtasks))
     val rescale = new RescaleAtStart(session, sink)
     val isRescaled = last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
     if (!isRescaled && refuse.checksRescale) unfinished.foreach(throw _)
     if (unfinished.nonEmpty) refuse.otherSink(logs).foreach(throw _)
     refuse.completeSink(logs)
-    val files = new CheckpointFiles(logs.location, logs.hadoopConf)
-    SinkNote.write(files, begun, isFileSink = sink != SinkChoice.NoFileSink)
+    noteSink(logs, sink, begun)
   }
+
+  private def noteSink(logs: CheckpointLogs, sink: SinkChoice, begun: Long): Unit =
+    SinkNote.write(
+      new CheckpointFiles(logs.location, logs.hadoopConf),
+      begun,
+      isFileSink = sink != SinkChoice.NoFileSink
+    )
 }

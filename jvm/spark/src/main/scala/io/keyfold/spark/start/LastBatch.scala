@@ -1,7 +1,5 @@
 package io.keyfold.spark.start
 
-import scala.util.Try
-
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.spark.admin.rescale.UnfinishedRescale
 import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
@@ -28,11 +26,16 @@ private[start] final case class LastBatch(logs: CheckpointLogs, batch: Long, pro
 
 private[start] object LastBatch {
 
-  /** None if there is none, or if the logs cannot be read: Spark reports the latter itself. */
-  def of(logs: CheckpointLogs): Option[LastBatch] = Try {
+  /** None if there is none.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if Spark could not read what it starts with: the newest entries of its logs
+    */
+  def of(logs: CheckpointLogs): Option[LastBatch] = {
+    logs.lastBegun.foreach(logs.settings)
     for {
       batch <- logs.lastCommitted
-      settings <- logs.settings(batch)
+      settings <- logs.settings(batch) if logs.hasCommitted(batch)
     } yield LastBatch(logs, batch, settings.getOrElse(CheckpointLogs.ProviderKey, ""))
-  }.toOption.flatten
+  }
 }

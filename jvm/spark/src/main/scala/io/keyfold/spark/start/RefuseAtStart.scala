@@ -3,7 +3,7 @@ package io.keyfold.spark.start
 import scala.util.Try
 import scala.util.control.NonFatal
 
-import io.keyfold.errors.{Invalid, RescaleRefused}
+import io.keyfold.errors.{Invalid, RescaleRefused, StoreError}
 import io.keyfold.spark.checkpoint.{Command, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.SPARK_VERSION
@@ -122,15 +122,22 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
   /** Whether a query must not start before its rescale is finished. */
   def checksRescale: Boolean = session.conf.get(ChecksRescale, "true").toBoolean
 
-  /** Whether the log of the file sink does not fit the checkpoint. */
+  /** Whether the log of the file sink does not fit the checkpoint. Spark does not compare them.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if that cannot be known
+    */
   def otherSink(logs: CheckpointLogs): Option[Invalid] =
-    ifReadable(sinkOf(logs).flatMap(_.refusal))
+    sinkOf(logs).flatMap(it => understood(it)(it.refusal))
 
   /** Gives the log of the file sink what the query needs. */
-  def completeSink(logs: CheckpointLogs): Unit = sinkOf(logs).foreach { sink =>
-    try sink.complete()
+  def completeSink(logs: CheckpointLogs): Unit =
+    sinkOf(logs).foreach(it => understood(it)(it.complete()))
+
+  private def understood[T](sink: SinkAtStart)(use: => T): T =
+    try use
     catch {
-      case NonFatal(e) =>
+      case NonFatal(e) if !e.isInstanceOf[StoreError] =>
         throw new Invalid(
           "KEYFOLD_SINK_DAMAGED",
           s"Cannot read or write the log of the file sink in ${sink.folder}: $e. The query was not " +
@@ -138,7 +145,6 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
           e
         )
     }
-  }
 
   private def sinkOf(logs: CheckpointLogs) = Some(sink).collect { case SinkChoice.Folder(path) =>
     new SinkAtStart(session, logs, path)

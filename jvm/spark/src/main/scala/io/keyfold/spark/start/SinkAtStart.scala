@@ -1,5 +1,7 @@
 package io.keyfold.spark.start
 
+import scala.util.Try
+
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.rollback.SinkAside
 import io.keyfold.spark.checkpoint.{Command, SinkChoice, SinkNote}
@@ -33,16 +35,19 @@ private[start] final class SinkAtStart(
   /** The batch that Spark runs: the newest that was begun, even if commits before it are lost. */
   private val next = logs.lastBegun.fold(afterLast)(math.max(_, afterLast))
 
+  /** The last batch that Spark does not run again. */
+  private val done = Option.when(next > 0)(next - 1)
+
   /** Gives the log what Spark wants to find in it and does not write itself:
     *
     *   - in a new folder, for a query that has committed batches, entries without files for them:
     *     Spark reads a log from its beginning, or from an entry that it has compacted;
     *   - the compacted entry that the settings of this query ask for.
     */
-  def complete(): Unit = last.foreach { last =>
+  def complete(): Unit = done.foreach { done =>
     logs.fileSink(folder) match {
       case Some(log) if log.lastBatch.nonEmpty => log.compact()
-      case _                                   => logs.newFileSink(folder).beginAfter(last)
+      case _                                   => logs.newFileSink(folder).beginAfter(done)
     }
   }
 
@@ -50,10 +55,10 @@ private[start] final class SinkAtStart(
   def refusal: Option[Invalid] =
     logs.fileSink(folder).flatMap(it => it.lastBatch.map(it -> _)) match {
       case Some((log, newest)) =>
-        last.filter(newest < _).map(behind(log, newest, _)).orElse(damaged(log)).orElse {
-          if (newest >= next) ahead(log, newest) else last.flatMap(stale(log, _))
+        done.filter(newest < _).map(behind(log, newest, _)).orElse(damaged(log)).orElse {
+          if (newest >= next) ahead(log, newest) else done.flatMap(stale(log, _))
         }
-      case None => last.filter(_ => logs.newFileSink(folder).hasOutput).map(withoutLog)
+      case None => done.filter(_ => logs.newFileSink(folder).hasOutput).map(withoutLog)
     }
 
   private def damaged(log: FileSink) = log.firstDamaged.map { batch =>
@@ -67,9 +72,12 @@ private[start] final class SinkAtStart(
   }
 
   /** What takes the query and the log back to the newest batch up to one that both still have. */
-  private def wayBack(log: FileSink, newest: Long): Option[String] = logs.committedBatches.reverse
-    .find(it => it <= newest && log.canEndAt(it) && backTo(it).nonEmpty)
-    .flatMap(backTo)
+  private def wayBack(log: FileSink, newest: Long): Option[String] =
+    logs.committedBatches.reverseIterator
+      .filter(it => it <= newest && log.canEndAt(it))
+      // Entries of other batches may be damaged, too.
+      .flatMap(it => Try(backTo(it)).toOption.flatten)
+      .nextOption()
 
   /** How the query goes back to a batch with the log of its sink; None if it cannot. */
   private def backTo(batch: Long): Option[String] = {
@@ -81,7 +89,8 @@ private[start] final class SinkAtStart(
           s"`${Command.rollback(logs.location, batch, sink)}`: $TwiceRead"
       )
     else if (
-      isOf(batch, ProviderClass.BuiltIn.contains) && isOf(batch + 1, _ == ProviderClass.Keyfold)
+      isOf(batch, ProviderClass.BuiltIn.contains) && isOf(batch + 1, _ == ProviderClass.Keyfold) &&
+      logs.lastCommitted.forall(_ <= batch + 1)
     )
       Some(
         s"undo the migration that followed batch $batch, by " +
@@ -102,10 +111,10 @@ private[start] final class SinkAtStart(
       s"query was not started. To have it there, ${wayBack(log, note.after).getOrElse(NewFolder)}"
   )
 
-  private def withoutLog(last: Long) = new Invalid(
+  private def withoutLog(done: Long) = new Invalid(
     "KEYFOLD_SINK_BEHIND",
     s"The folder $folder of the file sink has files and no log of them, ${SinkAside.Log}, and the " +
-      s"newest committed batch of ${logs.location} is $last. Spark could not read the output. The " +
+      s"newest committed batch of ${logs.location} is $done. Spark could not read the output. The " +
       "query was not started. Restore the log from a copy, or write to a new folder."
   )
 
@@ -137,7 +146,10 @@ private[start] final class SinkAtStart(
       "the query as before. "
 
   private def otherFolder =
-    "If another checkpoint wrote to this folder, start with that checkpoint, or write to a new folder."
+    if (logs.lastBegun.exists(_ > 0))
+      s"The entries of the commit log are lost. `${Command.fsck(logs.location)}` says what is left."
+    else
+      "If another checkpoint wrote to this folder, start with that checkpoint, or write to a new folder."
 
   private def aheadRemedy(log: FileSink, last: Long) =
     if (!log.canEndAt(last))
@@ -171,9 +183,8 @@ private[start] final class SinkAtStart(
   private def behindRemedy(log: FileSink, newest: Long) = wayBack(log, newest)
     .map(way => s"To write their output, $way")
     .getOrElse(
-      s"The checkpoint no longer has batch $newest. If this is not the folder that the query has " +
-        "written to, correct it. Else write to a sink of another kind, or start with a new checkpoint " +
-        "location and a new folder."
+      s"The query cannot go back to batch $newest or before. If this is not the folder that it has " +
+        s"written to, correct it. Else $NewFolder"
     )
 }
 

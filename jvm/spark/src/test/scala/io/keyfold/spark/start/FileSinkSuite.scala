@@ -3,8 +3,10 @@ package io.keyfold.spark.start
 import java.nio.file.{Files, Path}
 
 import scala.annotation.nowarn
+import scala.jdk.CollectionConverters._
+import scala.util.Using
 
-import io.keyfold.errors.RescaleRefused
+import io.keyfold.errors.{Invalid, RescaleRefused}
 import io.keyfold.spark.{FileFaults, KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.testkit.Failure
@@ -22,7 +24,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   private val interval = "spark.sql.streaming.fileSink.log.compactInterval"
 
   /** Distinct numbers of files, each of which is a batch, and so can be read again. */
-  private final class Distinct(format: Int, confs: (String, String)*) {
+  private class Distinct(format: Int, confs: (String, String)*) {
     private val root = Files.createTempDirectory("keyfold-sink")
     private val in = Files.createDirectory(root.resolve("in"))
     private val original = root.resolve("checkpoint").toString
@@ -45,11 +47,13 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       ()
     }
 
+    protected def changed(rows: DataFrame): DataFrame = rows.dropDuplicates("value")
+
     private def writer: DataStreamWriter[_] = session.readStream
       .schema("value int")
       .option("maxFilesPerTrigger", 1)
       .csv(in.toString)
-      .dropDuplicates("value")
+      .transform(changed)
       .writeStream
       .option("checkpointLocation", checkpoint)
       .trigger(Trigger.AvailableNow)
@@ -219,6 +223,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     Files.delete(it.entry("6"))
     val error = intercept[RescaleRefused](it.rollback(6))
     assert(error.getMessage.contains("has compacted the batches before it"))
+    assert(error.getMessage.contains("--to-batch 6 --no-file-sink --apply"))
   }
 
   for (format <- Seq(1, 2))
@@ -434,6 +439,14 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   damaged("is the first, and lost,", Files.delete(_), batch = 0)
   damaged("is empty", entry => { Files.write(entry, Array[Byte]()); () }, batch = 1)
   damaged(
+    "is rotten in the middle",
+    entry => {
+      Files.writeString(entry, Files.readString(entry).replace("\"path\"", "\u0000\u0000"))
+      ()
+    },
+    batch = 2
+  )
+  damaged(
     "is torn",
     entry => {
       val bytes = Files.readAllBytes(entry)
@@ -600,7 +613,9 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     Files.writeString(entry, Files.readString(entry).replace("\"path\"", "\u0000\u0000"))
     Files.deleteIfExists(entry.resolveSibling(".1.crc"))
     it.session.conf.set(interval, "3")
-    assert(it.refused("KEYFOLD_SINK_DAMAGED").contains("Cannot read or write the log"))
+    it.goesBack(0, "KEYFOLD_SINK_DAMAGED")
+    it.run()
+    it.check()
   }
 
   test("the last entry of the sink's log and the commit of the batch before are lost") {
@@ -617,6 +632,157 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.check()
   }
 
+  /** Damage to entries of Spark's logs that the next batch does not need. */
+  private def torn(path: String, content: String, to: Long) =
+    test(s"the last entry of the sink's log is lost, and $path has only '${content.trim}'") {
+      val it = new Distinct(2)
+      it.run(6)
+      Files.delete(it.entry("5"))
+      val entry = Path.of(it.checkpoint).resolve(path)
+      Files.writeString(entry, content)
+      Files.deleteIfExists(entry.resolveSibling(s".${entry.getFileName}.crc"))
+      assert(it.refused("KEYFOLD_SINK_BEHIND").contains(it.command(to)))
+      if (to == 4) it.rollback(to)
+      else {
+        val error = intercept[RescaleRefused](it.rollback(to))
+        assert(error.getMessage.contains(s"--to-batch $to --no-file-sink --apply"))
+        it.rollback(to, withSink = false)
+        it.goesBack(to)
+      }
+      it.run()
+      it.check()
+    }
+
+  torn("offsets/1", "v1\n{", to = 4)
+  torn("offsets/3", "v1\n{", to = 2)
+  torn("commits/4", "v2\n", to = 3)
+  torn("commits/4", "", to = 3)
+
+  test("format 1: commits before an open batch are lost, and the sink's entry of one") {
+    val it = new Distinct(1)
+    it.run(4)
+    it.leaveOpen()
+    Files.delete(Path.of(it.checkpoint, "commits", "3"))
+    Seq("3", "4").foreach(entry => Files.delete(it.entry(entry)))
+    it.refused("KEYFOLD_SINK_BEHIND")
+    it.rollback(2, withSink = false)
+    it.run()
+    it.check()
+  }
+
+  test("format 1: all commits are lost, and the query goes on in a new folder") {
+    val it = new Distinct(1, interval -> "3")
+    it.run(3)
+    it.leaveOpen()
+    Seq(0, 1, 2).foreach(batch => Files.delete(Path.of(it.checkpoint, "commits", s"$batch")))
+    val before = it.rows.toSet -- (19 to 21)
+    it.out = it.out.resolveSibling("out two")
+    it.run(4)
+    assert(it.rows == it.numbers.filterNot(before))
+  }
+
+  test("a rescale after a rollback, before the sink is of its kind again") {
+    val it = new Distinct(2)
+    it.run(6)
+    it.goOnWithoutSink()
+    it.rollback(2, withSink = false)
+    AdminApi.rescale(it.session, it.checkpoint, 5, "")
+    for (_ <- 1 to 2) {
+      it.add()
+      it.goOnWithoutSink()
+    }
+    it.goesBack(2, "KEYFOLD_SINK_STALE")
+    it.run()
+    it.check()
+  }
+
+  test("a migrated query that has run, and whose sink's log lacks the migration's batch") {
+    val it = new Distinct(1)
+    val provider = "spark.sql.streaming.stateStore.providerClass"
+    val own = it.session.conf.get(provider)
+    it.session.conf.set(
+      provider,
+      "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    )
+    it.run(2)
+    it.session.conf.set(provider, own)
+    AdminApi.migrate(it.session, it.checkpoint, it.out.toString, false)
+    it.run(2)
+    Files.delete(it.entry("2"))
+    val said = it.refused("KEYFOLD_SINK_DAMAGED")
+    assert(!said.contains("--undo") && said.contains("write to a new folder"))
+  }
+
+  test("the note of the sink is torn: the start says so, and what to do") {
+    val it = new Distinct(2)
+    it.run(3)
+    val note = Path.of(it.checkpoint, "keyfold", "sink")
+    Files.writeString(note, "v1\nfi")
+    Files.deleteIfExists(note.resolveSibling(".sink.crc"))
+    assert(it.refused("KEYFOLD_CHECKPOINT_DAMAGED").contains("keyfold/sink"))
+    val error = intercept[Invalid](it.rollback(1))
+    assert(error.condition == "KEYFOLD_CHECKPOINT_DAMAGED")
+    Files.delete(note)
+    it.run()
+    it.check()
+  }
+
+  test("without state: batches that ran again without the sink do not pass for those it has") {
+    val it = new Distinct(2) {
+      override def changed(rows: DataFrame): DataFrame = rows
+    }
+    it.run(5)
+    it.rollback(2, withSink = false)
+    it.goOnWithoutSink()
+    it.add()
+    it.goOnWithoutSink()
+    it.goesBack(2, "KEYFOLD_SINK_STALE")
+    it.run()
+    assert(it.rows.distinct == it.numbers)
+  }
+
+  for (log <- Seq("commits", "offsets"))
+    test(s"the newest entry of $log is torn: the start names it, and goes on without it") {
+      val it = new Distinct(2)
+      it.run(3)
+      val entry = Path.of(it.checkpoint, log, "2")
+      Files.writeString(entry, "v2\n")
+      Files.deleteIfExists(entry.resolveSibling(".2.crc"))
+      val said = it.refused("KEYFOLD_CHECKPOINT_DAMAGED")
+      assert(said.contains(s"$log/2"))
+      Files.delete(entry)
+      if (log == "offsets") {
+        assert(said.contains("delete it and commits/2 instead"))
+        assert(said.contains("_spark_metadata/2"))
+        Files.delete(Path.of(it.checkpoint, "commits", "2"))
+        Files.delete(it.entry("2"))
+      } else {
+        assert(said.contains("delete it instead"))
+        it.goesBack(1)
+      }
+      it.run()
+      it.check()
+    }
+
+  test("all entries of the commit log are lost: the start sends to fsck") {
+    val it = new Distinct(2)
+    it.run(3)
+    (0 to 2).foreach(batch => Files.delete(Path.of(it.checkpoint, "commits", s"$batch")))
+    assert(it.refused().contains(s"`keyfold fsck file:${it.checkpoint}`"))
+  }
+
+  test("a rollback to a batch whose state is damaged sends to fsck") {
+    val it = new Distinct(2)
+    it.run(4)
+    val state = Path.of(it.checkpoint, "state", "0", "0")
+    Using.resource(Files.list(state)) { files =>
+      files.iterator.asScala.filter(_.getFileName.toString.startsWith("3_")).foreach(Files.delete)
+    }
+    val error = intercept[RescaleRefused](it.rollback(2))
+    assert(error.getMessage.contains("the state of batch 2 is not whole"))
+    assert(error.getMessage.contains(s"`keyfold fsck file:${it.checkpoint}`"))
+  }
+
   test("a rollback is undone though an earlier one was of another folder") {
     val it = new Distinct(2)
     it.run(6)
@@ -631,6 +797,16 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   }
 
   private val partitions = "spark.sql.streaming.stateStore.keyfold.partitions"
+
+  test("a query is rescaled at its start, which also begins a new folder") {
+    val it = new Distinct(2)
+    it.run(3)
+    val before = it.rows.toSet
+    it.out = it.out.resolveSibling("out two")
+    it.session.conf.set(partitions, "5")
+    it.run(3)
+    assert(it.rows == it.numbers.filterNot(before))
+  }
 
   test("a query that is to be rescaled at its start is not, if its sink is ahead") {
     val it = new Distinct(2)

@@ -40,8 +40,9 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
         ("Its last batch is not that of a migration. After the query has run with Keyfold, a " +
           "migration cannot be undone."),
       (own.nonEmpty && sink == SinkChoice.NotSaid) -> MigrationRefusals.SinkNotSaid,
-      own.exists(!canForget(_)) ->
-        "The log of the file sink has compacted that batch with earlier ones."
+      own.exists(it => BuiltIn.contains(providerOf(it - 1)) && !canForget(it)) ->
+        ("The log of the file sink has later batches than the query, or has compacted that batch with " +
+          "earlier ones.")
     ).collect { case (true, reason) => reason }
     UndoPlan(
       logs.location,
@@ -94,7 +95,7 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
     case _                       => None
   }
 
-  private def canForget(batch: Long) = sinkLog.forall(_.canForget(batch))
+  private def canForget(batch: Long) = sinkLog.forall(_.canForget(batch, logs.lastStarted.get))
 
   /** The other provider has no file of a version after its last batch, but may have older ones of
     * the same names; there the magic bytes decide.

@@ -1,8 +1,9 @@
 package io.keyfold.spark.admin.rescale
 
-import io.keyfold.errors.RescaleRefused
+import io.keyfold.errors.{CorruptFile, Invalid, RescaleRefused}
 import io.keyfold.format.{RescalePlan, RewrittenFile, Rewriting}
 import io.keyfold.io.BlobStore
+import io.keyfold.spark.checkpoint.Command
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** A rescale before a batch that was begun and not committed, or the redistribution of an operator
@@ -107,7 +108,16 @@ private[spark] object OpenPlan {
 
   private def read(batch: Long, number: Int, blobs: BlobStore, files: CheckpointFiles) = {
     val name = RescalePlan.nameOf(batch, RescalePlan.openId(number))
-    new OpenPlan(RescalePlan.read(blobs, name), files)
+    try new OpenPlan(RescalePlan.read(blobs, name), files)
+    catch {
+      case e: CorruptFile =>
+        throw new Invalid(
+          e.condition,
+          s"Cannot read ${files.location}/keyfold/$name, the plan of a rescale: ${e.detail}. Restore " +
+            s"it from a copy. `${Command.fsck(files.location)}` says whether it can be deleted.",
+          e
+        )
+    }
   }
 
   /** The number that the next plan before a batch gets. */

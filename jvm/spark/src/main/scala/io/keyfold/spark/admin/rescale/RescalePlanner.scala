@@ -165,7 +165,9 @@ private[admin] final class RescalePlanner(
             refuse(
               "KEYFOLD_RESCALE_SINK",
               s"the log of the file sink in $path ends at batch ${ends.getOrElse("none")}, the " +
-                s"query's last is $last; it is the log of another query, or another folder"
+                s"query's last is $last: it is the log of another query or folder, or has lost " +
+                "entries. If it is this query's, start the query once without a rescale: the start " +
+                "says how both get to the same batch"
             )
           }
       }

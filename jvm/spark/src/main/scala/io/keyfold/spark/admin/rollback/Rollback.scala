@@ -2,7 +2,7 @@ package io.keyfold.spark.admin.rollback
 
 import java.util.UUID
 
-import io.keyfold.errors.RescaleRefused
+import io.keyfold.errors.{CorruptFile, MissingFile, RescaleRefused, UnreadableVersion}
 import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.StorePlanner
@@ -70,6 +70,7 @@ private[admin] final class Rollback(
       progress(s"rolling back from batch $last to $batch")
       aside.buildOn(s"offsets/$batch")
       if (aside.canTake(SinkNote.Place)) aside.copy(SinkNote.Place)
+      SinkNote.goBack(files, batch)
       sink.foreach(it => aside.noteSink(it.folder))
       OpenPlan.all(batch + 1, blobs, files).foreach(end(_, aside))
       val own =
@@ -106,9 +107,11 @@ private[admin] final class Rollback(
     // A log with a gap cannot end there: it only goes further back.
     if (ends > last && batch < committed && sink.firstDamaged.isEmpty) {
       val align = Command.rollback(logs.location, committed, SinkChoice.Folder(sink.folder))
+      val alone = Command.rollback(logs.location, batch, SinkChoice.NoFileSink)
       throw refused(
         s"$name ends at batch $ends, and the checkpoint at $last: it is the log of another query, or " +
-          s"the query went back without it. If it is this query's, run `$align` first"
+          s"the query went back without it. If it is this query's, run `$align` first. If batch " +
+          s"$committed is damaged, run `$alone` instead; the next start then says how the log goes back"
       )
     }
   }
@@ -150,7 +153,14 @@ private[admin] final class Rollback(
     val planner = new StorePlanner(blobs, partitions, partitions, batch + 1, parallel)
     for (operator <- logs.operators(batch); (store, index) <- operator.stores.zipWithIndex) {
       progress(s"reading operator ${operator.id} (${operator.name}) store $store")
-      planner.plan(operator.id, store, logs.ids(batch, operator, index))
+      try planner.plan(operator.id, store, logs.ids(batch, operator, index))
+      catch {
+        case e @ (_: MissingFile | _: CorruptFile | _: UnreadableVersion) =>
+          throw refused(
+            s"the state of batch $batch is not whole. ${e.getMessage} `${Command.fsck(logs.location)}` " +
+              "says which batches are whole"
+          )
+      }
     }
   }
 
@@ -183,7 +193,9 @@ private[admin] final class Rollback(
 
   private def compacted(sink: FileSink, batch: Long) = refused(
     s"the log of the file sink in ${sink.folder} cannot be taken back to batch $batch, since Spark has " +
-      "compacted the batches before it into a later entry and deleted their own"
+      "compacted the batches before it into a later entry and deleted their own. To go back without it, " +
+      s"run `${Command.rollback(logs.location, batch, SinkChoice.NoFileSink)}`, and let the query write " +
+      "to a new folder"
   )
 
   private def refused(reason: String) = Rollback.refused(logs, reason)

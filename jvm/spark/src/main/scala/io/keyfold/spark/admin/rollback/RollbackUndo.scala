@@ -84,10 +84,18 @@ private[admin] final class RollbackUndo(
     )
   }
 
-  private def requireSink(folder: String): Unit = if (!ofSink(folder, name).isThere) {
-    throw refused(
-      s"the folder $folder of the file sink, whose log goes forward too, does not exist"
-    )
+  private def requireSink(folder: String): Unit = {
+    if (folder.isEmpty) {
+      throw refused(
+        s"the file keyfold/$name/sink, which names the folder of the file sink, is empty: write the " +
+          "folder into it"
+      )
+    }
+    if (!ofSink(folder, name).isThere) {
+      throw refused(
+        s"the folder $folder of the file sink, whose log goes forward too, does not exist"
+      )
+    }
   }
 
   /** The batches that are put back must be in the log of the file sink, too, without a gap. A

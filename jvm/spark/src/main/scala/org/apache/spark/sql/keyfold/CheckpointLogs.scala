@@ -100,12 +100,12 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     * @throws java.io.FileNotFoundException
     *   if the log does not have it
     */
-  def formatOf(batch: Long): Int = {
+  def formatOf(batch: Long): Int = commitLines(batch).head.trim.stripPrefix("v").toInt
+
+  private def commitLines(batch: Long): Seq[String] = {
     val file = new Path(location, s"commits/$batch")
     val files = SparkShim.CheckpointFileManager.create(file.getParent, hadoopConf)
-    Using.resource(files.open(file)) { in =>
-      Source.fromInputStream(in, UTF_8.name).getLines().next().trim.stripPrefix("v").toInt
-    }
+    Using.resource(files.open(file))(Source.fromInputStream(_, UTF_8.name).getLines().toList)
   }
 
   /** Whether any operator has state. */
@@ -164,9 +164,9 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   private def offsets(batch: Long) =
     understood(
       new Path(location, s"offsets/$batch"),
-      s" If no later batch was begun, and the query has no file sink, whose log has the batch, delete " +
-        s"it and commits/$batch instead: Spark then begins the batch anew, perhaps with more input, and " +
-        "the sink gets its rows again."
+      s" If no later batch was begun, delete it and commits/$batch instead, and in the folder of a file " +
+        s"sink _spark_metadata/$batch: Spark then begins the batch anew, perhaps with more input, and the " +
+        "sink gets its rows again."
     )(logs.offsets.flatMap(_.get(batch)))
 
   private def committed(batch: Long) =
@@ -174,7 +174,14 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
       new Path(location, s"commits/$batch"),
       s" If no later batch is committed, delete it instead: Spark then runs batch $batch again, and the " +
         "sink gets its rows again."
-    )(logs.commits.flatMap(_.get(batch)))
+    ) {
+      val commit = logs.commits.flatMap(_.get(batch))
+      // Spark takes an entry that was cut after its version for one without ids.
+      if (commit.exists(_.stateUniqueIds.isEmpty) && commitLines(batch).length < 2) {
+        throw new IllegalStateException("the entry ends after its version")
+      }
+      commit
+    }
 
   /** What Spark reads from a file; its own errors rarely name the file.
     *

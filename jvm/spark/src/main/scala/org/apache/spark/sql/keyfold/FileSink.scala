@@ -1,10 +1,12 @@
 package org.apache.spark.sql.keyfold
 
+import java.nio.charset.CharacterCodingException
 import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.io.Source
 import scala.util.Using
 
+import com.fasterxml.jackson.core.JsonProcessingException
 import org.apache.hadoop.fs.{ChecksumException, Path}
 import org.apache.spark.sql.SparkSession
 
@@ -55,18 +57,20 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
     !there.keys.exists(batchOf(_) > batch) || chain(batch, there.contains).forall(there.contains)
   }
 
-  /** Whether a batch is absent or can be removed: it is the last one, and those before it are
-    * there.
+  /** Whether a batch and later ones are absent or can be removed: those before them are there.
+    *
+    * @param newest
+    *   of the query; a log with later ones is another query's
     */
-  def canForget(batch: Long): Boolean =
-    !lastBatch.exists(_ >= batch) || lastBatch.contains(batch) && canEndAt(batch - 1)
+  def canForget(batch: Long, newest: Long): Boolean =
+    lastBatch.forall(it => it < batch || it <= newest && canEndAt(batch - 1))
 
-  /** Removes a batch from the log; requires [[canForget]]. */
+  /** Removes a batch and later ones from the log; requires [[canForget]]. */
   def forget(batch: Long): Unit =
     entriesAfter(batch - 1).foreach(it => manager.delete(new Path(path.getParent, it)))
 
   /** The oldest batch whose entry is needed to read the log and cannot be read; None if there is
-    * none. Of an entry, which may be large, only the ends are looked at.
+    * none. Of a large entry only the ends are looked at.
     */
   def firstDamaged: Option[Long] = lastBatch.flatMap { last =>
     val (bytes, at) = (entries, compactedAt(last))
@@ -77,15 +81,24 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
       .map(batchOf)
   }
 
-  /** Whether the entry begins and ends as Spark writes it: a version, then objects in JSON. */
+  /** Whether Spark can read an entry: a version, then objects in JSON. */
   private def isWhole(entry: String, bytes: Long) =
-    try
-      bytes >= 2 && Using.resource(manager.open(new Path(path, entry))) { in =>
-        val version = new String(in.readNBytes(2), UTF_8)
-        if (bytes > 2) in.seek(bytes - 1)
-        version == "v1" && (bytes == 2 || in.read() == '}')
-      }
-    catch { case _: ChecksumException => false }
+    try if (bytes > Large) hasEnds(entry, bytes) else read(entry) != null
+    catch {
+      case _: ChecksumException | _: JsonProcessingException | _: CharacterCodingException |
+          _: RuntimeException =>
+        false
+    }
+
+  private def read(entry: String) =
+    Using.resource(manager.open(new Path(path, entry)))(log.deserialize)
+
+  private def hasEnds(entry: String, bytes: Long) =
+    Using.resource(manager.open(new Path(path, entry))) { in =>
+      val version = new String(in.readNBytes(2), UTF_8)
+      in.seek(bytes - 1)
+      version == "v1" && in.read() == '}'
+    }
 
   /** The oldest of later batches whose entry has files, by the entries that have no others. */
   def firstWithFiles(after: Long): Option[Long] = entriesAfter(after).reverse
@@ -127,9 +140,7 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
   private def writeCompacted(batch: Long, names: Seq[String]): Unit = {
     val out = manager.createAtomic(new Path(path, s"$batch$Compact"), false)
     try {
-      val files =
-        names.map(name => Using.resource(manager.open(new Path(path, name)))(log.deserialize))
-      log.serialize(files.flatten.toArray, out)
+      log.serialize(names.flatMap(read(_)).toArray, out)
       out.close()
     } catch {
       case e: Throwable =>
@@ -147,6 +158,9 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
 
 object FileSink {
   private val Compact = ".compact"
+
+  /** Bytes; entries of a batch have some 200 for each file. */
+  private val Large = 1L << 20
   private val Entry = """\d+(\.compact)?""".r
 
   /** The batch of an entry of a sink's log. */

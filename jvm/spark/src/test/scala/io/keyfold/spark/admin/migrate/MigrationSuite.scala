@@ -183,33 +183,43 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       assert(run.files == before)
     }
 
-  test("the log of a file sink forgets the migration's batch, so that the next is written") {
-    val folder = Files.createTempDirectory("keyfold-migration-sink")
-    val checkpoint = Files.createTempDirectory("keyfold-migration")
-    val session = spark.newSession()
-    import session.implicits._
-    session.conf.set("spark.sql.streaming.stateStore.providerClass", RocksDb)
-    val input = MemoryStream[Int](session)
-    def write(value: Int): Unit = {
-      input.addData(value)
-      val query = input
-        .toDF()
-        .dropDuplicates()
-        .writeStream
-        .format("parquet")
-        .option("checkpointLocation", checkpoint.toString)
-        .start(folder.toString)
-      try query.processAllAvailable()
-      finally query.stop()
+  for (isOpen <- Seq(false, true))
+    test(s"the log of a file sink forgets the migration's batch, and one that is open: $isOpen") {
+      val folder = Files.createTempDirectory("keyfold-migration-sink")
+      val checkpoint = Files.createTempDirectory("keyfold-migration")
+      val session = spark.newSession()
+      import session.implicits._
+      session.conf.set("spark.sql.streaming.stateStore.providerClass", RocksDb)
+      val input = MemoryStream[Int](session)
+      def write(value: Int): Unit = {
+        input.addData(value)
+        val query = input
+          .toDF()
+          .dropDuplicates()
+          .writeStream
+          .format("parquet")
+          .option("checkpointLocation", checkpoint.toString)
+          .start(folder.toString)
+        try query.processAllAvailable()
+        finally query.stop()
+      }
+      write(1)
+      write(2)
+      val sink = SinkChoice.Folder(folder.toString)
+      new Migration(session, checkpoint.toString, sink, _ => ()).apply()
+      if (isOpen) {
+        write(3)
+        val commits = checkpoint.resolve("commits")
+        Files.delete(commits.resolve("3"))
+        assert(Files.exists(commits.resolve("2")))
+      }
+      CheckpointTools.using(session, checkpoint.toString)(new MigrationUndo(_, sink).apply())
+      write(if (isOpen) 4 else 3)
+      assert(
+        session.read.parquet(folder.toString).as[Int].collect().sorted.toSeq == (1 to (if (isOpen) 4
+                                                                                       else 3))
+      )
     }
-    write(1)
-    write(2)
-    val sink = SinkChoice.Folder(folder.toString)
-    new Migration(session, checkpoint.toString, sink, _ => ()).apply()
-    CheckpointTools.using(session, checkpoint.toString)(new MigrationUndo(_, sink).apply())
-    write(3)
-    assert(session.read.parquet(folder.toString).as[Int].collect().toSet == Set(1, 2, 3))
-  }
 
   for ((provider, suffix) <- Seq(RocksDb -> ".zip", Hdfs -> ".delta"))
     test(s"state that ${provider.split('.').last} cannot read is named, and stays as it is") {

@@ -349,6 +349,21 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
     it.check()
   }
 
+  test("the plan is torn: commands send to fsck, and go on without it") {
+    val it = opened()
+    it.rescale(3)
+    val plan = it.folder.resolve("keyfold").resolve(it.state.plans.head)
+    Files.writeString(plan, "keyfold-rescale 2\n")
+    Files.deleteIfExists(plan.resolveSibling(s".${plan.getFileName}.crc"))
+    val error = intercept[Invalid](it.rescale(4))
+    assert(error.getMessage.contains(s"`keyfold fsck file:${it.folder}`"))
+    Files.delete(plan)
+    it.run(1, addAgain = false)
+    it.rescale(4)
+    it.run(2)
+    it.check()
+  }
+
   test("format v1: an open batch is refused, and both ways out are named") {
     val it = opened(format = 1)
     val plan = AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink)
