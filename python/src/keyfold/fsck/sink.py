@@ -34,6 +34,8 @@ def torn_note(storage: Storage) -> tuple[Obstacle, list[Finding]] | None:
 
 
 def _content(storage: Storage) -> bytes | None:
+    if all(it.name != "sink" for it in storage.listing("keyfold")):
+        return None
     try:
         return storage.whole(_PLACE)
     except FileMissingError:

@@ -1,7 +1,7 @@
 package io.keyfold.spark.admin
 
 /** Duty: rolls a stopped query back to an earlier batch, and undoes it. Imports: `errors`,
-  * `format`, `io`, `model`, `rescale`, `spark.admin.rescale`, `spark.checkpoint`, `spark.conf`,
+  * `format`, `model`, `rescale`, `spark.admin.rescale`, `spark.checkpoint`, `spark.conf`,
   * `sql.keyfold`. Threads: one at a time.
   */
 package object rollback
