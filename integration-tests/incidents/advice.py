@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 # In a sentence a command is in backticks; the verdict of fsck ends with a line of its own.
 _IN_BACKTICKS = re.compile(r"`keyfold (\w+ [^`]+)`")
@@ -36,10 +38,10 @@ class Advice:
     words: tuple[str, ...] = ()
     deletes: tuple[str, ...] = ()
 
-    @property
-    def is_of_two_entries(self) -> bool:
-        """Whether a batch is to be taken out of both logs."""
-        return {"offsets", "commits"} <= {it.split("/")[-2] for it in self.deletes}
+    def deletes_of(self, sink: Path | None) -> Iterator[str]:
+        """Entries of the sink's log to delete: of a batch that is taken out of both other logs."""
+        if sink and {"offsets", "commits"} <= {it.split("/")[-2] for it in self.deletes}:
+            yield from (f"{sink}/_spark_metadata/{Path(it).name}" for it in self.deletes)
 
     def __str__(self) -> str:
         """As a line of the walk's steps."""

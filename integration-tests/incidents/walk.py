@@ -17,7 +17,7 @@ from incidents.query import FILES, NEXT, Query, write_inputs
 from incidents.states import STATES, States
 from keyfold.cli.main import cli
 
-MOST_STEPS = 8
+MOST_STEPS = 10
 RUNS, NO_BATCH_LEFT = "the query runs, rows exact", "no batch is left that can be read"
 
 
@@ -73,8 +73,7 @@ class Walk:
                 if left:
                     raise WrongEndError(f"batches {left} are left: {said[:1500]}")
                 return NO_BATCH_LEFT
-            # Two entries may not be deleted where a file sink has the batch; the message says so.
-            ways = [it for it in advices(said) if not (query.sink and it.is_of_two_entries)]
+            ways = advices(said)
             if not ways and done == fsck:
                 raise WrongEndError(f"nothing is advised: {said[:1500]}")
             # Nobody tries the same way twice while there is another. The runbook begins with fsck.
@@ -88,7 +87,7 @@ class Walk:
         self._tell(f"  do: {advice}")
         named = (*(["delete"] if advice.deletes else []), advice.kind, *advice.words[:1])
         self.followed[" ".join(named)] += 1
-        for it in advice.deletes:
+        for it in (*advice.deletes, *advice.deletes_of(query.sink)):
             Path(it).unlink(missing_ok=True)
         if advice.kind == "command":
             words = list(advice.words)
