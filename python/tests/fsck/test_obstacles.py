@@ -161,6 +161,15 @@ def test_plan_of_a_rescale_is_torn(with_ids: StateWriter, text: str) -> None:
     assert "delete the file instead" in found.message
 
 
+def test_rescale_that_broke_off_is_not_gone_back_to(with_ids: StateWriter) -> None:
+    """Its plan is lost: batch 3 has two numbers of partitions."""
+    fake = with_ids.fake
+    entry = fake.root / "offsets/3"
+    entry.write_bytes(entry.read_bytes().replace(b'partitions": "2"', b'partitions": "3"'))
+    with_ids.path(5).unlink()
+    assert str(check(fake)).splitlines()[-1] == rollback(fake, 2)
+
+
 def test_redistribution_of_an_operator_stops_nothing(with_ids: StateWriter) -> None:
     """It changes one file: it was done, or it was not."""
     fake = with_ids.fake

@@ -30,7 +30,11 @@ def torn_note(storage: Storage) -> tuple[Obstacle, list[Finding]] | None:
         "since it last went back to an earlier batch; if not, write to a new folder after that."
     )
     found = [Finding(Kind.METADATA, path, message, Severity.STOPS)]
-    return Obstacle(reason, deletes=(path,)), found
+    otherwise = (
+        "restore its file from a copy, or, if the query has had a sink of another kind since it last "
+        "went back to an earlier batch, delete it and let the query write to a new folder"
+    )
+    return Obstacle(reason, deletes=(path,), otherwise=otherwise), found
 
 
 def _content(storage: Storage) -> bytes | None:

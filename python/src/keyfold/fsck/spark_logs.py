@@ -111,7 +111,14 @@ def startable(storage: Storage, logs: Logs) -> tuple[list[int], set[int]]:
     numbers = [it for it in logged if it > oldest or it == 0] or logged[-1:]
     whole = {it.number for it in own if it.offsets is not None}
     found = {it for it in numbers if it not in whole or (it > 0 and it - 1 not in logs.offsets)}
-    return numbers, found
+    return numbers, found | {it.number for it in own if _is_half_rescaled(it)}
+
+
+def _is_half_rescaled(batch: Batch) -> bool:
+    """Whether its logs are of different numbers of partitions: a rescale has changed one only."""
+    said = batch.offsets and batch.offsets.shuffle_partitions
+    # An operator without a shuffle key has one partition whatever the number is.
+    return bool(said) and any(len(ids) not in {1, said} for ids in batch.commit.ids.values())
 
 
 def undoable_migration(logs: Logs) -> tuple[int, str] | None:

@@ -20,7 +20,7 @@ class Verdict:
         lost: how many retained batches cannot be gone back to any more.
         command: the command line that mends it; None if the query can start, or if there is none.
         reason: why it cannot start; empty if it can.
-        deletes: files of Spark's own to delete first, which Spark writes again.
+        deletes: files to delete first, which the query writes again.
         way: what the command does, and what comes of it.
         otherwise: what mends it without any of this.
     """
@@ -54,7 +54,7 @@ class Verdict:
             end = "start with a new checkpoint location: no batch is left to go back to."
             return f"{lines[0]} {end}"
         if self.deletes:
-            lines[0] += " delete these files, which Spark writes again:"
+            lines[0] += " delete these files, which the query writes again:"
             lines += [*self.deletes, "Then"]
         lines[-1] += f" {self.way}"
         return "\n".join([*lines, self.command] if self.command else lines)

@@ -50,7 +50,9 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
   private def lastBatch(logs: CheckpointLogs) =
     try LastBatch.of(logs)
     catch {
-      case _: StoreError if session.conf.get(CheckpointLogs.ProviderKey) != ProviderClass.Keyfold =>
+      case _: StoreError
+          if session.conf.get(CheckpointLogs.ProviderKey) != ProviderClass.Keyfold &&
+            !logs.wasChanged =>
         None
     }
 

@@ -1,8 +1,8 @@
 package io.keyfold.spark.start
 
-import io.keyfold.errors.RescaleRefused
+import io.keyfold.errors.{Invalid, RescaleRefused}
 import io.keyfold.spark.admin.rescale.UnfinishedRescale
-import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.CheckpointLogs
 
@@ -29,13 +29,23 @@ private[start] object LastBatch {
   /** None if there is none.
     *
     * @throws io.keyfold.errors.Invalid
-    *   if Spark could not read what it starts with: the newest entries of its logs
+    *   if Spark could not read what it starts with: the newest entries of its logs, and the offsets
+    *   of the batch before
     */
   def of(logs: CheckpointLogs): Option[LastBatch] = {
+    for (begun <- logs.lastBegun if !logs.canStartAfter(begun)) throw lost(logs, begun - 1)
     logs.lastBegun.foreach(logs.settings)
-    for {
-      batch <- logs.lastCommitted
-      settings <- logs.settings(batch) if logs.hasCommitted(batch)
-    } yield LastBatch(logs, batch, settings.getOrElse(CheckpointLogs.ProviderKey, ""))
+    logs.lastCommitted.map { batch =>
+      val settings = logs.settings(batch).getOrElse(throw lost(logs, batch))
+      logs.hasCommitted(batch)
+      LastBatch(logs, batch, settings.getOrElse(CheckpointLogs.ProviderKey, ""))
+    }
   }
+
+  private def lost(logs: CheckpointLogs, batch: Long) = new Invalid(
+    "KEYFOLD_CHECKPOINT_DAMAGED",
+    s"The file ${logs.location}/offsets/$batch, which Spark needs to start, is lost. The query was not " +
+      s"started. Restore it from a copy. `${Command.fsck(logs.location)}` says how the query goes on " +
+      "without it."
+  )
 }

@@ -155,6 +155,8 @@ private[start] final class SinkAtStart(
     if (!log.canEndAt(last))
       s"The log cannot go back to batch $last, since Spark has compacted the batches before it into a " +
         s"later entry and deleted their own: $NewFolder"
+    else if (Try(backTo(last)).toOption.flatten.isEmpty)
+      s"`${Command.fsck(logs.location)}` says how the query goes back."
     else
       s"To take the sink's log back to batch $last, run `${Command.rollback(logs.location, last, sink)}`: " +
         TwiceRead

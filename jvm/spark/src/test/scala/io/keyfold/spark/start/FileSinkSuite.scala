@@ -764,6 +764,21 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       it.check()
     }
 
+  for ((lost, isOpen) <- Seq(2 -> false, 3 -> false, 3 -> true))
+    test(
+      s"offsets/$lost is lost, which Spark needs to start: the start sends to fsck, open: $isOpen"
+    ) {
+      val it = new Distinct(2)
+      it.run(4)
+      if (isOpen) it.leaveOpen()
+      Files.delete(Path.of(it.checkpoint, "offsets", s"$lost"))
+      val said = it.refused("KEYFOLD_CHECKPOINT_DAMAGED")
+      assert(said.contains(s"offsets/$lost, which") && said.contains("`keyfold fsck "))
+      it.rollback(1)
+      it.run()
+      it.check()
+    }
+
   test("all entries of the commit log are lost: the start sends to fsck") {
     val it = new Distinct(2)
     it.run(3)

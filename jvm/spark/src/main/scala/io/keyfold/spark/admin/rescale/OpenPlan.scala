@@ -106,6 +106,15 @@ private[spark] object OpenPlan {
   def all(batch: Long, blobs: BlobStore, files: CheckpointFiles): Seq[OpenPlan] =
     numbers(batch, blobs).sorted.reverse.map(read(batch, _, blobs, files)).filterNot(_.isFinal)
 
+  /** Those of [[all]] that can be read. */
+  def readable(batch: Long, blobs: BlobStore, files: CheckpointFiles): Seq[OpenPlan] =
+    numbers(batch, blobs)
+      .flatMap { number =>
+        try Some(read(batch, number, blobs, files))
+        catch { case _: Invalid => None }
+      }
+      .filterNot(_.isFinal)
+
   private def read(batch: Long, number: Int, blobs: BlobStore, files: CheckpointFiles) = {
     val name = RescalePlan.nameOf(batch, RescalePlan.openId(number))
     try new OpenPlan(RescalePlan.read(blobs, name), files)

@@ -38,7 +38,8 @@ private[admin] final class Rollback(
     */
   def to(batch: Long, choice: SinkChoice, dryRun: Boolean): RolledBack = {
     requireStopped(logs)
-    if (choice == SinkChoice.NotSaid && SinkNote.read(files).exists(_.isFileSink)) {
+    val note = SinkNote.read(files)
+    if (choice == SinkChoice.NotSaid && note.exists(_.isFileSink)) {
       throw refused(
         "the query writes to a file sink, whose log has to go back too: give its folder with " +
           "--sink-path, or say with --no-file-sink that the query is to go on without it"
@@ -72,7 +73,7 @@ private[admin] final class Rollback(
       if (aside.canTake(SinkNote.Place)) aside.copy(SinkNote.Place)
       SinkNote.goBack(files, batch)
       sink.foreach(it => aside.noteSink(it.folder))
-      OpenPlan.all(batch + 1, blobs, files).foreach(end(_, aside))
+      OpenPlan.readable(batch + 1, blobs, files).foreach(end(_, aside))
       val own =
         ofLogs.count(aside.take) + countOf(ofState)(aside.take) + ofRescales.count(aside.take)
       val taken =
@@ -106,12 +107,11 @@ private[admin] final class Rollback(
     }
     // A log with a gap cannot end there: it only goes further back.
     if (ends > last && batch < committed && sink.firstDamaged.isEmpty) {
-      val align = Command.rollback(logs.location, committed, SinkChoice.Folder(sink.folder))
       val alone = Command.rollback(logs.location, batch, SinkChoice.NoFileSink)
       throw refused(
         s"$name ends at batch $ends, and the checkpoint at $last: it is the log of another query, or " +
-          s"the query went back without it. If it is this query's, run `$align` first. If batch " +
-          s"$committed is damaged, run `$alone` instead; the next start then says how the log goes back"
+          s"the query went back without it. If it is this query's, run `$alone`; the next start then " +
+          "says how the log goes back"
       )
     }
   }
@@ -126,10 +126,13 @@ private[admin] final class Rollback(
     }
   }
 
-  /** The files of a rescale before an open batch must not be set aside half way. */
+  /** The files of a rescale before an open batch must not be set aside half way. What a rescale
+    * whose plan is damaged has left of the batch, is for [[requireState]].
+    */
   private def requireWhole(batch: Long): Unit =
     for {
-      begun <- logs.lastBegun if begun > batch
+      begun <- logs.lastBegun
+      if begun > batch && OpenPlan.readable(begun, blobs, files).nonEmpty
       reason <- new UnfinishedRescale(logs, blobs, files).open(begun)
     } throw refused(reason)
 

@@ -357,6 +357,7 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
     Files.deleteIfExists(plan.resolveSibling(s".${plan.getFileName}.crc"))
     val error = intercept[Invalid](it.rescale(4))
     assert(error.getMessage.contains(s"`keyfold fsck file:${it.folder}`"))
+    AdminApi.rollback(it.session, it.folder.toString, 0, "", dryRun = true)
     Files.delete(plan)
     it.run(1, addAgain = false)
     it.rescale(4)
