@@ -18,7 +18,9 @@ _DAMAGED_ENTRY = re.compile(
     re.DOTALL,
 )
 # By the verdict of fsck, a line each.
-_DELETES = re.compile(r"delete these files, which (?:Spark|the query) writes again:\n(.*?)\nThen ", re.DOTALL)
+_DELETES = re.compile(
+    r"delete these files, which (?:Spark|the query) writes again:\n(.*?)\nThen ", re.DOTALL
+)
 _DAMAGED_ID = re.compile(r"Cannot understand (?:file:)?(\S+/metadata): .*Or delete it", re.DOTALL)
 _DROPPED = re.compile(r"delete (?:file:)?(\S+), which drops the batch, and run `keyfold ([^`]+)`")
 _NAMES_SETTING = re.compile(r"(spark\.sql\.streaming\.stateStore\.keyfold\.[\w.]*\w)")
