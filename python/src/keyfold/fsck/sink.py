@@ -31,7 +31,7 @@ def torn_note(storage: Storage) -> tuple[Obstacle, list[Finding]] | None:
     )
     found = [Finding(Kind.METADATA, path, message, Severity.STOPS)]
     otherwise = (
-        "restore its file from a copy, or, if the query has had a sink of another kind since it last "
+        "restore its file from a copy, or, if the query has had another kind of sink since it last "
         "went back to an earlier batch, delete it and let the query write to a new folder"
     )
     return Obstacle(reason, deletes=(path,), otherwise=otherwise), found
