@@ -17,7 +17,7 @@ from keyfold.spark_log.logs import Commit
 from keyfold.storage.storage import Storage
 
 _PLAN = re.compile(r"rescale-(\d{1,18})-open-(\d{1,9})\.plan")
-_ANY_PLAN = re.compile(r"rescale-\d{1,18}-[0-9a-zA-Z-]+\.plan")
+_ANY_PLAN = re.compile(r"keyfold/rescale-\d{1,18}-[0-9a-zA-Z-]+\.plan")
 _CHECKSUMMED = re.compile(rb"(.*\n)crc32c ([0-9a-f]{8})\n", re.DOTALL)
 # Of the version before, which its references have.
 _MANIFEST = re.compile(r"rescale-(\d{1,18})-open-\d{1,9}\.manifest")
@@ -47,21 +47,23 @@ def may_need(finding: Finding, newest: int) -> bool:
 
 def torn_plans(storage: Storage) -> Iterator[Finding]:
     """Plans that nobody can read: commands that need them are refused."""
-    for entry in storage.listing("keyfold"):
-        if not _ANY_PLAN.fullmatch(entry.name):
-            continue
-        path = f"keyfold/{entry.name}"
-        content = _content(storage, path)
-        found = None if content is None else _CHECKSUMMED.fullmatch(content)
-        if content is None or (found and int(found[2], 16) == google_crc32c.value(found[1])):
-            continue
-        yield Finding(
-            Kind.CHECKSUM,
-            storage.full_path(path),
-            "the plan of a rescale is damaged, so that rollbacks over it and rescales are refused. "
-            "Restore it from a copy. If the query can start, the rescale is complete: delete the "
-            "file instead; the rescale cannot be undone then.",
-        )
+    for path in (f"keyfold/{it.name}" for it in storage.listing("keyfold")):
+        if _ANY_PLAN.fullmatch(path) and _is_torn(_content(storage, path)):
+            yield Finding(
+                Kind.CHECKSUM,
+                storage.full_path(path),
+                "the plan of a rescale is damaged, so that rescales and their undo are refused. "
+                "Restore it from a copy. If the query can start, the rescale is complete: delete "
+                "the file instead; the rescale cannot be undone then.",
+            )
+
+
+def _is_torn(plan: bytes | None) -> bool:
+    """Whether its last line is not the checksum of the others; a plan that is gone is not torn."""
+    if plan is None:
+        return False
+    found = _CHECKSUMMED.fullmatch(plan)
+    return found is None or int(found[2], 16) != google_crc32c.value(found[1])
 
 
 def unfinished(storage: Storage, logs: Logs) -> tuple[Obstacle, list[Finding]] | None:

@@ -41,6 +41,6 @@ def _content(storage: Storage) -> bytes | None:
     if all(it.name != "sink" for it in storage.listing("keyfold")):
         return None
     try:
-        return storage.whole(_PLACE)
+        return storage.content(_PLACE)
     except FileMissingError:
         return None

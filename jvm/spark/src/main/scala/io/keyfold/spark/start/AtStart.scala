@@ -39,9 +39,7 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
       }
     } else if (logs.wasChanged) {
       // A rollback may have taken a query without state back, and not its sink.
-      val refuse = new RefuseAtStart(session, sink)
-      refuse.otherSink(logs).foreach(throw _)
-      refuse.completeSink(logs)
+      new RefuseAtStart(session, sink).fitSink(logs)
       noteSink(logs, sink, logs.lastStarted.getOrElse(-1L))
     }
   }
@@ -71,16 +69,12 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     redistribute.check(subtasks)
     val unfinished = last.flatMap(refuse.unfinished)
     // A rescale that is not finished may have added its batch to the sink's log.
-    if (unfinished.isEmpty) {
-      refuse.otherSink(logs).foreach(throw _)
-      refuse.completeSink(logs)
-    }
+    if (unfinished.isEmpty) refuse.fitSink(logs)
     last.foreach(redistribute.run(_, subtasks))
     val rescale = new RescaleAtStart(session, sink)
     val isRescaled = last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
     if (!isRescaled && refuse.checksRescale) unfinished.foreach(throw _)
-    if (unfinished.nonEmpty) refuse.otherSink(logs).foreach(throw _)
-    refuse.completeSink(logs)
+    if (unfinished.nonEmpty || isRescaled) refuse.fitSink(logs)
     noteSink(logs, sink, begun)
   }
 

@@ -33,9 +33,12 @@ private[start] object LastBatch {
     *   of the batch before
     */
   def of(logs: CheckpointLogs): Option[LastBatch] = {
-    for (begun <- logs.lastBegun if !logs.canStartAfter(begun)) throw lost(logs, begun - 1)
-    logs.lastBegun.foreach(logs.settings)
-    logs.lastCommitted.map { batch =>
+    val (begun, committed) = (logs.lastBegun, logs.lastCommitted)
+    for (batch <- begun) {
+      if (!logs.canStartAfter(batch)) throw lost(logs, batch - 1)
+      if (!committed.contains(batch)) logs.settings(batch)
+    }
+    committed.map { batch =>
       val settings = logs.settings(batch).getOrElse(throw lost(logs, batch))
       logs.hasCommitted(batch)
       LastBatch(logs, batch, settings.getOrElse(CheckpointLogs.ProviderKey, ""))

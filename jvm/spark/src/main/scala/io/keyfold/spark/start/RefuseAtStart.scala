@@ -122,21 +122,17 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
   /** Whether a query must not start before its rescale is finished. */
   def checksRescale: Boolean = session.conf.get(ChecksRescale, "true").toBoolean
 
-  /** Whether the log of the file sink does not fit the checkpoint. Spark does not compare them.
+  /** Refuses a file sink whose log does not fit the checkpoint, which Spark does not compare, and
+    * gives the log what the query needs.
     *
     * @throws io.keyfold.errors.Invalid
-    *   if that cannot be known
+    *   if it does not fit, or that cannot be known
     */
-  def otherSink(logs: CheckpointLogs): Option[Invalid] =
-    sinkOf(logs).flatMap(it => understood(it)(it.refusal))
-
-  /** Gives the log of the file sink what the query needs. */
-  def completeSink(logs: CheckpointLogs): Unit =
-    sinkOf(logs).foreach(it => understood(it)(it.complete()))
-
-  private def understood[T](sink: SinkAtStart)(use: => T): T =
-    try use
-    catch {
+  def fitSink(logs: CheckpointLogs): Unit = for (sink <- sinkOf(logs))
+    try {
+      sink.refusal.foreach(throw _)
+      sink.complete()
+    } catch {
       case NonFatal(e) if !e.isInstanceOf[StoreError] =>
         throw new Invalid(
           "KEYFOLD_SINK_DAMAGED",

@@ -75,12 +75,13 @@ private[start] final class SinkAtStart(
   private def wayBack(log: FileSink, newest: Long): Option[String] =
     logs.committedBatches.reverseIterator
       .filter(it => it <= newest && log.canEndAt(it))
-      // Entries of other batches may be damaged, too.
-      .flatMap(it => Try(backTo(it)).toOption.flatten)
+      .flatMap(backTo)
       .nextOption()
 
-  /** How the query goes back to a batch with the log of its sink; None if it cannot. */
-  private def backTo(batch: Long): Option[String] = {
+  /** How the query goes back to a batch with the log of its sink; None if it cannot, which damage
+    * to the entries of that batch means, too.
+    */
+  private def backTo(batch: Long): Option[String] = Try {
     def isOf(batch: Long, provider: String => Boolean) = logs.providerOf(batch).exists(provider)
     if (!logs.hasCommitted(batch)) None
     else if (isOf(batch, _ == ProviderClass.Keyfold) && logs.canStartAfter(batch))
@@ -98,7 +99,7 @@ private[start] final class SinkAtStart(
           "batch with Keyfold. Then migrate again, with the sink."
       )
     else None
-  }
+  }.toOption.flatten
 
   private def stale(log: FileSink, last: Long) = for {
     note <- SinkNote.read(files) if !note.isFileSink
@@ -155,7 +156,7 @@ private[start] final class SinkAtStart(
     if (!log.canEndAt(last))
       s"The log cannot go back to batch $last, since Spark has compacted the batches before it into a " +
         s"later entry and deleted their own: $NewFolder"
-    else if (Try(backTo(last)).toOption.flatten.isEmpty)
+    else if (backTo(last).isEmpty)
       s"`${Command.fsck(logs.location)}` says how the query goes back."
     else
       s"To take the sink's log back to batch $last, run `${Command.rollback(logs.location, last, sink)}`: " +

@@ -9,6 +9,7 @@ import scala.util.Using
 import io.keyfold.errors.{Invalid, RescaleRefused}
 import io.keyfold.spark.{FileFaults, KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
+import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.testkit.Failure
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQueryException, Trigger}
@@ -114,6 +115,13 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       said
     }
 
+    /** And then each row is in the output once. */
+    def goesBackAndOn(to: Long, condition: String = "KEYFOLD_SINK_AHEAD"): Unit = {
+      goesBack(to, condition)
+      run()
+      check()
+    }
+
     /** An entry of the sink's log. */
     def entry(name: String): Path = out.resolve("_spark_metadata").resolve(name)
 
@@ -127,6 +135,13 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       assert(rows == numbers)
       ()
     }
+  }
+
+  /** Without the checksum that Hadoop keeps beside a file. */
+  private def overwrite(file: Path, content: String): Unit = {
+    Files.writeString(file, content)
+    Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
+    ()
   }
 
   for (batches <- Seq(0, 2))
@@ -149,9 +164,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val it = new Distinct(2)
     it.run(2)
     it.leaveOpen()
-    it.goesBack(1)
-    it.run()
-    it.check()
+    it.goesBackAndOn(1)
   }
 
   test("format 1: a driver ends between sink and commit log; the state is there") {
@@ -343,9 +356,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.rollback(2, withSink = false)
     it.add()
     it.failWithoutSink()
-    it.goesBack(2)
-    it.run()
-    it.check()
+    it.goesBackAndOn(2)
   }
 
   test("the undo of a rollback is refused where the sink's log has another entry") {
@@ -401,9 +412,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       it.goOnWithoutSink()
       it.add()
     }
-    it.goesBack(2, "KEYFOLD_SINK_STALE")
-    it.run()
-    it.check()
+    it.goesBackAndOn(2, "KEYFOLD_SINK_STALE")
   }
 
   test("a new folder after batches that ran again without the sink") {
@@ -522,9 +531,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.add()
     it.goOnWithoutSink()
     it.goesBack(4, "KEYFOLD_SINK_BEHIND")
-    it.goesBack(2, "KEYFOLD_SINK_STALE")
-    it.run()
-    it.check()
+    it.goesBackAndOn(2, "KEYFOLD_SINK_STALE")
   }
 
   test("format 1: an open batch that ran without the sink is not one that the sink has") {
@@ -533,9 +540,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.rollback(2, withSink = false)
     it.add()
     it.failWithoutSink()
-    it.goesBack(2, "KEYFOLD_SINK_STALE")
-    it.run()
-    it.check()
+    it.goesBackAndOn(2, "KEYFOLD_SINK_STALE")
   }
 
   test("two entries of the sink's log are lost, the newest and one before") {
@@ -543,9 +548,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.run(5)
     Seq("4", "2").foreach(name => Files.delete(it.entry(name)))
     it.goesBack(3, "KEYFOLD_SINK_BEHIND")
-    it.goesBack(1, "KEYFOLD_SINK_DAMAGED")
-    it.run()
-    it.check()
+    it.goesBackAndOn(1, "KEYFOLD_SINK_DAMAGED")
   }
 
   test("the sink is ahead, and an entry before is lost") {
@@ -553,9 +556,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.run(5)
     it.rollback(3, withSink = false)
     Files.delete(it.entry("2"))
-    it.goesBack(1, "KEYFOLD_SINK_DAMAGED")
-    it.run()
-    it.check()
+    it.goesBackAndOn(1, "KEYFOLD_SINK_DAMAGED")
   }
 
   test("an entry of the sink's log is lost, and the commit of the batch before") {
@@ -563,9 +564,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.run(6)
     Files.delete(it.entry("3"))
     Files.delete(Path.of(it.checkpoint, "commits", "2"))
-    it.goesBack(1, "KEYFOLD_SINK_DAMAGED")
-    it.run()
-    it.check()
+    it.goesBackAndOn(1, "KEYFOLD_SINK_DAMAGED")
   }
 
   test(
@@ -601,21 +600,16 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val it = new Distinct(2, interval -> "3")
     it.run(10)
     Seq("3", "4", "5.compact").foreach(name => Files.deleteIfExists(it.entry(name)))
-    it.goesBack(2, "KEYFOLD_SINK_DAMAGED")
-    it.run()
-    it.check()
+    it.goesBackAndOn(2, "KEYFOLD_SINK_DAMAGED")
   }
 
   test("an entry that cannot be compacted is refused by name") {
     val it = new Distinct(2)
     it.run(3)
     val entry = it.entry("1")
-    Files.writeString(entry, Files.readString(entry).replace("\"path\"", "\u0000\u0000"))
-    Files.deleteIfExists(entry.resolveSibling(".1.crc"))
+    overwrite(entry, Files.readString(entry).replace("\"path\"", "\u0000\u0000"))
     it.session.conf.set(interval, "3")
-    it.goesBack(0, "KEYFOLD_SINK_DAMAGED")
-    it.run()
-    it.check()
+    it.goesBackAndOn(0, "KEYFOLD_SINK_DAMAGED")
   }
 
   test("the last entry of the sink's log and the commit of the batch before are lost") {
@@ -627,9 +621,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val error = intercept[RescaleRefused](it.rollback(3))
     assert(error.getMessage.contains("--to-batch 3 --no-file-sink --apply"))
     it.rollback(3, withSink = false)
-    it.goesBack(3)
-    it.run()
-    it.check()
+    it.goesBackAndOn(3)
   }
 
   /** Damage to entries of Spark's logs that the next batch does not need. */
@@ -639,8 +631,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       it.run(6)
       Files.delete(it.entry("5"))
       val entry = Path.of(it.checkpoint).resolve(path)
-      Files.writeString(entry, content)
-      Files.deleteIfExists(entry.resolveSibling(s".${entry.getFileName}.crc"))
+      overwrite(entry, content)
       assert(it.refused("KEYFOLD_SINK_BEHIND").contains(it.command(to)))
       if (to == 4) it.rollback(to)
       else {
@@ -691,19 +682,14 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       it.add()
       it.goOnWithoutSink()
     }
-    it.goesBack(2, "KEYFOLD_SINK_STALE")
-    it.run()
-    it.check()
+    it.goesBackAndOn(2, "KEYFOLD_SINK_STALE")
   }
 
   test("a migrated query that has run, and whose sink's log lacks the migration's batch") {
     val it = new Distinct(1)
     val provider = "spark.sql.streaming.stateStore.providerClass"
     val own = it.session.conf.get(provider)
-    it.session.conf.set(
-      provider,
-      "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
-    )
+    it.session.conf.set(provider, ProviderClass.BuiltIn.head)
     it.run(2)
     it.session.conf.set(provider, own)
     AdminApi.migrate(it.session, it.checkpoint, it.out.toString, false)
@@ -717,8 +703,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val it = new Distinct(2)
     it.run(3)
     val note = Path.of(it.checkpoint, "keyfold", "sink")
-    Files.writeString(note, "v1\nfi")
-    Files.deleteIfExists(note.resolveSibling(".sink.crc"))
+    overwrite(note, "v1\nfi")
     assert(it.refused("KEYFOLD_CHECKPOINT_DAMAGED").contains("keyfold/sink"))
     val error = intercept[Invalid](it.rollback(1))
     assert(error.condition == "KEYFOLD_CHECKPOINT_DAMAGED")
@@ -746,8 +731,7 @@ class FileSinkSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       val it = new Distinct(2)
       it.run(3)
       val entry = Path.of(it.checkpoint, log, "2")
-      Files.writeString(entry, "v2\n")
-      Files.deleteIfExists(entry.resolveSibling(".2.crc"))
+      overwrite(entry, "v2\n")
       val said = it.refused("KEYFOLD_CHECKPOINT_DAMAGED")
       assert(said.contains(s"$log/2"))
       Files.delete(entry)

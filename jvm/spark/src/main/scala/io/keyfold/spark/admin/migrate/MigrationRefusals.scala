@@ -38,12 +38,7 @@ private final class MigrationRefusals(
         "partitions that their keys do not belong to. Start the query on a new checkpoint."
     ),
     Option.when(logs.operators(batch).isEmpty)(withoutOperators),
-    Option.when(sink == SinkChoice.NotSaid)(SinkNotSaid),
-    Some(sink)
-      .collect { case SinkChoice.Folder(path) => logs.fileSink(path) }
-      .flatMap(
-        _.fold(Option(NoLog))(ofSink)
-      )
+    ofSink
   ).flatten
 
   private def lostOffsets =
@@ -73,7 +68,16 @@ private final class MigrationRefusals(
         s"$once Spark writes the description again. Then migrate."
     else "It has no operator metadata: the query has no state."
 
-  private def ofSink(log: FileSink) = {
+  private def ofSink: Option[String] = sink match {
+    case SinkChoice.NotSaid      => Some(SinkNotSaid)
+    case SinkChoice.NoFileSink   => None
+    case SinkChoice.Folder(path) =>
+      logs
+        .fileSink(path)
+        .fold(Option("The folder of the file sink has no log, _spark_metadata."))(misfit)
+  }
+
+  private def misfit(log: FileSink) = {
     val ends = log.lastBatch
     val fits = ends.contains(batch) || ends.contains(batch + 1) && isOurs(batch + 1)
     Option.unless(fits)(
@@ -96,5 +100,4 @@ private object MigrationRefusals {
   val SinkNotSaid: String =
     "If the query writes to a file sink, pass its folder as sink path, so that its log gets an " +
       "entry for the batch; if not, say that there is no file sink."
-  val NoLog = "The folder of the file sink has no log, _spark_metadata."
 }

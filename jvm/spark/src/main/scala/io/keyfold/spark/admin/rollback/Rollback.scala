@@ -95,25 +95,24 @@ private[admin] final class Rollback(
   /** Only the end of its log shows whether a file sink is the query's. */
   private def requireOwn(sink: FileSink, batch: Long, last: Long): Unit = {
     val ends = sink.lastBatch.getOrElse(-1L)
-    val (committed, name) =
-      (logs.lastCommitted.getOrElse(-1L), s"the log of the file sink in ${sink.folder}")
-    if (ends < committed && sink.firstDamaged.isEmpty) {
-      val alone = Command.rollback(logs.location, batch, SinkChoice.NoFileSink)
+    val committed = logs.lastCommitted.getOrElse(-1L)
+    val misfit =
+      if (ends < committed)
+        Some(
+          s"the newest committed batch is $committed: it is the log of another query, or has lost entries"
+        )
+      // A log with a gap cannot end there: it only goes further back.
+      else if (ends > last && batch < committed)
+        Some(
+          s"the checkpoint at $last: it is the log of another query, or the query went back without it"
+        )
+      else None
+    for (reason <- misfit if sink.firstDamaged.isEmpty)
       throw refused(
-        s"$name ends at batch $ends, and the newest committed batch is $committed: it is the log of " +
-          s"another query, or has lost entries. If it is this query's, run `$alone`; the next start " +
-          "then says how the log goes back"
+        s"the log of the file sink in ${sink.folder} ends at batch $ends, and $reason. If it is this " +
+          s"query's, run `${Command.rollback(logs.location, batch, SinkChoice.NoFileSink)}`; the next " +
+          "start then says how the log goes back"
       )
-    }
-    // A log with a gap cannot end there: it only goes further back.
-    if (ends > last && batch < committed && sink.firstDamaged.isEmpty) {
-      val alone = Command.rollback(logs.location, batch, SinkChoice.NoFileSink)
-      throw refused(
-        s"$name ends at batch $ends, and the checkpoint at $last: it is the log of another query, or " +
-          s"the query went back without it. If it is this query's, run `$alone`; the next start then " +
-          "says how the log goes back"
-      )
-    }
   }
 
   private def warningOf(sink: FileSink, last: Long) = {
