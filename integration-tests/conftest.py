@@ -1,3 +1,5 @@
+"""What all of these tests share."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
