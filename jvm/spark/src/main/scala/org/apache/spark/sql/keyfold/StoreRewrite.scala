@@ -2,7 +2,7 @@ package org.apache.spark.sql.keyfold
 
 import scala.util.control.NonFatal
 
-import io.keyfold.errors.Invalid
+import io.keyfold.errors.{Invalid, MisplacedRow}
 import org.apache.spark.sql.execution.streaming.state._
 
 /** Copies a version of one store of one operator from one provider to another. Sent to executors.
@@ -26,12 +26,16 @@ private final class StoreRewrite(
     * @return
     *   id of the version written, if it has one
     * @throws io.keyfold.errors.Invalid
-    *   if the old provider cannot read the version
+    *   if the old provider cannot read the version, or has a row of another partition in it: its
+    *   files do not say whose they are
     */
   def write(partition: Int): Option[String] =
     store.using(partition, from)(read(_, partition)) { rows =>
       store.using(partition, to)(SparkShim.emptyStore(_, version)) { copy =>
-        store.families.foreach(family => family.put(family.rowsOf(rows), copy))
+        try store.families.foreach(family => family.put(family.rowsOf(rows), copy))
+        catch {
+          case e: MisplacedRow => throw unreadable(rows.id, "has rows of another partition", e)
+        }
         copy.commit()
         copy.getStateStoreCheckpointInfo().stateStoreCkptId
       }
@@ -42,13 +46,15 @@ private final class StoreRewrite(
     catch {
       case NonFatal(e) =>
         val root = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).toSeq.last
-        throw new Invalid(
-          "KEYFOLD_MIGRATE_SOURCE",
-          s"Version $version of the state in ${source.stateStoreId.storeCheckpointLocation()} cannot be " +
-            s"read by ${from.providerClass}: ${root.getMessage}. Restore its files from a copy and migrate " +
-            "again, or start with a new checkpoint location: no batch is left to go back to, since " +
-            "Keyfold goes back in state of its own only. The old state was not changed.",
-          e
-        )
+        val why = s"cannot be read by ${from.providerClass}: ${root.getMessage}"
+        throw unreadable(source.stateStoreId, why.stripSuffix("."), e)
     }
+
+  private def unreadable(id: StateStoreId, why: String, cause: Throwable) = new Invalid(
+    "KEYFOLD_MIGRATE_SOURCE",
+    s"Version $version of the state in ${id.storeCheckpointLocation()} $why. Restore its files from " +
+      "a copy and migrate again, or start with a new checkpoint location: no batch is left to go " +
+      "back to, since Keyfold goes back in state of its own only. The old state was not changed.",
+    cause
+  )
 }

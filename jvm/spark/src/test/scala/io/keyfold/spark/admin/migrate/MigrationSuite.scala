@@ -231,11 +231,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       Files.write(file, whole.take(1))
       Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
       val before = run.files
-      val causes = Iterator
-        .iterate[Throwable](intercept[Exception](run.migration.apply()))(_.getCause)
-        .takeWhile(_ != null)
-        .collect { case it: Invalid => it }
-        .toSeq
+      val causes = sources(intercept[Exception](run.migration.apply()))
       assert(causes.map(_.condition) == Seq("KEYFOLD_MIGRATE_SOURCE"))
       val partition = path.split('/').dropRight(1).mkString("/")
       assert(causes.head.getMessage.contains(s"${run.folder}/$partition "))
@@ -244,6 +240,22 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       run.migration.apply()
       assert(run.answers(second).nonEmpty)
     }
+
+  test("rows that are in another partition's files are named, which HDFSBacked does not notice") {
+    val run = new Run("aggregation", Hdfs, 1)
+    run.answers(first)
+    val delta = s"${run.newest + 1}.delta"
+    val one = run.folder.resolve(s"state/0/0/$delta")
+    val whole = Files.readAllBytes(one)
+    Files.write(one, Files.readAllBytes(run.folder.resolve(s"state/0/1/$delta")))
+    Files.deleteIfExists(one.resolveSibling(s".$delta.crc"))
+    val errors = sources(intercept[Exception](run.migration.apply()))
+    assert(errors.map(_.condition) == Seq("KEYFOLD_MIGRATE_SOURCE"))
+    assert(errors.head.getMessage.contains(s"${one.getParent} has rows of another partition."))
+    Files.write(one, whole)
+    run.migration.apply()
+    assert(run.answers(second).nonEmpty)
+  }
 
   for (isThere <- Seq(false, true))
     test(s"a schema that cannot be read is named, and Spark writes it again, there: $isThere") {
@@ -303,6 +315,13 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   }
 
   /** One query on one checkpoint. */
+  /** Errors of Keyfold's among the causes of one. */
+  private def sources(error: Throwable): Seq[Invalid] = Iterator
+    .iterate(error)(_.getCause)
+    .takeWhile(_ != null)
+    .collect { case it: Invalid => it }
+    .toSeq
+
   private final class Run(name: String, provider: String, format: Int) {
     val folder: Path = Files.createTempDirectory("keyfold-migration")
     private val own = spark.newSession()
