@@ -1,7 +1,7 @@
 package io.keyfold.spark.admin.migrate
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.checkpoint.SinkChoice
+import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateRewrite}
@@ -45,7 +45,7 @@ final class Migration(
         settings.getOrElse(ProviderKey, ""),
         logs.partitions(batch).getOrElse(0),
         logs.operators(batch).map(it => MigratedOperator(it.id, it.name, it.stores)),
-        new MigrationRefusals(logs, batch, settings, sink).all
+        new MigrationRefusals(logs, batch, settings, sink, canUndo).all
       )
   }
 
@@ -76,6 +76,10 @@ final class Migration(
     }
     if (!logs.commit(batch, from, ids)) throw lost(batch)
     plan
+  }
+
+  private def canUndo = CheckpointTools.using(session, checkpoint) { tools =>
+    new MigrationUndo(tools, sink).plan().refusals.isEmpty
   }
 
   private def isOurs(batch: Long) = logs.providerOf(batch).contains(Keyfold)

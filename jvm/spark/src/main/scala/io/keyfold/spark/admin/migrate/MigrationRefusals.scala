@@ -10,12 +10,15 @@ import org.apache.spark.sql.keyfold.{CheckpointLogs, FileSink}
   *   the last committed one
   * @param settings
   *   those of the batch; empty if the offset log does not have it
+  * @param canUndo
+  *   whether the undo of an earlier migration would not be refused
   */
 private final class MigrationRefusals(
     logs: CheckpointLogs,
     batch: Long,
     settings: Map[String, String],
-    sink: SinkChoice
+    sink: SinkChoice,
+    canUndo: => Boolean
 ) {
   import CheckpointLogs.{FormatKey, ProviderKey, StrictKey}
   import MigrationRefusals._
@@ -43,16 +46,20 @@ private final class MigrationRefusals(
 
   private def lostOffsets =
     s"The offset log does not have batch $batch, its last. Restore ${logs.location}/offsets/$batch " +
-      s"from a copy. Or delete ${logs.location}/commits/$batch, which drops the batch, and run " +
-      s"`$again` again: the input of that batch is then read again, and the sink gets its rows again."
+      s"from a copy. " + (
+        if (canUndo)
+          s"Or undo the earlier migration, whose batch it is, by `$undo`, and migrate again."
+        else
+          s"Or delete ${logs.location}/commits/$batch, which drops the batch, and run `$again` again: " +
+            "the input of that batch is then read again, and the sink gets its rows again."
+      )
 
   private def lostCommits(begun: Long) =
     s"The commit log ends at batch $batch, and the offset log at $begun: entries are lost. Restore " +
       "them from a copy. " + (
         if (isOurs(begun) && isOurs(begun - 1) && isOurs(begun - 2))
           "Without them nothing says which files have the state that Keyfold has written since."
-        else if (isOurs(begun))
-          s"Or undo the earlier migration by `${Command.undoMigrate(logs.location, sink)}`."
+        else if (isOurs(begun)) s"Or undo the earlier migration by `$undo`."
         else s"Or: $once Spark runs batch $begun again and stops. Then migrate."
       )
 
@@ -80,10 +87,16 @@ private final class MigrationRefusals(
   private def misfit(log: FileSink) = {
     val ends = log.lastBatch
     val fits = ends.contains(batch) || ends.contains(batch + 1) && isOurs(batch + 1)
+    val unlike =
+      s"The log of the file sink ends at batch ${ends.getOrElse("none")}, and the commit " +
+        s"log at $batch: it is another query's, or "
     Option.unless(fits)(
-      s"The log of the file sink ends at batch ${ends.getOrElse("none")}, and the commit log at " +
-        s"$batch: it is another query's, or the driver ended between the two commits of a batch. " +
-        s"If it did: $once it completes that batch and stops. Then migrate."
+      unlike + (
+        if (logs.lastBegun.exists(_ > batch))
+          "the driver ended between the two commits of a batch. If it did: " +
+            s"$once it completes that batch and stops. Then migrate."
+        else "one of the logs has lost entries. If it has: restore them from a copy."
+      )
     )
   }
 
@@ -92,6 +105,7 @@ private final class MigrationRefusals(
       "AvailableNow:"
 
   private def again = Command.migrate(logs.location, sink)
+  private def undo = Command.undoMigrate(logs.location, sink)
 
   private def isOurs(batch: Long) = logs.providerOf(batch).contains(Keyfold)
 }

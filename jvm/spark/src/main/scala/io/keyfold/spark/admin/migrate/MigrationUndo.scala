@@ -32,6 +32,12 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
   /** The last batch of the old provider. */
   private lazy val before = own.fold(last)(batch => Some(batch - 1))
 
+  /** The batches that the logs have since; none if the migration had not begun one. */
+  private lazy val since = (before.getOrElse(-1L) + 1) to logs.lastStarted.getOrElse(-1L)
+
+  /** Whether the offset log has lost the first of these, so that only files can say whose it is. */
+  private lazy val isLost = since.nonEmpty && own.isEmpty
+
   /** The files to delete, or why the undo is refused. Reads only. */
   def plan(): UndoPlan = {
     val refusals = Seq(
@@ -39,8 +45,11 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
       !before.exists(batch => BuiltIn.contains(providerOf(batch))) ->
         ("Its last batch is not that of a migration. After the query has run with Keyfold, a " +
           "migration cannot be undone."),
-      (own.nonEmpty && sink == SinkChoice.NotSaid) -> MigrationRefusals.SinkNotSaid,
-      own.exists(it => BuiltIn.contains(providerOf(it - 1)) && !canForget(it)) ->
+      (isLost && !isOfMigration) ->
+        (s"The offset log lost its entries after batch ${before.getOrElse("none")}, and no file of " +
+          "Keyfold's says that they are a migration's. Restore them from a copy."),
+      (since.nonEmpty && sink == SinkChoice.NotSaid) -> MigrationRefusals.SinkNotSaid,
+      (since.nonEmpty && before.exists(it => BuiltIn.contains(providerOf(it))) && !canForget) ->
         ("The log of the file sink has later batches than the query, or has compacted that batch with " +
           "earlier ones.")
     ).collect { case (true, reason) => reason }
@@ -69,8 +78,7 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
           "changed."
       )
     }
-    val newest = logs.lastStarted.get
-    for (batch <- newest to before.get + 1 by -1) {
+    for (batch <- since.reverse) {
       progress(s"deleting batch $batch from the logs")
       files.delete(s"commits/$batch")
       sinkLog.foreach(_.forget(batch))
@@ -95,19 +103,24 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
     case _                       => None
   }
 
-  private def canForget(batch: Long) = sinkLog.forall(_.canForget(batch, logs.lastStarted.get))
+  private def canForget = sinkLog.forall(_.canForget(since.head, since.last))
+
+  /** Whether the one batch whose offsets are lost has Keyfold's state. */
+  private def isOfMigration = since.size == 1 &&
+    written.exists(it => FileKind.parse(it.name).exists(_._1.version == since.head + 1))
 
   /** The other provider has no file of a version after its last batch, but may have older ones of
-    * the same names; there the magic bytes decide.
+    * the same names; there the magic bytes decide, and where it is not known which batch was its
+    * last. A file without any is worth nothing to either.
     */
-  private def written: Seq[FileSize] = {
+  private lazy val written: Seq[FileSize] = {
     val named =
       files
         .walk("state")
         .flatMap(file => FileKind.parse(file.name).map(it => file -> it._1.version))
     val isOurs = tools.parallel(named.indices) { i =>
       val (file, version) = named(i)
-      before.exists(version > _ + 1) || isKeyfolds(file)
+      before.exists(version > _ + 1) && (!isLost || file.bytes == 0) || isKeyfolds(file)
     }
     named.zip(isOurs).collect { case ((file, _), true) => file }
   }

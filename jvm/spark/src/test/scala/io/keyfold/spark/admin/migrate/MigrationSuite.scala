@@ -147,6 +147,33 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(run.answers(second.drop(2)).size == 2, "the batch that had failed, and the next")
   }
 
+  for ((provider, format) <- Seq(Hdfs -> 1, RocksDb -> 1, RocksDb -> 2))
+    test(s"${provider.split('.').last}, v$format: a migration whose offsets are lost is undone") {
+      val run = new Run("aggregation", provider, format)
+      run.answers(first)
+      val before = run.files
+      run.migration.apply()
+      Files.delete(run.folder.resolve(s"offsets/${run.newest}"))
+      val advice = s"Or undo the earlier migration, whose batch it is, by `keyfold migrate"
+      assert(run.migration.plan().refusals.exists(_.contains(advice)))
+      assert(run.undo(dryRun = true, SinkChoice.NotSaid).refusals.nonEmpty, "of the sink")
+      run.undo(dryRun = false)
+      assert(run.files == before)
+      run.migration.apply()
+      assert(run.answers(second).nonEmpty)
+    }
+
+  test("a batch of the old provider whose offsets are lost is not taken for a migration's") {
+    val run = new Run("aggregation", Hdfs, 1)
+    run.answers(first)
+    val (newest, before) = (run.newest, run.files)
+    Files.delete(run.folder.resolve(s"offsets/$newest"))
+    assert(run.undo(dryRun = true).refusals.exists(_.contains("offset log lost its entries")))
+    val said = run.migration.plan().refusals
+    assert(said.exists(_.contains(s"commits/$newest, which drops the batch")), said)
+    assert(run.files.toSet.subsetOf(before.toSet))
+  }
+
   test("a migration is not undone once the query has run with Keyfold, nor if no sink is said") {
     val run = new Run("aggregation", RocksDb, 1)
     run.answers(first)
