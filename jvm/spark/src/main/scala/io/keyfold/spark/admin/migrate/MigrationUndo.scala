@@ -80,8 +80,9 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
     }
     for (batch <- since.reverse) {
       progress(s"deleting batch $batch from the logs")
-      files.delete(s"commits/$batch")
+      // First: where the offsets are lost, only the commit says that the sink has the batch.
       sinkLog.foreach(_.forget(batch))
+      files.delete(s"commits/$batch")
       files.delete(s"offsets/$batch")
     }
     progress(s"deleting ${plan.files.size} files of Keyfold's")
