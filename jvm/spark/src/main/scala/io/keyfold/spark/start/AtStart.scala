@@ -34,9 +34,9 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
       last.flatMap(refuse.otherFormat).foreach(throw _)
       if (last.isEmpty) refuse.missingProvider(logs).foreach(throw _)
       val provider = last.fold(session.conf.get(CheckpointLogs.ProviderKey))(_.provider)
-      if (provider == ProviderClass.Keyfold) {
-        check(logs, last, refuse, sink, subtasks)
-      }
+      if (provider == ProviderClass.Keyfold) check(logs, last, refuse, sink, subtasks)
+      // Who set Keyfold follows its messages, which say how the query goes on as it was.
+      else if (isKeyfoldSet) refuse.sinkThatDoesNotFit(logs).foreach(throw _)
     } else if (logs.wasChanged) {
       // A rollback may have taken a query without state back, and not its sink.
       new RefuseAtStart(session, sink).fitSink(logs)
@@ -48,11 +48,10 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
   private def lastBatch(logs: CheckpointLogs) =
     try LastBatch.of(logs)
     catch {
-      case _: StoreError
-          if session.conf.get(CheckpointLogs.ProviderKey) != ProviderClass.Keyfold &&
-            !logs.wasChanged =>
-        None
+      case _: StoreError if !isKeyfoldSet && !logs.wasChanged => None
     }
+
+  private def isKeyfoldSet = session.conf.get(CheckpointLogs.ProviderKey) == ProviderClass.Keyfold
 
   private def check(
       logs: CheckpointLogs,

@@ -29,26 +29,29 @@ private[start] object LastBatch {
   /** None if there is none.
     *
     * @throws io.keyfold.errors.Invalid
-    *   if Spark could not read what it starts with: the newest entries of its logs, and the offsets
-    *   of the batch before
+    *   if Spark could not read what it starts with: the newest entries of its logs and of its file
+    *   sources' logs, and the offsets of the batch before
     */
   def of(logs: CheckpointLogs): Option[LastBatch] = {
     val (begun, committed) = (logs.lastBegun, logs.lastCommitted)
     for (batch <- begun) {
-      if (!logs.canStartAfter(batch)) throw lost(logs, batch - 1)
+      if (!logs.canStartAfter(batch)) throw lost(logs, offsets(logs, batch - 1))
       if (!committed.contains(batch)) logs.settings(batch)
+      logs.lostSources(batch).foreach(it => throw lost(logs, it))
     }
     committed.map { batch =>
-      val settings = logs.settings(batch).getOrElse(throw lost(logs, batch))
+      val settings = logs.settings(batch).getOrElse(throw lost(logs, offsets(logs, batch)))
       logs.hasCommitted(batch)
       LastBatch(logs, batch, settings.getOrElse(CheckpointLogs.ProviderKey, ""))
     }
   }
 
-  private def lost(logs: CheckpointLogs, batch: Long) = new Invalid(
+  private def offsets(logs: CheckpointLogs, batch: Long) = s"${logs.location}/offsets/$batch"
+
+  private def lost(logs: CheckpointLogs, file: String) = new Invalid(
     "KEYFOLD_CHECKPOINT_DAMAGED",
-    s"The file ${logs.location}/offsets/$batch, which Spark needs to start, is lost. The query was not " +
-      s"started. Restore it from a copy. `${Command.fsck(logs.location)}` says how the query goes on " +
+    s"The file $file, which Spark needs to start, is lost. The query was not started. " +
+      s"Restore it from a copy. `${Command.fsck(logs.location)}` says how the query goes on " +
       "without it."
   )
 }

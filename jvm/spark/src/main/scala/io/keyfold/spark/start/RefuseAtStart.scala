@@ -128,11 +128,22 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
     * @throws io.keyfold.errors.Invalid
     *   if it does not fit, or that cannot be known
     */
-  def fitSink(logs: CheckpointLogs): Unit = for (sink <- sinkOf(logs))
-    try {
-      sink.refusal.foreach(throw _)
-      sink.complete()
-    } catch {
+  def fitSink(logs: CheckpointLogs): Unit = for (sink <- sinkOf(logs)) asking(sink) {
+    sink.refusal.foreach(throw _)
+    sink.complete()
+  }
+
+  /** Whether the log of a file sink does not fit the checkpoint.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if that cannot be known
+    */
+  def sinkThatDoesNotFit(logs: CheckpointLogs): Option[Invalid] =
+    sinkOf(logs).flatMap(sink => asking(sink)(sink.refusal))
+
+  private def asking[T](sink: SinkAtStart)(question: => T): T =
+    try question
+    catch {
       case NonFatal(e) if !e.isInstanceOf[StoreError] =>
         throw new Invalid(
           "KEYFOLD_SINK_DAMAGED",

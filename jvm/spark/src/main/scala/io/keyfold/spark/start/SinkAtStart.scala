@@ -156,6 +156,9 @@ private[start] final class SinkAtStart(
     if (!log.canEndAt(last))
       s"The log cannot go back to batch $last, since Spark has compacted the batches before it into a " +
         s"later entry and deleted their own: $NewFolder"
+    else if (logs.providerOf(last).exists(ProviderClass.BuiltIn.contains))
+      s"To take the sink's log back to batch $last, move the entries of later batches out of " +
+        s"$folder/${SinkAside.Log}: $TwiceRead"
     else if (backTo(last).isEmpty)
       s"`${Command.fsck(logs.location)}` says how the query goes back."
     else

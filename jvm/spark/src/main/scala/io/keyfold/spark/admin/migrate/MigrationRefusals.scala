@@ -92,10 +92,13 @@ private final class MigrationRefusals(
         s"log at $batch: it is another query's, or "
     Option.unless(fits)(
       unlike + (
-        if (logs.lastBegun.exists(_ > batch))
+        if (ends.contains(batch + 1) && logs.lastBegun.contains(batch + 1))
           "the driver ended between the two commits of a batch. If it did: " +
             s"$once it completes that batch and stops. Then migrate."
-        else "one of the logs has lost entries. If it has: restore them from a copy."
+        else
+          "one of the logs has lost entries, or is an older copy. If it is its own: set " +
+            s"$FormatKey=${logs.formatOf(batch)} for the query and start it. The error says how the two " +
+            "fit again."
       )
     )
   }

@@ -54,6 +54,10 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     */
   def canStartAfter(batch: Long): Boolean = batch == 0 || offsets(batch - 1).nonEmpty
 
+  /** Entries of file sources' logs that a query with this last batch needs, and that are lost. */
+  def lostSources(batch: Long): Seq[String] =
+    new FileSourceLogs(new Path(location), hadoopConf).lost(batch).map(_.toString)
+
   private[keyfold] def offsetMetadata(batch: Long): SparkShim.OffsetMetadata =
     offsets(batch).flatMap(SparkShim.metadata).get
 
