@@ -73,6 +73,15 @@ def test_newest_two_commits_are_lost(writer: StateWriter) -> None:
         assert str(check(writer.fake)).splitlines()[-1] == rollback(writer.fake, 2)
 
 
+def test_all_offsets_but_the_newest_are_lost(writer: StateWriter) -> None:
+    lose(writer.fake, *(f"offsets/{it}" for it in range(4)))
+    report = check(writer.fake)
+    assert stops(report) == [(Kind.METADATA, f"{writer.fake.root}/offsets/3")]
+    assert (report.ok, report.verdict.can_start, report.verdict.last_batch) == (False, False, 4)
+    assert "Batch 4, the last, is damaged" in str(report)
+    assert "no batch is left to go back to" in str(report)
+
+
 def test_newest_commit_is_lost(writer: StateWriter) -> None:
     lose(writer.fake, "commits/4")
     assert check(writer.fake).verdict.can_start

@@ -86,7 +86,10 @@ def read_logs(storage: Storage, findings: list[Finding]) -> Logs:
 def _without_offsets(storage: Storage, committed: list[int]) -> Iterator[Finding]:
     """Committed batches without offsets, but for old ones: Spark deletes these there first."""
     begun = batches(storage, "offsets")
-    needed = min(begun[0] if begun else committed[-1], committed[-1]) if committed else 0
+    last = committed[-1] if committed else 0
+    # Without an open batch, Spark starts with the offsets of the last two.
+    starts = last if begun and begun[-1] > last else last - 1
+    needed = min([*begun[:1], starts])
     for number in committed:
         if number >= needed and number not in begun:
             yield Finding(
@@ -108,7 +111,7 @@ def startable(storage: Storage, logs: Logs) -> tuple[list[int], set[int]]:
     own = [it for it in logs.committed if it.offsets is None or it.offsets.is_keyfolds]
     foreign = {it.number for it in logs.committed} - {it.number for it in own}
     logged = [it for it in batches(storage, "commits") if it not in foreign]
-    numbers = [it for it in logged if it > oldest or it == 0] or logged[-1:]
+    numbers = [it for it in logged if it > oldest or it == oldest == 0] or logged[-1:]
     whole = {it.number for it in own if it.offsets is not None}
     found = {it for it in numbers if it not in whole or (it > 0 and it - 1 not in logs.offsets)}
     return numbers, found | {it.number for it in own if _is_half_rescaled(it)}
