@@ -74,7 +74,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jars servers s3 demo test test-long smoke upgrades release test-release test-jvm test-python test-reader crash incidents soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jars servers s3 demo test test-long test-faults test-lines smoke upgrades release test-release test-jvm test-python test-reader crash incidents soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python bench-subtasks golden docs fmt lint clean
 
 help: ## list the targets
@@ -120,9 +120,15 @@ demo: $(call JAR_OF,$(SPARK)) $(if $(filter s3,$(WHERE)),servers) ## 336,776 rea
 
 test: test-jvm test-python ## everything that must pass before a change lands
 
+# At once: tests with executors mostly wait for processes to start, the others for one core.
 test-long: setup jars servers ## what takes longer: core's tests as it runs for users; kills and faults on S3 and HDFS; other lines of Spark
-	build/test-core-unchecked
+	$(MAKE) -j2 -O test-faults test-lines
+
+test-faults: setup jars servers # of test-long: kills, S3, HDFS, the wheel
 	$(BIN)/python -m pytest -m long integration-tests $(PYTEST_ARGS)
+
+test-lines: setup jars # of test-long: core without checks, and other lines of Spark
+	build/test-core-unchecked
 	$(MAKE) smoke SPARK=4.0 BEGUN_ON=4.0
 	$(MAKE) smoke SPARK=4.1 BEGUN_ON=4.0
 	$(MAKE) smoke SPARK=4.3 BEGUN_ON=4.1
