@@ -23,6 +23,9 @@ _DELETES = re.compile(
 )
 _DAMAGED_ID = re.compile(r"Cannot understand (?:file:)?(\S+/metadata): .*Or delete it", re.DOTALL)
 _DROPPED = re.compile(r"delete (?:file:)?(\S+), which drops the batch, and run `keyfold ([^`]+)`")
+_LATER_ENTRIES = re.compile(
+    r"log back to batch (\d+), move the entries of later batches out of (?:file:)?(\S+/\w+):"
+)
 _NAMES_SETTING = re.compile(r"(spark\.sql\.streaming\.stateStore\.keyfold\.[\w.]*\w)")
 ONCE = '.format("noop").trigger(once=True)'
 # The end of the road, said in so many words.
@@ -68,6 +71,11 @@ def advices(said: str) -> list[Advice]:
     found += [Advice("unset", (it,)) for it in _NEEDLESS.findall(said)]
     for root, *entries in _DAMAGED_ENTRY.findall(said):
         found.append(Advice("start", (), tuple(f"{root}/{it}" for it in entries if it)))
+    for batch, log in _LATER_ENTRIES.findall(said):
+        later = (
+            it for it in Path(log).iterdir() if int(it.name.strip(".").split(".")[0]) > int(batch)
+        )
+        found.append(Advice("start", (), tuple(map(str, later))))
     if deletes and not found:
         found.append(Advice("start", (), deletes))
     if ONCE in said:

@@ -71,7 +71,13 @@ def _ran_again_without_sink(query: Query) -> None:
 
 
 def _migrated(query: Query) -> None:
-    keyfold.migrate(query.checkpoint, no_file_sink=True, dry_run=False, spark=query.spark)
+    keyfold.migrate(
+        query.checkpoint,
+        dry_run=False,
+        sink_path=str(query.sink) if query.sink else None,
+        no_file_sink=query.sink is None,
+        spark=query.spark,
+    )
     for key in (PROVIDER_KEY, FORMAT_KEY):
         query.settings.pop(key)
 
@@ -105,6 +111,9 @@ STATES: dict[str, tuple[Last, dict[str, str], bool]] = {
     "file sink, rolled back": (_rolled_back, {}, True),
     "file sink, rolled back without it": (_rolled_back_without_sink, {}, True),
     "file sink, ran again without it": (_ran_again_without_sink, {}, True),
+    "file sink, migrated from HDFSBacked": (_migrated, _other(HDFS), True),
+    "file sink, migrated from RocksDB": (_migrated, _other(ROCKSDB), True),
+    "not migrated from RocksDB, with a file sink": (_stopped, _other(ROCKSDB), True),
 }
 
 
