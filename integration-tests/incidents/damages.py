@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from incidents.query import Query
-from keyfold.settings import FORMAT_KEY, PROVIDER_KEY
+from keyfold.settings import FORMAT_KEY, PROVIDER_CLASS, PROVIDER_KEY
 from kit.providers import HDFS, ROCKSDB
 
 Damage = Callable[[Query, random.Random], str]
@@ -163,19 +163,26 @@ def _sink_entry(query: Query, chance: random.Random) -> Path | None:
     if query.sink is None:
         return None
     entries = (query.sink / "_spark_metadata").iterdir()
+    newest = sorted(it for it in entries if it.name.isdigit())[-2:]
     # Those from before which the query can go back: else only a new folder helps.
-    return chance.choice(sorted(it for it in entries if it.name.isdigit())[-2:])
+    own = [it for it in newest if _is_keyfolds(query, it.name)]
+    return chance.choice(own) if own else None
+
+
+def _is_keyfolds(query: Query, batch: str) -> bool:
+    offsets = query.checkpoint / "offsets" / batch
+    return offsets.is_file() and PROVIDER_CLASS in offsets.read_text(encoding="utf-8")
 
 
 def lost_sink_entry(query: Query, chance: random.Random) -> str:
     path = _sink_entry(query, chance)
-    return _unlink(path) if path else "no file sink"
+    return _unlink(path) if path else "no entry of a file sink"
 
 
 def torn_sink_entry(query: Query, chance: random.Random) -> str:
     path = _sink_entry(query, chance)
     if path is None:
-        return "no file sink"
+        return "no entry of a file sink"
     content = path.read_bytes()
     return _overwrite(path, content[: chance.randrange(len(content))])
 

@@ -236,7 +236,9 @@ class FileSinkSuite extends FileSinkQueries {
       val migrate = ujson.read(AdminApi.migrate(it.session, it.checkpoint, it.out.toString, true))
       assert(migrate("refusals").arr.exists(_.str.contains("or is an older copy")))
       val said = it.refused()
-      assert(said.contains(s"move the entries of later batches out of file:${it.out}/_spark_metadata"))
+      assert(
+        said.contains(s"move the entries of later batches out of file:${it.out}/_spark_metadata")
+      )
       for (batch <- 3 to 4) Files.delete(it.entry(s"$batch"))
       it.run()
       it.check()

@@ -168,16 +168,19 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   private def offsets(batch: Long) =
     understood(
       new Path(location, s"offsets/$batch"),
-      s" If no later batch was begun, delete it and commits/$batch instead, and in the folder of a file " +
-        s"sink _spark_metadata/$batch: Spark then begins the batch anew, perhaps with more input, and the " +
-        "sink gets its rows again."
+      if (lastBegun.contains(batch))
+        s"Or delete it and commits/$batch instead, and in the folder of a file sink " +
+          s"_spark_metadata/$batch: Spark then begins the batch anew, perhaps with more input, and the " +
+          "sink gets its rows again."
+      else AfterLater
     )(logs.offsets.flatMap(_.get(batch)))
 
   private def committed(batch: Long) =
     understood(
       new Path(location, s"commits/$batch"),
-      s" If no later batch is committed, delete it instead: Spark then runs batch $batch again, and the " +
-        "sink gets its rows again."
+      if (lastCommitted.contains(batch))
+        s"Or delete it instead: Spark then runs batch $batch again, and the sink gets its rows again."
+      else AfterLater
     ) {
       val commit = logs.commits.flatMap(_.get(batch))
       // Spark takes an entry that was cut after its version for one without ids, as those of v1 are.
@@ -196,14 +199,14 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     * @throws io.keyfold.errors.Invalid
     *   if Spark cannot understand it; errors of the storage are not changed
     */
-  private def understood[T](file: Path, otherwise: String = "")(read: => T): T =
+  private def understood[T](file: Path, otherwise: => String = "")(read: => T): T =
     try read
     catch {
       case e @ (_: RuntimeException | _: JsonProcessingException | _: CharacterCodingException |
           _: FileNotFoundException) if !e.isInstanceOf[StoreError] =>
         throw new Invalid(
           "KEYFOLD_CHECKPOINT_DAMAGED",
-          s"Cannot understand $file: $e. It is a file of Spark's own; restore it from a copy.$otherwise",
+          s"Cannot understand $file: $e. It is a file of Spark's own; restore it from a copy. $otherwise".trim,
           e
         )
     }
@@ -327,6 +330,8 @@ object CheckpointLogs {
   val NewId: String =
     "Spark then writes a new id of the query. Sinks that go by the id, such as Delta Lake's, do not " +
       "know its batches any more."
+
+  private val AfterLater = "`keyfold fsck` says how the query goes on without it."
 
   /** A stateful operator and its stores, in the order in which the commit log has their ids. */
   final case class Operator(id: Long, name: String, stores: Seq[String])
