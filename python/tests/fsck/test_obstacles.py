@@ -6,6 +6,7 @@ What Spark does in each case was seen in a real query: the walk in integration-t
 from __future__ import annotations
 
 import base64
+import shutil
 from pathlib import Path
 
 import google_crc32c
@@ -79,6 +80,21 @@ def test_all_offsets_but_the_newest_are_lost(writer: StateWriter) -> None:
     assert stops(report) == [(Kind.METADATA, f"{writer.fake.root}/offsets/3")]
     assert (report.ok, report.verdict.can_start, report.verdict.last_batch) == (False, False, 4)
     assert "Batch 4, the last, is damaged" in str(report)
+    assert "no batch is left to go back to" in str(report)
+
+
+def test_both_logs_are_lost(writer: StateWriter) -> None:
+    lose(writer.fake, *(f"{log}/{it}" for log in ("offsets", "commits") for it in range(5)))
+    report = check(writer.fake)
+    assert stops(report) == [(Kind.MISSING, f"{writer.fake.root}/offsets")]
+    assert "no batch is left to go back to" in str(report)
+
+
+def test_the_state_is_lost(writer: StateWriter) -> None:
+    """Without ids, only Spark knows from the query that there was state."""
+    shutil.rmtree(writer.fake.root / "state")
+    report = check(writer.fake)
+    assert report.verdict.can_start != writer.ids
     assert "no batch is left to go back to" in str(report)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from keyfold.errors import KeyfoldError
 from keyfold.format.place import StorePlace
 from keyfold.fsck.begun import obstacle, uncommitted
+from keyfold.fsck.emptied import lost_logs
 from keyfold.fsck.file_sources import file_sources
 from keyfold.fsck.finding import Finding, FsckReport, Severity
 from keyfold.fsck.obstacle import Obstacle
@@ -140,6 +141,7 @@ def _fsck(
             obstacles=obstacles,
             migrated=undoable_migration(logs),
             has_file_sink=bool(obstacles) and writes_files(storage),
+            has_state=bool(described),
         ),
         earlier,
     )
@@ -169,6 +171,7 @@ def _of_logs(
     """What keeps the query from starting, in Spark's logs and in the plans of rescales."""
     for found in (
         lost_id(storage),
+        lost_logs(storage, logs),
         torn_note(storage),
         obstacle(storage, logs, resumed),
         unfinished(storage, logs),

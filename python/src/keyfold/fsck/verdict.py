@@ -23,6 +23,7 @@ class Verdict:
         deletes: files to delete first, which the query writes again.
         way: what the command does, and what comes of it.
         otherwise: what mends it without any of this.
+        has_state: whether the checkpoint has the state of any operator.
     """
 
     can_start: bool
@@ -34,6 +35,7 @@ class Verdict:
     deletes: tuple[str, ...] = ()
     way: str = ""
     otherwise: str = ""
+    has_state: bool = True
 
     def __str__(self) -> str:
         """Sentences for a terminal."""
@@ -41,6 +43,12 @@ class Verdict:
             return self._remedy()
         if self.last_batch is None:
             return "No batch is committed yet."
+        if not self.has_state:
+            return (
+                "The query can start if it keeps no state: the checkpoint has none. If it keeps "
+                "state, the folder state is lost. Restore it from a copy, or start with a new "
+                "checkpoint location: no batch is left to go back to."
+            )
         older = "1 older batch" if self.lost == 1 else f"{self.lost:,} older batches"
         lost = f"; {older} cannot be loaded" if self.lost else ""
         return f"The query can start: batch {self.last_batch}, its last, is whole{lost}."
@@ -69,6 +77,7 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
     obstacles: list[Obstacle],
     migrated: tuple[int, str] | None,
     has_file_sink: bool,
+    has_state: bool,
 ) -> Verdict:
     """The verdict.
 
@@ -80,13 +89,14 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
         obstacles: what keeps the query from starting.
         migrated: the last batch before a migration that can be undone, and its provider.
         has_file_sink: whether the query writes to a file sink.
+        has_state: whether the checkpoint has the state of any operator.
     """
     lost = len(bad)
     limits = [it.newest for it in obstacles if it.newest is not None]
     good = [it for it in batches if it not in bad and it <= min(limits, default=it)]
     newest = max(good, default=None)
     if not obstacles:
-        return Verdict(True, last, newest, lost, None)  # noqa: FBT003 - it can start
+        return Verdict(True, last, newest, lost, None, has_state=has_state)  # noqa: FBT003 - it can start
     reason = ", and ".join(dict.fromkeys(it.reason for it in obstacles))
     deletes = tuple(path for it in obstacles for path in it.deletes)
     words: list[str] | None = None

@@ -73,7 +73,9 @@ private final class MigrationRefusals(
     if (logs.hasState)
       "Spark's description of its operators is lost, or it ran on a Spark before 4.0. " +
         s"$once Spark writes the description again. Then migrate."
-    else "It has no operator metadata: the query has no state."
+    else
+      "It has no state. If its query keeps state, the folder state is lost: restore it from a copy, " +
+        "or start with a new checkpoint location: no batch is left to go back to."
 
   private def ofSink: Option[String] = sink match {
     case SinkChoice.NotSaid      => Some(SinkNotSaid)
