@@ -98,6 +98,14 @@ def test_the_state_is_lost(writer: StateWriter) -> None:
     assert "no batch is left to go back to" in str(report)
 
 
+def test_an_entry_of_the_offset_log_is_a_copy_of_the_one_before(writer: StateWriter) -> None:
+    root = writer.fake.root
+    (root / "offsets/4").write_bytes((root / "offsets/3").read_bytes())
+    report = check(writer.fake)
+    assert stops(report) == [(Kind.METADATA, f"{root}/offsets/4")]
+    assert str(report).splitlines()[-1] == rollback(writer.fake, 2)
+
+
 def test_newest_commit_is_lost(writer: StateWriter) -> None:
     lose(writer.fake, "commits/4")
     assert check(writer.fake).verdict.can_start
@@ -218,7 +226,8 @@ class TestFileSource:
         written(fake, ids=True)
         for number in range(5):
             name = "2.compact" if number == 2 else str(number)
-            fake.write(f"sources/0/{name}", 'v1\n{"path":"file:///in/0.json","batchId":0}')
+            file = f'{{"path":"file:///in/{number}.json","batchId":{number}}}'
+            fake.write(f"sources/0/{name}", f"v1\n{file}")
         return fake
 
     def test_whole(self, fake: FakeCheckpoint) -> None:
@@ -244,6 +253,11 @@ class TestFileSource:
         assert [it[1] for it in stops(report)] == [str(named)]
         assert report.verdict.deletes == tuple(str(path.with_name(it)) for it in later_and_it)
         assert str(report).splitlines()[-1] == rollback(fake, newest)
+
+    def test_copy_of_another_entry(self, fake: FakeCheckpoint) -> None:
+        entry = fake.root / "sources/0/4"
+        entry.write_bytes(entry.with_name("3").read_bytes())
+        assert [it[1] for it in stops(check(fake))] == [str(entry)]
 
     def test_checksum_that_an_entry_has_left(self, fake: FakeCheckpoint) -> None:
         """Spark would not write the entry again beside it."""

@@ -95,15 +95,19 @@ def _beginnings(entries: Mapping[int, str]) -> list[int]:
 def _end(storage: Storage, folder: str, entries: Mapping[int, str], first: int) -> int:
     """The last of the entries from the first on that are whole, without a gap; -1 if none is."""
     last = first
-    while last in entries and _is_whole(storage, f"{folder}/{entries[last]}"):
+    while last in entries and _is_whole(storage, f"{folder}/{entries[last]}", last):
         last += 1
     return last - 1 if last > first else -1
 
 
-def _is_whole(storage: Storage, path: str) -> bool:
+def _is_whole(storage: Storage, path: str, number: int) -> bool:
     try:
         version, *files = storage.whole(path).decode(errors="replace").splitlines() or [""]
         # A torn entry ends in the middle of a line.
-        return version == "v1" and (not files or isinstance(json.loads(files[-1]), dict))
+        last = json.loads(files[-1]) if files else {}
     except (FileMissingError, ValueError):
         return False
+    if version != "v1" or not isinstance(last, dict):
+        return False
+    # Each file says in which entry it came; a compacted one has those of all before it.
+    return path.endswith(".compact") or last.get("batchId", number) == number

@@ -25,7 +25,7 @@ class Offsets:
     """A started batch: its time in ms since 1970, its watermark, and its settings.
 
     `files` has the newest entry that the batch needs of the log of each file source, by the name of
-    its folder in `sources`.
+    its folder in `sources`. `lines` are those of the entry.
     """
 
     batch: int
@@ -33,6 +33,7 @@ class Offsets:
     conf: dict[str, str]
     watermark_ms: int = 0
     files: tuple[tuple[str, int], ...] = ()
+    lines: tuple[str, ...] = ()
 
     @property
     def shuffle_partitions(self) -> int | None:
@@ -121,7 +122,8 @@ def read_offsets(storage: Storage, batch: int) -> Offsets:
         for name, it in sources
         if is_store(name) and (offset := _OF_FILES.match(it))
     )
-    return Offsets(batch, timestamp, settings, watermark if _is_whole(watermark) else 0, files)
+    watermark_ms = watermark if _is_whole(watermark) else 0
+    return Offsets(batch, timestamp, settings, watermark_ms, files, tuple(lines))
 
 
 def read_commit(storage: Storage, batch: int) -> Commit:

@@ -37,7 +37,8 @@ private[start] object LastBatch {
     for (batch <- begun) {
       if (!logs.canStartAfter(batch)) throw lost(logs, offsets(logs, batch - 1))
       if (!committed.contains(batch)) logs.settings(batch)
-      logs.lostSources(batch).foreach(it => throw lost(logs, it))
+      logs.lostSources(batch).foreach(it => throw lost(logs, it, " or that of another batch"))
+      if (logs.repeatsOffsets(batch)) throw copied(logs, batch)
     }
     committed.map { batch =>
       val settings = logs.settings(batch).getOrElse(throw lost(logs, offsets(logs, batch)))
@@ -48,10 +49,19 @@ private[start] object LastBatch {
 
   private def offsets(logs: CheckpointLogs, batch: Long) = s"${logs.location}/offsets/$batch"
 
-  private def lost(logs: CheckpointLogs, file: String) = new Invalid(
+  private def lost(logs: CheckpointLogs, file: String, or: String = "") =
+    damaged(logs, s"The file $file, which Spark needs to start, is lost$or.", "it")
+
+  private def copied(logs: CheckpointLogs, batch: Long) = damaged(
+    logs,
+    s"The file ${offsets(logs, batch)} is the same as the one before it, ${batch - 1}: one is a copy " +
+      s"of the other, and the query would read the input of batch $batch again or skip it.",
+    "them"
+  )
+
+  private def damaged(logs: CheckpointLogs, what: String, it: String) = new Invalid(
     "KEYFOLD_CHECKPOINT_DAMAGED",
-    s"The file $file, which Spark needs to start, is lost. The query was not started. " +
-      s"Restore it from a copy. `${Command.fsck(logs.location)}` says how the query goes on " +
-      "without it."
+    s"$what The query was not started. Restore $it from a copy. `${Command.fsck(logs.location)}` says " +
+      s"how the query goes on without $it."
   )
 }

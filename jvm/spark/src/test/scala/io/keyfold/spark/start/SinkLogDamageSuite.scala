@@ -89,6 +89,11 @@ class SinkLogDamageSuite extends FileSinkQueries {
     batch = 2
   )
   damaged(
+    "is a copy of another",
+    entry => { Files.writeString(entry, Files.readString(entry.resolveSibling("2"))); () },
+    batch = 3
+  )
+  damaged(
     "is torn",
     entry => {
       val bytes = Files.readAllBytes(entry)
@@ -266,22 +271,41 @@ class SinkLogDamageSuite extends FileSinkQueries {
       it.check()
     }
 
-  for (format <- Seq(1, 2))
-    test(s"format $format: after a batch without data, the source's newest entry is lost") {
+  for ((format, isCopy) <- Seq(1 -> false, 2 -> false, 2 -> true))
+    test(s"format $format: after a batch without data, the source's last entry is lost: $isCopy") {
       val it = new Distinct(format)
       it.run(3)
       it.session.conf.set(partitions, "5")
       it.goOn()
       it.session.conf.unset(partitions)
       val lost = Path.of(it.checkpoint, "sources", "0", "2")
-      Files.delete(lost)
+      if (isCopy) overwrite(lost, Files.readString(lost.resolveSibling("1")))
+      else Files.delete(lost)
       it.add()
       val said = it.refused("KEYFOLD_CHECKPOINT_DAMAGED")
-      assert(said.contains(s"$lost, which") && said.contains("`keyfold fsck "))
+      assert(
+        said.contains(s"$lost, which Spark needs to start, is lost or that of") && said.contains(
+          "`keyfold fsck "
+        )
+      )
       it.rollback(1)
       it.run()
       it.check()
     }
+
+  test("an entry of the offset log is a copy of the one before") {
+    val it = new Distinct(2)
+    it.run(4)
+    overwrite(
+      Path.of(it.checkpoint, "offsets", "3"),
+      Files.readString(Path.of(it.checkpoint, "offsets", "2"))
+    )
+    val said = it.refused("KEYFOLD_CHECKPOINT_DAMAGED")
+    assert(said.contains("offsets/3 is the same as") && said.contains("`keyfold fsck "))
+    it.rollback(1)
+    it.run()
+    it.check()
+  }
 
   test("all entries of the commit log are lost: the start sends to fsck") {
     val it = new Distinct(2)

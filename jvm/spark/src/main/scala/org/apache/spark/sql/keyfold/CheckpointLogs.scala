@@ -56,7 +56,14 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   /** Entries of file sources' logs that a query with this last batch needs, and that are lost. */
   def lostSources(batch: Long): Seq[String] =
-    new FileSourceLogs(new Path(location), hadoopConf).lost(batch).map(_.toString)
+    new FileSourceLogs(new Path(location), hadoopConf)
+      .lost(linesOf("offsets", batch))
+      .map(_.toString)
+
+  /** Whether a batch has the entry of the one before it: each has a time of its own, or settings.
+    */
+  def repeatsOffsets(batch: Long): Boolean =
+    batch > 0 && linesOf("offsets", batch) == linesOf("offsets", batch - 1)
 
   private[keyfold] def offsetMetadata(batch: Long): SparkShim.OffsetMetadata =
     offsets(batch).flatMap(SparkShim.metadata).get
@@ -104,10 +111,10 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     * @throws java.io.FileNotFoundException
     *   if the log does not have it
     */
-  def formatOf(batch: Long): Int = commitLines(batch).head.trim.stripPrefix("v").toInt
+  def formatOf(batch: Long): Int = linesOf("commits", batch).head.trim.stripPrefix("v").toInt
 
-  private def commitLines(batch: Long): Seq[String] = {
-    val file = new Path(location, s"commits/$batch")
+  private def linesOf(log: String, batch: Long): Seq[String] = {
+    val file = new Path(location, s"$log/$batch")
     val files = SparkShim.CheckpointFileManager.create(file.getParent, hadoopConf)
     Using.resource(files.open(file))(Source.fromInputStream(_, UTF_8.name).getLines().toList)
   }
@@ -185,7 +192,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
       val commit = logs.commits.flatMap(_.get(batch))
       // Spark takes an entry that was cut after its version for one without ids, as those of v1 are.
       if (commit.exists(_.stateUniqueIds.isEmpty)) {
-        val lines = commitLines(batch)
+        val lines = linesOf("commits", batch)
         if (lines.length < 2 && lines.head.trim != "v1")
           throw new IllegalStateException("the entry ends after its version")
       }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.keyfold
 import java.nio.charset.CharacterCodingException
 import java.nio.charset.StandardCharsets.UTF_8
 
+import scala.collection.mutable
 import scala.io.Source
 import scala.util.Using
 
@@ -69,21 +70,28 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
   def forget(batch: Long): Unit =
     entriesAfter(batch - 1).foreach(it => manager.delete(new Path(path.getParent, it)))
 
-  /** The oldest batch whose entry is needed to read the log and cannot be read; None if there is
-    * none. Of a large entry only the ends are looked at.
+  /** The oldest batch whose entry is needed to read the log and cannot be read, or is a copy of
+    * another; None if there is none. Of a large entry only the ends are looked at.
     */
   def firstDamaged: Option[Long] = lastBatch.flatMap { last =>
     val (bytes, at) = (entries, compactedAt(last))
     // Spark reads on from there, even if a later entry is compacted.
     val first = if (at < 0 || bytes.contains(s"$at$Compact")) Nil else chain(at, bytes.contains)
-    (first ++ chain(last, bytes.contains))
-      .find(it => !bytes.contains(it) || !isWhole(it, bytes(it)))
+    val files = mutable.Set.empty[String]
+    (first ++ chain(last, bytes.contains)).distinct
+      .find(it => !bytes.contains(it) || !isWhole(it, bytes(it), files))
       .map(batchOf)
   }
 
-  /** Whether Spark can read an entry: a version, then objects in JSON. */
-  private def isWhole(entry: String, bytes: Long) =
-    try if (bytes > Large) hasEnds(entry, bytes) else read(entry) != null
+  /** Whether Spark can read an entry: a version, then objects in JSON.
+    *
+    * @param files
+    *   first files of other entries: a copy of one has the same
+    */
+  private def isWhole(entry: String, bytes: Long, files: mutable.Set[String]) =
+    try
+      if (bytes > Large) hasEnds(entry, bytes)
+      else read(entry).headOption.forall(it => entry.endsWith(Compact) || files.add(it.path))
     catch {
       case _: ChecksumException | _: JsonProcessingException | _: CharacterCodingException |
           _: RuntimeException =>

@@ -13,28 +13,42 @@ import org.apache.hadoop.fs.Path
 private final class FileSourceLogs(checkpoint: Path, hadoopConf: Configuration) {
   import FileSourceLogs._
 
-  /** The newest entry that a batch needs of each log which does not have it. Without it Spark gives
-    * its number to the files that come next, and takes them for read: their rows would be lost.
+  /** The newest entry that a batch needs of each log which does not have it, or has another one in
+    * its place. Without it Spark gives its number to the files that come next, and takes them for
+    * read: their rows would be lost.
+    *
+    * @param offsets
+    *   lines of the batch's entry in the offset log
     */
-  def lost(batch: Long): Seq[Path] = for {
-    (source, newest) <- needed(batch)
+  def lost(offsets: Seq[String]): Seq[Path] = for {
+    (source, newest) <- needed(offsets)
     folder = new Path(checkpoint, s"sources/$source")
-    if !names(folder).exists(has(newest))
-  } yield new Path(folder, newest.toString)
+    entry = new Path(folder, newest.toString)
+    there = names(folder)
+    if !there
+      .exists(hasCompacted(newest)) && !(there.contains(entry.getName) && isOf(newest, entry))
+  } yield entry
 
   /** By the source's folder. The second version of the offset log has a name for each source. */
-  private def needed(batch: Long): Seq[(String, Long)] = {
-    val lines = linesOf(new Path(checkpoint, s"offsets/$batch"))
-    val sources = lines.drop(2)
+  private def needed(offsets: Seq[String]): Seq[(String, Long)] = {
+    val sources = offsets.drop(2)
     val named =
-      if (lines.headOption.contains("v1")) sources.zipWithIndex.map { case (it, i) => s"$i" -> it }
+      if (offsets.headOption.contains("v1")) sources.zipWithIndex.map { case (it, i) =>
+        s"$i" -> it
+      }
       else sources.map(it => it.takeWhile(_ != ':') -> it.dropWhile(_ != ':').drop(1))
     named.collect { case (source, OfFiles(entry)) => source -> entry.toLong }
   }
 
-  private def linesOf(file: Path) =
-    Using.resource(manager(file.getParent).open(file)) { it =>
-      Source.fromInputStream(it, UTF_8.name).getLines().toList
+  /** Whether the last file of an entry is of its batch. What is not whole is for Spark to report.
+    */
+  private def isOf(batch: Long, entry: Path) =
+    Using.resource(manager(entry.getParent).open(entry)) { it =>
+      val files = Source.fromInputStream(it, UTF_8.name).getLines().drop(1)
+      files.foldLeft("")((_, last) => last) match {
+        case OfBatch(said) => said.toLong == batch
+        case _             => true
+      }
     }
 
   private def names(folder: Path) =
@@ -48,10 +62,11 @@ private object FileSourceLogs {
 
   /** No other source's offset begins like this. */
   private val OfFiles = """\{"logOffset":(\d{1,18})\}.*""".r
+  private val OfBatch = """.*"batchId":(\d{1,18})\}\s*""".r
   private val Compacted = """(\d{1,18})\.compact""".r
 
-  private def has(entry: Long)(name: String) = name match {
+  private def hasCompacted(entry: Long)(name: String) = name match {
     case Compacted(last) => last.toLong >= entry
-    case _               => name == entry.toString
+    case _               => false
   }
 }
