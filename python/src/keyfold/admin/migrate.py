@@ -29,6 +29,7 @@ class MigrationPlan:
         operators: names of the stateful operators.
         refusals: the reasons why it cannot be done, a sentence each.
         applied: whether it was done.
+        sink_path: folder of the query's file sink; None if it has none.
     """
 
     checkpoint: str
@@ -38,9 +39,10 @@ class MigrationPlan:
     operators: tuple[str, ...]
     refusals: tuple[str, ...]
     applied: bool
+    sink_path: str | None = None
 
     @classmethod
-    def of(cls, found: dict[str, Any]) -> MigrationPlan:
+    def of(cls, found: dict[str, Any], sink_path: str | None) -> MigrationPlan:
         """From the JVM's answer."""
         return cls(
             checkpoint=found["checkpoint"],
@@ -50,6 +52,7 @@ class MigrationPlan:
             operators=tuple(it["name"] for it in found["operators"]),
             refusals=tuple(found["refusals"]),
             applied=found["applied"],
+            sink_path=sink_path,
         )
 
     def __str__(self) -> str:
@@ -63,8 +66,9 @@ class MigrationPlan:
         ]
         if self.applied:
             done = f"batch {self.last_batch + 1} has the same state, in Keyfold's files"
-            undo = f"keyfold migrate {shlex.quote(self.checkpoint)} --undo, before the query runs"
-            rows += [("done", done), ("to undo", undo)]
+            sink = ["--sink-path", self.sink_path] if self.sink_path else ["--no-file-sink"]
+            undo = shlex.join(["keyfold", "migrate", self.checkpoint, "--undo", *sink, "--apply"])
+            rows += [("done", done), ("to undo", f"{undo}, before the query runs")]
         elif not self.refusals:
             rows.append(NOT_DONE)
         return lines(rows)
@@ -136,7 +140,7 @@ def migrate(
         JvmError: it is refused, and nothing was changed; or the checkpoint cannot be read.
     """
     found = _ask("migrate", path, dry_run, sink_path, no_file_sink, spark)
-    return MigrationPlan.of(found)
+    return MigrationPlan.of(found, sink_path)
 
 
 def undo_migration(

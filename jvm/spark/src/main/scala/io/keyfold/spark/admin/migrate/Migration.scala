@@ -1,10 +1,10 @@
 package io.keyfold.spark.admin.migrate
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
+import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice, SinkNote}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{CheckpointLogs, StateRewrite}
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, StateRewrite}
 
 /** Migrates the state of a stopped query from HDFSBacked or RocksDB to Keyfold.
   *
@@ -71,8 +71,11 @@ final class Migration(
     progress(s"committing batch $batch")
     if (!logs.begin(batch, from, settings) && !isOurs(batch)) throw lost(batch)
     sink match {
-      case SinkChoice.Folder(path) => logs.fileSink(path).foreach(_.addEmpty(batch))
-      case _                       => ()
+      case SinkChoice.Folder(path) =>
+        val files = new CheckpointFiles(logs.location, logs.hadoopConf)
+        SinkNote.write(files, from, isFileSink = true)
+        logs.fileSink(path).foreach(_.addEmpty(batch))
+      case _ => ()
     }
     if (!logs.commit(batch, from, ids)) throw lost(batch)
     plan

@@ -2,6 +2,8 @@ package io.keyfold.spark.admin.migrate
 
 import java.util.Arrays
 
+import scala.util.Try
+
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, Layout}
 import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice, SinkNote}
@@ -49,6 +51,9 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
         (s"The offset log lost its entries after batch ${before.getOrElse("none")}, and no file of " +
           "Keyfold's says that they are a migration's. Restore them from a copy."),
       (since.nonEmpty && sink == SinkChoice.NotSaid) -> MigrationRefusals.SinkNotSaid,
+      (since.nonEmpty && sink == SinkChoice.NoFileSink && notesFileSink) ->
+        ("The query writes to a file sink, whose log has the migration's batch: give its folder with " +
+          "--sink-path."),
       (since.nonEmpty && before.exists(it => BuiltIn.contains(providerOf(it))) && !canForget) ->
         ("The log of the file sink has later batches than the query, or has compacted that batch with " +
           "earlier ones.")
@@ -103,6 +108,9 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
     case SinkChoice.Folder(path) => logs.fileSink(path)
     case _                       => None
   }
+
+  /** What is torn is no reason to refuse: the note goes with the migration. */
+  private def notesFileSink = Try(SinkNote.read(files)).toOption.flatten.exists(_.isFileSink)
 
   private def canForget = sinkLog.forall(_.canForget(since.head, since.last))
 

@@ -240,7 +240,11 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         Files.delete(commits.resolve("3"))
         assert(Files.exists(commits.resolve("2")))
       }
-      CheckpointTools.using(session, checkpoint.toString)(new MigrationUndo(_, sink).apply())
+      CheckpointTools.using(session, checkpoint.toString) { tools =>
+        val without = new MigrationUndo(tools, SinkChoice.NoFileSink).plan().refusals
+        assert(without.exists(_.contains("The query writes to a file sink")))
+        new MigrationUndo(tools, sink).apply()
+      }
       write(if (isOpen) 4 else 3)
       assert(
         session.read.parquet(folder.toString).as[Int].collect().sorted.toSeq == (1 to (if (isOpen) 4
