@@ -10,9 +10,9 @@ from kit.session import NEEDS_JAR, session
 pytestmark = NEEDS_JAR
 
 # These met, among others: a rescale whose commits are lost (8); a migrated query with a file sink
-# whose state is damaged (26); a sink that is ahead, under another format (30); a rescale that was
-# interrupted, with its offsets torn (60); a schema that a migration cannot read (92); a source's log
-# that undoing a migration does not mend (99); a source whose last entry is lost after a rescale (128).
+# whose state is damaged (26); a sink that is ahead, under another format (30); torn offsets of a
+# rescale that was interrupted (60); a schema that a migration cannot read (92); a source's log that
+# undoing a migration does not mend (99); a source whose last entry is lost after a rescale (128).
 SEEDS = (*range(1, 16), 26, 30, 49, 60, 92, 99, 128, 152)
 
 
