@@ -14,8 +14,12 @@ HANGS_S = 200
 MOST_KILLS = 3
 # What a fault of ours may make Spark say. Anything else is not its fault.
 EXPECTED = ("injected", "cancel", "nterrupt", "killed by chance", "ExecutorLost")
-# Spark takes an interruption that comes while it copies a plan for a failure.
-STOPPED = ("java.lang.InterruptedException",)
+# Spark takes an interruption that comes while it copies a plan, or tells a Python runner what to
+# run, for a failure.
+STOPPED = (
+    "java.lang.InterruptedException",
+    "[STREAMING_PYTHON_RUNNER_INITIALIZATION_COMMUNICATION_FAILURE]",
+)
 # Spark gives a worker ten seconds to start, which a machine with other work may not have.
 TOO_SLOW = ("Python worker failed to connect back",)
 END, STOP, KILL, CANCEL = "to the end", "query.stop()", "kill -9", "jobs cancelled"
