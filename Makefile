@@ -124,11 +124,12 @@ test: test-jvm test-python ## everything that must pass before a change lands
 test-long: setup jars servers ## what takes longer: core's tests as it runs for users; kills and faults on S3 and HDFS; other lines of Spark
 	$(MAKE) -j2 -O test-faults test-lines
 
-test-faults: setup jars servers # of test-long: kills, S3, HDFS, the wheel
-	$(BIN)/python -m pytest -m long integration-tests $(PYTEST_ARGS)
+test-faults: setup jars servers # of test-long: kills, S3, HDFS
+	$(BIN)/python -m pytest -m long --ignore integration-tests/lines integration-tests $(PYTEST_ARGS)
 
-test-lines: setup jars # of test-long: core without checks, and other lines of Spark
+test-lines: setup jars # of test-long: core without checks, the wheel, and other lines of Spark
 	build/test-core-unchecked
+	$(BIN)/python -m pytest -m long integration-tests/lines $(PYTEST_ARGS)
 	$(MAKE) smoke SPARK=4.0 BEGUN_ON=4.0
 	$(MAKE) smoke SPARK=4.1 BEGUN_ON=4.0
 	$(MAKE) smoke SPARK=4.3 BEGUN_ON=4.1
