@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from kit.fake_checkpoint import FakeCheckpoint
 from kit.session import ENVIRONMENT
 
 
@@ -18,8 +16,3 @@ def one_jvm() -> Iterator[None]:
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
         yield
-
-
-@pytest.fixture
-def fake(tmp_path: Path) -> FakeCheckpoint:
-    return FakeCheckpoint(tmp_path / "cp")

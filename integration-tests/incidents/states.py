@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -31,13 +32,17 @@ def _open(query: Query) -> None:
         (commits / name).unlink(missing_ok=True)
 
 
+def _sink_of(query: Query) -> dict[str, Any]:
+    """What commands are told of it."""
+    return {"sink_path": str(query.sink)} if query.sink else {"no_file_sink": True}
+
+
 def _rescaled(query: Query) -> None:
     keyfold.rescale(
         query.checkpoint,
         3,
         dry_run=False,
-        sink_path=str(query.sink) if query.sink else None,
-        no_file_sink=query.sink is None,
+        **_sink_of(query),
         spark=query.spark,
     )
 
@@ -53,9 +58,7 @@ def _rescale_interrupted(query: Query) -> None:
 
 
 def _rolled_back(query: Query) -> None:
-    keyfold.open_checkpoint(query.checkpoint).rollback(
-        -2, dry_run=False, sink_path=str(query.sink) if query.sink else None
-    )
+    keyfold.open_checkpoint(query.checkpoint).rollback(-2, dry_run=False, **_sink_of(query))
 
 
 def _rolled_back_without_sink(query: Query) -> None:
@@ -74,8 +77,7 @@ def _migrated(query: Query) -> None:
     keyfold.migrate(
         query.checkpoint,
         dry_run=False,
-        sink_path=str(query.sink) if query.sink else None,
-        no_file_sink=query.sink is None,
+        **_sink_of(query),
         spark=query.spark,
     )
     for key in (PROVIDER_KEY, FORMAT_KEY):

@@ -37,8 +37,10 @@ private[start] object LastBatch {
     for (batch <- begun) {
       if (!logs.canStartAfter(batch)) throw lost(logs, offsets(logs, batch - 1))
       if (!committed.contains(batch)) logs.settings(batch)
-      logs.lostSources(batch).foreach(it => throw lost(logs, it, " or that of another batch"))
-      if (logs.repeatsOffsets(batch)) throw copied(logs, batch)
+      val entry = logs.offsetLines(batch)
+      logs.lostSources(entry).foreach(it => throw lost(logs, it, " or that of another batch"))
+      // Each batch has a time of its own, or settings.
+      if (batch > 0 && entry == logs.offsetLines(batch - 1)) throw copied(logs, batch)
     }
     committed.map { batch =>
       val settings = logs.settings(batch).getOrElse(throw lost(logs, offsets(logs, batch)))

@@ -54,16 +54,14 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     */
   def canStartAfter(batch: Long): Boolean = batch == 0 || offsets(batch - 1).nonEmpty
 
-  /** Entries of file sources' logs that a query with this last batch needs, and that are lost. */
-  def lostSources(batch: Long): Seq[String] =
-    new FileSourceLogs(new Path(location), hadoopConf)
-      .lost(linesOf("offsets", batch))
-      .map(_.toString)
+  /** Lines of a batch's entry in the offset log, as they are in its file. */
+  def offsetLines(batch: Long): Seq[String] = linesOf("offsets", batch)
 
-  /** Whether a batch has the entry of the one before it: each has a time of its own, or settings.
+  /** Entries of file sources' logs that a query with this last entry of the offset log needs, and
+    * that are lost or replaced.
     */
-  def repeatsOffsets(batch: Long): Boolean =
-    batch > 0 && linesOf("offsets", batch) == linesOf("offsets", batch - 1)
+  def lostSources(offsets: Seq[String]): Seq[String] =
+    new FileSourceLogs(new Path(location), hadoopConf).lost(offsets).map(_.toString)
 
   private[keyfold] def offsetMetadata(batch: Long): SparkShim.OffsetMetadata =
     offsets(batch).flatMap(SparkShim.metadata).get

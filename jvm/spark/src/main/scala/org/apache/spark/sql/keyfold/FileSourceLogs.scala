@@ -23,19 +23,20 @@ private final class FileSourceLogs(checkpoint: Path, hadoopConf: Configuration) 
   def lost(offsets: Seq[String]): Seq[Path] = for {
     (source, newest) <- needed(offsets)
     folder = new Path(checkpoint, s"sources/$source")
-    entry = new Path(folder, newest.toString)
-    there = names(folder)
-    if !there
-      .exists(hasCompacted(newest)) && !(there.contains(entry.getName) && isOf(newest, entry))
-  } yield entry
+    if !has(folder, newest)
+  } yield new Path(folder, newest.toString)
+
+  private def has(folder: Path, entry: Long) = {
+    val there = names(folder)
+    there.exists(hasCompacted(entry)) ||
+    there.contains(entry.toString) && isOf(entry, new Path(folder, entry.toString))
+  }
 
   /** By the source's folder. The second version of the offset log has a name for each source. */
   private def needed(offsets: Seq[String]): Seq[(String, Long)] = {
     val sources = offsets.drop(2)
     val named =
-      if (offsets.headOption.contains("v1")) sources.zipWithIndex.map { case (it, i) =>
-        s"$i" -> it
-      }
+      if (offsets.headOption.contains("v1")) sources.indices.map(i => i.toString -> sources(i))
       else sources.map(it => it.takeWhile(_ != ':') -> it.dropWhile(_ != ':').drop(1))
     named.collect { case (source, OfFiles(entry)) => source -> entry.toLong }
   }
