@@ -124,8 +124,8 @@ def migrate(
 ) -> MigrationPlan:
     """Converts a stopped query's state to Keyfold, with a Spark task for each partition.
 
-    The old state stays as it is, and the checkpoint belongs to the old provider until the last
-    step. If a migration was interrupted, call it again, or undo it with `undo_migration`.
+    The old state stays as it is. If a migration was interrupted, the query does not start: call
+    it again, or undo it with `undo_migration`.
 
     Args:
         path: checkpoint of a stopped query.

@@ -1,17 +1,20 @@
 package io.keyfold.spark.admin.migrate
 
+import scala.util.control.NonFatal
+
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice, SinkNote}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice, SinkNote}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, StateRewrite}
 
 /** Migrates the state of a stopped query from HDFSBacked or RocksDB to Keyfold.
   *
-  * Keyfold writes all rows of the newest batch R as the state of batch R + 1, which reads no data;
-  * then that batch is entered in the offset log and the commit log. Until the first of these
-  * entries the old provider can use the checkpoint as before, and the old state is never changed. A
-  * second run after a crash starts over.
+  * Batch R + 1, which reads no data, is entered in the offset log; Keyfold writes all rows of the
+  * newest batch R as its state; then it is entered in the commit log. The first entry keeps the old
+  * provider out, which would read Keyfold's files, and whose own might be replaced, as HDFSBacked
+  * uses the same names. So the old state is never changed. A second run after a crash writes all
+  * state again.
   *
   * @param sink
   *   the query's file sink, which the checkpoint does not name
@@ -54,7 +57,8 @@ final class Migration(
     * @return
     *   the plan that was applied
     * @throws io.keyfold.errors.Invalid
-    *   if it is refused, or a batch was begun meanwhile
+    *   if it is refused, a batch was begun meanwhile, or the old provider cannot read its state:
+    *   then the migration is undone
     */
   def apply(): MigrationPlan = {
     val plan = this.plan()
@@ -66,10 +70,18 @@ final class Migration(
     }
     val (from, batch) = (plan.batch, plan.batch + 1)
     val settings = Map(ProviderKey -> Keyfold)
-    progress(s"writing the state of batch $from with Keyfold, ${plan.partitions} partitions")
-    val ids = new StateRewrite(session, logs, from, settings).write()
-    progress(s"committing batch $batch")
+    progress(s"beginning batch $batch")
     if (!logs.begin(batch, from, settings) && !isOurs(batch)) throw lost(batch)
+    progress(s"writing the state of batch $from with Keyfold, ${plan.partitions} partitions")
+    val ids =
+      try new StateRewrite(session, logs, from, settings).write()
+      catch {
+        case e: Invalid =>
+          undo(_.apply())
+          throw e
+        case NonFatal(e) => throw failed(batch, e)
+      }
+    progress(s"committing batch $batch")
     sink match {
       case SinkChoice.Folder(path) =>
         val files = new CheckpointFiles(logs.location, logs.hadoopConf)
@@ -81,9 +93,10 @@ final class Migration(
     plan
   }
 
-  private def canUndo = CheckpointTools.using(session, checkpoint) { tools =>
-    new MigrationUndo(tools, sink).plan().refusals.isEmpty
-  }
+  private def canUndo = undo(_.plan().refusals.isEmpty)
+
+  private def undo[T](use: MigrationUndo => T): T =
+    CheckpointTools.using(session, checkpoint)(tools => use(new MigrationUndo(tools, sink)))
 
   private def isOurs(batch: Long) = logs.providerOf(batch).contains(Keyfold)
 
@@ -91,6 +104,14 @@ final class Migration(
     "KEYFOLD_CONCURRENT_UPDATE",
     s"Cannot migrate ${logs.location}: another process has started or committed batch $batch " +
       "meanwhile. Stop the query, and check the checkpoint."
+  )
+
+  private def failed(batch: Long, cause: Throwable) = new Invalid(
+    "KEYFOLD_MIGRATE_UNFINISHED",
+    s"The migration of ${logs.location} has begun batch $batch and failed to write its state: $cause. " +
+      s"To finish it, run `${Command.migrate(logs.location, sink)}`. To give it up, run " +
+      s"`${Command.undoMigrate(logs.location, sink)}`. The old state was not changed.",
+    cause
   )
 
   private def nothingCommitted = "No batch is committed yet: start the query with Keyfold on a " +

@@ -15,7 +15,8 @@ import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
   * complete.
   *
   * Also deletes the files that Keyfold wrote: HDFSBacked would take a snapshot of that name for its
-  * own. Deletes log entries first, so that it can be run again after a failure at any point.
+  * own. So the migration's entry in the offset log, which keeps HDFSBacked out, is deleted after
+  * them, and the one in the commit log first. After a failure at any point it can be run again.
   *
   * @param sink
   *   the query's file sink, whose log has the migration's batch and would skip the next one
@@ -88,10 +89,11 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
       // First: where the offsets are lost, only the commit says that the sink has the batch.
       sinkLog.foreach(_.forget(batch))
       files.delete(s"commits/$batch")
-      files.delete(s"offsets/$batch")
+      if (batch > since.head) files.delete(s"offsets/$batch")
     }
     progress(s"deleting ${plan.files.size} files of Keyfold's")
     tools.parallel(plan.files.indices)(i => files.delete(plan.files(i).path))
+    since.headOption.foreach(batch => files.delete(s"offsets/$batch"))
     files.delete(SinkNote.Place)
     plan
   }

@@ -79,7 +79,8 @@ private[spark] final class Redistributor(
     val (batch, state) = (plan.batch, found.get)
     progress(s"redistributing ${plan.from} subtasks of operator $name to $to")
     val written = state.redistributed(places).map(Array(_)).toArray
-    val ids = logs.ids(batch).get.updated(state.operator, written)
+    val before = CheckpointLogs.stillThere(s"${logs.location}/commits/$batch", logs.ids(batch))
+    val ids = before.updated(state.operator, written)
     val commit = new RewrittenLogs(session, logs, files, batch).commit(ids)
     if (logs.hasCommitted(batch + 1)) throw race(batch)
     val made = RescalePlan(

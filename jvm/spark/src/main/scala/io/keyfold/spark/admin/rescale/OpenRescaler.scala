@@ -35,11 +35,15 @@ private[admin] final class OpenRescaler(
   def run(): Applied = {
     if (plan.refusals.nonEmpty) throw plan.refusals.head
     if (logs.hasCommitted(plan.batch)) throw race(s"batch ${plan.batch} was committed meanwhile")
-    val made = if (plan.resumes) OpenPlan.ofRescale(plan.batch, blobs, files).get else begun()
+    val made = if (plan.resumes) resumed() else begun()
     if (!layout.isThere(made.plan)) layout.write(made.plan)
     progress(s"giving batch ${plan.batch}, which is open, ${plan.to} partitions")
     made.complete()
     Applied(plan, made.plan.name, made.plan.stores.map(_.references.length).sum, isMine = true)
+  }
+
+  private def resumed() = OpenPlan.ofRescale(plan.batch, blobs, files).getOrElse {
+    throw race(s"the rescale before batch ${plan.batch} was ended meanwhile")
   }
 
   private def begun(): OpenPlan = {

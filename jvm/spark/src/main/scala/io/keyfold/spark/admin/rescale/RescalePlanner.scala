@@ -59,7 +59,8 @@ private[admin] final class RescalePlanner(
       0
     }
     if (from == to) refuse("KEYFOLD_RESCALE_PARTITIONS", s"the query already has $to partitions")
-    checkSettings(logs.settings(last).get)
+    val entry = s"${logs.location}/offsets/$last"
+    checkSettings(CheckpointLogs.stillThere(entry, logs.settings(last)))
     if (!begun.isOpen) checkSink(last, begun.resumes)
     val ids = logs.ids(last)
     // What Spark's files name from then on is there already.

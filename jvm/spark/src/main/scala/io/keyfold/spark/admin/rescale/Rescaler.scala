@@ -4,7 +4,7 @@ import java.util.UUID
 
 import scala.util.control.NonFatal
 
-import io.keyfold.errors.RescaleRefused
+import io.keyfold.errors.{MissingFile, RescaleRefused}
 import io.keyfold.format.RescalePlan
 import io.keyfold.io.BlobStore
 import io.keyfold.spark.checkpoint.SinkChoice
@@ -68,9 +68,15 @@ private[admin] final class Rescaler(
   /** A concurrent run with the same number of partitions has the same goal. */
   private def decide(made: RescalePlan): Unit = {
     progress(s"beginning batch ${plan.batch} with ${plan.to} partitions")
-    if (
-      !logs.begin(plan.batch, plan.lastBatch, Map(CheckpointLogs.PartitionsKey -> plan.to.toString))
-    ) {
+    val settings = Map(CheckpointLogs.PartitionsKey -> plan.to.toString)
+    val isMine =
+      try logs.begin(plan.batch, plan.lastBatch, settings)
+      catch {
+        case e: MissingFile =>
+          discard(made)
+          throw e
+      }
+    if (!isMine) {
       val found = logs.partitions(plan.batch)
       if (!found.contains(plan.to)) {
         discard(made)

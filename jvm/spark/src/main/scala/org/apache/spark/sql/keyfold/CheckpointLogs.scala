@@ -10,7 +10,7 @@ import scala.util.Using
 import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.core.JsonProcessingException
-import io.keyfold.errors.{Invalid, StoreError}
+import io.keyfold.errors.{Invalid, MissingFile, StoreError}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
@@ -64,7 +64,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     new FileSourceLogs(new Path(location), hadoopConf).lost(offsets).map(_.toString)
 
   private[keyfold] def offsetMetadata(batch: Long): SparkShim.OffsetMetadata =
-    offsets(batch).flatMap(SparkShim.metadata).get
+    stillThere(s"$location/offsets/$batch", offsets(batch).flatMap(SparkShim.metadata))
 
   /** Class name of the state store provider that a batch ran with. */
   def providerOf(batch: Long): Option[String] = settings(batch).flatMap(_.get(ProviderKey))
@@ -223,7 +223,8 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     *   false if it was already begun
     */
   def begin(batch: Long, of: Long, settings: Map[String, String]): Boolean = {
-    val entry = SparkShim.withSettings(offsets(of).get, settings)
+    val before = stillThere(s"$location/offsets/$of", offsets(of))
+    val entry = SparkShim.withSettings(before, settings)
     added(fresh.offsets.get.add(batch, entry), fresh.offsets.get.get(batch).nonEmpty)
   }
 
@@ -233,7 +234,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     *   false if it was already committed
     */
   def commit(batch: Long, of: Long, ids: Option[Map[Long, Array[Array[String]]]]): Boolean = {
-    val before = committed(of).get
+    val before = stillThere(s"$location/commits/$of", committed(of))
     val commit = ids.fold(before)(SparkShim.withIds(before, _))
     added(fresh.commits.get.add(batch, commit), fresh.commits.get.get(batch).nonEmpty)
   }
@@ -337,6 +338,19 @@ object CheckpointLogs {
       "know its batches any more."
 
   private val AfterLater = "`keyfold fsck` says how the query goes on without it."
+
+  /** What a command has found there before.
+    *
+    * @throws io.keyfold.errors.MissingFile
+    *   if another process has taken it away since
+    */
+  def stillThere[T](path: String, entry: Option[T]): T = entry.getOrElse {
+    throw new MissingFile(
+      path,
+      "it was there when the command began. Another command, or the query, changes the checkpoint " +
+        "at the same time: run the command again when that has ended."
+    )
+  }
 
   /** A stateful operator and its stores, in the order in which the commit log has their ids. */
   final case class Operator(id: Long, name: String, stores: Seq[String])

@@ -19,6 +19,8 @@ final class RewrittenLogs(
     files: CheckpointFiles,
     last: Long
 ) {
+  import CheckpointLogs.stillThere
+
   private val offsets = new RewrittenLogs.Offsets(session, files.resolve("offsets"))
   private val commits = SparkShim.commitLog(session, files.resolve("commits")).get
 
@@ -44,11 +46,14 @@ final class RewrittenLogs(
 
   private def offsetsOf(batch: Long, to: Int) = {
     val settings = Map(CheckpointLogs.PartitionsKey -> to.toString)
-    bytes(offsets.write(SparkShim.withSettings(offsets.get(batch).get, settings), _))
+    val before = stillThere(s"${logs.location}/offsets/$batch", offsets.get(batch))
+    bytes(offsets.write(SparkShim.withSettings(before, settings), _))
   }
 
-  private def commitOf(ids: Map[Long, Array[Array[String]]]) =
-    bytes(commits.serialize(SparkShim.withIds(commits.get(last).get, ids), _))
+  private def commitOf(ids: Map[Long, Array[Array[String]]]) = {
+    val before = stillThere(s"${logs.location}/commits/$last", commits.get(last))
+    bytes(commits.serialize(SparkShim.withIds(before, ids), _))
+  }
 
   private def operatorsOf(from: Int, to: Int): Seq[RewrittenFile] =
     logs.rescaledOperators(last, from, to).map { operator =>

@@ -26,6 +26,8 @@ final class StateRewrite(
 
   /** @return
     *   ids of the state written, by operator, partition and store; None under checkpoint format v1
+    * @throws io.keyfold.errors.Invalid
+    *   if the old provider cannot read the state; no task writes any more then
     */
   def write(): Option[Map[Long, Array[Array[String]]]] = {
     val written = logs.metadata(of).map { operator =>
@@ -52,11 +54,14 @@ final class StateRewrite(
 
   private def run(copy: StoreRewrite): Seq[String] = {
     val partitions = 0 until copy.partitions
-    session.sparkContext
+    val written = session.sparkContext
       .parallelize(partitions, partitions.size)
-      .map(copy.write(_).getOrElse(""))
+      .map(copy.write)
       .collect()
-      .toSeq
+    written.toSeq.map {
+      case Right(id)    => id
+      case Left(reason) => throw new Invalid("KEYFOLD_MIGRATE_SOURCE", reason)
+    }
   }
 
   private def storesOf(operator: OperatorStateMetadata) =

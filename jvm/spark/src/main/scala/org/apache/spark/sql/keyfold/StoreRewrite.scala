@@ -2,8 +2,9 @@ package org.apache.spark.sql.keyfold
 
 import scala.util.control.NonFatal
 
-import io.keyfold.errors.{Invalid, MisplacedRow}
+import io.keyfold.errors.MisplacedRow
 import org.apache.spark.sql.execution.streaming.state._
+import org.slf4j.LoggerFactory
 
 /** Copies a version of one store of one operator from one provider to another. Sent to executors.
   *
@@ -20,16 +21,25 @@ private final class StoreRewrite(
     from: StateStoreConf,
     to: StateStoreConf
 ) extends Serializable {
+  import StoreRewrite._
 
-  /** Runs in a task.
+  /** Runs in a task. What only another copy of the files can mend does not fail the task: Spark
+    * would end the job while other tasks still write.
     *
     * @return
-    *   id of the version written, if it has one
-    * @throws io.keyfold.errors.Invalid
-    *   if the old provider cannot read the version, or has a row of another partition in it: its
-    *   files do not say whose they are
+    *   id of the version written, empty if it has none; or why the old provider cannot read the
+    *   version, also if it has a row of another partition in it: its files do not say whose they
+    *   are
     */
-  def write(partition: Int): Option[String] =
+  def write(partition: Int): Either[String, String] =
+    try Right(copied(partition).getOrElse(""))
+    catch {
+      case e: Unreadable =>
+        log.warn(e.getMessage, e)
+        Left(e.getMessage)
+    }
+
+  private def copied(partition: Int): Option[String] =
     store.using(partition, from)(read(_, partition)) { rows =>
       store.using(partition, to)(SparkShim.emptyStore(_, version)) { copy =>
         try store.families.foreach(family => family.put(family.rowsOf(rows), copy))
@@ -50,11 +60,16 @@ private final class StoreRewrite(
         throw unreadable(source.stateStoreId, why.stripSuffix("."), e)
     }
 
-  private def unreadable(id: StateStoreId, why: String, cause: Throwable) = new Invalid(
-    "KEYFOLD_MIGRATE_SOURCE",
+  private def unreadable(id: StateStoreId, why: String, cause: Throwable) = new Unreadable(
     s"Version $version of the state in ${id.storeCheckpointLocation()} $why. Restore its files from " +
       "a copy and migrate again, or start with a new checkpoint location: no batch is left to go " +
       "back to, since Keyfold goes back in state of its own only. The old state was not changed.",
     cause
   )
+}
+
+private object StoreRewrite {
+  private val log = LoggerFactory.getLogger(classOf[StoreRewrite])
+
+  private final class Unreadable(reason: String, cause: Throwable) extends Exception(reason, cause)
 }

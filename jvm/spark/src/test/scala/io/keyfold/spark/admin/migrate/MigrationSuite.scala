@@ -62,23 +62,56 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(run(migrated = true) == expected)
   }
 
-  test("a run that failed at any of its writes can be repeated, and until then nothing is lost") {
-    val expected = new Run("aggregation", RocksDb, 1)
-    expected.answers(first)
-    val answer = expected.answers(second)
-    // The state written, then also the batch begun: what a crash leaves.
-    for (begun <- Seq(false, true)) {
-      val run = new Run("aggregation", RocksDb, 1)
-      run.answers(first)
-      run.migrateUpTo(begun)
-      if (!begun) assert(run.migration.plan().provider == RocksDb)
-      run.migration.apply()
-      assert(run.answers(second) == answer, s"begun: $begun")
+  for (provider <- Seq(Hdfs, RocksDb))
+    test(
+      s"${provider.split('.').last}: a run that broke off is repeated; until then no query starts"
+    ) {
+      val expected = new Run("aggregation", provider, 1)
+      expected.answers(first)
+      val answer = expected.answers(second)
+      for (written <- Seq(false, true)) withClue(s"state written: $written: ") {
+        val run = new Run("aggregation", provider, 1)
+        run.answers(first)
+        run.migrateUpTo(written)
+        assert(run.migration.plan().provider == provider)
+        val refused = sources(intercept[Exception](run.answers(second)))
+        assert(refused.map(_.condition) == Seq("KEYFOLD_MIGRATE_UNFINISHED"))
+        run.migration.apply()
+        assert(run.answers(second) == answer)
+      }
     }
-    val left = new Run("aggregation", RocksDb, 1)
-    left.answers(first)
-    left.migrateUpTo(begun = false)
-    assert(left.answers(second) == answer, "a migration that is given up does no harm")
+
+  test("a migration that a batch of the query overtakes changes nothing") {
+    val expected = new Run("aggregation", Hdfs, 1)
+    expected.answers(first ++ second.take(1))
+    val answer = expected.answers(second.drop(1))
+    val run = new Run("aggregation", Hdfs, 1)
+    run.answers(first)
+    var files = Map.empty[String, Seq[Byte]]
+    val overtaken = run.migrationThat { _ =>
+      if (files.isEmpty) {
+        run.answers(second.take(1))
+        files = run.files
+      }
+    }
+    assert(intercept[Invalid](overtaken.apply()).condition == "KEYFOLD_CONCURRENT_UPDATE")
+    assert(run.files == files)
+    assert(run.answers(second.drop(1)) == answer)
+  }
+
+  test("a migration whose tasks fail is finished or given up, as it says") {
+    val run = new Run("aggregation", Hdfs, 1)
+    run.answers(first)
+    // Where the state of a partition is to be written there is a folder.
+    val blocked = run.folder.resolve(s"state/0/1/${run.newest + 2}.snapshot")
+    Files.createDirectories(blocked.resolve("taken"))
+    val error = intercept[Invalid](run.migration.apply())
+    assert(error.condition == "KEYFOLD_MIGRATE_UNFINISHED")
+    assert(error.getMessage.contains("--undo") && error.getCause != null)
+    Files.delete(blocked.resolve("taken"))
+    Files.delete(blocked)
+    run.migration.apply()
+    assert(run.answers(second).nonEmpty)
   }
 
   for ((provider, format) <- Seq(Hdfs -> 1, RocksDb -> 1, RocksDb -> 2))
@@ -87,8 +120,8 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       expected.answers(first)
       val answer = expected.answers(second)
       val stages = Seq[(String, Run => Any)](
-        "state written" -> (_.migrateUpTo(begun = false)),
-        "batch begun" -> (_.migrateUpTo(begun = true)),
+        "batch begun" -> (_.migrateUpTo(written = false)),
+        "state written" -> (_.migrateUpTo(written = true)),
         "committed" -> (_.migration.apply())
       )
       for ((stage, migrate) <- stages) withClue(s"$stage: ") {
@@ -121,30 +154,24 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       }
     }
 
-  test("an undo that broke off is finished by running it again") {
+  test("an undo that broke off keeps HDFSBacked out, and is finished by running it again") {
     val run = new Run("aggregation", Hdfs, 1)
     run.answers(first)
     val before = run.files
     run.migration.apply()
     val own = run.newest
     val snapshots = run.keyfoldFiles
+    def requireUndo(left: Int) = {
+      assert(run.undo(dryRun = true).files.size == left)
+      val refused = sources(intercept[Exception](run.answers(second)))
+      assert(refused.map(_.condition) == Seq("KEYFOLD_MIGRATE_UNFINISHED"))
+    }
     Files.delete(run.folder.resolve(s"commits/$own"))
-    assert(run.undo(dryRun = true).batch == own)
-    Files.delete(run.folder.resolve(s"offsets/$own"))
+    requireUndo(snapshots.size)
     Files.delete(snapshots.head)
-    assert(run.undo(dryRun = false).files.size == snapshots.size - 1)
-    assert(run.files == before)
-  }
-
-  test("what a migration has left does harm to HDFSBacked unless it repairs; the undo ends it") {
-    val run = new Run("aggregation", Hdfs, 1)
-    run.answers(first)
-    run.migrateUpTo(begun = false)
-    run.set("spark.sql.streaming.stateStore.autoSnapshotRepair.enabled", "false")
-    run.answers(second.take(1))
-    intercept[StreamingQueryException](run.answers(second.slice(1, 2)))
+    requireUndo(snapshots.size - 1)
     run.undo(dryRun = false)
-    assert(run.answers(second.drop(2)).size == 2, "the batch that had failed, and the next")
+    assert(run.files == before)
   }
 
   for ((provider, format) <- Seq(Hdfs -> 1, RocksDb -> 1, RocksDb -> 2))
@@ -266,7 +293,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       assert(causes.map(_.condition) == Seq("KEYFOLD_MIGRATE_SOURCE"))
       val partition = path.split('/').dropRight(1).mkString("/")
       assert(causes.head.getMessage.contains(s"${run.folder}/$partition "))
-      assert(before.toSet.subsetOf(run.files.toSet))
+      assert(run.files == before)
       Files.write(file, whole)
       run.migration.apply()
       assert(run.answers(second).nonEmpty)
@@ -280,9 +307,11 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val whole = Files.readAllBytes(one)
     Files.write(one, Files.readAllBytes(run.folder.resolve(s"state/0/1/$delta")))
     Files.deleteIfExists(one.resolveSibling(s".$delta.crc"))
+    val before = run.files
     val errors = sources(intercept[Exception](run.migration.apply()))
     assert(errors.map(_.condition) == Seq("KEYFOLD_MIGRATE_SOURCE"))
     assert(errors.head.getMessage.contains(s"${one.getParent} has rows of another partition."))
+    assert(run.files == before)
     Files.write(one, whole)
     run.migration.apply()
     assert(run.answers(second).nonEmpty)
@@ -366,7 +395,10 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
     def set(key: String, value: String): Unit = own.conf.set(key, value)
 
-    def migration: Migration = new Migration(own, folder.toString, SinkChoice.NoFileSink, _ => ())
+    def migration: Migration = migrationThat(_ => ())
+
+    def migrationThat(progress: String => Unit): Migration =
+      new Migration(own, folder.toString, SinkChoice.NoFileSink, progress)
 
     def newest: Long = numbers("commits").max
 
@@ -416,15 +448,17 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
 
     /** What a migration does until it crashes. */
-    def migrateUpTo(begun: Boolean): Unit = {
+    def migrateUpTo(written: Boolean): Unit = {
       val of = newest
       val changes = Map(
         "spark.sql.streaming.stateStore.providerClass" -> classOf[KeyfoldStateStoreProvider].getName
       )
       val logs = new org.apache.spark.sql.keyfold.CheckpointLogs(own, folder.toString)
-      new org.apache.spark.sql.keyfold.StateRewrite(own, logs, of, changes).write()
-      assert(!begun || logs.begin(of + 1, of, changes))
-      ()
+      assert(logs.begin(of + 1, of, changes))
+      if (written) {
+        new org.apache.spark.sql.keyfold.StateRewrite(own, logs, of, changes).write()
+        ()
+      }
     }
 
     private def numbers(log: String) = Using.resource(Files.list(folder.resolve(log))) { paths =>

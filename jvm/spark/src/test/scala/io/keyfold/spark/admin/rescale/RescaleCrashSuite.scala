@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
-import io.keyfold.errors.RescaleRefused
+import io.keyfold.errors.{MissingFile, RescaleRefused}
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.SinkChoice
@@ -166,6 +166,20 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       assert(allFiles(it.folder) == files)
       assert(partitions(it) == 2)
       it.run(1)
+      it.check()
+    }
+
+  for (format <- Seq(1, 2))
+    test(s"format v$format: a rollback before the batch is begun has won") {
+      val it = scenario(format)
+      val stale = planned(it, 3)
+      AdminApi.rollback(it.session, it.folder.toString, 0, null, dryRun = false)
+      val files = allFiles(it.folder)
+      val error = intercept[MissingFile](stale())
+      assert(error.path.endsWith("offsets/1") && error.getMessage.contains("Another command"))
+      assert(allFiles(it.folder) == files)
+      assert(partitions(it) == 2)
+      it.run(1, addAgain = false)
       it.check()
     }
 
