@@ -126,6 +126,6 @@ class Turn:
         subject.note(f"the query failed: {error.splitlines()[0][:200]}")
         subject.counts["query failed"] += 1
         may_fail = self.kills > 0 or self.one_in > 0 or self.ending == CANCEL
-        expected = EXPECTED if may_fail else STOPPED if self.ending == STOP else ()
+        expected = (EXPECTED if may_fail else ()) + (STOPPED if self.ending == STOP else ())
         if not any(it in error for it in (*expected, *TOO_SLOW)):
             raise CrashError(f"the query failed: {error}")
