@@ -347,6 +347,19 @@ def test_snapshot_of_a_version_that_was_made_again(fake: FakeCheckpoint, replace
     assert not any(it.kind in UNREFERENCED_KINDS for it in report.findings)
 
 
+def test_a_number_of_partitions_that_no_query_has_is_named_once(writer: StateWriter) -> None:
+    offsets = writer.fake.root / "offsets/4"
+    said = offsets.read_text().replace('shuffle.partitions": "2"', 'shuffle.partitions": "100000"')
+    assert "100000" in said
+    offsets.write_text(said)
+    report = check(writer)
+    (finding,) = [it for it in report.findings if it.path == str(offsets)]
+    assert finding.kind is Kind.PARTITIONS
+    assert "has 100,000 partitions by it, and operator 0 has 2 folders" in finding.message
+    # One for each partition that was looked at.
+    assert len(report.findings) < 1100
+
+
 def test_a_missing_delta_is_listed_fault_7(writer: StateWriter) -> None:
     lost = writer.path(4)
     lost.unlink()

@@ -9,11 +9,12 @@ from itertools import chain as joined
 from typing import TYPE_CHECKING
 
 from keyfold.errors import KeyfoldError
+from keyfold.format.names import is_number
 from keyfold.format.place import StorePlace
 from keyfold.fsck.begun import obstacle, uncommitted
 from keyfold.fsck.emptied import lost_logs
 from keyfold.fsck.file_sources import file_sources
-from keyfold.fsck.finding import Finding, FsckReport, Severity
+from keyfold.fsck.finding import Finding, FsckReport, Kind, Severity
 from keyfold.fsck.obstacle import Obstacle
 from keyfold.fsck.open_plans import may_need, newest_version, torn_plans, unfinished
 from keyfold.fsck.operators import Operators
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 # How often to start again because the query has committed a batch meanwhile.
 _TRIES = 5
+# Partitions without a folder that are looked at nevertheless, of each operator.
+_MOST_WITHOUT_FOLDER = 1000
 
 __all__ = ["FsckReport", "Progress", "fsck"]
 
@@ -102,7 +105,8 @@ def _fsck(
     running = _running(storage, committed)
     with ThreadPoolExecutor(THREADS) as pool:
         for operator in described:
-            places = _places(storage, operator, committed, pool)
+            places, unseen = _places(storage, operator, committed, pool)
+            findings += unseen
             known = 1 + max((it.partition for it, _ in places), default=0)
             partitions[operator.id] = max(
                 [known, *(partition_count(operator, it) for it in running)]
@@ -188,18 +192,34 @@ def _places(
     operator: OperatorMetadata,
     committed: list[Batch],
     pool: ThreadPoolExecutor,
-) -> list[tuple[StorePlace, int]]:
-    """Every store of every partition in any of the batches, with its number in the operator."""
+) -> tuple[list[tuple[StorePlace, int]], list[Finding]]:
+    """Every store of every partition in any of the batches, with its number in the operator.
+
+    A number of partitions that is no number of this query's must not take hours: of the partitions
+    that have no folder not all are in the result, and a finding says so.
+    """
     most = 0
-    seen: set[int] = set()
+    by: dict[int, Batch] = {}
     for batch in reversed(committed):
         count = batch.partitions(operator)
-        if count in seen:
+        if count in by:
             continue
-        seen.add(count)
+        by[count] = batch
         most = max(most, Walk(storage, batch, pool).partitions(operator))
-    return [
+    there = sum(is_number(it.name) for it in storage.listing(f"state/{operator.id}"))
+    seen = min(most, there + _MOST_WITHOUT_FOLDER)
+    places = [
         (StorePlace(operator.id, partition, store.name), index)
         for index, store in enumerate(operator.stores)
-        for partition in range(most)
+        for partition in range(seen)
     ]
+    if seen == most:
+        return places, []
+    batch = by[max(by)]
+    message = (
+        f"batch {batch.number} has {most:,} partitions by it, and operator {operator.id} has "
+        f"{there:,} folders of partitions: those from {seen:,} on were not looked at. Restore the "
+        "file, or the folders, from a copy."
+    )
+    path = storage.full_path(f"offsets/{batch.number}")
+    return places, [Finding(Kind.PARTITIONS, path, message)]
