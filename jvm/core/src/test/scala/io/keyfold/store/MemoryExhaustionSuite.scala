@@ -2,7 +2,7 @@ package io.keyfold.store
 
 import scala.collection.mutable
 
-import io.keyfold.errors.OutOfMemory
+import io.keyfold.errors.{OutOfMemory, OutOfOrder}
 import io.keyfold.mem.page.{FullDisk, PagePool, PageRun}
 import io.keyfold.model.{FamilySpec, VersionId}
 import org.scalatest.funsuite.AnyFunSuite
@@ -37,10 +37,13 @@ class MemoryExhaustionSuite extends AnyFunSuite {
       for (v <- 1 to 3) commit(v)
       val pinned = store.read(VersionId(3))
       val txn = store.begin(VersionId(3))
+      val open = txn.scan(0)
       fill()
       failing(write(txn, 4)) {
         // A task that goes on nevertheless gets an error, and no rows of a half changed index.
         intercept[Exception](put(txn, "more", "more"))
+        intercept[OutOfOrder](StoreFixture.rows(txn))
+        intercept[OutOfOrder](open.next())
         intercept[Exception](txn.commit())
         txn.abort()
         txn.release()

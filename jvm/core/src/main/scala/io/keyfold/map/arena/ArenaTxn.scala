@@ -113,9 +113,10 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     droppedFamilies.isEmpty && !origins.contains(null) &&
       families.indices.forall(changedGroups(_).isEmpty)
 
-  /** An index may be half changed: it must not be walked again, not even to free it. */
+  /** An index may be half changed: it must not be walked again, not even to read or to free it. */
   private def giveUp(cause: Throwable): Nothing = {
     open = false
+    lock.end(_ => lock.shut())
     map.giveUp()
     throw cause
   }

@@ -38,13 +38,14 @@ private[map] final class ViewLock(val view: MapView) {
   /** Runs a call of a thread that needs the lock.
     *
     * @throws io.keyfold.errors.OutOfOrder
-    *   if the view was released
+    *   if the view was released or given up
     */
   def locked[T](call: => T): T = synchronized {
     biased = false
     if (released) {
       throw new OutOfOrder(
-        "Cannot use this version of the state any more: it was released, since its task has ended"
+        "Cannot use this version of the state any more: it was released, since its task has ended, " +
+          "or a change of it failed half way"
       )
     }
     call
