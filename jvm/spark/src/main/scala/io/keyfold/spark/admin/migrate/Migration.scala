@@ -89,7 +89,8 @@ final class Migration(
         logs.fileSink(path).foreach(_.addEmpty(batch))
       case _ => ()
     }
-    if (!logs.commit(batch, from, ids)) throw lost(batch)
+    // An undo may have taken the batch away meanwhile, and its state.
+    if (!isOurs(batch) || !logs.commit(batch, from, ids)) throw lost(batch)
     plan
   }
 
@@ -102,8 +103,8 @@ final class Migration(
 
   private def lost(batch: Long) = new Invalid(
     "KEYFOLD_CONCURRENT_UPDATE",
-    s"Cannot migrate ${logs.location}: another process has started or committed batch $batch " +
-      "meanwhile. Stop the query, and check the checkpoint."
+    s"Cannot migrate ${logs.location}: another process has started, committed or removed batch $batch " +
+      "meanwhile. Stop it, and run the command again."
   )
 
   private def failed(batch: Long, cause: Throwable) = new Invalid(

@@ -6,7 +6,7 @@ import scala.util.Try
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, Layout}
-import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice, SinkNote}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice, SinkNote}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
@@ -84,6 +84,7 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
           "changed."
       )
     }
+    requireStill(logs.lastStarted, since.lastOption)
     for (batch <- since.reverse) {
       progress(s"deleting batch $batch from the logs")
       // First: where the offsets are lost, only the commit says that the sink has the batch.
@@ -91,12 +92,28 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
       files.delete(s"commits/$batch")
       if (batch > since.head) files.delete(s"offsets/$batch")
     }
+    requireStill(logs.lastBegun, since.headOption.filter(_ => !isLost))
     progress(s"deleting ${plan.files.size} files of Keyfold's")
     tools.parallel(plan.files.indices)(i => files.delete(plan.files(i).path))
     since.headOption.foreach(batch => files.delete(s"offsets/$batch"))
     files.delete(SinkNote.Place)
     plan
   }
+
+  /** A query that goes on meanwhile needs the files.
+    *
+    * @param expected
+    *   the migration's batch, or None if it has none
+    */
+  private def requireStill(last: Option[Long], expected: Option[Long]): Unit =
+    if (last != expected.orElse(before)) {
+      throw new Invalid(
+        "KEYFOLD_CONCURRENT_UPDATE",
+        s"Cannot undo a migration of ${logs.location}: another process has begun batch " +
+          s"${last.getOrElse("none")} meanwhile. No file of state was deleted. Stop it, and run " +
+          s"`${Command.fsck(logs.location)}`."
+      )
+    }
 
   /** Whether it is a batch that Keyfold has begun, after its first, and has not committed: it is
     * dropped, as a rollback does.

@@ -174,6 +174,21 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(run.files == before)
   }
 
+  test("an undo that a batch of the query overtakes deletes nothing") {
+    val run = new Run("aggregation", Hdfs, 1)
+    run.answers(first)
+    run.migration.apply()
+    CheckpointTools.using(spark, run.folder.toString) { tools =>
+      val undo = new MigrationUndo(tools, SinkChoice.NoFileSink)
+      assert(undo.plan().refusals.isEmpty)
+      run.answers(second.take(1))
+      val files = run.files
+      assert(intercept[Invalid](undo.apply()).condition == "KEYFOLD_CONCURRENT_UPDATE")
+      assert(run.files == files)
+    }
+    assert(run.answers(second.drop(1)).nonEmpty)
+  }
+
   for ((provider, format) <- Seq(Hdfs -> 1, RocksDb -> 1, RocksDb -> 2))
     test(s"${provider.split('.').last}, v$format: a migration whose offsets are lost is undone") {
       val run = new Run("aggregation", provider, format)
