@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import keyfold
+from keyfold.errors import PartitionsMismatchError
 from keyfold.fsck.finding import UNREFERENCED_KINDS, FsckReport, Kind
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.golden.spec import bigint, link, put
@@ -355,9 +356,11 @@ def test_a_number_of_partitions_that_no_query_has_is_named_once(writer: StateWri
     report = check(writer)
     (finding,) = [it for it in report.findings if it.path == str(offsets)]
     assert finding.kind is Kind.PARTITIONS
-    assert "has 100,000 partitions by it, and operator 0 has 2 folders" in finding.message
+    assert "has 100,000 partitions by offsets/4, and operator 0 has 2 folders" in finding.message
     # One for each partition that was looked at.
     assert len(report.findings) < 1100
+    with pytest.raises(PartitionsMismatchError):
+        keyfold.open_checkpoint(writer.fake.root).describe()
 
 
 def test_a_missing_delta_is_listed_fault_7(writer: StateWriter) -> None:

@@ -8,8 +8,7 @@ from contextlib import suppress
 from itertools import chain as joined
 from typing import TYPE_CHECKING
 
-from keyfold.errors import KeyfoldError
-from keyfold.format.names import is_number
+from keyfold.errors import KeyfoldError, PartitionsMismatchError
 from keyfold.format.place import StorePlace
 from keyfold.fsck.begun import obstacle, uncommitted
 from keyfold.fsck.emptied import lost_logs
@@ -34,7 +33,7 @@ from keyfold.fsck.verdict import verdict
 from keyfold.spark_log.batch import Batch, partition_count
 from keyfold.spark_log.logs import Offsets, OperatorMetadata, batches, read_offsets
 from keyfold.spark_log.migrated import earlier_batches
-from keyfold.state.walk import THREADS, Walk
+from keyfold.state.walk import MOST_WITHOUT_FOLDER, THREADS, Walk, folders
 from keyfold.storage.storage import Storage
 
 if TYPE_CHECKING:
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 
 # How often to start again because the query has committed a batch meanwhile.
 _TRIES = 5
-# Partitions without a folder that are looked at nevertheless, of each operator.
-_MOST_WITHOUT_FOLDER = 1000
 
 __all__ = ["FsckReport", "Progress", "fsck"]
 
@@ -195,31 +192,27 @@ def _places(
 ) -> tuple[list[tuple[StorePlace, int]], list[Finding]]:
     """Every store of every partition in any of the batches, with its number in the operator.
 
-    A number of partitions that is no number of this query's must not take hours: of the partitions
-    that have no folder not all are in the result, and a finding says so.
+    If a number of partitions cannot be this query's, a finding says so, and of the partitions that
+    have no folder not all are in the result.
     """
+    findings: list[Finding] = []
     most = 0
-    by: dict[int, Batch] = {}
+    seen: set[int] = set()
     for batch in reversed(committed):
         count = batch.partitions(operator)
-        if count in by:
+        if count in seen:
             continue
-        by[count] = batch
-        most = max(most, Walk(storage, batch, pool).partitions(operator))
-    there = sum(is_number(it.name) for it in storage.listing(f"state/{operator.id}"))
-    seen = min(most, there + _MOST_WITHOUT_FOLDER)
+        seen.add(count)
+        try:
+            count = Walk(storage, batch, pool).partitions(operator)
+        except PartitionsMismatchError as error:
+            path = storage.full_path(f"offsets/{batch.number}")
+            findings.append(Finding(Kind.PARTITIONS, path, str(error.args[0])))
+            count = min(count, folders(storage, operator) + MOST_WITHOUT_FOLDER)
+        most = max(most, count)
     places = [
         (StorePlace(operator.id, partition, store.name), index)
         for index, store in enumerate(operator.stores)
-        for partition in range(seen)
+        for partition in range(most)
     ]
-    if seen == most:
-        return places, []
-    batch = by[max(by)]
-    message = (
-        f"batch {batch.number} has {most:,} partitions by it, and operator {operator.id} has "
-        f"{there:,} folders of partitions: those from {seen:,} on were not looked at. Restore the "
-        "file, or the folders, from a copy."
-    )
-    path = storage.full_path(f"offsets/{batch.number}")
-    return places, [Finding(Kind.PARTITIONS, path, message)]
+    return places, findings

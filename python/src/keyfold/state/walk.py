@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from keyfold.errors import FileCorruptError, KeyfoldError, PartitionsMismatchError
 from keyfold.format.footer import Footer, Identity
-from keyfold.format.names import Version
+from keyfold.format.names import Version, is_number
 from keyfold.format.place import StorePlace
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
@@ -18,6 +18,8 @@ from keyfold.storage.storage import Storage
 
 # Object stores take tens of ms per request, so partitions are read concurrently.
 THREADS = 24
+# So many partitions without a folder are looked at one by one.
+MOST_WITHOUT_FOLDER = 1000
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ class Part:
     files: StoreFiles
     head: Footer | None
     error: KeyfoldError | None
+
+
+def folders(storage: Storage, operator: OperatorMetadata) -> int:
+    """How many folders of partitions an operator has."""
+    return sum(is_number(it.name) for it in storage.listing(f"state/{operator.id}"))
 
 
 class Walk:
@@ -48,14 +55,22 @@ class Walk:
         self._oldest = first
 
     def parts(self, operator: OperatorMetadata) -> list[list[Part]]:
-        """Parts of each store of an operator, in the order of the partitions."""
+        """Parts of each store of an operator, in the order of the partitions.
+
+        Raises as `partitions` does.
+        """
         # Partition 0 first: it shows whether the others exist.
         first = self._first(operator)
         others = self._parts(operator, range(1, self._count(operator, first)))
         return [zero + more for zero, more in zip(first, others, strict=True)]
 
     def partitions(self, operator: OperatorMetadata) -> int:
-        """Number of an operator's partitions that have state."""
+        """Number of an operator's partitions that have state.
+
+        Raises:
+            PartitionsMismatchError: so many have no folder that the number cannot be this query's,
+                and looking for them would take hours; or partition 0 was written for another.
+        """
         return self._count(operator, self._first(operator))
 
     def _first(self, operator: OperatorMetadata) -> list[list[Part]]:
@@ -66,7 +81,15 @@ class Walk:
         heads = [part.head for store in first for part in store if part.head is not None]
         written_for = max((it.identity.partitions for it in heads), default=0)
         one = only_partition_0(it.partition_key for head in heads for it in head.families)
-        return 1 if one else self._batch.partitions(operator, written_for)
+        count = 1 if one else self._batch.partitions(operator, written_for)
+        there = folders(self._storage, operator)
+        if count > there + MOST_WITHOUT_FOLDER:
+            raise PartitionsMismatchError(
+                f"Batch {self._batch.number} has {count:,} partitions by offsets/"
+                f"{self._batch.number}, and operator {operator.id} has {there:,} folders of "
+                "partitions. Restore the file, or the folders, from a copy."
+            )
+        return count
 
     def _parts(self, operator: OperatorMetadata, partitions: Sequence[int]) -> list[list[Part]]:
         tasks = [
