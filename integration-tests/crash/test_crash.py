@@ -1,7 +1,5 @@
 """A few lives of queries; `make crash` runs as many as are wanted."""
 
-import os
-
 import pytest
 
 from crash.runs import runs
@@ -10,8 +8,6 @@ from crash.runs import runs
 SEEDS = (1, 2, 4, 5)
 
 
-# Until it has been seen to pass for hours on end, it decides over no change.
-@pytest.mark.skipif("KEYFOLD_CRASH" not in os.environ, reason="set KEYFOLD_CRASH=1 to run it")
 @pytest.mark.timeout(900)
 def test_no_row_is_lost_or_invented_whatever_happens_to_a_query() -> None:
     with runs() as them:
