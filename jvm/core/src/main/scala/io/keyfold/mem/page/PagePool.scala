@@ -1,6 +1,7 @@
 package io.keyfold.mem.page
 
 import java.io.IOException
+import java.nio.channels.ClosedByInterruptException
 
 import io.keyfold.errors.OutOfMemory
 import io.keyfold.mem.Mem
@@ -35,6 +36,8 @@ final class PagePool private[mem] (
     *
     * @throws OutOfMemory
     *   if the budget is used up and files cannot provide more
+    * @throws java.nio.channels.ClosedByInterruptException
+    *   if the thread was interrupted and pages would have to come from a new file
     */
   def allocate(pages: Int): PageRun = synchronized {
     require(
@@ -99,7 +102,9 @@ final class PagePool private[mem] (
     val buffer =
       try files.map(bytes)
       catch {
-        case e: IOException =>
+        // Of a task that is killed: neither memory nor disk is short.
+        case e: ClosedByInterruptException => throw e
+        case e: IOException                =>
           throw outOfMemory(pages, s"a file of $bytes bytes in ${files.folder} failed: $e", e)
       }
     mapped.add(

@@ -1,6 +1,6 @@
 package io.keyfold.mem.page
 
-import java.nio.channels.FileChannel
+import java.nio.channels.{ClosedByInterruptException, FileChannel}
 import java.nio.file.{Files, Path}
 import java.nio.file.StandardOpenOption.WRITE
 
@@ -182,6 +182,15 @@ class PagePoolSuite extends AnyFunSuite with BeforeAndAfterEach {
     full = false
     (runs :+ pool.allocate(1)).foreach(pool.free)
     assert(counters(pool) == ((0, 0, 0)))
+  }
+
+  test("an interrupt is not taken for a full disk, and the pool goes on") {
+    val pool = new PagePool(0, Some(new SpillFiles(folder)))
+    Thread.currentThread.interrupt()
+    intercept[ClosedByInterruptException](pool.allocate(1))
+    assert(Thread.interrupted())
+    pool.free(pool.allocate(1))
+    assert(counters(pool) == ((0, 0, 0)) && folder.toFile.list.isEmpty)
   }
 
   test("a folder that is not there is an error that names it") {
