@@ -207,14 +207,30 @@ def call(session: Any, owner: str, method: str, *arguments: object) -> str:  # n
 
 
 def _error_of(thrown: Any) -> JvmError:  # noqa: ANN401
+    of_storage = None
     cause = thrown
     while cause is not None:
         message = str(cause.getMessage())
         found = re.match(r"\[(KEYFOLD_\w+)\] (.*)", message, re.DOTALL)
         if found:
             return JvmError(found[2], found[1])
+        if _is_of_storage(cause):
+            of_storage = cause
         cause = cause.getCause()
+    if of_storage is not None:
+        return JvmError(
+            f"The storage failed: {of_storage.toString()}. Check the path, the credentials, the "
+            "free space and the network. Then run the command again.",
+            "KEYFOLD_STORAGE",
+        )
     return JvmError(str(thrown.toString()))
+
+
+def _is_of_storage(cause: Any) -> bool:  # noqa: ANN401
+    found = cause.getClass()
+    while found is not None and found.getName() != "java.io.IOException":
+        found = found.getSuperclass()
+    return found is not None
 
 
 def _connect_session() -> Any:  # noqa: ANN401

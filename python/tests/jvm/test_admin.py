@@ -306,6 +306,10 @@ def test_a_refused_rescale_has_its_condition_and_changes_nothing(
         rollback(checkpoint, 0)
     assert files_in(checkpoint) == before
 
+    (tmp_path / "file").touch()
+    with refusal("KEYFOLD_STORAGE", "run the command again"):
+        clone(checkpoint, tmp_path / "file" / "copy")
+
     [said] = keyfold.plan_rescale(checkpoint, 2, no_file_sink=True).refusals
     assert "already has 2 partitions" in said
 
