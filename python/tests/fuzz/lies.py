@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -54,7 +55,10 @@ def harmless(random: Random, file: TakenApart) -> tuple[str, bytes]:
             codec = random.choice([NONE, ZSTD, LZ4])
             return f"footer of codec {codec}", replace(file, codec=codec).together()
         case _:
-            later = (random.randrange(100, 0x10000), 0, bytes(random.randrange(50)))
+            known = {code for code, _, _ in file.sections}
+            codes = itertools.count(random.randrange(100, 0xFF00))
+            code = next(it for it in codes if it not in known)
+            later = (code, 0, bytes(random.randrange(50)))
             return f"section {later}", replace(file, sections=[later, *file.sections]).together()
 
 

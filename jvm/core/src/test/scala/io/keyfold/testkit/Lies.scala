@@ -186,11 +186,14 @@ object Lies {
     Gen
       .oneOf(Codec.all)
       .map(c => Lie(s"a footer of codec ${c.name}", _.copy(codec = c).together())),
-    Gen.zip(Gen.choose(100, 0xffff), Bytes.gen(50)).map { case (code, payload) =>
-      val section = Section(code, 0, payload.array)
+    Gen.zip(Gen.choose(100, 0xff00), Bytes.gen(50)).map { case (from, payload) =>
+      def later(file: TakenApart) = {
+        val known = file.sections.map(_.code).toSet
+        Section(Iterator.from(from).filterNot(known).next(), 0, payload.array)
+      }
       Lie(
-        s"a section $code of a later release",
-        f => f.copy(sections = section +: f.sections).together()
+        s"a section $from of a later release",
+        f => f.copy(sections = later(f) +: f.sections).together()
       )
     }
   )
