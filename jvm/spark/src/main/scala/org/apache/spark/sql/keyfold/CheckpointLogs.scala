@@ -232,11 +232,21 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     *
     * @return
     *   false if it was already committed
+    * @throws io.keyfold.errors.MissingFile
+    *   if a rollback has taken the batch away meanwhile; its entry is then removed
     */
   def commit(batch: Long, of: Long, ids: Option[Map[Long, Array[Array[String]]]]): Boolean = {
     val before = stillThere(s"$location/commits/$of", committed(of))
     val commit = ids.fold(before)(SparkShim.withIds(before, _))
-    added(fresh.commits.get.add(batch, commit), fresh.commits.get.get(batch).nonEmpty)
+    val isMine = added(fresh.commits.get.add(batch, commit), fresh.commits.get.get(batch).nonEmpty)
+    val begun = fresh.offsets.flatMap(_.get(batch))
+    // No query could start with a commit of a batch that has not begun.
+    if (begun.isEmpty && isMine) {
+      val file = new Path(location, s"commits/$batch")
+      SparkShim.CheckpointFileManager.create(file.getParent, hadoopConf).delete(file)
+    }
+    stillThere(s"$location/offsets/$batch", begun)
+    isMine
   }
 
   /** The logs without cached entries. */

@@ -2,7 +2,10 @@ package io.keyfold.spark.admin.rescale
 
 import java.nio.file.{Files, Path}
 
+import scala.concurrent.duration.DurationInt
+import scala.concurrent.{Await, ExecutionContext, Future}
 import scala.jdk.CollectionConverters._
+import scala.util.{Failure => Failed, Try}
 
 import io.keyfold.errors.{MissingFile, RescaleRefused}
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
@@ -178,6 +181,24 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       val error = intercept[MissingFile](stale())
       assert(error.path.endsWith("offsets/1") && error.getMessage.contains("Another command"))
       assert(allFiles(it.folder) == files)
+      assert(partitions(it) == 2)
+      it.run(1, addAgain = false)
+      it.check()
+    }
+
+  for (format <- Seq(1, 2))
+    test(s"format v$format: a rollback before the batch is committed has won") {
+      val it = scenario(format)
+      val commits = it.faults.plan.hold(c => c.what == "rename" && c.path.startsWith("commits/2"))
+      val rescale = Future(Try(it.rescale(3)))(ExecutionContext.global)
+      commits.awaitArrival()
+      AdminApi.rollback(it.session, it.folder.toString, 0, null, dryRun = false)
+      commits.open()
+      Await.result(rescale, 1.minute) match {
+        case Failed(e: MissingFile) =>
+          assert(e.path.endsWith("offsets/2") && e.getMessage.contains("Another command"))
+        case other => fail(s"it ended with $other")
+      }
       assert(partitions(it) == 2)
       it.run(1, addAgain = false)
       it.check()
