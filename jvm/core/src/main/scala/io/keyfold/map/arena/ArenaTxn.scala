@@ -25,6 +25,8 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
 
   override protected def txn: PagePins = if (open) this else null
 
+  override protected def mayChange(record: Int): Boolean = open && writer.records.isOwn(record)
+
   override def markEscaped(record: Int): Unit = if (open) writer.records.markEscaped(record)
 
   override def pinPages(): OpenCursor = node.cursors.open(map.endEpoch(node))

@@ -38,13 +38,14 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     record != 0 && {
       trie.records.value(record, value)
       if (rows.spec.multiValue) firstValue(value)
-      markEscaped(record)
+      // A row that was kept instead at each of a key's many puts would fill the memory.
+      if (mayChange(record)) value.set(value.toArray)
       true
     }
   }
 
-  /** A caller has the record's bytes. */
-  protected def markEscaped(record: Int): Unit = ()
+  /** Whether a later put may overwrite the record. */
+  protected def mayChange(record: Int): Boolean = false
 
   private def firstValue(head: Slice): Unit = {
     val nodes = new ValueNodes(trie.addresses)

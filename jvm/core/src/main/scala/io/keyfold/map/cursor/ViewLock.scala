@@ -64,7 +64,7 @@ private[map] final class ViewLock(val view: MapView) {
     *   true
     */
   def detach(bytes: Slice): Boolean = {
-    if (!isFirst) bytes.set(bytes.toArray)
+    if (!isFirst && bytes.base == null) bytes.set(bytes.toArray)
     true
   }
 

@@ -17,6 +17,9 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
   private val found = new Slice
   private val newHead = new Array[Byte](ValueHead.Length)
 
+  /** Whether the transaction has written the record and no caller has its bytes. */
+  def isOwn(record: Int): Boolean = records.isPrivate(record, node.base.epoch)
+
   /** Keeps the record's bytes and values from now on: a caller has them. */
   def markEscaped(record: Int): Unit = records.markEscaped(record, node.base.epoch)
 
