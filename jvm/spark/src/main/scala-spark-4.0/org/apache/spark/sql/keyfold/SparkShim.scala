@@ -79,7 +79,7 @@ object SparkShim extends ShimBefore42 {
       hadoopConf: Configuration
   ): Unit = ()
 
-  def withoutCommitReports(conf: SQLConf): Unit = ()
+  def withoutReports(conf: SQLConf): Unit = ()
 
   def metrics(
       keys: Long,

@@ -75,9 +75,11 @@ private[keyfold] trait ShimSince41 extends SparkNames {
       StateStoreCoordinatorRef.forExecutor(env).snapshotUploaded(provider, version, nowMs)
     }
 
-  /** For stores whose commits no query waits for. */
-  def withoutCommitReports(conf: SQLConf): Unit =
+  /** For stores of no query: the driver takes reports only once the application has run one. */
+  def withoutReports(conf: SQLConf): Unit = {
     conf.setConf(SQLConf.STATE_STORE_COMMIT_VALIDATION_ENABLED, false)
+    conf.setConf(SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG, false)
+  }
 
   private val lastSnapshot = StateStoreSnapshotLastUploadInstanceMetric()
 

@@ -53,7 +53,7 @@ private final class OperatorStores(session: SparkSession, logs: CheckpointLogs, 
     val conf = session.sessionState.conf.clone()
     SparkShim.OffsetSeqMetadata.setSessionConf(logs.offsetMetadata(batch), conf)
     conf.setConf(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION, if (ids.isEmpty) 1 else 2)
-    SparkShim.withoutCommitReports(conf)
+    SparkShim.withoutReports(conf)
     changes.foreach { case (key, value) => conf.setConfString(key, value) }
     StateStoreConf(conf)
   }

@@ -17,15 +17,20 @@ import io.keyfold.spark.{
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
+import org.apache.spark.sql.keyfold.StateStores
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming._
+import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.SpanSugar._
 
 /** Queries begun with one of Spark's providers and continued with Keyfold say what they say when
   * nothing is changed.
   */
-class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
+class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventually {
+  implicit override val patienceConfig: PatienceConfig = PatienceConfig(20.seconds, 10.millis)
+
   import EventCounts._
   import MigrationSuite._
 
@@ -79,6 +84,19 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         run.migration.apply()
         assert(run.answers(second) == answer)
       }
+    }
+
+  for (provider <- Seq(Hdfs, RocksDb))
+    test(s"${provider.split('.').last}: a migration in an application that has run no query") {
+      val run = new Run("aggregation", provider, 1)
+      run.set("spark.sql.streaming.stateStore.minDeltasForSnapshot", "1")
+      run.answers(first)
+      StateStores.maintain()
+      // Providers of Spark report a snapshot that they load.
+      eventually(assert(run.files.keys.exists(_.matches(".*\\.(snapshot|zip)"))))
+      StateStores.stop()
+      StateStores.withoutCoordinator(run.migration.apply())
+      assert(run.answers(second).nonEmpty)
     }
 
   test("a migration that a batch of the query overtakes changes nothing") {

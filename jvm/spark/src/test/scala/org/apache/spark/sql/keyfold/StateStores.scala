@@ -13,6 +13,14 @@ object StateStores {
     ()
   }
 
+  /** Runs `body` as in an application that has not run a query yet. */
+  def withoutCoordinator[T](body: => T): T = {
+    val coordinator = StateStoreCalls.coordinator
+    coordinator.getClass.getMethod("stop").invoke(coordinator)
+    try body
+    finally startCoordinator()
+  }
+
   /** Another executor has taken the store over. */
   def moveElsewhere(store: StateStoreProviderId): Unit = {
     StateStoreCalls.coordinator.reportActiveInstance(store, "other-host", "other-executor", Nil)
