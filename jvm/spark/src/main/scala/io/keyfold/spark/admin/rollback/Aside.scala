@@ -1,11 +1,13 @@
 package io.keyfold.spark.admin.rollback
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
+import io.keyfold.errors.Invalid
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileUtil, Path}
+import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** Moves files of a folder, a checkpoint or the output of a file sink, to one below it, under the
   * same relative paths, and back.
@@ -89,11 +91,36 @@ private final class Aside(location: String, home: String, val name: String, conf
     true
   }
 
-  def giveBack(path: String): Unit = move(new Path(folder, path), new Path(root, path))
+  /** @throws io.keyfold.errors.Invalid
+    *   if the root has such a file
+    */
+  def giveBack(path: String): Unit = {
+    if (canTake(path)) throw overtaken(path)
+    move(new Path(folder, path), new Path(root, path))
+  }
+
+  /** Bytes of a file in the folder. */
+  def read(path: String): Array[Byte] = content(new Path(folder, path))
+
+  /** Deletes a file in the folder. */
+  def drop(path: String): Unit = {
+    fileSystem.delete(new Path(folder, path), false)
+    ()
+  }
+
+  def overtaken(path: String): Invalid = new Invalid(
+    "KEYFOLD_CONCURRENT_UPDATE",
+    s"Cannot put ${new Path(folder, path)} back: by now there is another ${new Path(root, path)}. A " +
+      "query or another command has written it meanwhile, and it stays. Stop the query, and look at " +
+      "the checkpoint; what was set aside and is not back is still in the folder."
+  )
 
   private def move(from: Path, to: Path): Unit = {
     if (fileSystem.exists(to)) throw new IOException(s"Cannot move $from: $to exists")
     fileSystem.mkdirs(to.getParent)
-    if (!fileSystem.rename(from, to)) throw new IOException(s"Cannot move $from to $to")
+    val isMoved =
+      try fileSystem.rename(from, to)
+      catch { case _: FileNotFoundException => CheckpointLogs.stillThere(from.toString, None) }
+    if (!isMoved) throw new IOException(s"Cannot move $from to $to")
   }
 }

@@ -1,12 +1,15 @@
 package io.keyfold.spark.admin.rollback
 
 import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice, SinkNote}
+import org.apache.hadoop.fs.FileAlreadyExistsException
 import org.apache.spark.sql.keyfold.{CheckpointFiles, FileSink}
 
 /** Restores the files that a rollback set aside.
   *
-  * The log of a file sink goes first, plans of rescales and state next, log entries last, oldest
-  * batch first, offsets before commit: after a failure at any point it can be run again.
+  * The offsets of the oldest batch go first: a query that is started meanwhile runs that batch again
+  * with the input that it had. The log of a file sink follows, then plans of rescales and state, the
+  * other log entries last, oldest batch first, offsets before commit: after a failure at any point
+  * it can be run again.
   *
   * @param name
   *   of their folder
@@ -28,19 +31,22 @@ private[admin] final class RollbackUndo(
     case _ => throw refused(s"there is no folder keyfold/$name of a rollback")
   }
 
+  private lazy val all = aside.files
+
   /** The files that are not back yet. */
   private lazy val (ofLogs, others) = {
-    val all = aside.files
     val away = all.zip(parallel(all.indices)(i => aside.isBoth(all(i))))
-    away.collect { case (path, false) => path }.partition(_.matches("(commits|offsets)/\\d+"))
+    away.collect { case (path, false) => path }.partition(isOfLog)
   }
 
-  /** The log entries, by batch. */
-  private lazy val byBatch = ofLogs.groupBy(numberOf)
+  /** The oldest batch that is not back, or not whole. */
+  private lazy val next = ofLogs.map(numberOf).minOption.getOrElse(batch + 1)
 
   /** @throws io.keyfold.errors.RescaleRefused
     *   if the query has run since, or a later rollback has not been undone, also one that took only
     *   the log of the file sink back
+    * @throws io.keyfold.errors.Invalid
+    *   if a query or another command is faster than this; its files stay
     */
   def apply(): RolledBack = {
     Rollback.requireStopped(logs)
@@ -49,8 +55,10 @@ private[admin] final class RollbackUndo(
     aside.sink.foreach(requireSink)
     if (aside.sink.nonEmpty || !noted.contains(false)) requireOutput()
     aside.sink.foreach(requirePlace)
-    val ofOutput = aside.sink.fold(0)(ofSink(_, name).giveBack())
     progress(s"putting ${ofLogs.length + others.length} files back")
+    val begun = s"offsets/$next"
+    if (ofLogs.contains(begun)) enter(begun)
+    val ofOutput = aside.sink.fold(0)(ofSink(_, name).giveBack())
     val (plans, state) = others.partition(_.startsWith(s"$Home/"))
     plans.foreach { path =>
       // A plan that the rollback has made final is still there.
@@ -58,20 +66,27 @@ private[admin] final class RollbackUndo(
       aside.giveBack(path)
     }
     parallel(state.indices)(i => aside.giveBack(state(i)))
-    for (taken <- byBatch.keys.toSeq.sorted; path <- byBatch(taken).sorted.reverse) {
-      aside.giveBack(path)
+    for ((_, entries) <- all.filter(isOfLog).groupBy(numberOf).toSeq.sortBy(_._1)) {
+      entries.sorted.reverse.filter(path => path != begun && ofLogs.contains(path)).foreach(enter)
+      // Not earlier: they tell the next try that the batch in the log is this one.
+      entries.foreach(aside.drop)
     }
-    val last = byBatch.keys.maxOption.getOrElse(batch)
+    val last = all.filter(isOfLog).map(numberOf).maxOption.getOrElse(batch)
     val moved = ofLogs.length + others.length + ofOutput
     RolledBack(logs.location, last, batch, Some(name), moved, aside.sink, Nil, isUndone = true)
   }
 
+  /** Writes an entry of a log, unless there is one: a rename would replace it. */
+  private def enter(path: String): Unit =
+    try files.write(path, aside.read(path))
+    catch { case _: FileAlreadyExistsException => throw aside.overtaken(path) }
+
   private def requireNotRun(): Unit = {
-    val next = byBatch.keys.minOption.getOrElse(batch + 1)
+    val isAllBack = all.nonEmpty && ofLogs.isEmpty && others.isEmpty
     // A rollback or its undo that broke off has left the offsets of this batch in place.
-    val isInPlace =
-      logs.lastBegun.contains(next) && byBatch.get(next).exists(!_.contains(s"offsets/$next"))
-    if (logs.lastBegun.exists(_ >= next) && !isInPlace) {
+    val isInPlace = logs.lastBegun.contains(next) && !ofLogs.contains(s"offsets/$next") &&
+      all.exists(path => isOfLog(path) && numberOf(path) == next)
+    if (logs.lastBegun.exists(_ >= next) && !isInPlace && !isAllBack) {
       throw refused(s"the query has run since: its last batch is ${logs.lastBegun.get}")
     }
   }
@@ -137,6 +152,8 @@ private[admin] final class RollbackUndo(
 
 private object RollbackUndo {
   private val Name = "rollback-(\\d+)-[0-9a-f-]+".r
+
+  private def isOfLog(path: String) = path.matches("(commits|offsets)/\\d+")
 
   private def numberOf(path: String) = path.drop(path.indexOf('/') + 1).toLong
 }

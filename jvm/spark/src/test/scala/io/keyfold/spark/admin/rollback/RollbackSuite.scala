@@ -1,12 +1,16 @@
 package io.keyfold.spark.admin.rollback
 
 import java.nio.file.{Files, Path}
+import java.util.concurrent.atomic.AtomicInteger
 
 import scala.collection.mutable
+import scala.concurrent.{Await, ExecutionContext, Future}
+import scala.util.{Failure, Try}
 
-import io.keyfold.errors.RescaleRefused
+import io.keyfold.errors.{Invalid, RescaleRefused}
 import io.keyfold.spark.{FileFaults, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
+import io.keyfold.testkit.{Failure => FileFailure}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
@@ -131,6 +135,58 @@ class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark with Even
       Files.copy(file, checkpoint.resolve(folder.relativize(file)))
       AdminApi.undoRollback(it.session, it.checkpoint, aside)
       assert(it.lastBatch.contains(3L))
+      it.run(1)
+      it.check()
+    }
+  }
+
+  for (format <- Seq(1, 2); place <- Seq("offsets/2", "offsets/3", "commits/3"))
+    test(s"format v$format: a query that is started beside an undo, before $place is back") {
+      val it = new Counts(format)
+      it.run(4)
+      val aside = it.rollback(to = 1)("aside").str
+      val paused = it.faults.plan.hold(c => c.what == "rename" && c.path.startsWith(place))
+      val undo = Future(Try(AdminApi.undoRollback(it.session, it.checkpoint, aside)))(
+        ExecutionContext.global
+      )
+      paused.awaitArrival()
+      it.run(1)
+      it.check()
+      paused.open()
+      Await.result(undo, 1.minute) match {
+        case Failure(e: Invalid) => assert(e.condition == "KEYFOLD_CONCURRENT_UPDATE")
+        case other               => fail(s"it ended with $other")
+      }
+      it.run(1)
+      it.check()
+      // Refused, or with nothing left to put back.
+      Try(AdminApi.undoRollback(it.session, it.checkpoint, aside))
+      it.run(1)
+      it.check()
+    }
+
+  test("an undo that breaks off at any write is finished by running it again") {
+    def rolledBack() = {
+      val it = new Counts(2)
+      it.run(4)
+      it.rescale(3)
+      (it, it.rollback(to = 1)("aside").str)
+    }
+    val (whole, name) = rolledBack()
+    whole.faults.plan.clear()
+    AdminApi.undoRollback(whole.session, whole.checkpoint, name)
+    val writes = whole.faults.plan.calls.filter(c => Set("rename", "delete")(c.what))
+    assert(writes.exists(_.path.startsWith("offsets/")))
+    for (number <- writes.indices) {
+      val (it, aside) = rolledBack()
+      val count = new AtomicInteger
+      it.faults.plan.fail(FileFailure.Before) { c =>
+        Set("rename", "delete")(c.what) && count.getAndIncrement() == number
+      }
+      intercept[Exception](AdminApi.undoRollback(it.session, it.checkpoint, aside))
+      it.faults.plan.clear()
+      AdminApi.undoRollback(it.session, it.checkpoint, aside)
+      assert(it.lastBatch.contains(4L) && it.partitions == 3)
       it.run(1)
       it.check()
     }
