@@ -43,7 +43,8 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
     }
     .map(_.path)
 
-  private def isLeft(file: RewrittenFile) =
+  // Plans of earlier releases may have files that do not change.
+  private def isLeft(file: RewrittenFile) = !same(file.before, file.after) &&
     same(files.read(file.path), rewriting.opposite(file))
 
   private def same(a: Option[Array[Byte]], b: Option[Array[Byte]]) =

@@ -6,10 +6,10 @@ import org.apache.spark.sql.keyfold.{CheckpointFiles, FileSink}
 
 /** Restores the files that a rollback set aside.
   *
-  * The offsets of the oldest batch go first: a query that is started meanwhile runs that batch again
-  * with the input that it had. The log of a file sink follows, then plans of rescales and state, the
-  * other log entries last, oldest batch first, offsets before commit: after a failure at any point
-  * it can be run again.
+  * The offsets of the oldest batch go first: a query that is started meanwhile runs that batch
+  * again with the input that it had. The log of a file sink follows, then plans of rescales and
+  * state, the other log entries last, oldest batch first, offsets before commit: after a failure at
+  * any point it can be run again.
   *
   * @param name
   *   of their folder

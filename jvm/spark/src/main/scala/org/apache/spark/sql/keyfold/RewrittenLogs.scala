@@ -34,7 +34,7 @@ final class RewrittenLogs(
   def to(from: Int, to: Int, ids: Map[Long, Array[Array[String]]]): Seq[RewrittenFile] =
     changed(s"offsets/$last", offsetsOf(last, to)) +:
       commit(ids) +:
-      operatorsOf(from, to) :+
+      (operatorsOf(last, from, to) ++ operatorsOf(last + 1, from, to)) :+
       changed(s"offsets/${last + 1}", offsetsOf(last + 1, to))
 
   /** With other state after the last committed batch. */
@@ -55,12 +55,18 @@ final class RewrittenLogs(
     bytes(commits.serialize(SparkShim.withIds(before, ids), _))
   }
 
-  private def operatorsOf(from: Int, to: Int): Seq[RewrittenFile] =
-    logs.rescaledOperators(last, from, to).map { operator =>
-      val folder = new Path(s"state/${operator.operatorInfo.operatorId}")
-      val path = OperatorStateMetadataV2.metadataFilePath(folder, last).toString
+  /** The metadata that a batch is to have of the operators; of the open batch those that Spark has
+    * written, since it does not write them again.
+    */
+  private def operatorsOf(batch: Long, from: Int, to: Int): Seq[RewrittenFile] =
+    for {
+      operator <- logs.rescaledOperators(batch, from, to)
+      id = operator.operatorInfo.operatorId
+      if batch == last || logs.operatorVersions(id).contains(batch)
+    } yield {
+      val folder = new Path(s"state/$id")
       changed(
-        path,
+        OperatorStateMetadataV2.metadataFilePath(folder, batch).toString,
         bytes { out =>
           out.write(s"v${operator.version}\n".getBytes)
           val data = new FSDataOutputStream(out, null)

@@ -58,6 +58,21 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
       assert(it.sinkBatches.distinct == (0L to logs(it).lastCommitted.get))
     }
 
+  for (shape <- Scenario.all.filter(_.name.contains("state format")))
+    test(s"${shape.name}: two open batches, one after the other, run after 2 -> 3 -> 5") {
+      val it = opened(shape)
+      it.rescale(3)
+      it.run(1, addAgain = false)
+      it.leaveOpen()
+      it.rescale(5)
+      it.run(1, addAgain = false)
+      it.check()
+      assert(partitions(it) == 5)
+      it.rescale(3)
+      it.run(1)
+      it.check()
+    }
+
   private def failures(call: FileCall): Seq[Failure] =
     if (call.what == "rename") Seq(Failure.Before, Failure.After) else Seq(Failure.Before)
 
