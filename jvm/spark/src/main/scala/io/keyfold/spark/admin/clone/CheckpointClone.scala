@@ -2,6 +2,10 @@ package io.keyfold.spark.admin.clone
 
 import java.io.FileNotFoundException
 import java.util.UUID
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
 
 import io.keyfold.errors.{Invalid, MissingFile}
 import io.keyfold.format.{FileKind, Manifest, RescalePlan}
@@ -86,28 +90,51 @@ final class CheckpointClone(
       begun <- logs.lastBegun if begun > newest
       reason <- new UnfinishedRescale(logs, blobs, from).open(begun)
     } throw refused("KEYFOLD_CLONE_BATCH", reason)
+    for (lost <- logs.lostSchemas(chosen).headOption) {
+      throw refused(
+        "KEYFOLD_CHECKPOINT_DAMAGED",
+        s"the schema of its state, which Spark has written to $lost, is not there. Restore it from a copy"
+      )
+    }
     val state = stateOf(chosen)
     val other = descriptions ++ from.walk("sources") ++ plansOf(state)
     ClonePlan(logs.location, target.location, chosen, state, other.filterNot(isOperator))
   }
 
-  /** Copies the files of the plan.
+  /** Copies the files of the plan. If that fails, those that were copied are deleted again.
     *
     * @return
     *   the files copied
     */
   def run(): ClonePlan = {
     val planned = plan()
-    copyAll(planned.state, planned.stateBytes)
-    copyAll(planned.other, planned.other.map(_.bytes).sum)
-    logs.copyOperators(planned.batch, target.location)
-    // Spark starts from the offsets of a batch and of the batch before.
-    copyLog("offsets", planned.batch - 1 to planned.batch)
-    if (newQuery) target.write("metadata", s"""{"id":"${UUID.randomUUID}"}""")
-    else from.copy("metadata", target)
-    copyLog("commits", planned.batch to planned.batch)
+    // Spark starts from the offsets of a batch and of the batch before. Retention may delete them
+    // while the state is copied.
+    val offsets = entries("offsets", math.max(planned.batch - 1, 0) to planned.batch)
+    val commits = entries("commits", planned.batch to planned.batch)
+    val copied = new ConcurrentLinkedQueue[String]
+    try {
+      copyAll(planned.state, planned.stateBytes, copied)
+      copyAll(planned.other, planned.other.map(_.bytes).sum, copied)
+      logs.copyOperators(planned.batch, target.location).foreach(copied.add)
+      write(offsets, copied)
+      if (newQuery) write(Seq("metadata" -> s"""{"id":"${UUID.randomUUID}"}""".getBytes), copied)
+      else copy("metadata", copied)
+      write(commits, copied)
+    } catch {
+      case e: Throwable =>
+        discard(copied.asScala.toSeq, e)
+        throw e
+    }
     planned
   }
+
+  private def discard(copied: Seq[String], cause: Throwable): Unit =
+    try {
+      progress(s"deleting the ${copied.size} files that were copied")
+      parallel(copied.indices)(i => target.delete(copied(i)))
+      target.deleteEmptyFolders("")
+    } catch { case NonFatal(e) => cause.addSuppressed(e) }
 
   private def stateOf(chosen: Long): Seq[FileSize] = {
     val partitions = logs.partitions(chosen).getOrElse(0)
@@ -158,17 +185,35 @@ final class CheckpointClone(
   /** Contains absolute paths, so it is rewritten. */
   private def isOperator(file: FileSize) = file.path.matches("state/\\d+/_metadata/v2/.*")
 
-  private def copyLog(name: String, batches: Seq[Long]): Unit = from
-    .list(name)
-    .filter(_.name.toLongOption.exists(batches.contains))
-    .sortBy(_.name.toLong)
-    .foreach(file => from.copy(file.path, target))
+  private def entries(log: String, batches: Seq[Long]): Seq[(String, Array[Byte])] =
+    batches.map(batch => s"$log/$batch").map { path =>
+      path -> from.read(path).getOrElse(throw gone(path))
+    }
 
-  private def copyAll(files: Seq[FileSize], bytes: Long): Unit = {
+  private def write(
+      files: Seq[(String, Array[Byte])],
+      copied: ConcurrentLinkedQueue[String]
+  ): Unit =
+    for ((path, bytes) <- files) {
+      target.write(path, bytes)
+      copied.add(path)
+    }
+
+  private def copy(path: String, copied: ConcurrentLinkedQueue[String]): Unit = {
+    from.copy(path, target)
+    copied.add(path)
+    ()
+  }
+
+  private def copyAll(
+      files: Seq[FileSize],
+      bytes: Long,
+      copied: ConcurrentLinkedQueue[String]
+  ): Unit = {
     val done = new java.util.concurrent.atomic.AtomicInteger
     val step = math.max(files.size / 10, 50)
     parallel(files.indices) { i =>
-      try from.copy(files(i).path, target)
+      try copy(files(i).path, copied)
       catch { case _: FileNotFoundException => throw gone(files(i).path) }
       val n = done.incrementAndGet()
       if (n % step == 0) progress(s"copied $n of ${files.size} files, $bytes bytes in all")

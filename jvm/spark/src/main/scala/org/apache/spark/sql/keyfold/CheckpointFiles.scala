@@ -94,10 +94,13 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
   /** Deletes a folder if there are no files at any depth below it, or else those folders below it
     * that have none. The file system itself refuses to delete a folder with a file in it, also with
     * one that comes just now.
+    *
+    * @param path
+    *   empty: of all
     */
   def deleteEmptyFolders(path: String): Unit = {
-    folders(path).foreach(name => deleteEmptyFolders(s"$path/$name"))
-    try fileSystem.delete(resolve(path), false)
+    folders(path).foreach(name => deleteEmptyFolders(s"$path/$name".stripPrefix("/")))
+    try fileSystem.delete(if (path.isEmpty) root else resolve(path), false)
     catch { case _: IOException => }
     ()
   }

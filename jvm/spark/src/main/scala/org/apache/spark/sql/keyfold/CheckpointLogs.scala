@@ -286,26 +286,40 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   /** Writes the metadata of the operators as of a batch into a copy of the checkpoint, if they have
     * versions: they contain absolute paths.
+    *
+    * @return
+    *   the files written, relative to the copy
     */
-  def copyOperators(batch: Long, to: String): Unit = metadata(batch).foreach {
+  def copyOperators(batch: Long, to: String): Seq[String] = metadata(batch).collect {
     case operator: OperatorStateMetadataV2 =>
       val stores = operator.stateStoreInfo.map { store =>
-        store.copy(stateSchemaFilePaths = store.stateSchemaFilePaths.map(inCopy(_, to)))
+        val files = store.stateSchemaFilePaths
+        store.copy(stateSchemaFilePaths = files.map(file => new Path(to, inside(file)).toString))
       }
-      val copied = new Path(new Path(to, state.getName), operator.operatorInfo.operatorId.toString)
+      val folder = s"${state.getName}/${operator.operatorInfo.operatorId}"
       OperatorStateMetadataWriter
-        .createWriter(copied, hadoopConf, operator.version, Some(batch))
+        .createWriter(new Path(to, folder), hadoopConf, operator.version, Some(batch))
         .write(operator.copy(stateStoreInfo = stores))
-    case _ => ()
+      OperatorStateMetadataV2.metadataFilePath(new Path(folder), batch).toString
   }
 
-  /** Spark stores such paths with or without the scheme. */
-  private def inCopy(file: String, to: String): String = {
-    val path = new Path(file).toUri.getPath
-    val own = new Path(location).toUri.getPath
-    if (path.startsWith(s"$own/")) new Path(to, path.drop(own.length + 1)).toString
-    else throw new IllegalStateException(s"Schema file $file is not in $location")
+  /** Schema files that the metadata of a batch's operators name, and that are not in the
+    * checkpoint.
+    */
+  def lostSchemas(batch: Long): Seq[String] = {
+    val files = SparkShim.CheckpointFileManager.create(state, hadoopConf)
+    for {
+      operator <- metadata(batch)
+      store <- SparkShim.stores(operator).collect { case v2: StateStoreMetadataV2 => v2 }
+      file <- store.stateSchemaFilePaths if !files.exists(new Path(location, inside(file)))
+    } yield file
   }
+
+  /** Path of a schema file relative to the checkpoint. What Spark has stored is absolute, and of
+    * another folder if the checkpoint was moved, or is reached by a link.
+    */
+  private def inside(file: String): String =
+    new Path(file).toUri.getPath.split('/').takeRight(5).mkString("/")
 
   /** Log of the file sink that writes to a folder; None if there is no such sink. */
   def fileSink(folder: String): Option[FileSink] = {

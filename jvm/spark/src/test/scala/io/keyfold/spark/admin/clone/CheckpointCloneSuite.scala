@@ -3,6 +3,7 @@ package io.keyfold.spark.admin.clone
 import java.nio.file.{Files, Path}
 import java.util.concurrent.atomic.AtomicInteger
 
+import scala.concurrent.{Await, ExecutionContext, Future}
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
@@ -144,6 +145,46 @@ class CheckpointCloneSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     intercept[Invalid](AdminApi.savepoint(it.session, path, "../elsewhere"))
   }
 
+  test("a savepoint has what its query starts from, though retention deletes it meanwhile") {
+    val it = new Scenario(spark, Scenario.aggregation, format = 2)
+    it.run(3)
+    val path = it.folder.toString
+    val first = it.faults.plan.hold { c =>
+      c.what == "rename" && c.path.startsWith("keyfold/savepoints/")
+    }
+    val made = Future(AdminApi.savepoint(it.session, path, "early"))(ExecutionContext.global)
+    first.awaitArrival()
+    for (entry <- Seq("offsets/1", "offsets/2", "commits/2"))
+      Files.move(it.folder.resolve(entry), it.folder.resolve(s"$entry.gone"))
+    first.open()
+    Await.result(made, 1.minute)
+    val to = newFolder()
+    val savepoint = it.folder.resolve("keyfold/savepoints/early").toString
+    AdminApi.cloneCheckpoint(it.session, savepoint, to.toString, -1, dryRun = false)
+    it.moveTo(to)
+    it.run(2)
+    it.check()
+  }
+
+  test("a copy of a checkpoint that was moved goes on, where Spark names files by their old path") {
+    val it = new Scenario(spark, stores.filter(_.name.contains("join")).head, format = 2)
+    it.run(2)
+    val moved = newFolder()
+    Files.move(it.folder, moved)
+    it.moveTo(moved)
+    val (to, _) = copy(it)
+    val schemas = moved.resolve("state/0/_stateSchema")
+    Files.move(schemas, moved.resolve("elsewhere"))
+    val lost = intercept[Invalid](copy(it))
+    assert(
+      lost.condition == "KEYFOLD_CHECKPOINT_DAMAGED" && lost.getMessage.contains("_stateSchema")
+    )
+    Files.move(moved, newFolder())
+    it.moveTo(to)
+    it.run(2)
+    it.check()
+  }
+
   test("a dry run writes nothing, and what cannot be copied is refused") {
     val it = new Scenario(spark, Scenario.aggregation, format = 1)
     it.run(1)
@@ -171,8 +212,8 @@ class CheckpointCloneSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     copy(it, batch = oldest + 1)
   }
 
-  test("whatever write of a copy fails, what it leaves is not taken for an empty folder") {
-    val it = new Scenario(spark, Scenario.aggregation, format = 2)
+  test("whatever write of a copy fails, it leaves nothing, and can be made again") {
+    val it = new Scenario(spark, stores.filter(_.name.contains("join")).head, format = 2)
     it.run(2)
     it.faults.plan.clear()
     copy(it)
@@ -181,12 +222,14 @@ class CheckpointCloneSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     // From the first file of the state to all but the last file, which is of the commit log.
     for (kept <- Seq(1, 2, written / 2, written - 2, written - 1)) withClue(s"$kept files: ") {
       val to = newFolder()
-      val renames = new AtomicInteger
+      val writes = new AtomicInteger
       def copyTo() =
         AdminApi.cloneCheckpoint(it.session, it.folder.toString, to.toString, -1, dryRun = false)
-      it.faults.plan.fail(Failure.Before)(_.what == "rename" && renames.incrementAndGet() > kept)
+      it.faults.plan.fail(Failure.Within(1))(_.what == "write" && writes.incrementAndGet() > kept)
       intercept[Exception](copyTo())
       it.faults.plan.clear()
+      assert(!Files.exists(to))
+      copyTo()
       val before = filesOf(to)
       assert(intercept[Invalid](copyTo()).condition == "KEYFOLD_CLONE_TARGET")
       assert(filesOf(to) == before)
