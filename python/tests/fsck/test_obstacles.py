@@ -6,6 +6,7 @@ What Spark does in each case was seen in a real query: the walk in integration-t
 from __future__ import annotations
 
 import base64
+import json
 import shutil
 from pathlib import Path
 
@@ -444,3 +445,33 @@ def test_earlier_commit_is_cut_after_its_version(with_ids: StateWriter) -> None:
     report = check(with_ids.fake)
     assert report.verdict.can_start
     assert "the entry ends after its version" in str(report)
+
+
+def test_a_moved_checkpoint_whose_schemas_spark_reads_at_the_old_place(
+    with_ids: StateWriter, tmp_path: Path
+) -> None:
+    fake = with_ids.fake
+    metadata = fake.operator_v2(0, partitions=fake.partitions)
+    content = json.loads(metadata.read_text().split("\n", 1)[1])
+    variables = [{"stateName": "count", "stateVariableType": "ValueState"}]
+    content["operatorPropertiesJson"] = json.dumps({"stateVariables": variables})
+    written = (fake.root / "state/0/0/_metadata/schema").read_bytes()
+    schema = fake.write("state/0/_stateSchema/default/0_a", written)
+
+    def read_at(path: Path) -> list[Severity]:
+        content["stateStoreInfo"][0]["stateSchemaFilePaths"] = [f"file:{path}"]
+        metadata.write_text("v2\n" + json.dumps(content))
+        report = check(fake)
+        assert all("keyfold clone" in it.message for it in report.findings)
+        assert report.verdict.can_start == (schema.exists() and path.exists())
+        return [it.severity for it in report.findings]
+
+    assert read_at(schema) == []
+    link = tmp_path / "link"
+    link.symlink_to(fake.root)
+    assert read_at(link / schema.relative_to(fake.root)) == []
+    copy = tmp_path / "copy"
+    shutil.copytree(fake.root, copy)
+    assert read_at(copy / schema.relative_to(fake.root)) == [Severity.SPARE]
+    shutil.rmtree(copy)
+    assert read_at(copy / schema.relative_to(fake.root)) == [Severity.STOPS]

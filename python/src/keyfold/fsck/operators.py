@@ -6,6 +6,7 @@ from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.names import is_store, parse_name
 from keyfold.format.place import DEFAULT_STORE
 from keyfold.fsck.finding import Finding, Kind, Severity
+from keyfold.fsck.moved import is_lost, is_same_place
 from keyfold.fsck.obstacle import Obstacle
 from keyfold.fsck.spark_logs import unreadable
 from keyfold.schema.state_schema import read_state_schema, schema_paths
@@ -101,6 +102,8 @@ class Operators:
             (*_, path) = schema_paths(operator.id, store)
             try:
                 read_state_schema(storage, operator.id, store)
+                if operator.variables:
+                    self._check_place(store)
             except FileMissingError as error:
                 if store.schema_files:
                     self._stops(path, error)
@@ -108,6 +111,28 @@ class Operators:
                     self._written_again(path, error)
             except KeyfoldError as error:
                 self._stops(path, error, is_written_again=not store.schema_files)
+
+    def _check_place(self, store: StoreMetadata) -> None:
+        """Spark reads schemas of a transformWithState by absolute paths, also once it was moved."""
+        storage = self._storage
+        for path, written in zip(store.schema_files, store.schema_paths, strict=True):
+            full = storage.full_path(path)
+            if is_same_place(full, written):
+                continue
+            lost = is_lost(full, written)
+            message = (
+                f"Spark looks for this schema at the absolute path {written}, which is "
+                + ("not there. " if lost else "outside of this checkpoint. ")
+                + "The checkpoint was moved, or copied by other means than `keyfold clone`. Clone "
+                "it, and start the query on the clone."
+            )
+            severity = Severity.STOPS if lost else Severity.SPARE
+            self.findings.append(Finding(Kind.METADATA, full, message, severity))
+            if lost:
+                reason = "Spark looks for the schemas of the state where the checkpoint was before"
+                way = "clone the checkpoint with `keyfold clone`, and start the query on the clone"
+                self.obstacles.append(Obstacle(reason, -1, otherwise=way))
+            return
 
     def _written_again(self, path: str, error: KeyfoldError) -> None:
         """A file that the query can start without."""

@@ -70,12 +70,15 @@ class Commit:
 class StoreMetadata:
     """A store of an operator, as Spark describes it.
 
-    `schema_files` are those of metadata format v2, oldest first, relative to the checkpoint.
+    `schema_files` are those of metadata format v2, oldest first, relative to the checkpoint;
+    `schema_paths` are the same as Spark has written them: absolute, and of another folder if the
+    checkpoint was moved.
     """
 
     name: str
     partitions: int
     schema_files: tuple[str, ...] = ()
+    schema_paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,7 @@ def read_operator(storage: Storage, operator: int, last_batch: int | None) -> Op
                 str(store["storeName"]),
                 int(store["numPartitions"]),
                 tuple(_moved(operator, it) for it in store.get("stateSchemaFilePaths", ())),
+                tuple(str(it) for it in store.get("stateSchemaFilePaths", ())),
             )
             for store in found["stateStoreInfo"]
         )
