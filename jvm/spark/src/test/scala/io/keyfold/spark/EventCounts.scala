@@ -47,6 +47,23 @@ private[spark] object EventCounts {
 
   def event(key: String, second: Long): Event = Event(key, new Timestamp(second * 1000))
 
+  /** For each key: how many rows it had, in the same variable as [[Everything]], which has more. */
+  final class Few extends StatefulProcessor[String, Event, String] {
+    @transient private var count: ValueState[Long] = _
+
+    override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
+      count = getHandle.getValueState[Long]("count", Encoders.scalaLong, TTLConfig.NONE)
+
+    override def handleInputRows(
+        key: String,
+        rows: Iterator[Event],
+        timers: TimerValues
+    ): Iterator[String] = {
+      count.update(Option(count.get()).getOrElse(0L) + rows.size)
+      Iterator(s"$key ${count.get()}")
+    }
+  }
+
   /** For each key: how many rows it had, their seconds as a list and as a map, a timer 10 s later.
     */
   final class Everything extends StatefulProcessor[String, Event, String] {

@@ -2,6 +2,8 @@ package org.apache.spark.sql.keyfold
 
 import java.io.FileNotFoundException
 
+import scala.jdk.CollectionConverters._
+
 import io.keyfold.errors.Invalid
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -40,6 +42,16 @@ private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
     case it: ProviderBefore42 =>
       it.getStore(version, None, forceSnapshotOnCommit = false, loadEmpty = true)
     case other => throw new IllegalArgumentException(s"$other cannot begin with an empty store")
+  }
+
+  /** Column families that RocksDB's files of the version taken last have; it does not tell itself.
+    */
+  def familyNames(provider: StateStoreProvider): Set[String] = provider match {
+    case it: RocksDBStateStoreProvider =>
+      val field = classOf[RocksDB].getDeclaredField("colFamilyNameToInfoMap")
+      field.setAccessible(true)
+      field.get(it.rocksDB).asInstanceOf[java.util.Map[String, _]].keySet.asScala.toSet
+    case _ => Set.empty
   }
 
   /** A pair for each value. */

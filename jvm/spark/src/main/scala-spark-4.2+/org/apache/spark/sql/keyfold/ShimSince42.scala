@@ -51,6 +51,12 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
   def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
     provider.getStore(version, None, loadEmpty = true)
 
+  /** Column families that RocksDB's files of the version taken last have. */
+  def familyNames(provider: StateStoreProvider): Set[String] = provider match {
+    case it: RocksDBStateStoreProvider => it.rocksDB.allColumnFamilyNames
+    case _                             => Set.empty
+  }
+
   /** A pair for each value. */
   def allValues(store: StateStore, family: String): Iterator[UnsafeRowPair] =
     store.iteratorWithMultiValues(family)

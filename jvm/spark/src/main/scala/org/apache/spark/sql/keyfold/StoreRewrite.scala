@@ -51,14 +51,36 @@ private final class StoreRewrite(
       }
     }
 
-  private def read(source: StateStoreProvider, partition: Int): StateStore =
-    try source.getStore(version, ids.map(_(partition)))
-    catch {
-      case NonFatal(e) =>
-        val root = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).toSeq.last
-        val why = s"cannot be read by ${from.providerClass}: ${root.getMessage}"
-        throw unreadable(source.stateStoreId, why.stripSuffix("."), e)
+  private def read(source: StateStoreProvider, partition: Int): StateStore = {
+    val found =
+      try source.getStore(version, ids.map(_(partition)))
+      catch {
+        case NonFatal(e) =>
+          val root = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).toSeq.last
+          val why = s"cannot be read by ${from.providerClass}: ${root.getMessage}"
+          throw unreadable(source.stateStoreId, why.stripSuffix("."), e)
+      }
+    requireDeclared(source, found)
+    found
+  }
+
+  /** Spark forgets the schema of a state variable that a run of the query did not declare, and its
+    * provider keeps the rows.
+    */
+  private def requireDeclared(source: StateStoreProvider, found: StateStore): Unit = {
+    val known = store.families.map(_.name).toSet + StateStore.DEFAULT_COL_FAMILY_NAME
+    val others = (SparkShim.familyNames(source) -- known).filterNot(_.startsWith("$"))
+    if (others.nonEmpty) {
+      found.abort()
+      throw new Unreadable(
+        s"Version $version of the state in ${source.stateStoreId.storeCheckpointLocation()} has the " +
+          s"state variables ${others.toSeq.sorted.mkString(", ")}, which the last run of the query did " +
+          "not declare. A migration would lose their rows. Run a batch with the old provider in which " +
+          "the query declares them, or removes them by `deleteIfExists`; then migrate again.",
+        null
+      )
     }
+  }
 
   private def unreadable(id: StateStoreId, why: String, cause: Throwable) = new Unreadable(
     s"Version $version of the state in ${id.storeCheckpointLocation()} $why. Restore its files from " +

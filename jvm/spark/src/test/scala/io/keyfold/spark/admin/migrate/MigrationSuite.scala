@@ -46,7 +46,8 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
 
   for {
     name <- Queries.keys.toSeq
-    provider <- Seq(RocksDb, Hdfs) if provider == RocksDb || name != "transformWithState"
+    provider <- Seq(RocksDb, Hdfs)
+    if provider == RocksDb || !name.startsWith("transformWithState")
     format <- if (provider == RocksDb && name == "aggregation") Seq(1, 2) else Seq(1)
   } test(s"$name from ${provider.split('.').last}, checkpoint format v$format") {
     def run(migrated: Boolean) = {
@@ -98,6 +99,25 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
       StateStores.withoutCoordinator(run.migration.apply())
       assert(run.answers(second).nonEmpty)
     }
+
+  test("state variables that the last run did not declare are not left behind") {
+    def run() = {
+      val run = new Run("transformWithState", RocksDb, 1)
+      run.answers(first)
+      run.answers(Seq(Seq(event("a", 12))), "transformWithState of fewer variables")
+      run
+    }
+    val it = run()
+    val error = intercept[Invalid](it.migration.apply())
+    assert(error.condition == "KEYFOLD_MIGRATE_SOURCE" && error.getMessage.contains(" list, map, "))
+    // As the message says.
+    it.answers(Seq(Seq(event("b", 13))))
+    it.migration.apply()
+    val expected = run()
+    expected.answers(Seq(Seq(event("b", 13))))
+    val answer = expected.answers(second)
+    assert(answer.nonEmpty && it.answers(second) == answer)
+  }
 
   test("a migration that a batch of the query overtakes changes nothing") {
     val expected = new Run("aggregation", Hdfs, 1)
@@ -436,9 +456,9 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     def newest: Long = numbers("commits").max
 
     /** Starts the query, gives it batches, and stops it: rows that came, a set for each batch. */
-    def answers(batches: Seq[Seq[Event]]): Seq[Set[String]] = {
+    def answers(batches: Seq[Seq[Event]], query: String = name): Seq[Set[String]] = {
       val found = mutable.Buffer.empty[Set[String]]
-      val running = Queries(name)(input.toDF()).writeStream
+      val running = Queries(query)(input.toDF()).writeStream
         .outputMode(if (name.startsWith("aggregation")) "update" else "append")
         .option("checkpointLocation", folder.toString)
         .foreachBatch { (rows: Dataset[Row], _: Long) =>
@@ -520,6 +540,16 @@ private object MigrationSuite {
       (_.withWatermark("at", "0 seconds")
         .groupBy(session_window(col("at"), "10 seconds"), col("key"))
         .count()),
+    "transformWithState of fewer variables" -> { events =>
+      val session = events.sparkSession
+      import session.implicits._
+      events
+        .withWatermark("at", "0 seconds")
+        .as[EventCounts.Event]
+        .groupByKey(_.key)
+        .transformWithState(new EventCounts.Few, TimeMode.EventTime(), OutputMode.Append())
+        .toDF()
+    },
     "transformWithState" -> { events =>
       val session = events.sparkSession
       import session.implicits._
