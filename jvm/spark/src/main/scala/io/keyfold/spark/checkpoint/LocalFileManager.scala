@@ -1,8 +1,9 @@
 package io.keyfold.spark.checkpoint
 
-import java.io.{EOFException, FileNotFoundException, RandomAccessFile}
+import java.io.{EOFException, FileNotFoundException, IOException, RandomAccessFile}
 import java.nio.file.attribute.BasicFileAttributes
 import java.nio.file.{
+  AccessDeniedException,
   FileAlreadyExistsException,
   FileVisitResult,
   Files,
@@ -166,7 +167,16 @@ private object LocalOutput {
 
 /** Reads by `java.io`: a channel is closed under its thread when that is interrupted. */
 private final class LocalInput(path: LocalPath) extends FSInputStream {
-  private val file = new RandomAccessFile(path.toFile, "r")
+  private val file =
+    try new RandomAccessFile(path.toFile, "r")
+    catch {
+      // It also says so of a file that may not be read, or if too many files are open.
+      case e: FileNotFoundException if Files.exists(path) =>
+        throw (
+          if (Files.isReadable(path)) new IOException(e.getMessage, e)
+          else new AccessDeniedException(path.toString)
+        )
+    }
 
   override def seek(position: Long): Unit = {
     if (position < 0 || position > file.length) throw new EOFException(s"$position of $path")

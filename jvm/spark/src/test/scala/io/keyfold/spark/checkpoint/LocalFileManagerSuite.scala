@@ -1,6 +1,6 @@
 package io.keyfold.spark.checkpoint
 
-import java.io.FileNotFoundException
+import java.io.{FileNotFoundException, IOException}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths, Path => LocalPath}
 
@@ -87,6 +87,14 @@ class LocalFileManagerSuite extends FileManagerSuiteBase {
       place.manager.createAtomic(place.path("no folder/1"), overwriteIfPossible = true)
     )
     assert(place.names.isEmpty)
+  }
+
+  test("a file that cannot be opened, and is there, is not told to be missing") {
+    val place = new Place
+    // Root may read what nobody may; a folder cannot be opened by anyone.
+    Files.createDirectory(LocalPath.of(place.folder.toUri).resolve("there"))
+    val error = intercept[IOException](place.read("there"))
+    assert(!error.isInstanceOf[FileNotFoundException])
   }
 
   test("a listing says the same as Hadoop's") {

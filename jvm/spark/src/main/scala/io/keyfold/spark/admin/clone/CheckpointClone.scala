@@ -1,8 +1,8 @@
 package io.keyfold.spark.admin.clone
 
 import java.io.FileNotFoundException
-import java.util.UUID
 import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.{Arrays, UUID}
 
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
@@ -62,6 +62,7 @@ final class CheckpointClone(
     val newest =
       logs.lastCommitted.getOrElse(throw refused("KEYFOLD_CLONE_BATCH", "no batch was committed"))
     val chosen = batch.getOrElse(newest)
+    val log = entries(chosen)
     val settings = logs.settings(chosen).filter(_ => logs.hasCommitted(chosen)).getOrElse {
       throw refused(
         "KEYFOLD_CLONE_BATCH",
@@ -97,8 +98,8 @@ final class CheckpointClone(
       )
     }
     val state = stateOf(chosen)
-    val other = descriptions ++ from.walk("sources") ++ plansOf(state)
-    ClonePlan(logs.location, target.location, chosen, state, other.filterNot(isOperator))
+    val other = (descriptions ++ from.walk("sources") ++ plansOf(state)).filterNot(isOperator)
+    ClonePlan(logs.location, target.location, chosen, state, other, log)
   }
 
   /** Copies the files of the plan. If that fails, those that were copied are deleted again.
@@ -108,19 +109,17 @@ final class CheckpointClone(
     */
   def run(): ClonePlan = {
     val planned = plan()
-    // Spark starts from the offsets of a batch and of the batch before. Retention may delete them
-    // while the state is copied.
-    val offsets = entries("offsets", math.max(planned.batch - 1, 0) to planned.batch)
-    val commits = entries("commits", planned.batch to planned.batch)
     val copied = new ConcurrentLinkedQueue[String]
     try {
       copyAll(planned.state, planned.stateBytes, copied)
       copyAll(planned.other, planned.other.map(_.bytes).sum, copied)
       logs.copyOperators(planned.batch, target.location).foreach(copied.add)
-      write(offsets, copied)
-      if (newQuery) write(Seq("metadata" -> s"""{"id":"${UUID.randomUUID}"}""".getBytes), copied)
+      if (newQuery) write("metadata", s"""{"id":"${UUID.randomUUID}"}""".getBytes, copied)
       else copy("metadata", copied)
-      write(commits, copied)
+      for ((path, bytes) <- planned.log) {
+        requireSame(path, bytes)
+        write(path, bytes, copied)
+      }
     } catch {
       case e: Throwable =>
         discard(copied.asScala.toSeq, e)
@@ -185,19 +184,32 @@ final class CheckpointClone(
   /** Contains absolute paths, so it is rewritten. */
   private def isOperator(file: FileSize) = file.path.matches("state/\\d+/_metadata/v2/.*")
 
-  private def entries(log: String, batches: Seq[Long]): Seq[(String, Array[Byte])] =
-    batches.map(batch => s"$log/$batch").map { path =>
-      path -> from.read(path).getOrElse(throw gone(path))
+  /** What Spark starts from: the offsets of a batch and of the batch before, and the commit. Those
+    * that are not there are left out. Retention may delete them while the state is copied.
+    */
+  private def entries(batch: Long): Seq[(String, Array[Byte])] =
+    Seq(s"offsets/${batch - 1}", s"offsets/$batch", s"commits/$batch")
+      .flatMap(path => from.read(path).map(path -> _))
+
+  /** The state that was copied is that of these entries, unless the query has gone back and on. */
+  private def requireSame(path: String, bytes: Array[Byte]): Unit =
+    if (from.read(path).exists(!Arrays.equals(_, bytes))) {
+      throw refused(
+        "KEYFOLD_CONCURRENT_UPDATE",
+        s"${from.resolve(path)} was replaced meanwhile, since the query was rolled back and has run " +
+          "on, or was rescaled. Copy it again"
+      )
     }
 
   private def write(
-      files: Seq[(String, Array[Byte])],
+      path: String,
+      bytes: Array[Byte],
       copied: ConcurrentLinkedQueue[String]
-  ): Unit =
-    for ((path, bytes) <- files) {
-      target.write(path, bytes)
-      copied.add(path)
-    }
+  ): Unit = {
+    target.write(path, bytes)
+    copied.add(path)
+    ()
+  }
 
   private def copy(path: String, copied: ConcurrentLinkedQueue[String]): Unit = {
     from.copy(path, target)

@@ -8,13 +8,16 @@ import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
   *   files that hold the state
   * @param other
   *   Spark's files, except for the logs and files that are rewritten
+  * @param log
+  *   entries of the logs as they were before anything else was looked at, by path
   */
 final case class ClonePlan(
     from: String,
     to: String,
     batch: Long,
     state: Seq[FileSize],
-    other: Seq[FileSize]
+    other: Seq[FileSize],
+    log: Seq[(String, Array[Byte])]
 ) {
   def stateBytes: Long = state.map(_.bytes).sum
 }

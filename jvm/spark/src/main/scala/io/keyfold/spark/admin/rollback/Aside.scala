@@ -7,7 +7,7 @@ import java.util.Arrays
 import io.keyfold.errors.Invalid
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileUtil, Path}
-import org.apache.spark.sql.keyfold.CheckpointLogs
+import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Moves files of a folder, a checkpoint or the output of a file sink, to one below it, under the
   * same relative paths, and back.
@@ -42,11 +42,8 @@ private final class Aside(location: String, home: String, val name: String, conf
     if (!FileUtil.copy(fileSystem, new Path(root, path), fileSystem, to, false, conf))
       throw new IOException(s"Cannot copy $path to $to")
 
-  def noteSink(location: String): Unit = {
-    val out = fileSystem.create(sinkNote, false)
-    try out.write(location.getBytes(UTF_8))
-    finally out.close()
-  }
+  def noteSink(location: String): Unit =
+    new CheckpointFiles(folder.toString, conf).write(sinkNote.getName, location)
 
   /** Location of the file sink whose log was set aside too. */
   def sink: Option[String] =

@@ -26,7 +26,7 @@ private[admin] final class RollbackUndo(
   private val aside = asideOf(name)
 
   /** The batch that was rolled back to. */
-  private lazy val batch = name match {
+  private val batch = name match {
     case Name(batch) if aside.exists => batch.toLong
     case _ => throw refused(s"there is no folder keyfold/$name of a rollback")
   }
@@ -120,7 +120,7 @@ private[admin] final class RollbackUndo(
     val last = (ofLogs.filter(_.startsWith("commits/")).map(numberOf) ++ logs.lastCommitted).max
     for {
       other <- files.folders(Home) if other != name && Name.matches(other)
-      folder <- asideOf(other).sink
+      folder <- asideOf(other).sink if folder.nonEmpty
       own = ofSink(folder, name).entries if own.nonEmpty || aside.sink.isEmpty
       afterwards = FileSink.has(own ++ logs.fileSink(folder).toSeq.flatMap(_.entriesAfter(-1)))
       missing <- ofSink(folder, other).batches.sorted.find(it => it <= last && !afterwards(it))

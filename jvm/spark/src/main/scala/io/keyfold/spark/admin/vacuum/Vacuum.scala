@@ -25,6 +25,7 @@ final class Vacuum(
     ageMs: Long,
     progress: String => Unit
 ) {
+  import Vacuum._
 
   /** Batch of the newest rescale that still keeps old files. */
   private val rescaled =
@@ -70,7 +71,9 @@ final class Vacuum(
 
   private def describe(path: String, below: Seq[FileSize]) = {
     val newest = below.map(_.modifiedMs).maxOption.getOrElse(0L)
-    Unreferenced(path, below.map(_.bytes).sum, nowMs - newest >= ageMs)
+    val isTemporary = CheckpointFiles.isTemporary(path.drop(path.lastIndexOf('/') + 1))
+    val least = if (isTemporary) math.max(ageMs, TemporaryMs) else ageMs
+    Unreferenced(path, below.map(_.bytes).sum, nowMs - newest >= least)
   }
 
   private def checkPlace(path: String): Unit = {
@@ -115,4 +118,10 @@ final class Vacuum(
 
   private def refused(path: String, reason: String) =
     new Invalid("KEYFOLD_VACUUM_IN_USE", s"Cannot delete $path: $reason. Nothing was deleted.")
+}
+
+private object Vacuum {
+
+  /** A query that runs renames its temporary file before it is as old as that, in milliseconds. */
+  private val TemporaryMs = 10 * 60 * 1000L
 }

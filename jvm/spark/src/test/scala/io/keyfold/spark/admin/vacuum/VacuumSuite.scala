@@ -196,6 +196,10 @@ class VacuumSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventu
     assert(young.forall(!_("old").bool) && young.take(5).forall(_("bytes").num == 10))
     assert(files.forall(Files.exists(_)))
     vacuum(it, paths :+ real, ageMs = 0)
+    assert(files.forall(Files.exists(_)), "its writer may be about to rename it")
+    val earlier = FileTime.from(Instant.now.minusSeconds(900))
+    files.foreach(Files.setLastModifiedTime(_, earlier))
+    vacuum(it, paths :+ real, ageMs = 0)
     assert(files.forall(!Files.exists(_)))
     val inFolder = it.folder.resolve("state/0/2").toFile.list
     assert(!inFolder.exists(_.contains("3.delta")), "nor is its checksum left")
