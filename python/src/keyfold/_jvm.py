@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
-from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkRuntimeError
+from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
@@ -189,6 +189,13 @@ def new_session(builder: SparkSession.Builder) -> SparkSession:
             f"Spark did not start: {str(error).partition(chr(10))[0]} Set JAVA_HOME to a JDK 17 or "
             f"21; it is {os.environ.get('JAVA_HOME') or 'not set'}."
         ) from error
+    except (Py4JError, OSError) as error:
+        java = getattr(error, "java_exception", None)
+        reason = error if java is None else java.toString()
+        raise JvmError(
+            f"Spark did not start: {reason}. Check Spark's environment: "
+            "SPARK_HOME, SPARK_CONF_DIR, SPARK_LOCAL_DIRS and SPARK_LOCAL_IP."
+        ) from error
 
 
 def call(session: Any, owner: str, method: str, *arguments: object) -> str:  # noqa: ANN401
@@ -204,6 +211,10 @@ def call(session: Any, owner: str, method: str, *arguments: object) -> str:  # n
         return str(getattr(target, method)(session._jsparkSession, *arguments))  # noqa: SLF001
     except Py4JJavaError as error:
         raise _error_of(error.java_exception) from None
+    except PySparkException as error:
+        # PySpark has turned it into an error of its own, such as IllegalArgumentException.
+        thrown = getattr(error, "_origin", None)
+        raise (JvmError(str(error)) if thrown is None else _error_of(thrown)) from None
 
 
 def _error_of(thrown: Any) -> JvmError:  # noqa: ANN401

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -232,8 +234,23 @@ def test_what_a_killed_writer_has_left_goes_once_it_is_old(
     (young,) = opened.vacuum(dry_run=False).unreferenced
     assert (young.path, young.bytes, young.old) == (str(left.relative_to(checkpoint)), 4, False)
     assert left.exists()
+    # A query that runs may be about to rename it.
+    assert not opened.vacuum(older_than_hours=0, dry_run=False).unreferenced[0].old
+    earlier = time.time() - 900
+    os.utime(left, (earlier, earlier))
     assert opened.vacuum(older_than_hours=0, dry_run=False).unreferenced[0].old
     assert files_in(checkpoint) == before
+
+
+def test_a_relative_path_is_that_of_the_reader_wherever_spark_was_started(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoint = run(spark, tmp_path, by_word, [FIRST, SECOND])
+    monkeypatch.chdir(tmp_path)
+    here = checkpoint.relative_to(tmp_path)
+    assert rollback(here, 0).batch == 0
+    clone(here, "copy")
+    assert keyfold.open_checkpoint("copy").fsck().ok
 
 
 @pytest.mark.parametrize("checkpoint_format", [1, 2])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keyfold import session as setup
-from keyfold.errors import ClassicSessionError
+from keyfold.errors import ClassicSessionError, InvalidArgumentError
+from keyfold.storage.resolve import is_uri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,6 +79,33 @@ def command_line(verb: str, *arguments: object, **options: object) -> str:
     return shlex.join(words)
 
 
+def place(path: str | os.PathLike[str]) -> str:
+    """A path for the JVM, which may have another working directory than Python.
+
+    Raises:
+        InvalidArgumentError: the path is empty.
+    """
+    text = os.fspath(path)
+    if not text:
+        raise InvalidArgumentError("Invalid path: it is empty.")
+    return text if is_uri(text) else str(Path(text).absolute())
+
+
 def sink(sink_path: str | None, *, no_file_sink: bool) -> str | None:
-    """The query's file sink for the JVM: its folder; "" for no sink; None if unknown."""
-    return "" if no_file_sink else sink_path
+    """The query's file sink for the JVM: its folder; "" for no sink; None if unknown.
+
+    Raises:
+        InvalidArgumentError: the folder is empty, or there is one and there is to be none.
+    """
+    if sink_path is None:
+        return "" if no_file_sink else None
+    if no_file_sink:
+        raise InvalidArgumentError(
+            f"Invalid options: the folder {sink_path!r} of a file sink, and no file sink. Give one."
+        )
+    if not sink_path:
+        raise InvalidArgumentError(
+            "Invalid folder of the file sink: it is empty. If the query has no file sink, say so: "
+            "--no-file-sink, or no_file_sink=True in Python."
+        )
+    return place(sink_path)

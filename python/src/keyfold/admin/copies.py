@@ -86,7 +86,13 @@ def clone(
     chosen = -1 if batch is None else batch
     command = bridge.command_line("clone", path, to, batch=batch, dry_run=dry_run)
     found = bridge.answer(
-        "cloneCheckpoint", str(path), str(to), chosen, dry_run, command=command, spark=spark
+        "cloneCheckpoint",
+        bridge.place(path),
+        bridge.place(to),
+        chosen,
+        dry_run,
+        command=command,
+        spark=spark,
     )
     return Copy.of(found)
 
@@ -108,5 +114,5 @@ def savepoint(
         JvmError: a savepoint with that name exists, or no batch is committed.
     """
     command = bridge.command_line("savepoint", path, name)
-    found = bridge.answer("savepoint", str(path), name, command=command, spark=spark)
+    found = bridge.answer("savepoint", bridge.place(path), name, command=command, spark=spark)
     return Copy.of(found)

@@ -189,4 +189,4 @@ def _ask(  # noqa: PLR0913, PLR0917 - what both are called with
         apply=not dry_run,
     )
     sink = bridge.sink(sink_path, no_file_sink=no_file_sink)
-    return bridge.answer(method, str(path), sink, dry_run, command=command, spark=spark)
+    return bridge.answer(method, bridge.place(path), sink, dry_run, command=command, spark=spark)

@@ -96,7 +96,7 @@ def redistribute(
     )
     places = ",".join(str(place_of(subtask)) for subtask in range(parallelism))
     found = bridge.answer(
-        "redistribute", str(path), operator, places, dry_run, command=command, spark=spark
+        "redistribute", bridge.place(path), operator, places, dry_run, command=command, spark=spark
     )
     return RedistributionPlan(
         checkpoint=found["checkpoint"],

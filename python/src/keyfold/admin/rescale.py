@@ -177,7 +177,7 @@ def undo_rescale(
         JvmError: there is no such rescale, or the query has run since; nothing was changed.
     """
     command = bridge.command_line("rescale", path, undo=True, apply=not dry_run)
-    found = bridge.answer("undoRescale", str(path), dry_run, command=command, spark=spark)
+    found = bridge.answer("undoRescale", bridge.place(path), dry_run, command=command, spark=spark)
     return RescaleUndo(
         found["checkpoint"],
         found["batch"],
@@ -267,7 +267,7 @@ def rescale(  # noqa: PLR0913 - all but two by name
     )
     found = bridge.answer(
         "planRescale" if dry_run else "rescale",
-        str(path),
+        bridge.place(path),
         partitions,
         bridge.sink(sink_path, no_file_sink=no_file_sink),
         command=command,

@@ -117,7 +117,9 @@ def rollback(  # noqa: PLR0913 - all but two by name
         apply=not dry_run,
     )
     sink = bridge.sink(sink_path, no_file_sink=no_file_sink)
-    found = bridge.answer("rollback", str(path), batch, sink, dry_run, command=command, spark=spark)
+    found = bridge.answer(
+        "rollback", bridge.place(path), batch, sink, dry_run, command=command, spark=spark
+    )
     return Rollback.of(found)
 
 
@@ -142,5 +144,5 @@ def undo_rollback(
             "`rollback-...` in `keyfold` of the checkpoint, which the rollback has printed."
         )
     command = bridge.command_line("rollback", path, undo=aside, apply=True)
-    found = bridge.answer("undoRollback", str(path), aside, command=command, spark=spark)
+    found = bridge.answer("undoRollback", bridge.place(path), aside, command=command, spark=spark)
     return Rollback.of(found)

@@ -105,7 +105,7 @@ def vacuum(
     prefix = path.rstrip("/") + "/"
     found = bridge.answer(
         "vacuum",
-        path,
+        bridge.place(path),
         "\n".join(it.removeprefix(prefix) for it in paths),
         int(older_than_hours * _HOUR_MS),
         dry_run,

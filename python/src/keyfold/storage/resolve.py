@@ -42,6 +42,11 @@ class Place:
     secrets: tuple[str, ...] = ()
 
 
+def is_uri(root: str) -> bool:
+    """Whether it is not a local path."""
+    return _URI.fullmatch(root) is not None
+
+
 def resolve(root: str, options: Mapping[str, Any]) -> Place:
     """The place of a path or URI.
 

@@ -1,0 +1,33 @@
+"""What Python hands to the JVM: places, and the file sink of a query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keyfold.admin import bridge
+from keyfold.errors import InvalidArgumentError
+
+
+def test_a_local_path_is_absolute_as_the_reader_takes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert bridge.place("cp") == bridge.place(Path("cp")) == str(tmp_path / "cp")
+    for uri in ("s3a://bucket/cp", "file:/data/cp", "hdfs://node:8020/cp"):
+        assert bridge.place(uri) == uri
+
+
+def test_a_folder_of_the_file_sink_that_is_empty_is_not_taken_for_no_sink(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert bridge.sink(None, no_file_sink=True) == ""
+    assert bridge.sink(None, no_file_sink=False) is None
+    assert bridge.sink("out", no_file_sink=False) == str(tmp_path / "out")
+    for path, no_sink in (("", False), ("", True), ("out", True)):
+        with pytest.raises(InvalidArgumentError):
+            bridge.sink(path, no_file_sink=no_sink)
+    with pytest.raises(InvalidArgumentError):
+        bridge.place("")
