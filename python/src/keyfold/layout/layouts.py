@@ -11,7 +11,7 @@ from keyfold.rows.avro_row import AvroRows
 from keyfold.schema.data_type import Struct
 from keyfold.schema.schema_file import DEFAULT_FAMILY
 from keyfold.schema.state_schema import StateSchema, read_state_schema, schema_paths
-from keyfold.spark_log.logs import OperatorMetadata
+from keyfold.spark_log.logs import OperatorMetadata, former_variables
 from keyfold.storage.storage import Storage
 
 _JOIN_VALUES = re.compile(r"(left|right)-(?:keyWithIndexToValue|keyWithTsToValues)")
@@ -32,10 +32,15 @@ def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
         CheckpointDamagedError: a schema file cannot be parsed.
     """
     found: list[Layout] = []
-    shapes = {name: _SHAPES.get(kind, Shape.ROWS) for name, kind in operator.variables}
     storage.fetch(it for store in operator.stores for it in schema_paths(operator.id, store))
-    for number, store in enumerate(operator.stores):
-        schema = read_state_schema(storage, operator.id, store)
+    schemas = [read_state_schema(storage, operator.id, store) for store in operator.stores]
+    kinds = dict(operator.variables)
+    if kinds:
+        every = {family for schema in schemas for family in schema.families}
+        removed = [it for it in every - {*kinds, DEFAULT_FAMILY} if not it.startswith("$")]
+        kinds = former_variables(storage, operator.id, removed) | kinds if removed else kinds
+    shapes = {name: _SHAPES.get(kind, Shape.ROWS) for name, kind in kinds.items()}
+    for number, (store, schema) in enumerate(zip(operator.stores, schemas, strict=True)):
         for family in schema.families:
             name = family if store.name == DEFAULT_STORE else store.name
             if operator.variables and family == DEFAULT_FAMILY:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from keyfold.errors import CheckpointDamagedError
+from keyfold.errors import CheckpointDamagedError, KeyfoldError
 from keyfold.format.names import is_number, is_store, written
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
 from keyfold.storage.storage import Storage
@@ -200,6 +201,19 @@ def read_operator(storage: Storage, operator: int, last_batch: int | None) -> Op
         if not is_store(it.name):
             raise _damaged(storage, path, f"{it.name!r} cannot be the name of a store")
     return metadata
+
+
+def former_variables(storage: Storage, operator: int, names: Collection[str]) -> dict[str, str]:
+    """Kinds of state variables that a query has no more, from earlier metadata, as far as known."""
+    found: dict[str, str] = {}
+    listed = storage.listing(metadata_folder(operator))
+    for batch in sorted(_numbers(it.name for it in listed), reverse=True):
+        if len(found) == len(names):
+            break
+        with suppress(KeyfoldError):
+            earlier = dict(read_operator(storage, operator, batch).variables)
+            found = {name: earlier[name] for name in names if name in earlier} | found
+    return found
 
 
 def read_operators(
