@@ -19,6 +19,13 @@ final case class FamilySpec(
     valueSchemaId: Int
 ) {
 
+  /** What two families of one name must agree in, for messages. */
+  def inWords: String = {
+    val values = if (multiValue) "several values a key" else "one value a key"
+    val order = if (ordered) "ordered by key" else "hashed"
+    s"$values, $order, keys encoded as $keyEncoding, rows as $rowEncoding"
+  }
+
   /** Whether rows of one family can be copied unchanged into the other. */
   def isKeptAs(other: FamilySpec): Boolean =
     keyEncoding == other.keyEncoding && rowEncoding == other.rowEncoding &&

@@ -34,11 +34,13 @@ class StoreView private[store] (
     if (index >= 0 && shape(rows.families(index).spec) != shape(wanted)) {
       val found = rows.families(index).spec
       throw new FamilyMismatch(
-        s"Cannot use $location version $version: its files have column family $found, the query " +
-          s"expects $wanted. The query's stateful operator has changed; start it on a new " +
-          "checkpoint location.",
-        found.toString,
-        wanted.toString
+        s"Cannot use $location version $version: column family ${wanted.name} has ${found.inWords} in " +
+          s"its files, and ${wanted.inWords} in the query. If it is a state variable of " +
+          "transformWithState that was of another kind before, give the new one another name, or " +
+          "remove the old one by `deleteIfExists` in a run that does not use it. Otherwise the " +
+          "query's stateful operator has changed: start it on a new checkpoint location.",
+        found.inWords,
+        wanted.inWords
       )
     }
     index

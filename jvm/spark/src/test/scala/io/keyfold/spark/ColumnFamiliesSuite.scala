@@ -148,6 +148,7 @@ class ColumnFamiliesSuite extends AnyFunSuite with QuietLogs {
             .getCondition == "STATE_STORE_COLUMN_FAMILY_SCHEMA_INCOMPATIBLE"
         )
         assert(error.getMessage.contains("column family=a"))
+        assert(error.getCause.getMessage.contains("deleteIfExists"))
       }
       store.put(f.key("k", 1L), f.value(1L), "a")
     }

@@ -59,6 +59,6 @@ private object StoreFamilies {
     try body
     catch {
       case e: FamilyMismatch =>
-        throw SparkPrivate.familyMismatch(name, e.found, e.wanted)
+        throw SparkPrivate.familyMismatch(name, e)
     }
 }

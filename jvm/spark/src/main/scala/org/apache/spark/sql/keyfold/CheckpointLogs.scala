@@ -280,7 +280,9 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
       to: Int
   ): Seq[OperatorStateMetadataV2] = metadata(of).collect { case operator: OperatorStateMetadataV2 =>
     operator.copy(stateStoreInfo = operator.stateStoreInfo.map { store =>
-      if (store.numPartitions == from) store.copy(numPartitions = to) else store
+      // An operator in one task stays there. Other numbers are those of earlier rescales: Keyfold
+      // once left them in the metadata of open batches.
+      if (store.numPartitions == 1 && from != 1) store else store.copy(numPartitions = to)
     })
   }
 

@@ -3,6 +3,7 @@ package org.apache.spark.sql.keyfold
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
+import io.keyfold.errors.FamilyMismatch
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.config._
 import org.apache.spark.{
@@ -111,11 +112,11 @@ object SparkPrivate {
   /** Spark's error for a column family that has changed. (The constructor of its own class passes
     * wrong parameter names for the message, and fails.)
     */
-  def familyMismatch(family: String, before: String, wanted: String): Throwable =
+  def familyMismatch(family: String, cause: FamilyMismatch): Throwable =
     new SparkUnsupportedOperationException(
       "STATE_STORE_COLUMN_FAMILY_SCHEMA_INCOMPATIBLE",
-      Map("colFamilyName" -> family, "oldSchema" -> before, "newSchema" -> wanted)
-    )
+      Map("colFamilyName" -> family, "oldSchema" -> cause.found, "newSchema" -> cause.wanted)
+    ).initCause(cause)
 
   private def withReason(
       error: Throwable,
