@@ -5,8 +5,9 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
 import io.keyfold.errors.Invalid
+import io.keyfold.format.FileKind
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileUtil, Path}
+import org.apache.hadoop.fs.{FileAlreadyExistsException, FileUtil, Path}
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Moves files of a folder, a checkpoint or the output of a file sink, to one below it, under the
@@ -88,16 +89,36 @@ private final class Aside(location: String, home: String, val name: String, conf
     true
   }
 
-  /** @throws io.keyfold.errors.Invalid
-    *   if the root has such a file
+  /** Puts a file back.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if the root has such a file; it stays
     */
   def giveBack(path: String): Unit = {
     if (canTake(path)) throw overtaken(path)
-    move(new Path(folder, path), new Path(root, path))
+    val name = path.drop(path.lastIndexOf('/') + 1)
+    // Nobody else writes under a version's id. Another name may be taken just now, and a rename
+    // would replace that file.
+    if (FileKind.parse(name).exists(_._1.id.nonEmpty)) {
+      move(new Path(folder, path), new Path(root, path))
+    } else {
+      enter(path)
+      drop(path)
+    }
   }
 
-  /** Bytes of a file in the folder. */
-  def read(path: String): Array[Byte] = content(new Path(folder, path))
+  /** Copies a file back, unless there is one.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if the root has such a file; it stays
+    */
+  def enter(path: String): Unit =
+    try new CheckpointFiles(folder.toString, conf).copy(path, new CheckpointFiles(location, conf))
+    catch {
+      case _: FileAlreadyExistsException => throw overtaken(path)
+      case _: FileNotFoundException      =>
+        CheckpointLogs.stillThere(new Path(folder, path).toString, None)
+    }
 
   /** Deletes a file in the folder. */
   def drop(path: String): Unit = {
@@ -105,7 +126,7 @@ private final class Aside(location: String, home: String, val name: String, conf
     ()
   }
 
-  def overtaken(path: String): Invalid = new Invalid(
+  private def overtaken(path: String) = new Invalid(
     "KEYFOLD_CONCURRENT_UPDATE",
     s"Cannot put ${new Path(folder, path)} back: by now there is another ${new Path(root, path)}. A " +
       "query or another command has written it meanwhile, and it stays. Stop the query, and look at " +

@@ -1,7 +1,6 @@
 package io.keyfold.spark.admin.rollback
 
 import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice, SinkNote}
-import org.apache.hadoop.fs.FileAlreadyExistsException
 import org.apache.spark.sql.keyfold.{CheckpointFiles, FileSink}
 
 /** Restores the files that a rollback set aside.
@@ -57,7 +56,7 @@ private[admin] final class RollbackUndo(
     aside.sink.foreach(requirePlace)
     progress(s"putting ${ofLogs.length + others.length} files back")
     val begun = s"offsets/$next"
-    if (ofLogs.contains(begun)) enter(begun)
+    if (ofLogs.contains(begun)) aside.enter(begun)
     val ofOutput = aside.sink.fold(0)(ofSink(_, name).giveBack())
     val (plans, state) = others.partition(_.startsWith(s"$Home/"))
     plans.foreach { path =>
@@ -67,7 +66,9 @@ private[admin] final class RollbackUndo(
     }
     parallel(state.indices)(i => aside.giveBack(state(i)))
     for ((_, entries) <- all.filter(isOfLog).groupBy(numberOf).toSeq.sortBy(_._1)) {
-      entries.sorted.reverse.filter(path => path != begun && ofLogs.contains(path)).foreach(enter)
+      entries.sorted.reverse
+        .filter(path => path != begun && ofLogs.contains(path))
+        .foreach(aside.enter)
       // Not earlier: they tell the next try that the batch in the log is this one.
       entries.foreach(aside.drop)
     }
@@ -75,11 +76,6 @@ private[admin] final class RollbackUndo(
     val moved = ofLogs.length + others.length + ofOutput
     RolledBack(logs.location, last, batch, Some(name), moved, aside.sink, Nil, isUndone = true)
   }
-
-  /** Writes an entry of a log, unless there is one: a rename would replace it. */
-  private def enter(path: String): Unit =
-    try files.write(path, aside.read(path))
-    catch { case _: FileAlreadyExistsException => throw aside.overtaken(path) }
 
   private def requireNotRun(): Unit = {
     val isAllBack = all.nonEmpty && ofLogs.isEmpty && others.isEmpty
