@@ -86,6 +86,7 @@ def vacuum(
         path: the checkpoint.
         paths: of the findings.
         older_than_hours: keep newer files; they may belong to a batch that is not committed yet.
+            Temporary files of writers stay for ten minutes in any case.
         dry_run: only show what would be deleted.
         spark: session to use; by default the active one, or a new one.
 
