@@ -88,7 +88,7 @@ class FamiliesSuite extends AnyFunSuite {
       )
     ) {
       val error = intercept[FamilyMismatch](txn.createFamily(wanted))
-      assert(error.found == other.toString && error.wanted == wanted.toString)
+      assert(error.found == other.inWords && error.wanted == wanted.inWords)
     }
   }
 
