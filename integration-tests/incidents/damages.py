@@ -72,7 +72,9 @@ def lost_old_files(query: Query, chance: random.Random) -> str:
 
 
 def flipped_bit(query: Query, chance: random.Random) -> str:
-    path = chance.choice(_state_files(query))
+    if not (files := _state_files(query)):
+        return "no file left in which a bit could flip"
+    path = chance.choice(files)
     content = bytearray(path.read_bytes())
     content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
     _overwrite(path, bytes(content))
@@ -80,7 +82,9 @@ def flipped_bit(query: Query, chance: random.Random) -> str:
 
 
 def truncated(query: Query, chance: random.Random) -> str:
-    path = chance.choice(_state_files(query))
+    if not (files := _state_files(query)):
+        return "no file left to truncate"
+    path = chance.choice(files)
     content = path.read_bytes()
     return _overwrite(path, content[: chance.choice([0, 1, chance.randrange(len(content))])])
 
