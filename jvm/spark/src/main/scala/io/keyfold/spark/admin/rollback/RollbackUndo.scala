@@ -78,7 +78,7 @@ private[admin] final class RollbackUndo(
   }
 
   private def requireNotRun(): Unit = {
-    val isAllBack = all.nonEmpty && ofLogs.isEmpty && others.isEmpty
+    val isAllBack = all.exists(isOfLog) && ofLogs.isEmpty && others.isEmpty
     // A rollback or its undo that broke off has left the offsets of this batch in place.
     val isInPlace = logs.lastBegun.contains(next) && !ofLogs.contains(s"offsets/$next") &&
       all.exists(path => isOfLog(path) && numberOf(path) == next)
