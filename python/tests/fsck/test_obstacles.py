@@ -15,6 +15,7 @@ import pytest
 
 import keyfold
 from keyfold.fsck.finding import FsckReport, Kind, Severity
+from keyfold.fsck.moved import is_lost, is_same_place
 from keyfold.settings import PROVIDER_CLASS
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.providers import HDFS
@@ -445,6 +446,17 @@ def test_earlier_commit_is_cut_after_its_version(with_ids: StateWriter) -> None:
     report = check(with_ids.fake)
     assert report.verdict.can_start
     assert "the entry ends after its version" in str(report)
+
+
+@pytest.mark.parametrize("name", ["a%20b", "100%", "a#b", "a?b", "a:b", "a b"])
+def test_names_in_a_path_are_taken_as_hadoop_writes_them(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name / "state"
+    path.parent.mkdir()
+    path.touch()
+    assert is_same_place(str(path), f"file:{path}")
+    assert is_same_place(f"file://{path}", f"file:{path}")
+    assert not is_lost(str(path), f"file:{path}")
+    assert is_same_place(f"hdfs://node:8020/{name}/x", f"hdfs:/{name}/x")
 
 
 def test_a_moved_checkpoint_whose_schemas_spark_reads_at_the_old_place(

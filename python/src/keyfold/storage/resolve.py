@@ -47,6 +47,12 @@ def is_uri(root: str) -> bool:
     return _URI.fullmatch(root) is not None
 
 
+def path_of(root: str) -> str:
+    """The path in a path or URI. Hadoop does not encode special characters, so none is decoded."""
+    found = _URI.fullmatch(root)
+    return root if found is None else f"/{found[3].lstrip('/')}"
+
+
 def resolve(root: str, options: Mapping[str, Any]) -> Place:
     """The place of a path or URI.
 
