@@ -540,25 +540,21 @@ private object MigrationSuite {
       (_.withWatermark("at", "0 seconds")
         .groupBy(session_window(col("at"), "10 seconds"), col("key"))
         .count()),
-    "transformWithState of fewer variables" -> { events =>
-      val session = events.sparkSession
-      import session.implicits._
-      events
-        .withWatermark("at", "0 seconds")
-        .as[EventCounts.Event]
-        .groupByKey(_.key)
-        .transformWithState(new EventCounts.Few, TimeMode.EventTime(), OutputMode.Append())
-        .toDF()
-    },
-    "transformWithState" -> { events =>
-      val session = events.sparkSession
-      import session.implicits._
-      events
-        .withWatermark("at", "0 seconds")
-        .as[EventCounts.Event]
-        .groupByKey(_.key)
-        .transformWithState(new EventCounts.Everything, TimeMode.EventTime(), OutputMode.Append())
-        .toDF()
-    }
+    "transformWithState of fewer variables" -> (processed(_, new EventCounts.Few)),
+    "transformWithState" -> (processed(_, new EventCounts.Everything))
   )
+
+  private def processed(
+      events: DataFrame,
+      processor: StatefulProcessor[String, EventCounts.Event, String]
+  ): DataFrame = {
+    val session = events.sparkSession
+    import session.implicits._
+    events
+      .withWatermark("at", "0 seconds")
+      .as[EventCounts.Event]
+      .groupByKey(_.key)
+      .transformWithState(processor, TimeMode.EventTime(), OutputMode.Append())
+      .toDF()
+  }
 }
