@@ -39,6 +39,9 @@ final class CheckpointClone(
   private val from = files
   private val target = new CheckpointFiles(to, logs.hadoopConf)
 
+  /** Files of the copy, relative to it. */
+  private val copied = new ConcurrentLinkedQueue[String]
+
   /** The files to copy.
     *
     * @throws io.keyfold.errors.StoreError
@@ -109,29 +112,29 @@ final class CheckpointClone(
     */
   def run(): ClonePlan = {
     val planned = plan()
-    val copied = new ConcurrentLinkedQueue[String]
     try {
-      copyAll(planned.state, planned.stateBytes, copied)
-      copyAll(planned.other, planned.other.map(_.bytes).sum, copied)
+      copyAll(planned.state, planned.stateBytes)
+      copyAll(planned.other, planned.other.map(_.bytes).sum)
       logs.copyOperators(planned.batch, target.location).foreach(copied.add)
-      if (newQuery) write("metadata", s"""{"id":"${UUID.randomUUID}"}""".getBytes, copied)
-      else copy("metadata", copied)
+      if (newQuery) write("metadata", s"""{"id":"${UUID.randomUUID}"}""".getBytes)
+      else copy("metadata")
       for ((path, bytes) <- planned.log) {
         requireSame(path, bytes)
-        write(path, bytes, copied)
+        write(path, bytes)
       }
     } catch {
       case e: Throwable =>
-        discard(copied.asScala.toSeq, e)
+        discard(e)
         throw e
     }
     planned
   }
 
-  private def discard(copied: Seq[String], cause: Throwable): Unit =
+  private def discard(cause: Throwable): Unit =
     try {
-      progress(s"deleting the ${copied.size} files that were copied")
-      parallel(copied.indices)(i => target.delete(copied(i)))
+      val paths = copied.asScala.toIndexedSeq
+      progress(s"deleting the ${paths.size} files that were copied")
+      parallel(paths.indices)(i => target.delete(paths(i)))
       target.deleteEmptyFolders("")
     } catch { case NonFatal(e) => cause.addSuppressed(e) }
 
@@ -201,31 +204,23 @@ final class CheckpointClone(
       )
     }
 
-  private def write(
-      path: String,
-      bytes: Array[Byte],
-      copied: ConcurrentLinkedQueue[String]
-  ): Unit = {
+  private def write(path: String, bytes: Array[Byte]): Unit = {
     target.write(path, bytes)
     copied.add(path)
     ()
   }
 
-  private def copy(path: String, copied: ConcurrentLinkedQueue[String]): Unit = {
+  private def copy(path: String): Unit = {
     from.copy(path, target)
     copied.add(path)
     ()
   }
 
-  private def copyAll(
-      files: Seq[FileSize],
-      bytes: Long,
-      copied: ConcurrentLinkedQueue[String]
-  ): Unit = {
+  private def copyAll(files: Seq[FileSize], bytes: Long): Unit = {
     val done = new java.util.concurrent.atomic.AtomicInteger
     val step = math.max(files.size / 10, 50)
     parallel(files.indices) { i =>
-      try copy(files(i).path, copied)
+      try copy(files(i).path)
       catch { case _: FileNotFoundException => throw gone(files(i).path) }
       val n = done.incrementAndGet()
       if (n % step == 0) progress(s"copied $n of ${files.size} files, $bytes bytes in all")

@@ -32,6 +32,9 @@ private[admin] final class RollbackUndo(
 
   private lazy val all = aside.files
 
+  /** The log entries, back or not, by batch. */
+  private lazy val byBatch = all.filter(isOfLog).groupBy(numberOf)
+
   /** The files that are not back yet. */
   private lazy val (ofLogs, others) = {
     val away = all.zip(parallel(all.indices)(i => aside.isBoth(all(i))))
@@ -65,23 +68,23 @@ private[admin] final class RollbackUndo(
       aside.giveBack(path)
     }
     parallel(state.indices)(i => aside.giveBack(state(i)))
-    for ((_, entries) <- all.filter(isOfLog).groupBy(numberOf).toSeq.sortBy(_._1)) {
+    for ((_, entries) <- byBatch.toSeq.sortBy(_._1)) {
       entries.sorted.reverse
         .filter(path => path != begun && ofLogs.contains(path))
         .foreach(aside.enter)
       // Not earlier: they tell the next try that the batch in the log is this one.
       entries.foreach(aside.drop)
     }
-    val last = all.filter(isOfLog).map(numberOf).maxOption.getOrElse(batch)
+    val last = byBatch.keys.maxOption.getOrElse(batch)
     val moved = ofLogs.length + others.length + ofOutput
     RolledBack(logs.location, last, batch, Some(name), moved, aside.sink, Nil, isUndone = true)
   }
 
   private def requireNotRun(): Unit = {
-    val isAllBack = all.exists(isOfLog) && ofLogs.isEmpty && others.isEmpty
+    val isAllBack = byBatch.nonEmpty && ofLogs.isEmpty && others.isEmpty
     // A rollback or its undo that broke off has left the offsets of this batch in place.
-    val isInPlace = logs.lastBegun.contains(next) && !ofLogs.contains(s"offsets/$next") &&
-      all.exists(path => isOfLog(path) && numberOf(path) == next)
+    val isInPlace = logs.lastBegun.contains(next) && byBatch.contains(next) &&
+      !ofLogs.contains(s"offsets/$next")
     if (logs.lastBegun.exists(_ >= next) && !isInPlace && !isAllBack) {
       throw refused(s"the query has run since: its last batch is ${logs.lastBegun.get}")
     }
