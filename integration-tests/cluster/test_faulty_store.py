@@ -43,7 +43,7 @@ CONF = {
 }
 # What Spark and Keyfold write to a checkpoint; anything else is to be named by fsck.
 EXPECTED = re.compile(
-    r"metadata|keyfold/sink|(offsets|commits)/\d+|sources/\d+/\d+(\.compact)?"
+    r"metadata|(offsets|commits)/\d+|sources/\d+/\d+(\.compact)?"
     r"|state/\d+/(\d+/)?_metadata/.*|state/\d+/\d+/\d+(_[^.]+)?\.(delta|snapshot)"
 )
 

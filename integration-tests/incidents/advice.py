@@ -27,14 +27,13 @@ _LATER_ENTRIES = re.compile(
     r"log back to batch (\d+), move the entries of later batches out of (?:file:)?(\S+/\w+):"
 )
 _NAMES_SETTING = re.compile(r"(spark\.sql\.streaming\.stateStore\.keyfold\.[\w.]*\w)")
-ONCE = '.format("noop").trigger(once=True)'
 # The end of the road, said in so many words.
 LAST = "no batch is left to go back to"
 
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing to do: `kind` is command, set, unset, once, or start as before.
+    """One thing to do: `kind` is command, set, unset, or start as before.
 
     `deletes` are files to delete first.
     """
@@ -78,8 +77,6 @@ def advices(said: str) -> list[Advice]:
         found.append(Advice("start", (), tuple(map(str, later))))
     if deletes and not found:
         found.append(Advice("start", (), deletes))
-    if ONCE in said:
-        found.append(Advice("once"))
     if not found and "KEYFOLD_INVALID" in said:
         found += [Advice("unset", (it,)) for it in _NAMES_SETTING.findall(said)[:1]]
     return list(dict.fromkeys(found))

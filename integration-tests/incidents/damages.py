@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from incidents.query import Query
-from keyfold.settings import FORMAT_KEY, PROVIDER_CLASS, PROVIDER_KEY
+from keyfold.settings import FORMAT_KEY, PROVIDER_KEY
 from kit.providers import HDFS, ROCKSDB
 
 Damage = Callable[[Query, random.Random], str]
@@ -121,21 +121,6 @@ def lost_commits(query: Query, chance: random.Random) -> str:
     return ", ".join(map(_unlink, entries[chance.choice([-2, 0]) :]))
 
 
-def _source_entry(query: Query, chance: random.Random) -> Path:
-    entries = (query.checkpoint / "sources/0").iterdir()
-    # Mostly new ones: without the first, nothing helps.
-    newest = sorted(it for it in entries if it.name.isdigit())[-3:]
-    return chance.choice(newest)
-
-
-def lost_source_entry(query: Query, chance: random.Random) -> str:
-    return _unlink(_source_entry(query, chance))
-
-
-def empty_source_entry(query: Query, chance: random.Random) -> str:
-    return _overwrite(_source_entry(query, chance), b"")
-
-
 def lost_schema(query: Query, _: random.Random) -> str:
     return _unlink(query.checkpoint / "state/0/0/_metadata/schema")
 
@@ -161,34 +146,6 @@ def lost_id(query: Query, _: random.Random) -> str:
 def torn_id(query: Query, chance: random.Random) -> str:
     path = query.checkpoint / "metadata"
     return _overwrite(path, path.read_bytes()[: chance.choice([0, 9, 20])])
-
-
-def _sink_entry(query: Query, chance: random.Random) -> Path | None:
-    if query.sink is None:
-        return None
-    entries = (query.sink / "_spark_metadata").iterdir()
-    newest = sorted(it for it in entries if it.name.isdigit())[-2:]
-    # Those from before which the query can go back: else only a new folder helps.
-    own = [it for it in newest if _is_keyfolds(query, it.name)]
-    return chance.choice(own) if own else None
-
-
-def _is_keyfolds(query: Query, batch: str) -> bool:
-    offsets = query.checkpoint / "offsets" / batch
-    return offsets.is_file() and PROVIDER_CLASS in offsets.read_text(encoding="utf-8")
-
-
-def lost_sink_entry(query: Query, chance: random.Random) -> str:
-    path = _sink_entry(query, chance)
-    return _unlink(path) if path else "no entry of a file sink"
-
-
-def torn_sink_entry(query: Query, chance: random.Random) -> str:
-    path = _sink_entry(query, chance)
-    if path is None:
-        return "no entry of a file sink"
-    content = path.read_bytes()
-    return _overwrite(path, content[: chance.randrange(len(content))])
 
 
 def lost_plan(query: Query, chance: random.Random) -> str:
@@ -239,9 +196,8 @@ def invalid_setting(query: Query, chance: random.Random) -> str:
 
 DAMAGES: tuple[Damage, ...] = (
     nothing, lost_file, lost_files, lost_partition, lost_old_files, flipped_bit, truncated,
-    another_file, lost_entry, empty_entry, torn_entry, lost_commits, lost_source_entry,
-    empty_source_entry, lost_metadata, lost_schema, empty_schema, lost_metadata_and_file, lost_id,
-    torn_id, lost_sink_entry, torn_sink_entry, lost_plan,
+    another_file, lost_entry, empty_entry, torn_entry, lost_commits, lost_metadata, lost_schema,
+    empty_schema, lost_metadata_and_file, lost_id, torn_id, lost_plan,
     half_written, restored_with_old_times, other_format, other_provider, other_partitions,
     invalid_setting,
 )  # fmt: skip

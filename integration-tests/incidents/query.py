@@ -70,10 +70,6 @@ class Query:
             writer = writer.format("json").option("path", str(self.sink))
         return self._ended(writer.trigger(availableNow=True))
 
-    def run_once_without_sink(self) -> str | None:
-        """As KEYFOLD_SINK_AHEAD advises."""
-        return self._ended(self._writer().format("noop").trigger(once=True))
-
     @staticmethod
     def _ended(writer: DataStreamWriter) -> str | None:
         try:

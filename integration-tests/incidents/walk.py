@@ -107,6 +107,4 @@ class Walk:
             query.settings[key] = value
         elif advice.kind == "unset":
             query.settings.pop(advice.words[0])
-        elif advice.kind == "once" and (said := query.run_once_without_sink()):
-            return said
         return query.run()

@@ -17,8 +17,6 @@ class FakeCheckpoint:
     """A checkpoint of one query with 12 key groups, and 2 partitions unless told otherwise."""
 
     partitions = 2
-    # The newest entry of a file source's log that a batch needs, by batch.
-    files: tuple[int, ...] = ()
 
     def __init__(self, root: Path, *, provider: str | None = PROVIDER_CLASS) -> None:
         self.root = root
@@ -41,8 +39,7 @@ class FakeCheckpoint:
             "batchTimestampMs": 1700000000000 + batch * 1000,
             "conf": conf,
         }
-        source = f'{{"logOffset":{self.files[batch]}}}' if self.files else "0"
-        source = source if version == "v1" else f"0:{source}"
+        source = "0" if version == "v1" else "0:0"
         self.write(f"offsets/{batch}", f"{version}\n{json.dumps(metadata)}\n{source}")
 
     def commit(self, batch: int, ids: dict[int, list[list[str]]] | None = None) -> None:

@@ -179,7 +179,6 @@ class Checkpoint:
         *,
         dry_run: bool = True,
         sink_path: str | None = None,
-        no_file_sink: bool = False,
     ) -> Rollback:
         """Makes an earlier batch the last one: see `keyfold.admin.rollback.rollback`.
 
@@ -188,9 +187,7 @@ class Checkpoint:
         Raises OtherProviderError for a batch before a migration.
         """
         number = find_batch(self._storage, batch).number
-        return rollback(
-            self.path, number, dry_run=dry_run, sink_path=sink_path, no_file_sink=no_file_sink
-        )
+        return rollback(self.path, number, dry_run=dry_run, sink_path=sink_path)
 
     def vacuum(self, *, older_than_hours: float = 24, dry_run: bool = True) -> Vacuum:
         """Deletes unreferenced files: see `keyfold.admin.vacuum.vacuum`."""

@@ -100,14 +100,6 @@ def test_the_state_is_lost(writer: StateWriter) -> None:
     assert "no batch is left to go back to" in str(report)
 
 
-def test_an_entry_of_the_offset_log_is_a_copy_of_the_one_before(writer: StateWriter) -> None:
-    root = writer.fake.root
-    (root / "offsets/4").write_bytes((root / "offsets/3").read_bytes())
-    report = check(writer.fake)
-    assert stops(report) == [(Kind.METADATA, f"{root}/offsets/4")]
-    assert str(report).splitlines()[-1] == rollback(writer.fake, 2)
-
-
 def test_newest_commit_is_lost(writer: StateWriter) -> None:
     lose(writer.fake, "commits/4")
     assert check(writer.fake).verdict.can_start
@@ -218,73 +210,16 @@ def test_redistribution_of_an_operator_stops_nothing(with_ids: StateWriter) -> N
     assert check(fake).verdict.can_start
 
 
-class TestFileSource:
-    """Batch N needs entry N; entry 2 was compacted with those before it."""
-
-    @pytest.fixture
-    def fake(self, tmp_path: Path) -> FakeCheckpoint:
-        fake = FakeCheckpoint(tmp_path / "checkpoint")
-        fake.files = (0, 1, 2, 3, 4)
-        written(fake, ids=True)
-        for number in range(5):
-            name = "2.compact" if number == 2 else str(number)
-            file = f'{{"path":"file:///in/{number}.json","batchId":{number}}}'
-            fake.write(f"sources/0/{name}", f"v1\n{file}")
-        return fake
-
-    def test_whole(self, fake: FakeCheckpoint) -> None:
-        lose(fake, "sources/0/0", "sources/0/1")
-        assert check(fake).verdict.can_start
-
-    @pytest.mark.parametrize("content", [None, "", 'v1\n{"pa', "?"])
-    @pytest.mark.parametrize(("entry", "newest", "later"), [
-        ("4", 3, []), ("3", 2, ["4"]), ("2.compact", 1, ["3", "4"]),
-    ])  # fmt: skip
-    def test_damaged_entry(
-        self, fake: FakeCheckpoint, content: str | None, entry: str, newest: int, later: list[str]
-    ) -> None:
-        path = fake.root / "sources/0" / entry
-        if content is None:
-            path.unlink()
-            named = path.with_name(entry.partition(".")[0])
-            later_and_it = later
-        else:
-            path.write_text(content)
-            named, later_and_it = path, [entry, *later]
-        report = check(fake)
-        assert [it[1] for it in stops(report)] == [str(named)]
-        assert report.verdict.deletes == tuple(str(path.with_name(it)) for it in later_and_it)
-        assert str(report).splitlines()[-1] == rollback(fake, newest)
-
-    def test_copy_of_another_entry(self, fake: FakeCheckpoint) -> None:
-        entry = fake.root / "sources/0/4"
-        entry.write_bytes(entry.with_name("3").read_bytes())
-        assert [it[1] for it in stops(check(fake))] == [str(entry)]
-
-    def test_checksum_that_an_entry_has_left(self, fake: FakeCheckpoint) -> None:
-        """Spark would not write the entry again beside it."""
-        lose(fake, "sources/0/3")
-        for name in (".0.crc", ".3.crc", ".4.crc"):
-            fake.write(f"sources/0/{name}", b"")
-        deletes = check(fake).verdict.deletes
-        assert deletes == tuple(f"{fake.root}/sources/0/{it}" for it in ("4", ".3.crc", ".4.crc"))
-
-    def test_entry_that_no_batch_has_begun_with(self, fake: FakeCheckpoint) -> None:
-        path = fake.write("sources/0/5", "")
-        report = check(fake)
-        assert (report.verdict.can_start, report.verdict.command) == (False, None)
-        assert str(report).splitlines()[-2:] == [str(path), "Then start the query."]
-
-    def test_all_are_lost(self, fake: FakeCheckpoint) -> None:
-        lose(fake, *(f"sources/0/{it}" for it in ("0", "1", "2.compact", "3", "4")))
-        assert str(check(fake)).endswith("no batch is left to go back to.")
-
-    def test_name_that_leads_out_of_the_folder(self, fake: FakeCheckpoint) -> None:
-        entry = fake.root / "offsets/4"
-        version, metadata, offset = entry.read_text().splitlines()
-        entry.write_text(f"v2\n{metadata}\n../0:{offset}")
-        assert version == "v1"
-        assert check(fake).verdict.can_start
+def test_two_uses_of_one_source_of_files(with_ids: StateWriter) -> None:
+    """Spark has an offset for each use, and a folder for each source."""
+    fake = with_ids.fake
+    for batch in range(5):
+        entry = fake.root / f"offsets/{batch}"
+        version, metadata, _ = entry.read_text().splitlines()
+        use = f'{{"logOffset":{batch}}}'
+        entry.write_text(f"{version}\n{metadata}\n{use}\n{use}")
+        fake.write(f"sources/0/{batch}", f'v1\n{{"path":"file:///in/{batch}","batchId":{batch}}}')
+    assert check(fake).verdict.can_start
 
 
 @pytest.mark.parametrize("ids", [True, False])
@@ -298,21 +233,8 @@ def test_state_after_a_migration_is_damaged(fake: FakeCheckpoint, ids: bool) -> 
     writer.path(3).unlink()
     undo = f"keyfold migrate {fake.root} --undo --no-file-sink --apply"
     assert str(check(fake)).splitlines()[-1] == undo
-    fake.write("keyfold/sink", "v1\nfile -1")
-    said = str(check(fake))
-    assert "add --sink-path with the folder of the file sink:" in said
-    assert said.splitlines()[-1] == f"keyfold migrate {fake.root} --undo --apply"
-    (fake.root / "keyfold/sink").unlink()
+    assert "give its folder with --sink-path instead" in str(check(fake))
     fake.start(3)
-    assert str(check(fake)).splitlines()[-1] == undo
-    # The old provider has read as many files.
-    fake.files = (0, 1, 1, 1)
-    for batch in range(4):
-        fake.provider = HDFS if batch < 2 else PROVIDER_CLASS
-        fake.start(batch)
-    fake.write("sources/0/0", "v1\n{}")
-    assert str(check(fake)).endswith("no batch is left to go back to.")
-    fake.write("sources/0/1", "v1\n{}")
     assert str(check(fake)).splitlines()[-1] == undo
     fake.commit(3, {0: [["a"], ["b"]]} if ids else None)
     assert str(check(fake)).endswith("no batch is left to go back to.")
@@ -419,26 +341,11 @@ def test_description_without_the_id_of_the_query(with_ids: StateWriter) -> None:
     assert "not known: see `keyfold fsck`" in str(checkpoint.describe())
 
 
-@pytest.mark.parametrize("kind", ["file", "other", None])
-def test_sink_is_asked_for(with_ids: StateWriter, kind: str | None) -> None:
-    if kind is not None:
-        with_ids.fake.write("keyfold/sink", f"v1\n{kind} -1")
+def test_sink_is_asked_for(with_ids: StateWriter) -> None:
     with_ids.path(5).unlink()
     said = str(check(with_ids.fake))
-    assert ("add --sink-path with the folder of the file sink:" in said) is (kind == "file")
+    assert "If it is a file sink, add --sink-path with its folder:" in said
     assert said.splitlines()[-1] == rollback(with_ids.fake, 3)
-
-
-@pytest.mark.parametrize("content", ["", "v1\nfi", "v2\nfile 3", "v1\nfile 3\n"])
-def test_torn_note_of_the_sink(with_ids: StateWriter, content: str) -> None:
-    path = with_ids.fake.root / "keyfold/sink"
-    with_ids.fake.write("keyfold/sink", content)
-    report = check(with_ids.fake)
-    assert report.verdict is not None
-    assert not report.verdict.can_start
-    assert report.verdict.deletes == (str(path),)
-    path.unlink()
-    assert check(with_ids.fake).verdict.can_start
 
 
 def test_earlier_commit_is_cut_after_its_version(with_ids: StateWriter) -> None:

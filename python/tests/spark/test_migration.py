@@ -67,6 +67,7 @@ class Migrated:
         self.last = done.last_batch
         self.own = done.last_batch + 1
         self.path = before.checkpoint
+        conf["stateStore__checkpointFormatVersion"] = "2"
         self.query = Query(spark, root, SCHEMA, build, mode, **conf)
 
     def run(self) -> None:

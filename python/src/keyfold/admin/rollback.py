@@ -82,13 +82,12 @@ class Rollback:
         return "set aside" if self.applied else "to set aside"
 
 
-def rollback(  # noqa: PLR0913 - all but two by name
+def rollback(
     path: str | os.PathLike[str],
     batch: int,
     *,
     dry_run: bool = True,
     sink_path: str | None = None,
-    no_file_sink: bool = False,
     spark: SparkSession | None = None,
 ) -> Rollback:
     """Makes an earlier batch the last one of a stopped query; newer files are set aside.
@@ -100,8 +99,6 @@ def rollback(  # noqa: PLR0913 - all but two by name
         sink_path: folder of the query's file sink, if it has one: the newer entries of its log are
             set aside too, in its folder `_keyfold`. Spark would not run their batches again. What
             they have written stays; Spark's readers go by the log.
-        no_file_sink: whether the query is to go on without its file sink. A query that was last
-            started with one needs this or `sink_path`.
         spark: session to use; by default the active one, or a new one.
 
     Raises:
@@ -113,10 +110,9 @@ def rollback(  # noqa: PLR0913 - all but two by name
         path,
         to_batch=batch,
         sink_path=sink_path,
-        no_file_sink=no_file_sink,
         apply=not dry_run,
     )
-    sink = bridge.sink(sink_path, no_file_sink=no_file_sink)
+    sink = bridge.sink(sink_path, no_file_sink=False)
     found = bridge.answer(
         "rollback", bridge.place(path), batch, sink, dry_run, command=command, spark=spark
     )

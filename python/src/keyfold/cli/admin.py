@@ -112,7 +112,6 @@ def migrate(  # noqa: PLR0913 - one for each option
     click.option(
         "--sink-path", type=folder, help="Folder of the query's file sink, whose log goes back too."
     ),
-    click.option("--no-file-sink", is_flag=True, help="The query goes on without its file sink."),
     _apply,
     output,
 )
@@ -123,7 +122,6 @@ def rollback(  # noqa: PLR0913 - one for each option
     batch: int | None,
     aside: str | None,
     sink_path: str | None,
-    no_file_sink: bool,
     applies: bool,
 ) -> None:
     """Take a stopped query back to an earlier batch.
@@ -134,7 +132,7 @@ def rollback(  # noqa: PLR0913 - one for each option
         raise InvalidArgumentError("Give one of --to-batch and --undo.")
     if batch is not None:
         found = open_checkpoint(checkpoint).rollback(
-            batch, dry_run=not applies, sink_path=sink_path, no_file_sink=no_file_sink
+            batch, dry_run=not applies, sink_path=sink_path
         )
     elif applies and aside is not None:
         found = rolling.undo_rollback(checkpoint, aside)

@@ -12,14 +12,12 @@ from keyfold.errors import KeyfoldError, PartitionsMismatchError
 from keyfold.format.place import StorePlace
 from keyfold.fsck.begun import obstacle, uncommitted
 from keyfold.fsck.emptied import lost_logs
-from keyfold.fsck.file_sources import file_sources
 from keyfold.fsck.finding import Finding, FsckReport, Kind, Severity
 from keyfold.fsck.obstacle import Obstacle
 from keyfold.fsck.open_plans import may_need, newest_version, torn_plans, unfinished
 from keyfold.fsck.operators import Operators
 from keyfold.fsck.query_id import lost_id
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
-from keyfold.fsck.sink import torn_note, writes_files
 from keyfold.fsck.spark_logs import (
     Logs,
     read_logs,
@@ -141,7 +139,6 @@ def _fsck(
             bad=lost | unstartable,
             obstacles=obstacles,
             migrated=undoable_migration(logs),
-            has_file_sink=bool(obstacles) and writes_files(storage),
             has_state=bool(described),
         ),
         earlier,
@@ -173,15 +170,11 @@ def _of_logs(
     for found in (
         lost_id(storage),
         lost_logs(storage, logs),
-        torn_note(storage),
         obstacle(storage, logs, resumed),
         unfinished(storage, logs),
     ):
         if found is not None:
             yield found
-    newest = logs.offsets.get(max(logs.offsets, default=-1))
-    for source in file_sources(storage, newest) if newest else ():
-        yield source.obstacle(storage, logs.offsets), [source.finding(storage)]
 
 
 def _places(

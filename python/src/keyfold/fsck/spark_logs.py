@@ -72,7 +72,6 @@ def read_logs(storage: Storage, findings: list[Finding]) -> Logs:
             continue
         except KeyfoldError as error:
             findings.append(unreadable(storage, f"offsets/{number}", error))
-    findings += _without_copies(storage, offsets)
     findings += _without_offsets(storage, numbers)
     for number in numbers:
         try:
@@ -82,33 +81,6 @@ def read_logs(storage: Storage, findings: list[Finding]) -> Logs:
         except KeyfoldError as error:
             findings.append(unreadable(storage, f"commits/{number}", error))
     return Logs(committed, offsets, max(begun, default=-1), max(numbers, default=-1))
-
-
-def _without_copies(storage: Storage, offsets: dict[int, Offsets]) -> list[Finding]:
-    """Takes out entries that are the same as the one before them, and that one.
-
-    Each batch has a time or settings of its own, so one is a copy of the other, and nothing says
-    which.
-    """
-    copies = [
-        after
-        for before, after in pairwise(sorted(offsets))
-        if after == before + 1
-        and offsets[after].is_keyfolds
-        and offsets[before].lines == offsets[after].lines
-    ]
-    for it in {both for copy in copies for both in (copy - 1, copy)}:
-        del offsets[it]
-    return [
-        Finding(
-            Kind.METADATA,
-            storage.full_path(f"offsets/{it}"),
-            f"it is the same as offsets/{it - 1}: one is a copy of the other, and the query would "
-            f"read the input of batch {it} again or skip it. Restore both from a copy.",
-            Severity.LOSES,
-        )
-        for it in copies
-    ]
 
 
 def _without_offsets(storage: Storage, committed: list[int]) -> Iterator[Finding]:

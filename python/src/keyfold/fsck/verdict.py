@@ -76,7 +76,6 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
     bad: set[int],
     obstacles: list[Obstacle],
     migrated: tuple[int, str] | None,
-    has_file_sink: bool,
     has_state: bool,
 ) -> Verdict:
     """The verdict.
@@ -88,7 +87,6 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
         bad: those that cannot be gone back to.
         obstacles: what keeps the query from starting.
         migrated: the last batch before a migration that can be undone, and its provider.
-        has_file_sink: whether the query writes to a file sink.
         has_state: whether the checkpoint has the state of any operator.
     """
     lost = len(bad)
@@ -108,20 +106,16 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
         words = ["rollback", root, "--to-batch", str(newest)]
         way = (
             f"go back to batch {newest}, the newest that is whole in all partitions. Later batches "
-            "are computed again, and the sink gets their rows again"
-            + ("; add --sink-path with the folder of the file sink:" if has_file_sink else ":")
+            "are computed again, and the sink gets their rows again. If it is a file sink, add "
+            "--sink-path with its folder:"
         )
     elif migrated is not None and migrated[0] <= min(limits):
-        words = ["migrate", root, "--undo"]
-        way = f"undo the migration: the query goes on after batch {migrated[0]} with {migrated[1]}"
-        if has_file_sink:
-            way += "; add --sink-path with the folder of the file sink:"
-        else:
-            words += ["--no-file-sink"]
-            way += (
-                ". If it writes to a file sink, give its folder with --sink-path instead of "
-                "--no-file-sink:"
-            )
+        words = ["migrate", root, "--undo", "--no-file-sink"]
+        way = (
+            f"undo the migration: the query goes on after batch {migrated[0]} with {migrated[1]}. "
+            "If it writes to a file sink, give its folder with --sink-path instead of "
+            "--no-file-sink:"
+        )
     else:
         way = ""
     sets = dict.fromkeys(it.sets for it in obstacles if it.sets)

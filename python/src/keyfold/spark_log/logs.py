@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,24 +16,16 @@ from keyfold.text.json_text import parse_json
 _PARTITIONS_KEY = "spark.sql.shuffle.partitions"
 # More than any query has. The reader may look for partitions one by one, so the number is limited.
 MOST_PARTITIONS = 100_000
-# The offset of a file source, the only one that begins like this.
-_OF_FILES = re.compile(r'\{"logOffset":(\d{1,18})\}')
 
 
 @dataclass(frozen=True)
 class Offsets:
-    """A started batch: its time in ms since 1970, its watermark, and its settings.
-
-    `files` has the newest entry that the batch needs of the log of each file source, by the name of
-    its folder in `sources`. `lines` are those of the entry.
-    """
+    """A started batch: its time in ms since 1970, its watermark, and its settings."""
 
     batch: int
     timestamp_ms: int
     conf: dict[str, str]
     watermark_ms: int = 0
-    files: tuple[tuple[str, int], ...] = ()
-    lines: tuple[str, ...] = ()
 
     @property
     def shuffle_partitions(self) -> int | None:
@@ -111,7 +102,7 @@ def batches(storage: Storage, log: str) -> list[int]:
 def read_offsets(storage: Storage, batch: int) -> Offsets:
     """A batch of the offset log. Raises FileMissingError or CheckpointDamagedError."""
     path = f"offsets/{batch}"
-    version, lines = _versioned(storage, path, {"v1", "v2"})
+    _, lines = _versioned(storage, path, {"v1", "v2"})
     found = _object(storage, path, lines[0] if lines else "")
     conf = found.get("conf", {})
     timestamp, watermark = found.get("batchTimestampMs", 0), found.get("batchWatermarkMs", 0)
@@ -119,15 +110,8 @@ def read_offsets(storage: Storage, batch: int) -> Offsets:
         raise _damaged(storage, path, "its second line is not a batch's metadata")
     _check_partitions(storage, path, conf.get(_PARTITIONS_KEY))
     settings = {str(key): str(value) for key, value in conf.items()}
-    named = (line.partition(":")[::2] for line in lines[1:])
-    sources = named if version == "v2" else ((str(i), it) for i, it in enumerate(lines[1:]))
-    files = tuple(
-        (name, int(offset[1]))
-        for name, it in sources
-        if is_store(name) and (offset := _OF_FILES.match(it))
-    )
     watermark_ms = watermark if _is_whole(watermark) else 0
-    return Offsets(batch, timestamp, settings, watermark_ms, files, tuple(lines))
+    return Offsets(batch, timestamp, settings, watermark_ms)
 
 
 def read_commit(storage: Storage, batch: int) -> Commit:

@@ -10,8 +10,11 @@ object Command {
   def undoRescale(checkpoint: String): String =
     s"keyfold rescale ${quoted(checkpoint)} --undo --apply"
 
-  def rollback(checkpoint: String, batch: Long, sink: SinkChoice): String =
-    s"keyfold rollback ${quoted(checkpoint)} --to-batch $batch${options(sink)} --apply"
+  /** A rollback without a file sink need not say so. */
+  def rollback(checkpoint: String, batch: Long, sink: SinkChoice): String = {
+    val said = if (sink == SinkChoice.NoFileSink) SinkChoice.NotSaid else sink
+    s"keyfold rollback ${quoted(checkpoint)} --to-batch $batch${options(said)} --apply"
+  }
 
   def migrate(checkpoint: String, sink: SinkChoice): String =
     s"keyfold migrate ${quoted(checkpoint)}${options(sink)} --apply"

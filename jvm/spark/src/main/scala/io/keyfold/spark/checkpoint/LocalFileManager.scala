@@ -7,6 +7,7 @@ import java.nio.file.{
   FileAlreadyExistsException,
   FileVisitResult,
   Files,
+  InvalidPathException,
   NoSuchFileException,
   NotDirectoryException,
   SimpleFileVisitor,
@@ -15,6 +16,7 @@ import java.nio.file.{
 
 import scala.jdk.CollectionConverters._
 
+import io.keyfold.errors.Invalid
 import io.keyfold.io.AtomicFile
 import org.apache.hadoop.fs.{
   BufferedFSInputStream,
@@ -103,7 +105,18 @@ private[checkpoint] final class LocalFileManager(
     fileSystem.makeQualified(path)
   }
 
-  private def local(path: Path): LocalPath = fileSystem.pathToFile(path).toPath
+  private def local(path: Path): LocalPath =
+    try fileSystem.pathToFile(path).toPath
+    catch {
+      case e: InvalidPathException =>
+        throw new Invalid(
+          "KEYFOLD_INVALID_ARGUMENT",
+          s"The path $path has characters that this Java cannot write in the machine's encoding of " +
+            s"names, ${System.getProperty("sun.jnu.encoding")}: ${e.getReason}. Start Spark in a " +
+            "locale with UTF-8, for example with LC_ALL=C.UTF-8. The file was not looked at.",
+          e
+        )
+    }
 }
 
 private object LocalFileManager {

@@ -1,17 +1,18 @@
 package io.keyfold.spark.start
 
 import io.keyfold.errors.StoreError
-import io.keyfold.spark.checkpoint.{SinkChoice, SinkNote}
+import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.spark.conf.{KeyfoldConf, ProviderClass}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, PlannedSubtasks, StartedQuery}
+import org.apache.spark.sql.keyfold.{CheckpointLogs, PlannedSubtasks, StartedQuery}
 
 /** Looks at each query that starts, on the driver, and leaves all other plans alone.
   *
   * The plan may be analysed more than once for one start: a second look finds nothing to do.
   */
 final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
+  import AtStart._
 
   /** @throws java.lang.IllegalArgumentException
     *   if the query cannot run with its checkpoint or its settings; nothing is changed then. Users
@@ -19,10 +20,29 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     */
   override def apply(plan: LogicalPlan): Unit = plan match {
     case StartedQuery(query) =>
-      try check(query, PlannedSubtasks.in(plan))
+      try checkAtRest(query, PlannedSubtasks.in(plan))
       catch { case e: StoreError => throw new IllegalArgumentException(e.getMessage, e) }
     case _ => ()
   }
+
+  /** A run of the query that is still active, which Spark stops before the new one begins, changes
+    * the logs while they are read. So what is refused is looked at again, until the logs stay as
+    * they are.
+    */
+  private def checkAtRest(
+      query: StartedQuery,
+      subtasks: Seq[PlannedSubtasks],
+      looks: Int = Looks,
+      before: Option[(Option[Long], Option[Long])] = None
+  ): Unit =
+    try check(query, subtasks)
+    catch {
+      case e: StoreError =>
+        val logs = new CheckpointLogs(session, query.checkpoint)
+        val ends = (logs.lastBegun, logs.lastCommitted)
+        if (looks <= 1 || before.contains(ends)) throw e
+        checkAtRest(query, subtasks, looks - 1, Some(ends))
+    }
 
   private def check(query: StartedQuery, subtasks: Seq[PlannedSubtasks]): Unit = {
     val logs = new CheckpointLogs(session, query.checkpoint)
@@ -40,7 +60,6 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     } else if (logs.wasChanged) {
       // A rollback may have taken a query without state back, and not its sink.
       new RefuseAtStart(session, sink).fitSink(logs)
-      noteSink(logs, sink, logs.lastStarted.getOrElse(-1L))
     }
   }
 
@@ -61,7 +80,6 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
       subtasks: Seq[PlannedSubtasks]
   ): Unit = {
     val conf = new KeyfoldConf(session.conf.getAll)
-    val begun = logs.lastStarted.getOrElse(-1L)
     conf.check()
     refuse.lostId(logs).foreach(throw _)
     val redistribute = new RedistributeAtStart(session)
@@ -74,13 +92,11 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     val isRescaled = last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
     if (!isRescaled && refuse.checksRescale) unfinished.foreach(throw _)
     if (unfinished.nonEmpty || isRescaled) refuse.fitSink(logs)
-    noteSink(logs, sink, begun)
   }
+}
 
-  private def noteSink(logs: CheckpointLogs, sink: SinkChoice, begun: Long): Unit =
-    SinkNote.write(
-      new CheckpointFiles(logs.location, logs.hadoopConf),
-      begun,
-      isFileSink = sink != SinkChoice.NoFileSink
-    )
+private object AtStart {
+
+  /** How often a query is looked at that is refused each time. */
+  private val Looks = 4
 }

@@ -29,18 +29,14 @@ private[start] object LastBatch {
   /** None if there is none.
     *
     * @throws io.keyfold.errors.Invalid
-    *   if Spark could not read what it starts with: the newest entries of its logs and of its file
-    *   sources' logs, and the offsets of the batch before
+    *   if Spark could not read what it starts with: the newest entries of its logs, and the offsets
+    *   of the batch before
     */
   def of(logs: CheckpointLogs): Option[LastBatch] = {
     val (begun, committed) = (logs.lastBegun, logs.lastCommitted)
     for (batch <- begun) {
       if (!logs.canStartAfter(batch)) throw lost(logs, offsets(logs, batch - 1))
       if (!committed.contains(batch)) logs.settings(batch)
-      val entry = logs.offsetLines(batch)
-      logs.lostSources(entry).foreach(it => throw lost(logs, it, " or that of another batch"))
-      // Each batch has a time of its own, or settings.
-      if (batch > 0 && entry == logs.offsetLines(batch - 1)) throw copied(logs, batch)
     }
     committed.map { batch =>
       val settings = logs.settings(batch).getOrElse(throw lost(logs, offsets(logs, batch)))
@@ -51,19 +47,9 @@ private[start] object LastBatch {
 
   private def offsets(logs: CheckpointLogs, batch: Long) = s"${logs.location}/offsets/$batch"
 
-  private def lost(logs: CheckpointLogs, file: String, or: String = "") =
-    damaged(logs, s"The file $file, which Spark needs to start, is lost$or.", "it")
-
-  private def copied(logs: CheckpointLogs, batch: Long) = damaged(
-    logs,
-    s"The file ${offsets(logs, batch)} is the same as the one before it, ${batch - 1}: one is a copy " +
-      s"of the other, and the query would read the input of batch $batch again or skip it.",
-    "them"
-  )
-
-  private def damaged(logs: CheckpointLogs, what: String, it: String) = new Invalid(
+  private def lost(logs: CheckpointLogs, file: String) = new Invalid(
     "KEYFOLD_CHECKPOINT_DAMAGED",
-    s"$what The query was not started. Restore $it from a copy. `${Command.fsck(logs.location)}` says " +
-      s"how the query goes on without $it."
+    s"The file $file, which Spark needs to start, is lost. The query was not started. Restore it " +
+      s"from a copy. `${Command.fsck(logs.location)}` says how the query goes on without it."
   )
 }

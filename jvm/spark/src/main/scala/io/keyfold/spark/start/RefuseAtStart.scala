@@ -1,9 +1,8 @@
 package io.keyfold.spark.start
 
 import scala.util.Try
-import scala.util.control.NonFatal
 
-import io.keyfold.errors.{Invalid, RescaleRefused, StoreError}
+import io.keyfold.errors.{Invalid, RescaleRefused}
 import io.keyfold.spark.checkpoint.{Command, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.SPARK_VERSION
@@ -123,38 +122,21 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
   def checksRescale: Boolean = session.conf.get(ChecksRescale, "true").toBoolean
 
   /** Refuses a file sink whose log does not fit the checkpoint, which Spark does not compare, and
-    * gives the log what the query needs.
+    * gives a new log what the query needs.
     *
     * @throws io.keyfold.errors.Invalid
-    *   if it does not fit, or that cannot be known
+    *   if it does not fit
     */
-  def fitSink(logs: CheckpointLogs): Unit = for (sink <- sinkOf(logs)) asking(sink) {
+  def fitSink(logs: CheckpointLogs): Unit = for (sink <- sinkOf(logs)) {
     sink.refusal.foreach(throw _)
     sink.complete()
   }
 
-  /** Whether the log of a file sink does not fit the checkpoint.
-    *
-    * @throws io.keyfold.errors.Invalid
-    *   if that cannot be known
-    */
-  def sinkThatDoesNotFit(logs: CheckpointLogs): Option[Invalid] =
-    sinkOf(logs).flatMap(sink => asking(sink)(sink.refusal))
-
-  private def asking[T](sink: SinkAtStart)(question: => T): T =
-    try question
-    catch {
-      case NonFatal(e) if !e.isInstanceOf[StoreError] =>
-        throw new Invalid(
-          "KEYFOLD_SINK_DAMAGED",
-          s"Cannot read or write the log of the file sink in ${sink.folder}: $e. The query was not " +
-            "started. Restore its entry from a copy, or write to a new folder.",
-          e
-        )
-    }
+  /** Whether the log of a file sink does not fit the checkpoint. */
+  def sinkThatDoesNotFit(logs: CheckpointLogs): Option[Invalid] = sinkOf(logs).flatMap(_.refusal)
 
   private def sinkOf(logs: CheckpointLogs) = Some(sink).collect { case SinkChoice.Folder(path) =>
-    new SinkAtStart(session, logs, path)
+    new SinkAtStart(logs, path)
   }
 }
 

@@ -4,71 +4,50 @@ import scala.util.Try
 
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.rollback.SinkAside
-import io.keyfold.spark.checkpoint.{Command, SinkChoice, SinkNote}
+import io.keyfold.spark.checkpoint.{Command, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, FileSink}
 
-/** Compares the log of a file sink with the checkpoint of its query. Each batch has an entry, and
-  * the last entry is to be of the last committed batch. Entries of batches that have run again
-  * without the sink, as the checkpoint's note of its sinks tells, are not of these batches.
+/** Compares the log of a file sink with the checkpoint of its query, which Spark does not do. Each
+  * batch has an entry: it is made after the batch's offsets and before the batch is committed.
   *
-  * Spark does not run a batch that the log has (`FileStreamSink.addBatch`), so its output, and
-  * under format 2 its state, would be missing. A log that lacks batches can no longer be read once
-  * Spark compacts it.
+  * Spark does not write the output of a batch that the log has (`FileStreamSink.addBatch`). For the
+  * batch that was begun last that is right. But batches that the checkpoint does not know have
+  * other input when they are begun: their output would be missing. And a log that lacks a batch
+  * ends the query when Spark compacts it.
   *
   * @param folder
   *   the sink's
   */
-private[start] final class SinkAtStart(
-    session: SparkSession,
-    logs: CheckpointLogs,
-    val folder: String
-) {
+private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   import SinkAtStart._
 
   private val sink = SinkChoice.Folder(folder)
   private val files = new CheckpointFiles(logs.location, logs.hadoopConf)
-  private val last = logs.lastCommitted
-  private val afterLast = last.fold(0L)(_ + 1)
 
-  /** The batch that Spark runs: the newest that was begun, even if commits before it are lost. */
-  private val next = logs.lastBegun.fold(afterLast)(math.max(_, afterLast))
+  // In this order: a run of the query that is still active adds to the three in the other one.
+  private val committed = logs.lastCommitted
+  private val log = logs.fileSink(folder).filter(_.lastBatch.nonEmpty)
+  private val newest = log.flatMap(_.lastBatch)
+  private val begun = logs.lastBegun
 
-  /** The last batch that Spark does not run again. */
-  private val done = Option.when(next > 0)(next - 1)
+  /** None if they fit, or if the log is new. */
+  def refusal: Option[Invalid] = for {
+    log <- log
+    newest <- newest
+    refusal <-
+      if (committed.exists(_ > newest)) Some(behind(log, newest, committed.get))
+      else Option.when(!begun.exists(_ >= newest))(ahead(log, newest))
+  } yield refusal
 
-  /** Gives the log what Spark wants to find in it and does not write itself:
-    *
-    *   - in a new folder, for a query that has committed batches, entries without files for them:
-    *     Spark reads a log from its beginning, or from an entry that it has compacted;
-    *   - the compacted entry that the settings of this query ask for.
+  /** Gives the log what Spark wants to find in it and does not write itself. A log in a new folder
+    * begins where the query is: Spark reads a log from its first batch, or from an entry that it
+    * has compacted.
     */
-  def complete(): Unit = done.foreach { done =>
-    logs.fileSink(folder) match {
-      case Some(log) if log.lastBatch.nonEmpty => log.compact()
-      case _                                   => logs.newFileSink(folder).beginAfter(done)
-    }
-  }
-
-  /** None if they fit, or if the sink's folder is new. */
-  def refusal: Option[Invalid] =
-    logs.fileSink(folder).flatMap(it => it.lastBatch.map(it -> _)) match {
-      case Some((log, newest)) =>
-        done.filter(newest < _).map(behind(log, newest, _)).orElse(damaged(log)).orElse {
-          if (newest >= next) ahead(log, newest) else done.flatMap(stale(log, _))
-        }
-      case None => done.filter(_ => logs.newFileSink(folder).hasOutput).map(withoutLog)
-    }
-
-  private def damaged(log: FileSink) = log.firstDamaged.map { batch =>
-    new Invalid(
-      "KEYFOLD_SINK_DAMAGED",
-      s"The log of the file sink in $folder has no entry of batch $batch that Spark could read: it " +
-        "is lost, or not whole. Spark could not read the output. The query was not started. Restore " +
-        s"the file $folder/${SinkAside.Log}/$batch, or $batch.compact, from a copy. Else " +
-        wayBack(log, last.fold(-1L)(_.min(batch - 1))).getOrElse(NewFolder)
-    )
+  def complete(): Unit = {
+    val done = (committed ++ begun.map(_ - 1)).maxOption.getOrElse(-1L)
+    if (log.nonEmpty) log.foreach(_.compact())
+    else if (done >= 0) logs.newFileSink(folder).beginAfter(done)
   }
 
   /** What takes the query and the log back to the newest batch up to one that both still have. */
@@ -101,53 +80,16 @@ private[start] final class SinkAtStart(
     else None
   }.toOption.flatten
 
-  private def stale(log: FileSink, last: Long) = for {
-    note <- SinkNote.read(files) if !note.isFileSink
-    batch <- log.firstWithFiles(note.after) if batch <= last
-  } yield new Invalid(
-    "KEYFOLD_SINK_STALE",
-    s"Batches ${note.after + 1} to $last of ${logs.location} ran while the query had a sink of " +
-      s"another kind, and the log of the file sink in $folder has an entry of batch $batch with files, " +
-      "which a run before a rollback wrote. The output of the later run would be missing there. The " +
-      s"query was not started. To have it there, ${wayBack(log, note.after).getOrElse(NewFolder)}"
+  private def ahead(log: FileSink, newest: Long) = new Invalid(
+    "KEYFOLD_SINK_AHEAD",
+    s"The log of the file sink in $folder has batch $newest, and the newest batch that ${logs.location} " +
+      s"has begun is ${begun.fold("none")(_.toString)}. Spark would not write the output of the batches " +
+      s"after it, which have other input now. The query was not started. " +
+      committed.fold(otherFolder)(aheadRemedy(log, _))
   )
-
-  private def withoutLog(done: Long) = new Invalid(
-    "KEYFOLD_SINK_BEHIND",
-    s"The folder $folder of the file sink has files and no log of them, ${SinkAside.Log}, and the " +
-      s"newest committed batch of ${logs.location} is $done. Spark could not read the output. The " +
-      "query was not started. Restore the log from a copy, or write to a new folder."
-  )
-
-  private def ahead(log: FileSink, newest: Long): Option[Invalid] = {
-    val isOpen = logs.lastBegun.contains(next) && newest == next
-    // Under format 1 the state that the first run has written is found.
-    if (isOpen && isFormat1) stale(log, next)
-    else
-      Some(
-        new Invalid(
-          "KEYFOLD_SINK_AHEAD",
-          s"The log of the file sink in $folder has batch $newest, and the newest committed batch of " +
-            s"${logs.location} is ${last.fold("none")(_.toString)}. Spark would not run batch $next " +
-            "again, and its output or its state would be missing. The query was not started. " +
-            (if (isOpen && next == afterLast) openRemedy else "") + last.fold(otherFolder)(
-              aheadRemedy(log, _)
-            )
-        )
-      )
-  }
-
-  private def isFormat1 = session.conf.get(CheckpointLogs.FormatKey).toInt == 1 &&
-    last.forall(logs.formatOf(_) == 1)
-
-  private def openRemedy =
-    s"If the driver ended between the two commits of batch $next, the output of the batch is complete. " +
-      "To keep it, start the query once with .format(\"noop\").trigger(once=True) instead of its sink " +
-      s"and trigger: this computes the state of batch $next, writes no output, and stops. Then start " +
-      "the query as before. "
 
   private def otherFolder =
-    if (logs.lastBegun.exists(_ > 0))
+    if (begun.exists(_ > 0))
       s"The entries of the commit log are lost. `${Command.fsck(logs.location)}` says what is left."
     else
       "If another checkpoint wrote to this folder, start with that checkpoint, or write to a new folder."

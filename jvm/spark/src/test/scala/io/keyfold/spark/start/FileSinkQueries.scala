@@ -7,7 +7,7 @@ import scala.annotation.nowarn
 import io.keyfold.spark.{FileFaults, KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.testkit.Failure
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQueryException, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -44,13 +44,24 @@ trait FileSinkQueries extends AnyFunSuite with QuietLogs with LocalSpark {
     }
 
     protected def changed(rows: DataFrame): DataFrame = rows.dropDuplicates("value")
+    protected def outputMode: String = "append"
 
-    private def writer: DataStreamWriter[_] = session.readStream
+    protected def named[T](writer: DataStreamWriter[T]): DataStreamWriter[T] = writer
+
+    /** A stream of the files of a folder, one in each batch. */
+    protected def filesOf(folder: Path): DataFrame = session.readStream
       .schema("value int")
       .option("maxFilesPerTrigger", 1)
-      .csv(in.toString)
-      .transform(changed)
-      .writeStream
+      .csv(folder.toString)
+
+    /** A folder with one file, of a number that the query does not have. */
+    protected lazy val other: Path =
+      Files
+        .writeString(Files.createDirectory(root.resolve("other")).resolve("1.csv"), "-1")
+        .getParent
+
+    private def writer: DataStreamWriter[Row] = named(changed(filesOf(in)).writeStream)
+      .outputMode(outputMode)
       .option("checkpointLocation", checkpoint)
       .trigger(Trigger.AvailableNow)
 
@@ -70,18 +81,20 @@ trait FileSinkQueries extends AnyFunSuite with QuietLogs with LocalSpark {
     def goOnWithoutSink(): Unit = end(writer.format("noop"))
 
     /** A batch that is begun, and fails. */
-    def failWithoutSink(): Unit = {
+    def failWithoutSink(): Unit = endingBeforeCommit(end(writer.format("noop")))
+
+    /** Gives a function what there is. */
+    def goOnInto(function: (DataFrame, Long) => Unit): Unit = end(writer.foreachBatch(function))
+
+    /** The driver ends before the commit of the first batch that it runs. */
+    def endingBeforeCommit(run: => Unit): Unit = {
       faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path.startsWith("commits/"))
-      intercept[StreamingQueryException](end(writer.format("noop")))
+      intercept[StreamingQueryException](run)
       faults.plan.clear()
     }
 
     /** A batch whose output is committed, and whose state is not. */
-    def leaveOpen(): Unit = {
-      faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path.startsWith("commits/"))
-      intercept[StreamingQueryException](run())
-      faults.plan.clear()
-    }
+    def leaveOpen(): Unit = endingBeforeCommit(run())
 
     /** What the start says. */
     def refused(condition: String = "KEYFOLD_SINK_AHEAD"): String = {

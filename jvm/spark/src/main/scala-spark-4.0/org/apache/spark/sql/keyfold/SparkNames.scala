@@ -14,6 +14,7 @@ private[keyfold] trait SparkNames {
   type CommitMetadata = streaming.CommitMetadata
   type FileStreamSinkLog = streaming.FileStreamSinkLog
   type StatefulOperator = streaming.StatefulOperator
+  type StateStoreWriter = streaming.StateStoreWriter
   type StatefulOperatorStateInfo = streaming.StatefulOperatorStateInfo
 
   def CheckpointFileManager: streaming.CheckpointFileManager.type = streaming.CheckpointFileManager

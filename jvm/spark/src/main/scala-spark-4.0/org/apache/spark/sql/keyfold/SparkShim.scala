@@ -32,6 +32,9 @@ object SparkShim extends ShimBefore42 {
 
   override def rules(provider: String): Seq[ColumnarRule] = Seq(TellPartitions, RefuseOneTask)
 
+  /** Whether an operator that has all rows in one task can have an id of its state. */
+  val oneTaskCanHaveIds: Boolean = false
+
   /** Setting of later lines, which here only Keyfold itself sets. */
   val PartitionsKey = "spark.sql.streaming.internal.stateStore.partitions"
 

@@ -31,6 +31,9 @@ private[keyfold] trait ShimSince41 extends SparkNames {
   /** Number of partitions of the query's state; 0 if not known. */
   def partitions(conf: Configuration): Int = conf.getInt(PartitionsKey, 0)
 
+  /** Whether an operator that has all rows in one task can have an id of its state. */
+  val oneTaskCanHaveIds: Boolean = true
+
   def close(manager: CheckpointFileManager): Unit = manager.close()
 
   /** Number of files that one round of maintenance may delete; 0 or less: any. */

@@ -16,6 +16,7 @@ private[keyfold] trait SparkNames {
   type CommitMetadata = checkpointing.CommitMetadata
   type FileStreamSinkLog = sinks.FileStreamSinkLog
   type StatefulOperator = stateful.StatefulOperator
+  type StateStoreWriter = stateful.StateStoreWriter
   type StatefulOperatorStateInfo = stateful.StatefulOperatorStateInfo
 
   def CheckpointFileManager: checkpointing.CheckpointFileManager.type =

@@ -2,7 +2,7 @@ package io.keyfold.spark.admin.clone
 
 import java.io.FileNotFoundException
 import java.util.concurrent.ConcurrentLinkedQueue
-import java.util.{Arrays, UUID}
+import java.util.Arrays
 
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
@@ -10,8 +10,8 @@ import scala.util.control.NonFatal
 import io.keyfold.errors.{Invalid, MissingFile}
 import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.rescale.VersionFiles
-import io.keyfold.spark.checkpoint.CheckpointTools
 import io.keyfold.spark.admin.rescale.UnfinishedRescale
+import io.keyfold.spark.checkpoint.{CheckpointTools, QueryId}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
@@ -116,8 +116,7 @@ final class CheckpointClone(
       copyAll(planned.state, planned.stateBytes)
       copyAll(planned.other, planned.other.map(_.bytes).sum)
       logs.copyOperators(planned.batch, target.location).foreach(copied.add)
-      if (newQuery) write("metadata", s"""{"id":"${UUID.randomUUID}"}""".getBytes)
-      else copy("metadata")
+      if (newQuery) write(QueryId.Place, QueryId.fresh()) else copy(QueryId.Place)
       for ((path, bytes) <- planned.log) {
         requireSame(path, bytes)
         write(path, bytes)

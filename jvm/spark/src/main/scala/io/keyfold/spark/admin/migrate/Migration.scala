@@ -3,10 +3,10 @@ package io.keyfold.spark.admin.migrate
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice, SinkNote}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, StateRewrite}
+import org.apache.spark.sql.keyfold.{CheckpointLogs, StateRewrite}
 
 /** Migrates the state of a stopped query from HDFSBacked or RocksDB to Keyfold.
   *
@@ -82,12 +82,8 @@ final class Migration(
         case NonFatal(e) => throw failed(batch, e)
       }
     progress(s"committing batch $batch")
-    sink match {
-      case SinkChoice.Folder(path) =>
-        val files = new CheckpointFiles(logs.location, logs.hadoopConf)
-        SinkNote.write(files, from, isFileSink = true)
-        logs.fileSink(path).foreach(_.addEmpty(batch))
-      case _ => ()
+    Some(sink).collect { case SinkChoice.Folder(path) =>
+      logs.fileSink(path).foreach(_.addEmpty(batch))
     }
     // An undo may have taken the batch away meanwhile, and its state.
     if (!isOurs(batch) || !logs.commit(batch, from, ids)) throw lost(batch)

@@ -2,11 +2,9 @@ package io.keyfold.spark.admin.migrate
 
 import java.util.Arrays
 
-import scala.util.Try
-
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, Layout}
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice, SinkNote}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
@@ -52,9 +50,6 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
         (s"The offset log lost its entries after batch ${before.getOrElse("none")}, and no file of " +
           "Keyfold's says that they are a migration's. Restore them from a copy."),
       (since.nonEmpty && sink == SinkChoice.NotSaid) -> MigrationRefusals.SinkNotSaid,
-      (since.nonEmpty && sink == SinkChoice.NoFileSink && notesFileSink) ->
-        ("The query writes to a file sink, whose log has the migration's batch: give its folder with " +
-          "--sink-path."),
       (since.nonEmpty && before.exists(it => BuiltIn.contains(providerOf(it))) && !canForget) ->
         ("The log of the file sink has later batches than the query, or has compacted that batch with " +
           "earlier ones.")
@@ -96,7 +91,6 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
     progress(s"deleting ${plan.files.size} files of Keyfold's")
     tools.parallel(plan.files.indices)(i => files.delete(plan.files(i).path))
     since.headOption.foreach(batch => files.delete(s"offsets/$batch"))
-    files.delete(SinkNote.Place)
     plan
   }
 
@@ -127,9 +121,6 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
     case SinkChoice.Folder(path) => logs.fileSink(path)
     case _                       => None
   }
-
-  /** What is torn is no reason to refuse: the note goes with the migration. */
-  private def notesFileSink = Try(SinkNote.read(files)).toOption.flatten.exists(_.isFileSink)
 
   private def canForget = sinkLog.forall(_.canForget(since.head, since.last))
 

@@ -7,7 +7,7 @@ import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.StorePlanner
 import io.keyfold.spark.admin.rescale.{OpenPlan, UnfinishedRescale}
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice, SinkNote}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, QueryId, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.{CheckpointLogs, FileSink}
 
@@ -29,8 +29,7 @@ private[admin] final class Rollback(
   import tools.{blobs, files, logs, parallel}
 
   /** @param choice
-    *   the query's file sink, if it has one: its log goes back too. It need not be said if the
-    *   query has last started with a sink of another kind, or has not noted which
+    *   the query's file sink, if it has one: its log goes back too
     * @param dryRun
     *   only report the files to set aside
     * @throws io.keyfold.errors.RescaleRefused
@@ -38,13 +37,6 @@ private[admin] final class Rollback(
     */
   def to(batch: Long, choice: SinkChoice, dryRun: Boolean): RolledBack = {
     requireStopped(logs)
-    val note = SinkNote.read(files)
-    if (choice == SinkChoice.NotSaid && note.exists(_.isFileSink)) {
-      throw refused(
-        "the query writes to a file sink, whose log has to go back too: give its folder with " +
-          "--sink-path, or say with --no-file-sink that the query is to go on without it"
-      )
-    }
     val last = logs.lastStarted.getOrElse(-1L)
     val sink = Some(choice).collect { case SinkChoice.Folder(path) =>
       logs.fileSink(path).getOrElse(throw noSink(path))
@@ -70,8 +62,7 @@ private[admin] final class Rollback(
     } else {
       progress(s"rolling back from batch $last to $batch")
       aside.buildOn(s"offsets/$batch")
-      if (aside.canTake(SinkNote.Place)) aside.copy(SinkNote.Place)
-      SinkNote.goBack(files, batch)
+      newId(aside)
       sink.foreach(it => aside.noteSink(it.folder))
       OpenPlan.readable(batch + 1, blobs, files).foreach(end(_, aside))
       val own =
@@ -81,6 +72,16 @@ private[admin] final class Rollback(
       progress(s"set $taken files aside in keyfold/$name")
       RolledBack(logs.location, batch, last, Some(name), taken, sink.map(_.folder), warnings)
     }
+  }
+
+  /** Gives the query a new id. The batches that come again have other input, and sinks that go by
+    * id and number of a batch, as Delta's and Iceberg's do, would take them for those they have.
+    * This is first: where a rollback breaks off and is not repeated, rows come twice rather than
+    * not at all.
+    */
+  private def newId(aside: Aside): Unit = if (aside.canTake(QueryId.Place)) {
+    aside.copy(QueryId.Place)
+    files.replace(QueryId.Place, QueryId.fresh())
   }
 
   /** Makes a rescale before the batch that is set aside final, before anything else is moved:
@@ -107,7 +108,7 @@ private[admin] final class Rollback(
           s"the checkpoint at $last: it is the log of another query, or the query went back without it"
         )
       else None
-    for (reason <- misfit if sink.firstDamaged.isEmpty)
+    for (reason <- misfit)
       throw refused(
         s"the log of the file sink in ${sink.folder} ends at batch $ends, and $reason. If it is this " +
           s"query's, run `${Command.rollback(logs.location, batch, SinkChoice.NoFileSink)}`; the next " +
@@ -208,8 +209,10 @@ private[rollback] object Rollback {
   /** The folder of a checkpoint that has Keyfold's own files. */
   val Home = "keyfold"
   private val BatchNumbers =
-    "sinks that go by batch numbers skip the batches that run again; if the query writes to a file " +
-      "sink, give its folder with --sink-path"
+    "the query gets a new id: sinks that go by it, such as Delta's and Iceberg's, take the rows of the " +
+      "batches that run again once more, so take their tables back too; a sink that goes by batch " +
+      "numbers alone skips these batches; if the query writes to a file sink, give its folder with " +
+      "--sink-path"
 
   def requireStopped(logs: CheckpointLogs): Unit = if (logs.isRunningHere) {
     throw refused(logs, "the query runs in this Spark application; stop it first")

@@ -1,7 +1,7 @@
 package io.keyfold.spark.admin.rollback
 
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice, SinkNote}
-import org.apache.spark.sql.keyfold.{CheckpointFiles, FileSink}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, QueryId, SinkChoice}
+import org.apache.spark.sql.keyfold.FileSink
 
 /** Restores the files that a rollback set aside.
   *
@@ -55,15 +55,16 @@ private[admin] final class RollbackUndo(
     requireNotRun()
     requireBase()
     aside.sink.foreach(requireSink)
-    if (aside.sink.nonEmpty || !noted.contains(false)) requireOutput()
+    requireOutput()
     aside.sink.foreach(requirePlace)
     progress(s"putting ${ofLogs.length + others.length} files back")
     val begun = s"offsets/$next"
     if (ofLogs.contains(begun)) aside.enter(begun)
     val ofOutput = aside.sink.fold(0)(ofSink(_, name).giveBack())
-    val (plans, state) = others.partition(_.startsWith(s"$Home/"))
-    plans.foreach { path =>
-      // A plan that the rollback has made final is still there.
+    val (inPlace, state) =
+      others.partition(path => path.startsWith(s"$Home/") || path == QueryId.Place)
+    inPlace.foreach { path =>
+      // A plan that the rollback has made final is still there, and the query has another id.
       if (aside.canTake(path)) files.delete(path)
       aside.giveBack(path)
     }
@@ -136,11 +137,6 @@ private[admin] final class RollbackUndo(
         s"`${Command.rollback(logs.location, batch, SinkChoice.Folder(folder))}`"
     )
   }
-
-  /** Whether the query wrote to a file sink before that rollback; None if that is not known. */
-  private def noted = SinkNote
-    .read(new CheckpointFiles(s"${logs.location}/$Home/$name", logs.hadoopConf))
-    .map(_.isFileSink)
 
   private def asideOf(name: String) = new Aside(logs.location, Home, name, logs.hadoopConf)
 

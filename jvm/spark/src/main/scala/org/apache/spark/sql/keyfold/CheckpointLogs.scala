@@ -1,8 +1,9 @@
 package org.apache.spark.sql.keyfold
 
-import java.io.FileNotFoundException
+import java.io.{FileNotFoundException, UncheckedIOException}
 import java.nio.charset.CharacterCodingException
 import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.InvalidPathException
 import java.util.UUID
 
 import scala.io.Source
@@ -54,15 +55,6 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     */
   def canStartAfter(batch: Long): Boolean = batch == 0 || offsets(batch - 1).nonEmpty
 
-  /** Lines of a batch's entry in the offset log, as they are in its file. */
-  def offsetLines(batch: Long): Seq[String] = linesOf("offsets", batch)
-
-  /** Entries of file sources' logs that a query with this last entry of the offset log needs, and
-    * that are lost or replaced.
-    */
-  def lostSources(offsets: Seq[String]): Seq[String] =
-    new FileSourceLogs(new Path(location), hadoopConf).lost(offsets).map(_.toString)
-
   private[keyfold] def offsetMetadata(batch: Long): SparkShim.OffsetMetadata =
     stillThere(s"$location/offsets/$batch", offsets(batch).flatMap(SparkShim.metadata))
 
@@ -104,15 +96,19 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
       }
     }
 
-  /** The checkpoint format of a committed batch: the version of its entry in the commit log.
+  /** The checkpoint format of a committed batch: 2 if its state has ids. An entry of the commit log
+    * has a version of its own, which may be 3 under format 1 if it lists the query's sinks, and 2
+    * without ids if the query had no state.
     *
     * @throws java.io.FileNotFoundException
     *   if the log does not have it
     */
-  def formatOf(batch: Long): Int = linesOf("commits", batch).head.trim.stripPrefix("v").toInt
+  def formatOf(batch: Long): Int =
+    if (ids(batch).nonEmpty || linesOf(batch).head.trim == "v2") 2 else 1
 
-  private def linesOf(log: String, batch: Long): Seq[String] = {
-    val file = new Path(location, s"$log/$batch")
+  /** Lines of a batch's entry in the commit log. */
+  private def linesOf(batch: Long): Seq[String] = {
+    val file = new Path(location, s"commits/$batch")
     val files = SparkShim.CheckpointFileManager.create(file.getParent, hadoopConf)
     Using.resource(files.open(file))(Source.fromInputStream(_, UTF_8.name).getLines().toList)
   }
@@ -190,7 +186,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
       val commit = logs.commits.flatMap(_.get(batch))
       // Spark takes an entry that was cut after its version for one without ids, as those of v1 are.
       if (commit.exists(_.stateUniqueIds.isEmpty)) {
-        val lines = linesOf("commits", batch)
+        val lines = linesOf(batch)
         if (lines.length < 2 && lines.head.trim != "v1")
           throw new IllegalStateException("the entry ends after its version")
       }
@@ -208,13 +204,19 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     try read
     catch {
       case e @ (_: RuntimeException | _: JsonProcessingException | _: CharacterCodingException |
-          _: FileNotFoundException) if !e.isInstanceOf[StoreError] =>
+          _: FileNotFoundException) if !e.isInstanceOf[StoreError] && !isOfPlace(e) =>
         throw new Invalid(
           "KEYFOLD_CHECKPOINT_DAMAGED",
           s"Cannot understand $file: $e. It is a file of Spark's own; restore it from a copy. $otherwise".trim,
           e
         )
     }
+
+  /** Whether it says that the machine cannot name or open the file, and nothing of its content. */
+  private def isOfPlace(e: Throwable) = e match {
+    case _: InvalidPathException | _: UncheckedIOException | _: SecurityException => true
+    case _                                                                        => false
+  }
 
   /** Begins a batch that reads no data, with the offsets and settings of batch `of`, and with
     * `settings` changed.

@@ -1,15 +1,11 @@
 package org.apache.spark.sql.keyfold
 
-import java.nio.charset.CharacterCodingException
-import java.nio.charset.StandardCharsets.UTF_8
-
-import scala.collection.mutable
-import scala.io.Source
 import scala.util.Using
+import scala.util.control.NonFatal
 
-import com.fasterxml.jackson.core.JsonProcessingException
-import org.apache.hadoop.fs.{ChecksumException, Path}
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
+import org.slf4j.LoggerFactory
 
 /** The log of a file sink: an entry for each batch, with the files that it wrote. Spark reads it
   * from its first entry on, or from one that has earlier ones compacted into it.
@@ -29,16 +25,13 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
 
   def lastBatch: Option[Long] = log.getLatestBatchId()
 
-  /** The lengths of the entries in bytes, by name. */
-  private def entries: Map[String, Long] = manager
-    .list(path)
-    .map(it => it.getPath.getName -> it.getLen)
-    .filter { case (name, _) => Entry.matches(name) }
-    .toMap
+  /** Names of the entries. */
+  private def entries: Set[String] =
+    manager.list(path).map(_.getPath.getName).filter(Entry.matches).toSet
 
   /** Entries of later batches, relative to the folder, newest first. */
   def entriesAfter(batch: Long): Seq[String] =
-    entries.keys.toSeq
+    entries.toSeq
       .map(name => s"${path.getName}/$name")
       .filter(batchOf(_) > batch)
       .sortBy(-batchOf(_))
@@ -55,7 +48,7 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
     */
   def canEndAt(batch: Long): Boolean = {
     val there = entries
-    !there.keys.exists(batchOf(_) > batch) || chain(batch, there.contains).forall(there.contains)
+    !there.exists(batchOf(_) > batch) || chain(batch, there).forall(there)
   }
 
   /** Whether a batch and later ones are absent or can be removed: those before them are there.
@@ -70,62 +63,6 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
   def forget(batch: Long): Unit =
     entriesAfter(batch - 1).foreach(it => manager.delete(new Path(path.getParent, it)))
 
-  /** The oldest batch whose entry is needed to read the log and cannot be read, or is a copy of
-    * another; None if there is none. Of a large entry only the ends are looked at.
-    */
-  def firstDamaged: Option[Long] = lastBatch.flatMap { last =>
-    val (bytes, at) = (entries, compactedAt(last))
-    // Spark reads on from there, even if a later entry is compacted.
-    val first = if (at < 0 || bytes.contains(s"$at$Compact")) Nil else chain(at, bytes.contains)
-    val files = mutable.Set.empty[String]
-    (first ++ chain(last, bytes.contains)).distinct
-      .find(it => !bytes.contains(it) || !isWhole(it, bytes(it), files))
-      .map(batchOf)
-  }
-
-  /** Whether Spark can read an entry: a version, then objects in JSON.
-    *
-    * @param files
-    *   first files of other entries: a copy of one has the same
-    */
-  private def isWhole(entry: String, bytes: Long, files: mutable.Set[String]) =
-    try
-      if (bytes > Large) hasEnds(entry, bytes)
-      else read(entry).headOption.forall(it => entry.endsWith(Compact) || files.add(it.path))
-    catch {
-      case _: ChecksumException | _: JsonProcessingException | _: CharacterCodingException |
-          _: RuntimeException =>
-        false
-    }
-
-  private def read(entry: String) =
-    Using.resource(manager.open(new Path(path, entry)))(log.deserialize)
-
-  private def hasEnds(entry: String, bytes: Long) =
-    Using.resource(manager.open(new Path(path, entry))) { in =>
-      val version = new String(in.readNBytes(2), UTF_8)
-      in.seek(bytes - 1)
-      version == "v1" && in.read() == '}'
-    }
-
-  /** The oldest of later batches whose entry has files, by the entries that have no others. */
-  def firstWithFiles(after: Long): Option[Long] = entriesAfter(after).reverse
-    .filterNot(_.endsWith(Compact))
-    .find(it => !isEmpty(new Path(path.getParent, it)))
-    .map(batchOf)
-
-  private def isEmpty(entry: Path) =
-    Using.resource(manager.open(entry)) { in =>
-      Source.fromInputStream(in, UTF_8.name).getLines().drop(1).isEmpty
-    }
-
-  /** Whether the sink's folder has files; without a log, nobody knows of which batches. */
-  def hasOutput: Boolean = {
-    val fileSystem = path.getFileSystem(session.sessionState.newHadoopConf())
-    fileSystem.exists(path.getParent) &&
-    fileSystem.listStatus(path.getParent).exists(!_.getPath.getName.startsWith("_"))
-  }
-
   /** The last batch up to this one that Spark compacts earlier ones into; -1 if there is none. */
   private def compactedAt(batch: Long) = log.interval * ((batch + 1) / log.interval) - 1
 
@@ -137,18 +74,23 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
     for (batch <- first + 1 to last) log.add(batch, Array.empty)
   }
 
-  /** Compacts the log where Spark expects that of it: its entries may have been written under
-    * another interval, by a command or before a setting was changed. Requires that none is damaged.
+  /** Compacts the log where Spark expects that of it: a command has entered its batch without
+    * knowing the query's interval. What cannot be read is for Spark to report.
     */
-  def compact(): Unit = lastBatch.foreach { last =>
-    val (at, there) = (compactedAt(last), entries.contains _)
-    if (at >= 0 && !there(s"$at$Compact")) writeCompacted(at, chain(at, there))
+  def compact(): Unit = for (last <- lastBatch) {
+    val (at, there) = (compactedAt(last), entries)
+    if (at >= 0 && !there(s"$at$Compact")) {
+      try writeCompacted(at, chain(at, there))
+      catch { case NonFatal(e) => logger.warn(s"Cannot compact the log in $path", e) }
+    }
   }
 
-  private def writeCompacted(batch: Long, names: Seq[String]): Unit = {
+  private def writeCompacted(batch: Long, of: Seq[String]): Unit = {
+    def read(entry: String) =
+      Using.resource(manager.open(new Path(path, entry)))(log.deserialize(_))
     val out = manager.createAtomic(new Path(path, s"$batch$Compact"), false)
     try {
-      log.serialize(names.flatMap(read(_)).toArray, out)
+      log.serialize(of.flatMap(read(_)).toArray, out)
       out.close()
     } catch {
       case e: Throwable =>
@@ -165,10 +107,8 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
 }
 
 object FileSink {
+  private val logger = LoggerFactory.getLogger(classOf[FileSink])
   private val Compact = ".compact"
-
-  /** Bytes; entries of a batch have some 200 for each file. */
-  private val Large = 1L << 20
   private val Entry = """\d+(\.compact)?""".r
 
   /** The batch of an entry of a sink's log. */

@@ -37,10 +37,11 @@ object StartedQuery {
   def unapply(plan: LogicalPlan): Option[StartedQuery] = plan match {
     case write: WriteToStream =>
       val folder = Option(write.sink.toString).collect { case FileSink(path) => path }
-      val isStateful = write.inputQuery.exists(isStatefulOperator)
-      Some(StartedQuery(write.resolvedCheckpointLocation, folder, isStateful))
+      Some(StartedQuery(write.resolvedCheckpointLocation, folder, isStateful(write.inputQuery)))
     case _ => None
   }
+
+  private[keyfold] def isStateful(query: LogicalPlan): Boolean = query.exists(isStatefulOperator)
 
   private def isStatefulOperator(plan: LogicalPlan) = plan match {
     case join: Join => join.left.isStreaming && join.right.isStreaming

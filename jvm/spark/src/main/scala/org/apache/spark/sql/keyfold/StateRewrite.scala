@@ -30,7 +30,10 @@ final class StateRewrite(
     *   if the old provider cannot read the state; no task writes any more then
     */
   def write(): Option[Map[Long, Array[Array[String]]]] = {
-    val written = logs.metadata(of).map { operator =>
+    val operators = logs.metadata(of)
+    val hasIds = stores.ids.nonEmpty || needsIds(operators)
+    val to = settings + (CheckpointLogs.FormatKey -> (if (hasIds) "2" else "1"))
+    val written = operators.map { operator =>
       val id = operator.operatorInfo.operatorId
       val copies = storesOf(operator).zipWithIndex.map { case (store, place) =>
         new StoreRewrite(
@@ -39,13 +42,25 @@ final class StateRewrite(
           of + 1,
           stores.ids.map(_(id).map(_(place))),
           stores.conf(Map.empty),
-          stores.conf(settings)
+          stores.conf(to)
         )
       }
       id -> copies.map(run).transpose.map(_.toArray).toArray
     }
-    stores.ids.map(_ => written.toMap)
+    Option.when(hasIds)(written.toMap)
   }
+
+  /** Keyfold's settings ask for format 2, and some lines of Spark do not continue format 1 under it.
+    * Elsewhere there are none: HDFSBacked cannot read a folder that has files with ids, which a
+    * migration that broke off has left.
+    */
+  private def needsIds(operators: Seq[OperatorStateMetadata]) =
+    SparkShim.continuesUnder(1, 2).isEmpty &&
+      (SparkShim.oneTaskCanHaveIds || !operators.exists(isOneTask))
+
+  private def isOneTask(operator: OperatorStateMetadata) =
+    logs.partitionFolders(operator.operatorInfo.operatorId).size == 1 &&
+      logs.partitions(of).exists(_ > 1)
 
   /** @throws io.keyfold.errors.Invalid
     *   if the schema of a store cannot be read

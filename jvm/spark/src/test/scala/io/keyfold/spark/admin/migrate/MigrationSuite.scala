@@ -9,6 +9,7 @@ import scala.util.Using
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.{
   EventCounts,
+  FileFaults,
   KeyfoldExtensions,
   KeyfoldStateStoreProvider,
   LocalSpark,
@@ -16,8 +17,10 @@ import io.keyfold.spark.{
 }
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
+import io.keyfold.spark.conf.ProviderClass
+import io.keyfold.testkit.Failure
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
-import org.apache.spark.sql.keyfold.StateStores
+import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming._
@@ -140,14 +143,13 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
   test("a migration whose tasks fail is finished or given up, as it says") {
     val run = new Run("aggregation", Hdfs, 1)
     run.answers(first)
-    // Where the state of a partition is to be written there is a folder.
-    val blocked = run.folder.resolve(s"state/0/1/${run.newest + 2}.snapshot")
-    Files.createDirectories(blocked.resolve("taken"))
+    val faults = new FileFaults(run.folder.toString)
+    faults.settings.foreach { case (key, value) => run.set(key, value) }
+    faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path.startsWith("state/0/1/"))
     val error = intercept[Invalid](run.migration.apply())
     assert(error.condition == "KEYFOLD_MIGRATE_UNFINISHED")
     assert(error.getMessage.contains("--undo") && error.getCause != null)
-    Files.delete(blocked.resolve("taken"))
-    Files.delete(blocked)
+    faults.plan.clear()
     run.migration.apply()
     assert(run.answers(second).nonEmpty)
   }
@@ -455,8 +457,15 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
 
     def newest: Long = numbers("commits").max
 
+    /** What runs with Keyfold's settings since. */
+    private def isMigrated = {
+      val logs = new CheckpointLogs(own, folder.toString)
+      logs.lastCommitted.flatMap(logs.providerOf).contains(ProviderClass.Keyfold)
+    }
+
     /** Starts the query, gives it batches, and stops it: rows that came, a set for each batch. */
     def answers(batches: Seq[Seq[Event]], query: String = name): Seq[Set[String]] = {
+      if (isMigrated) own.conf.set(CheckpointLogs.FormatKey, "2")
       val found = mutable.Buffer.empty[Set[String]]
       val running = Queries(query)(input.toDF()).writeStream
         .outputMode(if (name.startsWith("aggregation")) "update" else "append")
@@ -506,7 +515,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
       val changes = Map(
         "spark.sql.streaming.stateStore.providerClass" -> classOf[KeyfoldStateStoreProvider].getName
       )
-      val logs = new org.apache.spark.sql.keyfold.CheckpointLogs(own, folder.toString)
+      val logs = new CheckpointLogs(own, folder.toString)
       assert(logs.begin(of + 1, of, changes))
       if (written) {
         new org.apache.spark.sql.keyfold.StateRewrite(own, logs, of, changes).write()

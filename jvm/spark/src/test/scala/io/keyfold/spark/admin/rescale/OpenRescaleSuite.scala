@@ -385,7 +385,7 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
     val plan = AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink)
     assert(plan.refusals.map(_.condition).head == "KEYFOLD_RESCALE_UNCOMMITTED_BATCH")
     val said = plan.refusals.head.getMessage
-    assert(said.contains("AvailableNow") && said.contains("--to-batch 1 --no-file-sink --apply"))
+    assert(said.contains("AvailableNow") && said.contains("--to-batch 1 --apply"))
     it.run(1, addAgain = false)
     requireExact(it)
   }
