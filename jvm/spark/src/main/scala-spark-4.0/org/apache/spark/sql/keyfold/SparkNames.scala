@@ -15,6 +15,7 @@ private[keyfold] trait SparkNames {
   type FileStreamSinkLog = streaming.FileStreamSinkLog
   type StatefulOperator = streaming.StatefulOperator
   type StatefulOperatorStateInfo = streaming.StatefulOperatorStateInfo
+  type TransformWithStateExec = streaming.TransformWithStateExec
 
   def CheckpointFileManager: streaming.CheckpointFileManager.type = streaming.CheckpointFileManager
   def OffsetSeqMetadata: streaming.OffsetSeqMetadata.type = streaming.OffsetSeqMetadata

@@ -17,6 +17,7 @@ private[keyfold] trait SparkNames {
   type FileStreamSinkLog = sinks.FileStreamSinkLog
   type StatefulOperator = stateful.StatefulOperator
   type StatefulOperatorStateInfo = stateful.StatefulOperatorStateInfo
+  type TransformWithStateExec = transformwithstate.TransformWithStateExec
 
   def CheckpointFileManager: checkpointing.CheckpointFileManager.type =
     checkpointing.CheckpointFileManager
