@@ -129,7 +129,12 @@ final class StorePlanner(
         throw refused(operator, store, s"its column family $name is not the same in all partitions")
       }
       moved(
-        Family(same.head.spec, sum(same.map(_.keys)), sum(same.map(_.values)), sum(same.map(_.bytes)))
+        Family(
+          same.head.spec,
+          sum(same.map(_.keys)),
+          sum(same.map(_.values)),
+          sum(same.map(_.bytes))
+        )
       )
     }
   }

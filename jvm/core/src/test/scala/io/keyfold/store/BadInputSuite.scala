@@ -2,12 +2,7 @@ package io.keyfold.store
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import io.keyfold.errors.{
-  ForeignFile,
-  LayoutMismatch,
-  UnknownFormat,
-  UnreadableVersion
-}
+import io.keyfold.errors.{ForeignFile, LayoutMismatch, UnknownFormat, UnreadableVersion}
 import io.keyfold.format.{FileKind, FileReader, Layout}
 import io.keyfold.format.wire.Codec
 import io.keyfold.model.{PartitionRule, StoreLocation, VersionId}

@@ -42,7 +42,9 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     /** The counts of each batch, ascending. */
     def counts(batches: Int): Seq[Seq[Long]] = {
       val found = mutable.Buffer.empty[Seq[Long]]
-      val query = of(session, input.toDF().toDF("v")).toDF("count").writeStream
+      val query = of(session, input.toDF().toDF("v"))
+        .toDF("count")
+        .writeStream
         .outputMode("update")
         .option("checkpointLocation", folder.toString)
         .foreachBatch { (batch: Dataset[Row], _: Long) =>
@@ -101,7 +103,9 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       run.requireNoRescale()
     }
 
-  test("a key that the plan says nothing of: after 1 -> 4 a row is refused, after 4 -> 1 all is well") {
+  test(
+    "a key that the plan says nothing of: after 1 -> 4 a row is refused, after 4 -> 1 all is well"
+  ) {
     val run = new Run(ofTransformWithState(NotUtf8), 1)
     assert(run.counts(1) == expected(1 to 1))
     run.rescale(4)

@@ -74,8 +74,8 @@ object PartitionKey {
     named(name, key)
   }
 
-  /** The family with the times at which the values of a variable expire: (expirationMs, elementKey).
-    * An elementKey is the grouping key or, if the variable is a map, (key, userKey).
+  /** The family with the times at which the values of a variable expire: (expirationMs,
+    * elementKey). An elementKey is the grouping key or, if the variable is a map, (key, userKey).
     */
   def ttlIndexOf(variable: String): String = TtlIndex + variable
 
@@ -92,6 +92,7 @@ object PartitionKey {
     name.matches("(left|right)-(keyWithIndexToValue|keyWithTsToValues|tsWithKey)") &&
       key.nonEmpty && key.last.dataType == LongType
 
-  /** The key of a streaming LIMIT, and of an operator that groups by a column that has no values. */
+  /** The key of a streaming LIMIT, and of an operator that groups by a column that has no values.
+    */
   private def isNothing(key: StructType) = key.length == 1 && key.head.dataType == NullType
 }

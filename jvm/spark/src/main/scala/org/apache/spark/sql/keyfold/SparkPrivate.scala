@@ -17,10 +17,7 @@ import org.apache.spark.{
   SparkUnsupportedOperationException
 }
 import org.apache.spark.sql.errors.QueryExecutionErrors
-import org.apache.spark.sql.execution.streaming.state.{
-  OperatorStateMetadataV1Reader,
-  StateStoreId
-}
+import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadataV1Reader, StateStoreId}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.Utils
 import org.slf4j.LoggerFactory
