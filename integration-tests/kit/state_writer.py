@@ -40,12 +40,13 @@ class StateWriter:
     """A query with one operator; a batch changes rows, and makes the next version of each part.
 
     With `multi`, a value is a list, and a change to `("append", [...])` adds to it. With `sparse`,
-    and ids, a part that does not change is not written, as Keyfold does it.
+    and ids, a part that does not change is not written, as Keyfold does it. Keys of `strays` are in
+    the partitions given, whatever their hash says.
     """
 
     def __init__(
         self, fake: FakeCheckpoint, *, partitions: int = 2, groups: int = 12, ids: bool = True,
-        multi: bool = False, sparse: bool = False,
+        multi: bool = False, sparse: bool = False, strays: dict[int, int] | None = None,
     ) -> None:  # fmt: skip
         self.fake = fake
         self.partitions = partitions
@@ -53,6 +54,8 @@ class StateWriter:
         self.ids = ids
         self.sparse = sparse and ids
         self.multi = multi
+        self.strays = strays or {}
+        self.marked: set[int] = set()
         self.batch_number = -1
         self.rows: dict[int, list[int]] = {}
         self.lineage: dict[int, list[dict[str, Any]]] = {p: [] for p in range(partitions)}
@@ -73,10 +76,11 @@ class StateWriter:
         """Changes rows: a number or list puts, None removes; returns the batch's number."""
         self.batch_number += 1
         version = self.batch_number + 1
-        entries = [entry for key, value in changes.items() if (entry := self._change(key, value))]
+        entries = [(key, it) for key, to in changes.items() if (it := self._change(key, to))]
+        self.marked |= {self.strays[key] for key in changes if key in self.strays}
         ids = {}
         for partition in range(self.partitions):
-            own = [it for it in entries if it["hash"] % self.partitions == partition]
+            own = [it for key, it in entries if self.owner(key) == partition]
             ids[partition] = self.unique(partition, version)
             if self.sparse and version > 1 and not own and not snapshots:
                 head = self.lineage[partition][0]
@@ -97,7 +101,7 @@ class StateWriter:
         return self.batch_number
 
     def owner(self, key: int) -> int:
-        return hash_of(key) % self.partitions
+        return self.strays.get(key, hash_of(key) % self.partitions)
 
     def path(self, version: int, kind: str = "delta", partition: int = 0) -> Any:
         unique = f"_{self.unique(partition, version)}" if self.ids else ""
@@ -112,7 +116,7 @@ class StateWriter:
         if rows is None:
             rows = {k: v for k, v in self.rows.items() if self.owner(k) == partition}
         values = sum(map(len, rows.values()))
-        counts = {"values": values, "multiValue": self.multi}
+        counts = {"values": values, "multiValue": self.multi, "strays": partition in self.marked}
         described = family(0, "default", len(rows), 16 * (len(rows) + values), **counts)
         lineage = other.pop("lineage", self.lineage.get(partition, []))
         identity = {

@@ -167,7 +167,7 @@ def _reserved() -> list[Broken]:
         section(parts, LINEAGE).flags = 3
 
     def family_flags(parts: Parts) -> None:
-        overwrite(section(parts, FAMILIES), 2 + 2 + 2 + len("default"), "<B", 8)
+        overwrite(section(parts, FAMILIES), 2 + 2 + 2 + len("default"), "<B", 32)
 
     whole = encode(DELTA)
     flags = framed(framed(whole, HEADER_FLAGS, "<B", 2), TRAILER_FLAGS, "<B", 2)
@@ -181,7 +181,7 @@ def _reserved() -> list[Broken]:
         _delta("reserved-in-trailer", trailer, CORRUPT, "footer", "1 in byte 17"),
         _delta("reserved-in-trailer-too", trailer_too, CORRUPT, "footer", "1 in bytes 22 and 23"),
         _delta("reserved-section-flags", of_section, CORRUPT, "footer", "bit 1 in section 2"),
-        _delta("reserved-family-flags", of_family, CORRUPT, "footer", "bit 3 in a family"),
+        _delta("reserved-family-flags", of_family, CORRUPT, "footer", "bit 5 in a family"),
     ]
 
 

@@ -156,6 +156,7 @@ def families(items: list[Spec]) -> bytes:
     payload = struct.pack("<H", len(items))
     for it in items:
         flags = it["internal"] | it["multiValue"] << 1 | it["ordered"] << 2
+        flags |= it["strays"] << 3 | it["rescaled"] << 4
         payload += struct.pack("<H", it["family"]) + text(it["name"]) + struct.pack("<B", flags)
         payload += text(it["keyEncoding"]) + text(it["rowEncoding"]) + text(it["partitionKey"])
         payload += struct.pack("<ii", it["keySchemaId"], it["valueSchemaId"])

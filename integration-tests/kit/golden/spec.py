@@ -72,6 +72,8 @@ def family(number: int, name: str, keys: int, size: int, **other: Any) -> Spec:
         "partitionKey": "all",
         "keySchemaId": 0,
         "valueSchemaId": 0,
+        "strays": False,
+        "rescaled": False,
         "keys": keys,
         "values": keys,
         "bytes": size,

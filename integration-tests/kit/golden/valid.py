@@ -37,6 +37,35 @@ DELTA = spec(
     ],
 )
 
+# Keys 28 and 2 hash to partition 0: Spark put them here. The rows of the other family are placed by
+# their hash, and a rescale has moved them.
+STRAYS = spec(
+    "strays/2.delta",
+    "delta",
+    {"version": 2},
+    lineage=[link(1, "delta")],
+    families=[
+        family(0, "default", 2, 64, strays=True),
+        family(1, "placed", 1, 32, rescaled=True),
+    ],
+    blocks=[
+        block(
+            [
+                put(519220707, bigint(3), bigint(100)),
+                put(-964985136, bigint(28), bigint(2)),
+                remove(-797927272, bigint(2)),
+            ]
+        ),
+        block([put(519220707, bigint(3), bigint(7))], number=1),
+    ],
+    groups=[
+        group(0, 3, 0, 0, 1, 32),
+        group(0, 0, 0, 1, 1, 32),
+        group(0, 8, 0, 2, 1, 16),
+        group(1, 3, 1, 0, 1, 32),
+    ],
+)
+
 EMPTY_DELTA = spec(
     "empty-delta/8.delta",
     "delta",
@@ -479,6 +508,7 @@ SECTIONS_REVERSED = DELTA | {"file": "valid/sections-reversed/7.delta"}
 
 VALID: list[Spec] = [
     DELTA,
+    STRAYS,
     EMPTY_DELTA,
     FIRST_DELTA,
     SNAPSHOT_ZSTD,

@@ -66,6 +66,7 @@ def test_everything_of_a_small_checkpoint(fake: FakeCheckpoint) -> None:
                             {
                                 "name": "default",
                                 "internal": False,
+                                "strays": False,
                                 "rows": 40,
                                 "values": 40,
                                 "live_bytes": 1280,

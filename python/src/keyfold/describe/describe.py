@@ -174,6 +174,7 @@ def _store(name: str, parts: list[Part]) -> StoreDescription:
             FamilyDescription(
                 name=family,
                 internal=found[0].internal,
+                strays=any(it.strays for it in found),
                 rows=total(it.keys for it in found),
                 values=total(it.values for it in found),
                 live_bytes=total(it.bytes for it in found),

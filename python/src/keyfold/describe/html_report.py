@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from keyfold.describe.report_lines import heading, subtasks, summary, table
+from keyfold.describe.report_lines import heading, strays, subtasks, summary, table
 from keyfold.describe.values import CheckpointValues, OperatorDescription
 from keyfold.text.html_table import html_table
 
@@ -13,9 +13,9 @@ def render(it: CheckpointValues) -> str:
     """The report as one `div`."""
     parts = [f"<table>{''.join(_line(*line) for line in summary(it))}</table>"]
     for operator in it.operators:
-        own = subtasks(operator)
+        notes = (subtasks(operator), strays(operator))
         parts.append(f"<h4>{escape(heading(operator))}</h4>")
-        parts += [] if own is None else [f"<p>{escape(own)}</p>"]
+        parts += [f"<p>{escape(note)}</p>" for note in notes if note is not None]
         parts.append(_stores(operator))
     if it.problems:
         items = "".join(

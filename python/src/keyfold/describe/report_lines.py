@@ -55,6 +55,17 @@ def subtasks(it: OperatorDescription) -> str | None:
     return f"{name}, {plural(families[own].rows, 'subtask')}: {', '.join(states)}"
 
 
+def strays(it: OperatorDescription) -> str | None:
+    """A line about families whose rows do not follow their hash; None if there are none."""
+    names = {family.name for store in it.stores for family in store.families if family.strays}
+    if not names:
+        return None
+    return (
+        f"rows are where Spark put them, not where their hash says, in: {', '.join(sorted(names))} "
+        "(cannot be rescaled)"
+    )
+
+
 def table(it: OperatorDescription) -> list[tuple[str, ...]]:
     """A heading and a row for each store; the column of references only if there are any."""
     rows = [_COLUMNS, *(_cells(store) for store in it.stores)]

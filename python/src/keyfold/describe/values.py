@@ -30,11 +30,13 @@ class FamilyDescription:
     """A column family over all partitions of its store. Sizes are in bytes.
 
     Rows, values and live bytes, and all sums of them, are None while they are not known: files of a
-    rescale may not have them.
+    rescale may not have them. `strays` says that rows are where Spark put them, in other partitions
+    than their keys' hashes say: such state cannot be rescaled.
     """
 
     name: str
     internal: bool
+    strays: bool
     rows: int | None
     values: int | None
     live_bytes: int | None

@@ -41,7 +41,9 @@ class Link:
 class Family:
     """A column family: its flags and encodings, and its rows, values and bytes in the version.
 
-    The last three are None in a reference where they cannot be known without reading rows.
+    `strays` says that rows may be in another partition than their hash says, `rescaled` that a
+    rescale has placed rows by their hash (docs/FORMAT.md, section 4.3). Keys, values and bytes are
+    None in a reference where they cannot be known without reading rows.
     """
 
     number: int
@@ -54,6 +56,8 @@ class Family:
     partition_key: str
     key_schema_id: int
     value_schema_id: int
+    strays: bool
+    rescaled: bool
     keys: int | None
     values: int | None
     bytes: int | None

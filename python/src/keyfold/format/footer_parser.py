@@ -201,19 +201,21 @@ def _families(cursor: Cursor) -> tuple[Family, ...]:
 
 def _family(cursor: Cursor) -> Family:
     number, name, flags = cursor.u16(), cursor.text(), cursor.u8()
-    if flags & ~0b111:
+    if flags & ~0b11111:
         raise MalformedError(f"family {name!r} has unknown flags {flags:#04x}")
     return Family(
         number=number,
         name=name,
-        internal=bool(flags & 0b001),
-        multi_value=bool(flags & 0b010),
-        ordered=bool(flags & 0b100),
+        internal=bool(flags & 0b00001),
+        multi_value=bool(flags & 0b00010),
+        ordered=bool(flags & 0b00100),
         key_encoding=cursor.text(),
         row_encoding=cursor.text(),
         partition_key=cursor.text(),
         key_schema_id=cursor.i32(),
         value_schema_id=cursor.i32(),
+        strays=bool(flags & 0b01000),
+        rescaled=bool(flags & 0b10000),
         keys=_known(cursor.i64()),
         values=_known(cursor.i64()),
         bytes=_known(cursor.i64()),

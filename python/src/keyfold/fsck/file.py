@@ -120,9 +120,9 @@ class FileCheck:
 
 
 def _placed(footer: Footer, columns: Columns) -> Iterator[tuple[Kind, str]]:
-    """Finds rows that the partition does not own."""
-    identity, rule = footer.identity, columns.family.partition_key
-    if identity.partitions == 0 or rule == NO_RULE:
+    """Finds rows that the partition does not own, of families that say that there are none."""
+    identity, family = footer.identity, columns.family
+    if identity.partitions == 0 or family.partition_key == NO_RULE or family.strays:
         return
     found = columns.hashes.astype(np.int64) % identity.partitions
     wrong = np.flatnonzero(found != identity.partition)

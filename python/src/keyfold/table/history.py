@@ -17,7 +17,7 @@ from keyfold.spark_log.migrated import own_batches
 from keyfold.state.merge import rows_of
 from keyfold.state.pieces import NOTHING, Entries, concatenated, of_block
 from keyfold.state.selection import Selection
-from keyfold.table.lookup import matching, partitions_of, stored_key
+from keyfold.table.lookup import matching, partitions_of, stored_key, stray_partitions
 from keyfold.table.source import Source
 
 
@@ -29,6 +29,7 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
     stored = stored_key(source, key)
     found: list[pa.Table] = []
     before: pa.Table | None = None
+    strays: list[int] | None = None
     state = _State(source)
     numbers = own_batches(source.storage)
     _fetch(source, numbers, stored)
@@ -36,12 +37,17 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
         try:
             batch = find_batch(source.storage, number)
             partitions, wanted = partitions_of(source, batch, stored)
-            tables = [state.at(batch, it, wanted) for it in partitions]
+            tables = [matching(source, state.at(batch, it, wanted), key) for it in partitions]
+            if len(partitions) == 1 and tables[0].num_rows == 0:
+                if strays is None:
+                    # A family that has strays keeps the mark: the newest batch knows of all.
+                    strays = stray_partitions(source, find_batch(source.storage, numbers[-1]))
+                tables += [matching(source, state.at(batch, it, wanted), key) for it in strays]
         except (BatchNotRetainedError, FileMissingError):
             # Retention has deleted these files; those of later batches exist.
             state = _State(source)
             continue
-        now = matching(source, pa.concat_tables(tables), key) if tables else _empty(source)
+        now = pa.concat_tables(tables) if tables else _empty(source)
         if before is None or not now.equals(before):
             change = _change(before, now)
             if change:

@@ -43,6 +43,8 @@ def partitions_of(
 ) -> tuple[list[int], Selection]:
     """Partitions that can have a stored key, and what to read there.
 
+    A partition without strays is enough for a key that it has: see `stray_partitions` if not.
+
     Raises:
         UnplacedKeyError: the key does not tell where its rows are.
         InvalidArgumentError: a value does not fit.
@@ -58,9 +60,20 @@ def partitions_of(
         raise UnplacedKeyError(f"Cannot look up a key: {error}. Use scan(where=...).") from error
     count = source.partitions(batch)
     wanted = Selection(groups=_group(head, hashed), hash=hashed)
-    if family.partition_key == NO_RULE:
+    own = hashed % count
+    if family.partition_key == NO_RULE or _has_strays(source, source.head(batch, own)):
         return list(range(count)), wanted
-    return [hashed % count], wanted
+    return [own], wanted
+
+
+def stray_partitions(source: Source, batch: Batch) -> list[int]:
+    """Partitions with rows that their hash does not place there; raises KeyfoldError."""
+    return [it.identity.partition for it in source.heads(batch) if _has_strays(source, it)]
+
+
+def _has_strays(source: Source, head: Footer) -> bool:
+    family = source.family(head)
+    return family is not None and family.strays
 
 
 def _group(head: Footer, hashed: int) -> frozenset[int]:

@@ -15,7 +15,7 @@ from keyfold.state.selection import Selection
 from keyfold.table.changes import a_row_a_key, diff_schema, differences
 from keyfold.table.condition import condition
 from keyfold.table.history import history
-from keyfold.table.lookup import matching, partitions_of, stored_key
+from keyfold.table.lookup import matching, partitions_of, stored_key, stray_partitions
 from keyfold.table.scan import Scan, checked_columns
 from keyfold.table.source import Source
 
@@ -70,7 +70,13 @@ class StateTable:
                 partitions, wanted = partitions_of(source, found, stored)
             except UnplacedKeyError:
                 partitions, wanted = list(range(source.partitions(found))), Selection()
-            tables = [matching(source, source.table(found, it, wanted), key) for it in partitions]
+
+            def read(of: list[int]) -> list[pa.Table]:
+                return [matching(source, source.table(found, it, wanted), key) for it in of]
+
+            tables = read(partitions)
+            if len(partitions) == 1 and tables[0].num_rows == 0:
+                tables += read(stray_partitions(source, found))
             return pa.concat_tables(tables) if tables else self.schema.empty_table()
 
         return read_at(source.storage, batch, look_up)

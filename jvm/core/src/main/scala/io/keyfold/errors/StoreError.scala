@@ -63,7 +63,8 @@ final class LayoutMismatch(condition: String, message: String)
 final class FamilyMismatch(message: String, val found: String, val wanted: String)
     extends StoreError("KEYFOLD_FAMILY_MISMATCH", message, null)
 
-/** A row was handed to a partition that does not own it. */
+/** A row was handed to a partition that does not own it, after a rescale moved rows by their hash.
+  */
 final class MisplacedRow(message: String) extends StoreError("KEYFOLD_ROW_MISPLACED", message, null)
 
 /** A row was damaged in memory. */

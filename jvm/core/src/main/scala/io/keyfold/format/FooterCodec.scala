@@ -153,7 +153,9 @@ object FooterCodec {
       out.u8(
         (if (f.spec.internal) FamilyFlag.Internal else 0) |
           (if (f.spec.multiValue) FamilyFlag.MultiValue else 0) |
-          (if (f.spec.ordered) FamilyFlag.Ordered else 0)
+          (if (f.spec.ordered) FamilyFlag.Ordered else 0) |
+          (if (f.spec.strays) FamilyFlag.Strays else 0) |
+          (if (f.spec.rescaled) FamilyFlag.Rescaled else 0)
       )
       out.str(f.spec.keyEncoding)
       out.str(f.spec.rowEncoding)
@@ -189,7 +191,9 @@ object FooterCodec {
       rowEncoding = in.str(),
       partitionKey = in.str(),
       keySchemaId = in.i32(),
-      valueSchemaId = in.i32()
+      valueSchemaId = in.i32(),
+      strays = (flags & FamilyFlag.Strays) != 0,
+      rescaled = (flags & FamilyFlag.Rescaled) != 0
     )
     Family(spec, keys = amount(in), values = amount(in), bytes = amount(in))
   }

@@ -41,7 +41,9 @@ object Layout {
     val Internal = 1
     val MultiValue = 2
     val Ordered = 4
-    val All: Int = Internal | MultiValue | Ordered
+    val Strays = 8
+    val Rescaled = 16
+    val All: Int = Internal | MultiValue | Ordered | Strays | Rescaled
   }
 
   object EntryType {

@@ -108,6 +108,9 @@ trait MapTxn extends MapView {
     */
   def dropFamily(family: Int): Unit
 
+  /** Sets the flag `strays` of a family. */
+  def markStrays(family: Int): Unit
+
   /** Names of the base's families that were dropped. */
   def dropped: Seq[String]
 
@@ -135,7 +138,7 @@ trait MapTxn extends MapView {
     */
   def removeRange(family: Int, start: Slice, end: Slice): Long
 
-  /** Whether it has the families and rows of the base. */
+  /** Whether it has the families, with their flags, and rows of the base. */
   def isUnchanged: Boolean
 
   /** The key groups of a family that the transaction wrote to, in no particular order. */

@@ -1,11 +1,15 @@
 package io.keyfold.model
 
-/** The properties of a column family that no version changes.
+/** The properties of a column family. A later version may set the last two, and changes no other.
   *
   * @param keyEncoding
   *   format of key bytes, docs/FORMAT.md section 5
   * @param partitionKey
   *   the key columns that the hash covers
+  * @param strays
+  *   whether rows may be in another partition than their hash says: where Spark put them
+  * @param rescaled
+  *   whether a rescale has placed rows by their hash
   */
 final case class FamilySpec(
     name: String,
@@ -16,7 +20,9 @@ final case class FamilySpec(
     rowEncoding: String,
     partitionKey: String,
     keySchemaId: Int,
-    valueSchemaId: Int
+    valueSchemaId: Int,
+    strays: Boolean = false,
+    rescaled: Boolean = false
 ) {
 
   /** What two families of one name must agree in, for messages. */

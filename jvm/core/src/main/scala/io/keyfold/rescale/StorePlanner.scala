@@ -67,7 +67,7 @@ final class StorePlanner(
     val move = new Reassignment(from, to, groups)
     val loads = layers.map(layer => new FirstLoads(layer, to, groups, isOnly))
     val families =
-      if (isOnly) IndexedSeq(old.head.families)
+      if (isOnly) IndexedSeq(old.head.families.map(moved))
       else
         old
           .groupBy(it => move.classOf(it.location.partition))
@@ -88,12 +88,24 @@ final class StorePlanner(
   }
 
   private def requireRules(old: OldPartition): Unit =
-    for (family <- old.footer.families if family.spec.partitionKey == PartitionRule.NoRule) {
-      throw new RescaleRefused(
-        "KEYFOLD_RESCALE_NO_RULE",
-        s"Cannot rescale ${old.location}: it is not known by which columns the operator of " +
-          s"column family ${family.spec.name} partitions its input"
-      )
+    for (family <- old.footer.families.map(_.spec)) {
+      if (family.partitionKey == PartitionRule.NoRule) {
+        throw new RescaleRefused(
+          "KEYFOLD_RESCALE_NO_RULE",
+          s"Cannot rescale ${old.location}: it is not known by which columns the operator of " +
+            s"column family ${family.name} partitions its input"
+        )
+      }
+      if (family.strays) {
+        throw new RescaleRefused(
+          "KEYFOLD_RESCALE_PLACEMENT",
+          s"Cannot rescale ${old.location}: rows of column family ${family.name} are in other " +
+            "partitions than their keys' hashes say. Spark partitions the operator's input by other " +
+            "values than those of the stored keys, such as a column of another type. Start the query " +
+            "on a new checkpoint location with the new number of partitions; to be able to rescale " +
+            "that one, group by values that are stored as they are (cast the column to the key's type)"
+        )
+      }
     }
 
   private def keyGroups(operator: Long, store: String, old: IndexedSeq[Old]): Int = {
@@ -103,6 +115,8 @@ final class StorePlanner(
     }
     found.head
   }
+
+  private def moved(family: Family) = family.copy(spec = family.spec.copy(rescaled = true))
 
   /** Families by name, with their sizes in the new partition if it takes whole old ones. */
   private def merged(operator: Long, store: String, of: Seq[Seq[Family]]): Seq[Family] = {
@@ -114,7 +128,14 @@ final class StorePlanner(
       if (!same.forall(_.spec.isKeptAs(same.head.spec))) {
         throw refused(operator, store, s"its column family $name is not the same in all partitions")
       }
-      Family(same.head.spec, sum(same.map(_.keys)), sum(same.map(_.values)), sum(same.map(_.bytes)))
+      moved(
+        Family(
+          same.head.spec,
+          sum(same.map(_.keys)),
+          sum(same.map(_.values)),
+          sum(same.map(_.bytes))
+        )
+      )
     }
   }
 }

@@ -3,11 +3,13 @@ package io.keyfold.store
 import java.util.concurrent.atomic.AtomicReference
 
 import io.keyfold.errors.{Invalid, MisplacedRow, OutOfOrder}
+import io.keyfold.group.KeyGroups
 import io.keyfold.map.{MapTxn, RowCursor}
 import io.keyfold.mem.Slice
 import io.keyfold.model.{FamilySpec, Names, StoreLocation, VersionId}
 import io.keyfold.store.file.{Placement, RowChecksum, StoreSettings}
 import io.keyfold.store.load.LoadedVersions
+import org.slf4j.LoggerFactory
 
 /** The version after `base`, being written. Reads see the transaction's own writes; after `commit`
   * they still work, after `abort` they do not. Slices handed out stay until the transaction is
@@ -85,25 +87,26 @@ final class StoreTxn private[store] (
     }
   }
 
-  /** Copies key and value in.
+  /** Copies key and value in. A row whose hash gives another partition is kept, and its family is
+    * marked: Spark's own providers keep it, too.
     *
     * @throws io.keyfold.errors.MisplacedRow
-    *   if the row belongs to another partition
+    *   if a rescale has placed rows of the family by their hash, and this one is elsewhere
     */
   def put(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
     requireUpdating("put")
-    if (!placements(family).fits(hash)) throw misplaced(family, hash)
+    if (!placements(family).fits(hash)) markStrays(family, hash)
     rows.put(family, hash, key, rowChecksum.append(key, value))
   }
 
   /** Adds a value after those of the key, if any; copies both in.
     *
     * @throws io.keyfold.errors.MisplacedRow
-    *   if the row belongs to another partition
+    *   if a rescale has placed rows of the family by their hash, and this one is elsewhere
     */
   def append(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
     requireUpdating("append")
-    if (!placements(family).fits(hash)) throw misplaced(family, hash)
+    if (!placements(family).fits(hash)) markStrays(family, hash)
     rows.append(family, hash, key, rowChecksum.append(key, value))
   }
 
@@ -192,17 +195,30 @@ final class StoreTxn private[store] (
     s"Cannot $what on $location version ${base.version + 1}: it was already ${state.get.name}"
   )
 
-  private def misplaced(family: Int, hash: Int) = new MisplacedRow(
-    s"Cannot put a row with hash $hash into $location column family " +
-      s"${families(family).spec.name}: with ${settings.partitions} partitions it belongs to " +
-      s"partition ${Math.floorMod(hash, settings.partitions)}. The operator does not partition " +
-      "its input by the state key as Keyfold expects " +
-      "(spark.sql.streaming.statefulOperator.useStrictDistribution must be true); if it is " +
-      "true, please report the query."
-  )
+  private def markStrays(family: Int, hash: Int): Unit = {
+    val spec = families(family).spec
+    val row = s"A row of $location column family ${spec.name} belongs to partition " +
+      s"${KeyGroups.partitionOf(hash, settings.partitions)} of ${settings.partitions} by the hash " +
+      "of its key. Spark partitions the operator's input by other values than those of the " +
+      "stored key"
+    if (spec.rescaled) {
+      throw new MisplacedRow(
+        s"$row, and a rescale has moved the rows of this family by that hash: the query would not " +
+          "find the state that they have. Rescale the checkpoint back to the number of partitions " +
+          "that it had before, or to 1, or roll it back to a batch before the rescale."
+      )
+    }
+    rows.markStrays(family)
+    placements = placementsOfFamilies()
+    log.warn(
+      s"$row. The query runs with the row where it is, as with Spark's own providers; its " +
+        "checkpoint cannot be rescaled (KEYFOLD_RESCALE_PLACEMENT)."
+    )
+  }
 }
 
 private[store] object StoreTxn {
+  private val log = LoggerFactory.getLogger(classOf[StoreTxn])
 
   /** What a transaction needs from the store that began it. */
   trait Owner {

@@ -109,11 +109,25 @@ object FilePlan {
     partitionKey <- Gen.oneOf("all", "first:1", "path:0.1", "constant", "none")
     keySchema <- Gen.choose(Int.MinValue, Int.MaxValue)
     valueSchema <- Gen.choose(Int.MinValue, Int.MaxValue)
+    strays <- Gen.oneOf(true, false)
+    rescaled <- Gen.oneOf(true, false)
     keys <- Gen.choose(-1L, Layout.MaxAmount)
     values <- Gen.choose(-1L, Layout.MaxAmount)
     bytes <- Gen.choose(-1L, Layout.MaxAmount)
   } yield Family(
-    FamilySpec(name, internal, multi, ordered, key, row, partitionKey, keySchema, valueSchema),
+    FamilySpec(
+      name,
+      internal,
+      multi,
+      ordered,
+      key,
+      row,
+      partitionKey,
+      keySchema,
+      valueSchema,
+      strays,
+      rescaled
+    ),
     keys,
     values,
     bytes

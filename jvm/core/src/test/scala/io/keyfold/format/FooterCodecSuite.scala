@@ -466,7 +466,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     // Behind the section's head, the count, and id and name of the first family.
     val flagsAt = 8 + 2 + 2 + 3
     assert(parts(2)(flagsAt) == 0)
-    val changed = parts(2).updated(flagsAt, 8.toByte)
+    val changed = parts(2).updated(flagsAt, 32.toByte)
     intercept[CorruptFile](decoded(parts.updated(2, changed).toArray.flatten))
   }
 }

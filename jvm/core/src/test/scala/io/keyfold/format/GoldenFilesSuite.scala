@@ -162,7 +162,9 @@ class GoldenFilesSuite extends AnyFunSuite {
       json("rowEncoding").str,
       json("partitionKey").str,
       json("keySchemaId").num.toInt,
-      json("valueSchemaId").num.toInt
+      json("valueSchemaId").num.toInt,
+      json("strays").bool,
+      json("rescaled").bool
     ),
     json("keys").num.toLong,
     json("values").num.toLong,

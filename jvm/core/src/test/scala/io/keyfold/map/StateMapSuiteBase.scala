@@ -427,6 +427,24 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
     }
   }
 
+  testMap("the mark of a family is of the version that set it, and those after it") { map =>
+    commit(map, VersionId.Empty, v1)(put(_, "k", "1"))
+    def strays(version: VersionId) = viewing(map, version)(_.families.map(_.spec.strays))
+    val aborted = map.begin(v1)
+    aborted.markStrays(0)
+    assert(!aborted.isUnchanged)
+    aborted.release()
+    assert(strays(v1) == Seq(false))
+    commit(map, v1, v2) { txn =>
+      txn.markStrays(0)
+      assert(allRows(txn) == Map("k" -> "1") && txn.changedGroups(0).isEmpty)
+    }
+    assert(strays(v1) == Seq(false) && strays(v2) == Seq(true))
+    writing(map, v2) { txn =>
+      assert(txn.families.map(_.spec.strays) == Seq(true) && txn.isUnchanged)
+    }
+  }
+
   testMap("a drop that is aborted leaves the family and its rows") { map =>
     commit(map, VersionId.Empty, v1)(put(_, "k", "1"))
     val txn = map.begin(v1)

@@ -1,6 +1,13 @@
 package io.keyfold.rescale
 
-import io.keyfold.errors.{CorruptFile, MissingFile, RescaleRefused, StoreError, UnreadableVersion}
+import io.keyfold.errors.{
+  CorruptFile,
+  MisplacedRow,
+  MissingFile,
+  RescaleRefused,
+  StoreError,
+  UnreadableVersion
+}
 import io.keyfold.format.{Manifest, RescalePlan}
 import io.keyfold.store.StoreFixture
 import io.keyfold.store.file.RowChecksumSettings
@@ -178,6 +185,39 @@ class RescaleSuite extends AnyFunSuite {
     assert(
       error.getMessage.contains("operator 0 partition 0") && error.getMessage.contains("default")
     )
+  }
+
+  test("a family with a row that its hash does not place is refused, whichever partition has it") {
+    val it = operator()
+    it.batch(puts("1"))
+    it.batch(Seq(Stray("k1", in = 3)))
+    it.restart()
+    val error = intercept[RescaleRefused](it.plan(to = 8))
+    assert(error.condition == "KEYFOLD_RESCALE_PLACEMENT")
+    assert(
+      error.getMessage.contains("operator 0 partition 3") && error.getMessage.contains("default")
+    )
+  }
+
+  test("after a rescale, which has moved rows by their hash, no row is taken that is elsewhere") {
+    val it = operator()
+    it.batch(puts("1"))
+    it.rescale(to = 8)
+    def isRefused() = {
+      val error = intercept[MisplacedRow](it.batch(Seq(Stray("k1", in = 3))))
+      assert(error.condition == "KEYFOLD_ROW_MISPLACED")
+      assert(error.getMessage.contains("operator 0 partition 3 store default"))
+    }
+    isRefused()
+    it.restart()
+    it.batch(puts("2"))
+    // The references go, and the rule stays.
+    go(it, batches = 6)
+    assert(references(it).isEmpty)
+    isRefused()
+    it.restart()
+    isRefused()
+    it.check()
   }
 
   test("files of another number of partitions are refused") {

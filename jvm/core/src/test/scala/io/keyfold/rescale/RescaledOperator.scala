@@ -300,6 +300,16 @@ object RescaledOperator {
     override def on(rows: Rows): Rows = rows.updated((family, key), Vector(value))
   }
 
+  /** A row that one partition gets, and whose hash gives another. */
+  final case class Stray(key: String, in: Int) extends Change {
+    override def applyTo(txn: StoreTxn, partition: Int, partitions: Int): Unit =
+      if (partition == in) {
+        val other = Math.floorMod(in + 1, partitions)
+        txn.put(0, other, slice(key), slice("stray"))
+      }
+    override def on(rows: Rows): Rows = rows.updated(("default", key), Vector("stray"))
+  }
+
   final case class Append(family: String, key: String, value: String) extends Change {
     override def applyTo(txn: StoreTxn, partition: Int, partitions: Int): Unit =
       row(key, partition, partitions) {

@@ -2,13 +2,7 @@ package io.keyfold.store
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import io.keyfold.errors.{
-  ForeignFile,
-  LayoutMismatch,
-  MisplacedRow,
-  UnknownFormat,
-  UnreadableVersion
-}
+import io.keyfold.errors.{ForeignFile, LayoutMismatch, UnknownFormat, UnreadableVersion}
 import io.keyfold.format.{FileKind, FileReader, Layout}
 import io.keyfold.format.wire.Codec
 import io.keyfold.model.{PartitionRule, StoreLocation, VersionId}
@@ -162,24 +156,6 @@ class BadInputSuite extends AnyFunSuite {
     val error = intercept[LayoutMismatch](fixture.loaded(5))
     assert(error.condition == "KEYFOLD_KEY_GROUPS_MISMATCH")
     assert(error.getMessage.contains("has 96 key groups, the head of the version has 48"))
-  }
-
-  test("a row whose hash does not belong to the partition cannot be put") {
-    val txn = new StoreFixture().open().begin(VersionId.Empty)
-    val error = intercept[MisplacedRow](txn.put(0, 2, slice("a"), slice("1")))
-    assert(error.condition == "KEYFOLD_ROW_MISPLACED")
-    assert(error.getMessage.contains("hash 2 into operator 0 partition 1 store default"))
-    assert(error.getMessage.contains("column family default"))
-    assert(error.getMessage.contains("belongs to partition 2"))
-    txn.abort()
-  }
-
-  test("a value whose hash does not belong to the partition cannot be appended") {
-    val txn = new StoreFixture(family = listFamily).open().begin(VersionId.Empty)
-    val error = intercept[MisplacedRow](txn.append(0, 2, slice("a"), slice("1")))
-    assert(error.getMessage.contains("belongs to partition 2"))
-    assert(lists(txn.scan(0)) == Map())
-    txn.abort()
   }
 
   test("a family without a partitioning rule takes rows of any hash") {

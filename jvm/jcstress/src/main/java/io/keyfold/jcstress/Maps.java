@@ -38,7 +38,7 @@ final class Maps {
     static MapTxn begin(ArenaMap map, VersionId base) {
         MapTxn txn = map.begin(base);
         if (txn.familyIndex("f") < 0) {
-            txn.createFamily(new FamilySpec("f", false, false, false, "row", "unsaferow", "all", 0, 0));
+            txn.createFamily(new FamilySpec("f", false, false, false, "row", "unsaferow", "all", 0, 0, false, false));
         }
         return txn;
     }

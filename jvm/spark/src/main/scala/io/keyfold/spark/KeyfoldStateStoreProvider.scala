@@ -23,14 +23,15 @@ import io.keyfold.store.file.{RowChecksumSettings, SnapshotRepair, StoreSettings
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.keyfold.{ChangeIterator, SparkPrivate, SparkShim}
+import org.apache.spark.sql.keyfold.{ChangeIterator, SparkPrivate, SparkShim, StrayOperators}
 import org.apache.spark.sql.types.StructType
 import org.slf4j.LoggerFactory
 
 /** Keyfold as Spark's state store provider. One instance serves one store of one partition.
   *
   * Spark makes instances freely, also on the driver and without `init`; neither the constructor nor
-  * `init` touches a file.
+  * `init` touches a file, unless the key is a single column of no type: a limit has such a key, and
+  * only Spark's description of the operator tells it from others.
   */
 class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with SparkShim.Replay {
   import KeyfoldStateStoreProvider._
@@ -73,7 +74,9 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
       stateSchemaProvider,
       keyStateEncoderSpec,
       valueSchema,
-      useMultipleValuesPerKey
+      useMultipleValuesPerKey,
+      StrayOperators.has(hadoopConf, id.operatorId),
+      SparkPrivate.isLimit(id, hadoopConf)
     )
     val keyfold = new KeyfoldConf(conf.sqlConfs)
     val memory = StateMemory.pool(keyfold.memoryMaxBytes)

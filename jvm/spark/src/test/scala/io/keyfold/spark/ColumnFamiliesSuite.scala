@@ -1,7 +1,9 @@
 package io.keyfold.spark
 
+import io.keyfold.io.LocalBlobStore
 import io.keyfold.spark.encoding.RowPicker
 import io.keyfold.spark.partition.PartitionKey
+import io.keyfold.testkit.FileContents
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types._
@@ -23,6 +25,36 @@ class ColumnFamiliesSuite extends AnyFunSuite with QuietLogs {
   ): Unit = store.createColFamilyIfAbsent(name, keySchema, valueSchema, spec, multi, internal)
 
   private def provider(f: ProviderFixture) = f.provider(columnFamilies = true)
+
+  test("a TTL index has the rule of its variable, which Spark declares after it") {
+    // What a map's keys look like, and what a user may group by.
+    val pair = new StructType().add("key", keySchema).add("userKey", keySchema)
+    val expiry = new StructType().add("expirationMs", LongType).add("elementKey", pair)
+    val variables = Seq(
+      ("value", NoPrefixKeyStateEncoderSpec(pair), "path:1"),
+      ("map", PrefixKeyScanStateEncoderSpec(pair, 1), "path:1.0")
+    )
+    inFolder() { f =>
+      def declare(store: StateStore): Unit = for ((name, spec, _) <- variables) {
+        val index = RangeKeyScanStateEncoderSpec(expiry, Seq(0))
+        store.createColFamilyIfAbsent(s"$$ttl_$name", expiry, valueSchema, index, isInternal = true)
+        store.createColFamilyIfAbsent(name, pair, valueSchema, spec)
+      }
+      val first = provider(f)
+      val aborted = first.getStore(0)
+      declare(aborted)
+      aborted.abort()
+      for (version <- 0 to 1) {
+        val store = (if (version == 0) first else provider(f)).getStore(version.toLong)
+        declare(store)
+        store.commit()
+        val file = FileContents.read(new LocalBlobStore(f.root), s"0/0/${version + 1}.delta")
+        assert(file.footer.dropped.isEmpty)
+        val rules = file.footer.families.map(it => it.spec.name -> it.spec.partitionKey).toMap
+        for ((name, _, rule) <- variables) assert(rules(s"$$ttl_$name") == rule)
+      }
+    }
+  }
 
   test("each family has its own rows, in the store, in read stores, and for another provider") {
     inFolder() { f =>
@@ -268,20 +300,22 @@ class ColumnFamiliesSuite extends AnyFunSuite with QuietLogs {
     }
   }
 
-  test("the rule of a family is in its files, and rows of other partitions are refused") {
-    inFolder() { f =>
+  test("the rule of a family is in its files, and whether rows are elsewhere than it says") {
+    val keys = (0 to 20).map(i => (i.toLong, PartitionKey.named("all", keySchema).newHash()))
+    for (isStray <- Seq(false, true)) inFolder() { f =>
       val store = f.provider(partitions = 2, columnFamilies = true).getStore(0)
-      create(store, "a")
-      val keys = (0 to 20).map(i => f.key("k", i.toLong))
-      val (fitting, others) = keys.partition { key =>
-        Math.floorMod(PartitionKey.named("all", keySchema).newHash()(key), 2) == 0
+      for (name <- Seq("a", "b")) create(store, name)
+      val (fitting, others) = keys.map { case (i, hash) => (f.key("k", i), hash) }.partition {
+        case (key, hash) => Math.floorMod(hash(key), 2) == 0
       }
       assert(fitting.nonEmpty && others.nonEmpty)
-      fitting.foreach(store.put(_, f.value(1L), "a"))
-      for (key <- others) {
-        val error = intercept[Throwable](store.put(key, f.value(1L), "a"))
-        assert(error.getMessage.contains("column family a"))
-      }
+      for ((key, _) <- fitting) store.put(key, f.value(1L), "a")
+      if (isStray) for ((key, _) <- others) store.put(key, f.value(1L), "a")
+      store.commit()
+      val file = FileContents.read(new LocalBlobStore(f.root), "0/0/1.delta")
+      val families = file.footer.families.map(it => it.spec.name -> it.spec).toMap
+      assert(families("a").partitionKey == "all" && families("a").strays == isStray)
+      assert(!families("b").strays)
     }
   }
 }

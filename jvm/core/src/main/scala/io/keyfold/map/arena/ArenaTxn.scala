@@ -59,6 +59,15 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     origins = origins.patch(family, Nil, 1)
   }
 
+  override def markStrays(family: Int): Unit =
+    if (lock.isMine) markNow(family) else lock.locked(markNow(family))
+
+  private def markNow(family: Int): Unit = {
+    requireOpen("mark a family")
+    val rows = node.families(family)
+    rows.spec = rows.spec.copy(strays = true)
+  }
+
   override def dropped: Seq[String] = droppedFamilies
 
   override def put(family: Int, hash: Int, key: Slice, value: Slice): Unit =
@@ -112,8 +121,9 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
   }
 
   override def isUnchanged: Boolean =
-    droppedFamilies.isEmpty && !origins.contains(null) &&
-      families.indices.forall(changedGroups(_).isEmpty)
+    droppedFamilies.isEmpty && !origins.contains(null) && families.indices.forall { i =>
+      node.families(i).spec == origins(i).spec && changedGroups(i).isEmpty
+    }
 
   /** An index may be half changed: it must not be walked again, not even to read or to free it. */
   private def giveUp(cause: Throwable): Nothing = {

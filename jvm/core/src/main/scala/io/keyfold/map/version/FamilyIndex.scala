@@ -6,7 +6,8 @@ import io.keyfold.model.{Family, FamilySpec}
 /** One family in one version: its counts and the root of its index. Written by one transaction,
   * then immutable.
   */
-private[map] sealed abstract class FamilyIndex(val spec: FamilySpec) {
+private[map] sealed abstract class FamilyIndex(initial: FamilySpec) {
+  var spec: FamilySpec = initial
   var keys = 0L
   var values = 0L
   var bytes = 0L
@@ -28,8 +29,8 @@ private[map] sealed abstract class FamilyIndex(val spec: FamilySpec) {
 }
 
 /** A trie for each key group. */
-private[map] final class HashedIndex(spec: FamilySpec, val roots: GroupTable)
-    extends FamilyIndex(spec) {
+private[map] final class HashedIndex(initial: FamilySpec, val roots: GroupTable)
+    extends FamilyIndex(initial) {
 
   /** Whether the transaction removed a row: if not, a commit need not look for removed ones. */
   var anyRemoved = false
@@ -38,7 +39,8 @@ private[map] final class HashedIndex(spec: FamilySpec, val roots: GroupTable)
 }
 
 /** One tree in key order. */
-private[map] final class OrderedIndex(spec: FamilySpec, var root: Int) extends FamilyIndex(spec) {
+private[map] final class OrderedIndex(initial: FamilySpec, var root: Int)
+    extends FamilyIndex(initial) {
 
   /** Records of earlier versions that the transaction replaced or removed. */
   val gone = new IntList

@@ -9,7 +9,8 @@ import io.keyfold.model.{FamilySpec, PartitionRule}
   *   N; 0: not known, every row fits
   */
 private[store] final class Placement(spec: FamilySpec, partitions: Int, partition: Int) {
-  private val checked = partitions > 0 && spec.partitionKey != PartitionRule.NoRule
+  private val checked =
+    partitions > 0 && spec.partitionKey != PartitionRule.NoRule && !spec.strays
 
   def fits(hash: Int): Boolean = !checked || KeyGroups.partitionOf(hash, partitions) == partition
 }

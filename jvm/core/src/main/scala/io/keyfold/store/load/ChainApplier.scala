@@ -154,8 +154,10 @@ private[store] final class ChainApplier(
   private def familyIn(txn: MapTxn, file: FileReader, spec: FamilySpec): Int = {
     val index = txn.familyIndex(spec.name)
     if (index < 0) txn.createFamily(spec)
-    else if (txn.families(index).spec.isKeptAs(spec)) index
-    else {
+    else if (txn.families(index).spec.isKeptAs(spec)) {
+      if (spec.strays) txn.markStrays(index)
+      index
+    } else {
       throw new CorruptFile(
         file.path,
         s"its column family ${spec.name} has other encodings than in the files before it"

@@ -20,6 +20,7 @@ object PartitionKey {
   /** Spark's `HashPartitioning` seed. */
   private val Seed = 42
   private val First = "first:(\\d+)".r
+  private val TtlIndex = "$ttl_"
   private val Path = "path:(\\d+)(?:\\.(\\d+))?".r
 
   /** Rows of operators without a shuffle key: all in partition 0, for any number of partitions. */
@@ -48,59 +49,41 @@ object PartitionKey {
     case _                      => new Columns(name, key, key.length)
   }
 
-  /** The rule of an operator's column family. Spark does not tell providers the operator, so store,
-    * family and schemas decide.
+  /** The rule of an operator's column family, by its store, name and key.
     *
-    * @param grouping
-    *   key schema of the store's default family, which is the grouping key's schema in Scala's
-    *   transformWithState
+    * @param isLimit
+    *   whether the operator is a streaming LIMIT; asked only if the key leaves it open
+    * @param isMap
+    *   whether a variable of transformWithState is a map
     */
-  def of(
-      store: String,
-      family: String,
-      spec: KeyStateEncoderSpec,
-      value: StructType,
-      grouping: StructType
+  def of(store: String, family: String, spec: KeyStateEncoderSpec)(
+      isLimit: => Boolean,
+      isMap: String => Boolean
   ): PartitionKey = {
     val key = spec.keySchema
     val joined = if (store == StoreLocation.DefaultStore) family else store
     val name =
-      if (joined.startsWith("$")) ofInternal(joined, key, spec, grouping)
+      if (joined.startsWith(TtlIndex) && isMap(joined.stripPrefix(TtlIndex))) "path:1.0"
+      else if (joined.startsWith(TtlIndex)) "path:1"
+      else if (joined.startsWith("$") && joined.endsWith("_timestampToKey")) "path:1"
       else if (isJoinIndex(joined, key)) s"first:${key.length - 1}"
       else if (isJoinKeys(joined)) "all"
       else if (store != StoreLocation.DefaultStore) PartitionRule.NoRule
-      else if (key.isEmpty || isGlobalLimit(key, value)) PartitionRule.Constant
+      else if (key.isEmpty || (isNothing(key) && isLimit)) PartitionRule.Constant
       else ofSpec(spec)
     named(name, key)
   }
+
+  /** The family with the times at which the values of a variable expire: (expirationMs,
+    * elementKey). An elementKey is the grouping key or, if the variable is a map, (key, userKey).
+    */
+  def ttlIndexOf(variable: String): String = TtlIndex + variable
 
   private def ofSpec(spec: KeyStateEncoderSpec): String = spec match {
     case _: NoPrefixKeyStateEncoderSpec            => "all"
     case PrefixKeyScanStateEncoderSpec(_, columns) => s"first:$columns"
     case _                                         => PartitionRule.NoRule
   }
-
-  /** Internal families of transformWithState, beside the state variables of users. */
-  private def ofInternal(
-      family: String,
-      key: StructType,
-      spec: KeyStateEncoderSpec,
-      grouping: StructType
-  ): String =
-    if (family.startsWith("$ttl_") && key.length == 2) ofTtlIndex(key, grouping)
-    else if (family.startsWith("$") && family.endsWith("_timestampToKey")) "path:1"
-    else ofSpec(spec)
-
-  /** (expirationMs, elementKey); elementKey is the grouping key or, for map state, (key, userKey).
-    */
-  private def ofTtlIndex(key: StructType, grouping: StructType): String = key(1).dataType match {
-    case element: StructType if isMapKey(element) && element != grouping => "path:1.0"
-    case _                                                               => "path:1"
-  }
-
-  private def isMapKey(element: StructType) =
-    element.fieldNames.sameElements(Seq("key", "userKey")) &&
-      element.forall(_.dataType.isInstanceOf[StructType])
 
   private def isJoinKeys(name: String) = name.matches("(left|right)-keyToNumValues")
 
@@ -109,8 +92,7 @@ object PartitionKey {
     name.matches("(left|right)-(keyWithIndexToValue|keyWithTsToValues|tsWithKey)") &&
       key.nonEmpty && key.last.dataType == LongType
 
-  /** The single row of a streaming LIMIT. */
-  private def isGlobalLimit(key: StructType, value: StructType) =
-    key.length == 1 && key.head.dataType == NullType &&
-      value.length == 1 && value.head.dataType == LongType
+  /** The key of a streaming LIMIT, and of an operator that groups by a column that has no values.
+    */
+  private def isNothing(key: StructType) = key.length == 1 && key.head.dataType == NullType
 }

@@ -25,6 +25,7 @@ private[spark] final class FamilySchema(
     val internal: Boolean,
     schemas: Option[StateSchemaProvider],
     partitionKey: PartitionKey,
+    strays: Boolean,
     val validate: (UnsafeRow, UnsafeRow) => Unit
 ) {
   key match {
@@ -42,7 +43,8 @@ private[spark] final class FamilySchema(
     rowEncoding = if (schemas.isEmpty) "unsaferow" else "avro",
     partitionKey = partitionKey.name,
     keySchemaId = schemaId(isKey = true),
-    valueSchemaId = schemaId(isKey = false)
+    valueSchemaId = schemaId(isKey = false),
+    strays = strays
   )
 
   def isDescribedBy(

@@ -17,6 +17,10 @@ import org.apache.spark.sql.types.StructType
   *   whether there may be families other than the default one
   * @param avroSchemas
   *   schemas of the rows, if Spark has them
+  * @param strays
+  *   whether Spark partitions the operator's input by other values than those of the stored keys
+  * @param isLimit
+  *   whether the operator is a streaming LIMIT
   */
 private[spark] final class FamilySchemas(
     id: StateStoreId,
@@ -25,7 +29,9 @@ private[spark] final class FamilySchemas(
     avroSchemas: Option[StateSchemaProvider],
     defaultKey: KeyStateEncoderSpec,
     defaultValue: StructType,
-    defaultMultiValue: Boolean
+    defaultMultiValue: Boolean,
+    strays: Boolean,
+    isLimit: => Boolean
 ) {
   import FamilySchemas._
 
@@ -54,8 +60,30 @@ private[spark] final class FamilySchemas(
         case Some(test: TestStateSchemaProvider) => test.captureSchema(name, key.keySchema, value)
         case _                                   => ()
       }
-      val rule = PartitionKey.of(id.storeName, name, key, value, defaultKey.keySchema)
-      new FamilySchema(name, key, value, multiValue, internal, avro, rule, validate(key, value))
+      described(name, key, value, multiValue, internal)
+    }
+
+  private def described(
+      name: String,
+      key: KeyStateEncoderSpec,
+      value: StructType,
+      multiValue: Boolean,
+      internal: Boolean
+  ) = {
+    val rule = PartitionKey.of(id.storeName, name, key)(isLimit, isMap)
+    val check = validate(key, value) _
+    new FamilySchema(name, key, value, multiValue, internal, avro, rule, strays, check)
+  }
+
+  private def isMap(variable: String) =
+    Option(schemas.get(variable)).exists(_.key.isInstanceOf[PrefixKeyScanStateEncoderSpec])
+
+  /** The schema of the TTL index of a variable that has just been registered. Spark declares an
+    * index before its variable, and only the variable shows by what its rows are placed.
+    */
+  def ttlIndexOf(variable: String): Option[FamilySchema] =
+    Option(schemas.get(PartitionKey.ttlIndexOf(variable))).map { it =>
+      described(it.name, it.key, it.value, it.multiValue, it.internal)
     }
 
   def register(schema: FamilySchema): Unit = {

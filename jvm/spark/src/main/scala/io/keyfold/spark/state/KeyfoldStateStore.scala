@@ -97,11 +97,25 @@ private[spark] final class KeyfoldStateStore(
       isInternal: Boolean
   ): Unit = {
     schemas.verifyChange("create_col_family", family, isInternal)
-    val schema = schemas.schema(family, spec, valueSchema, useMultipleValuesPerKey, isInternal)
-    StoreFamilies.matching(family)(txn.createFamily(schema.spec))
-    schemas.register(schema)
+    create(schemas.schema(family, spec, valueSchema, useMultipleValuesPerKey, isInternal))
+    schemas.ttlIndexOf(family).foreach(correct)
     families.changed()
   }
+
+  private def create(schema: FamilySchema): Unit = {
+    StoreFamilies.matching(schema.name)(txn.createFamily(schema.spec))
+    schemas.register(schema)
+  }
+
+  /** Gives an index that has no rows yet the rule that its variable asks for. */
+  private def correct(index: FamilySchema): Unit =
+    txn.families
+      .find(_.spec.name == index.name)
+      .filter(it => it.keys == 0 && it.spec.partitionKey != index.spec.partitionKey)
+      .foreach { _ =>
+        txn.dropFamily(index.name)
+        create(index)
+      }
 
   override def registerColFamily(
       family: String,

@@ -19,7 +19,6 @@ import org.scalatest.funsuite.AnyFunSuite
 
 /** Where a row belongs, against Spark's own partitioning of the operator's input. */
 class PartitionKeySuite extends AnyFunSuite {
-  private val long = new StructType().add("v", LongType)
   private val key = new StructType()
     .add("text", StringType)
     .add("pair", new StructType().add("start", TimestampType).add("end", TimestampType))
@@ -58,20 +57,21 @@ class PartitionKeySuite extends AnyFunSuite {
     }
   }
 
-  private def rule(store: String, key: StructType, value: StructType, spec: KeyStateEncoderSpec) =
-    PartitionKey.of(store, "default", spec, value, key)
+  private def rule(store: String, spec: KeyStateEncoderSpec, isLimit: Boolean = false) =
+    PartitionKey.of(store, "default", spec)(isLimit, _ => false)
 
-  private def familyRule(family: String, spec: KeyStateEncoderSpec, grouping: StructType) =
-    PartitionKey.of("default", family, spec, long, grouping)
+  /** The rule of a family of a store in which `m` is the only map. */
+  private def familyRule(family: String, spec: KeyStateEncoderSpec) =
+    PartitionKey.of("default", family, spec)(isLimit = false, _ == "m")
 
   test("aggregation, deduplication, mapGroupsWithState: all columns of the key") {
-    val all = rule("default", key, long, NoPrefixKeyStateEncoderSpec(key))
+    val all = rule("default", NoPrefixKeyStateEncoderSpec(key))
     assert(all.name == "all")
     assertPlaced(all, key.length)
   }
 
   test("session window: the columns of the prefix, without the session's start") {
-    val first = rule("default", key, long, PrefixKeyScanStateEncoderSpec(key, 3))
+    val first = rule("default", PrefixKeyScanStateEncoderSpec(key, 3))
     assert(first.name == "first:3")
     assertPlaced(first, 3)
   }
@@ -79,19 +79,19 @@ class PartitionKeySuite extends AnyFunSuite {
   test("stream-stream join: the join key, without the index of the value") {
     for (side <- Seq("left", "right")) {
       val spec = NoPrefixKeyStateEncoderSpec(key)
-      assert(rule(s"$side-keyToNumValues", key, long, spec).name == "all")
+      assert(rule(s"$side-keyToNumValues", spec).name == "all")
       val indexed = NoPrefixKeyStateEncoderSpec(key.add("index", LongType))
-      val byIndex = rule(s"$side-keyWithIndexToValue", indexed.keySchema, long, indexed)
+      val byIndex = rule(s"$side-keyWithIndexToValue", indexed)
       assert(byIndex.name == s"first:${key.length}")
       assertPlaced(byIndex, key.length)
-      assert(familyRule(s"$side-keyToNumValues", spec, key).name == "all")
+      assert(familyRule(s"$side-keyToNumValues", spec).name == "all")
       val timed =
         LaterFeatures.timestampSpecs(indexed.keySchema).toSeq.flatMap { case (ahead, behind) =>
           Seq(s"$side-keyWithTsToValues" -> behind, s"$side-tsWithKey" -> ahead)
         }
       for ((family, spec) <- (s"$side-keyWithIndexToValue" -> indexed) +: timed) {
-        assert(familyRule(family, spec, key).name == s"first:${key.length}")
-        assertPlaced(familyRule(family, spec, key), key.length)
+        assert(familyRule(family, spec).name == s"first:${key.length}")
+        assertPlaced(familyRule(family, spec), key.length)
       }
     }
   }
@@ -119,8 +119,7 @@ class PartitionKeySuite extends AnyFunSuite {
       ttl: Boolean,
       name: String
   )(values: UnsafeRow => Seq[Any]): Unit = {
-    val grouping = new StructType(key.fields)
-    val rule = familyRule(family, spec, grouping)
+    val rule = familyRule(family, spec)
     assert(rule.name == name)
     for (row <- rows) {
       val projection = UnsafeProjection.create(spec.keySchema)
@@ -157,13 +156,13 @@ class PartitionKeySuite extends AnyFunSuite {
       val spec = RangeKeyScanStateEncoderSpec(ttl, Seq(0))
       assertExtracted("$ttl_s", spec, kind, true, "path:1")(Seq(1L, _))
     }
-    assert(familyRule("$rowCounter_s", whole, key).name == "all")
+    assert(familyRule("$rowCounter_s", whole).name == "all")
   }
 
-  test("transformWithState: a grouping key that looks like a map's is told by the default family") {
+  test("transformWithState: a grouping key that looks like a map's is no map") {
     val ttl = new StructType().add(expiry, LongType).add("elementKey", mapKey)
     val spec = RangeKeyScanStateEncoderSpec(ttl, Seq(0))
-    assert(familyRule("$ttl_s", spec, grouping = mapKey).name == "path:1")
+    assert(familyRule("$ttl_s", spec).name == "path:1")
   }
 
   test("transformWithState: timers by the key, whichever way round they are") {
@@ -179,27 +178,26 @@ class PartitionKeySuite extends AnyFunSuite {
   }
 
   test("aggregation without keys and global limit: partition 0, always") {
-    val none = new StructType
-    val limit = new StructType().add("key", NullType)
-    for (schema <- Seq(none, limit)) {
-      val constant = rule("default", schema, long, NoPrefixKeyStateEncoderSpec(schema))
+    val none = NoPrefixKeyStateEncoderSpec(new StructType)
+    val limit = NoPrefixKeyStateEncoderSpec(nothing)
+    for (constant <- Seq(rule("default", none), rule("default", limit, isLimit = true))) {
       assert(constant.name == "constant")
-      val row = UnsafeProjection.create(schema)(InternalRow.fromSeq(schema.map(_ => null)))
-      assert(constant.newHash()(row) == 0)
+      assert(constant.newHash()(nothingRow) == 0)
     }
   }
 
-  test("deduplication by one column of null type is partitioned as any other") {
-    val nothing = new StructType().add("key", NullType)
-    val dedup = rule("default", nothing, nothing, NoPrefixKeyStateEncoderSpec(nothing))
-    assert(dedup.name == "all")
-    val row = UnsafeProjection.create(nothing)(InternalRow(null))
+  private val nothing = new StructType().add("key", NullType)
+  private def nothingRow = UnsafeProjection.create(nothing)(InternalRow(null))
+
+  test("aggregation and deduplication by one column of null type are partitioned as any other") {
+    val other = rule("default", NoPrefixKeyStateEncoderSpec(nothing))
+    assert(other.name == "all")
     val exchange = Pmod(new Murmur3Hash(Seq(BoundReference(0, NullType, true))), Literal(7))
-    val expected = UnsafeProjection.create(Seq(exchange))(row).getInt(0)
-    assert(Math.floorMod(dedup.newHash()(row), 7) == expected)
+    val expected = UnsafeProjection.create(Seq(exchange))(nothingRow).getInt(0)
+    assert(Math.floorMod(other.newHash()(nothingRow), 7) == expected)
   }
 
   test("a store of unknown name has no rule") {
-    assert(rule("mine", key, long, NoPrefixKeyStateEncoderSpec(key)).name == "none")
+    assert(rule("mine", NoPrefixKeyStateEncoderSpec(key)).name == "none")
   }
 }

@@ -16,6 +16,7 @@ private[keyfold] trait SparkNames {
   type StatefulOperator = streaming.StatefulOperator
   type StateStoreWriter = streaming.StateStoreWriter
   type StatefulOperatorStateInfo = streaming.StatefulOperatorStateInfo
+  type TransformWithStateExec = streaming.TransformWithStateExec
 
   def CheckpointFileManager: streaming.CheckpointFileManager.type = streaming.CheckpointFileManager
   def OffsetSeqMetadata: streaming.OffsetSeqMetadata.type = streaming.OffsetSeqMetadata

@@ -18,6 +18,7 @@ private[keyfold] trait SparkNames {
   type StatefulOperator = stateful.StatefulOperator
   type StateStoreWriter = stateful.StateStoreWriter
   type StatefulOperatorStateInfo = stateful.StatefulOperatorStateInfo
+  type TransformWithStateExec = transformwithstate.TransformWithStateExec
 
   def CheckpointFileManager: checkpointing.CheckpointFileManager.type =
     checkpointing.CheckpointFileManager

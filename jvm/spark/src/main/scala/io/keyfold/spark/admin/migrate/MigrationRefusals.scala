@@ -20,7 +20,7 @@ private final class MigrationRefusals(
     sink: SinkChoice,
     canUndo: => Boolean
 ) {
-  import CheckpointLogs.{FormatKey, ProviderKey, StrictKey}
+  import CheckpointLogs.{FormatKey, ProviderKey}
   import MigrationRefusals._
   import ProviderClass.{BuiltIn, Keyfold}
 
@@ -36,10 +36,6 @@ private final class MigrationRefusals(
     Option.when(logs.isRunningHere)("Its query is running; stop it first."),
     logs.lastBegun.filter(_ > batch + 1).map(lostCommits),
     Option.when(logs.lastBegun.contains(batch + 1) && !isOurs(batch + 1))(begun),
-    Option.unless(settings.isEmpty || settings.get(StrictKey).contains("true"))(
-      s"It was written with $StrictKey=false (by an old Spark version): its rows may be in " +
-        "partitions that their keys do not belong to. Start the query on a new checkpoint."
-    ),
     Option.when(logs.operators(batch).isEmpty)(withoutOperators),
     ofSink
   ).flatten

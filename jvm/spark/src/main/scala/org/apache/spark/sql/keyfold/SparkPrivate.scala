@@ -1,9 +1,12 @@
 package org.apache.spark.sql.keyfold
 
+import java.io.FileNotFoundException
+
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import io.keyfold.errors.FamilyMismatch
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.config._
 import org.apache.spark.{
@@ -14,6 +17,7 @@ import org.apache.spark.{
   SparkUnsupportedOperationException
 }
 import org.apache.spark.sql.errors.QueryExecutionErrors
+import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadataV1Reader, StateStoreId}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.Utils
 import org.slf4j.LoggerFactory
@@ -43,6 +47,18 @@ object SparkPrivate {
       val share = (heap * conf.get(EXECUTOR_MEMORY_OVERHEAD_FACTOR)).toLong
       conf.get(EXECUTOR_MEMORY_OVERHEAD).getOrElse(math.max(share, least)) << 20
     }
+
+  /** Whether the operator of a store is a streaming LIMIT, by Spark's description of it, which is
+    * there before the operator's first task.
+    */
+  def isLimit(store: StateStoreId, conf: Configuration): Boolean = {
+    val folder = new Path(store.checkpointRootLocation, store.operatorId.toString)
+    try
+      new OperatorStateMetadataV1Reader(folder, conf)
+        .read()
+        .exists(_.operatorInfo.operatorName == "globalLimit")
+    catch { case _: FileNotFoundException => false }
+  }
 
   /** Id of the application whose driver this is. */
   def application: Option[String] = SparkContext.getActive.map(_.applicationId)

@@ -2,7 +2,6 @@ package org.apache.spark.sql.keyfold
 
 import scala.util.control.NonFatal
 
-import io.keyfold.errors.MisplacedRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.slf4j.LoggerFactory
 
@@ -28,8 +27,7 @@ private final class StoreRewrite(
     *
     * @return
     *   id of the version written, empty if it has none; or why the old provider cannot read the
-    *   version, also if it has a row of another partition in it: its files do not say whose they
-    *   are
+    *   version
     */
   def write(partition: Int): Either[String, String] =
     try Right(copied(partition).getOrElse(""))
@@ -42,10 +40,7 @@ private final class StoreRewrite(
   private def copied(partition: Int): Option[String] =
     store.using(partition, from)(read(_, partition)) { rows =>
       store.using(partition, to)(SparkShim.emptyStore(_, version)) { copy =>
-        try store.families.foreach(family => family.put(family.rowsOf(rows), copy))
-        catch {
-          case e: MisplacedRow => throw unreadable(rows.id, "has rows of another partition", e)
-        }
+        store.families.foreach(family => family.put(family.rowsOf(rows), copy))
         copy.commit()
         copy.getStateStoreCheckpointInfo().stateStoreCkptId
       }

@@ -1,0 +1,215 @@
+package io.keyfold.spark
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.mutable
+
+import io.keyfold.errors.RescaleRefused
+import io.keyfold.spark.admin.AdminApi
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.keyfold.StateStores
+import org.apache.spark.sql.keyfold.TestNames.MemoryStream
+import org.apache.spark.sql.streaming._
+import org.apache.spark.sql.{DataFrame, Dataset, Encoder, Encoders, Row, SparkSession}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Queries whose stored keys do not hash to the partitions that Spark gives their rows to: they run
+  * as with Spark's own providers, and are not rescaled.
+  */
+class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
+  import StrayRowsSuite._
+
+  override protected def settings: Map[String, String] = Map(
+    "spark.sql.extensions" -> classOf[KeyfoldExtensions].getName,
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot" -> "2"
+  )
+
+  /** A query over the numbers 0 to 49, twice in each batch, that counts each. */
+  private final class Run(
+      of: Query,
+      partitions: Int,
+      provider: String = classOf[KeyfoldStateStoreProvider].getName,
+      more: Map[String, String] = Map.empty
+  ) {
+    val folder: Path = Files.createTempDirectory("keyfold-strays")
+    val session: SparkSession = spark.newSession()
+    session.conf.set("spark.sql.shuffle.partitions", partitions.toString)
+    session.conf.set("spark.sql.streaming.stateStore.providerClass", provider)
+    session.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    more.foreach { case (key, value) => session.conf.set(key, value) }
+    private val input = MemoryStream[Long](session)(Encoders.scalaLong)
+
+    /** The counts of each batch, ascending. */
+    def counts(batches: Int): Seq[Seq[Long]] = {
+      val found = mutable.Buffer.empty[Seq[Long]]
+      val query = of(session, input.toDF().toDF("v"))
+        .toDF("count")
+        .writeStream
+        .outputMode("update")
+        .option("checkpointLocation", folder.toString)
+        .foreachBatch { (batch: Dataset[Row], _: Long) =>
+          found += batch.collect().map(_.getLong(0)).sorted.toSeq
+          ()
+        }
+        .start()
+      try
+        for (_ <- 1 to batches) {
+          input.addData((0L until 50L) ++ (0L until 50L))
+          query.processAllAvailable()
+        }
+      finally query.stop()
+      found.toSeq
+    }
+
+    def rescale(to: Int): Unit = {
+      AdminApi.rescale(session, folder.toString, to, "")
+      ()
+    }
+
+    def requireNoRescale(): Unit = {
+      val error = intercept[RescaleRefused](rescale(8))
+      assert(error.condition == "KEYFOLD_RESCALE_PLACEMENT")
+      ()
+    }
+  }
+
+  /** Each of the 50 keys, twice a batch. */
+  private def expected(batches: Range) = batches.map(batch => Seq.fill(50)(2L * batch))
+
+  for ((name, query) <- ofTransformWithState; provider <- Seq("Keyfold", "RocksDB"))
+    test(s"transformWithState, $name, on $provider") {
+      val run = new Run(query, 4, Providers(provider))
+      assert(run.counts(2) == expected(1 to 2))
+      StateStores.stop()
+      assert(run.counts(2) == expected(3 to 4))
+      if (provider == "Keyfold") {
+        run.requireNoRescale()
+        assert(run.counts(1) == expected(5 to 5))
+      }
+    }
+
+  test("a migration of RocksDB's state keeps every row") {
+    val run = new Run(ofTransformWithState(NotUtf8), 4, Providers("RocksDB"))
+    assert(run.counts(2) == expected(1 to 2))
+    AdminApi.migrate(run.session, run.folder.toString, "", dryRun = false)
+    assert(run.counts(1) == expected(3 to 3))
+    run.requireNoRescale()
+  }
+
+  for ((name, query) <- ofTransformWithState if name != NotUtf8)
+    test(s"transformWithState, $name: the plan shows it, though one partition does not") {
+      val run = new Run(query, 1)
+      assert(run.counts(2) == expected(1 to 2))
+      run.requireNoRescale()
+    }
+
+  test(
+    "a key that the plan says nothing of: after 1 -> 4 a row is refused, after 4 -> 1 all is well"
+  ) {
+    val run = new Run(ofTransformWithState(NotUtf8), 1)
+    assert(run.counts(1) == expected(1 to 1))
+    run.rescale(4)
+    val error = intercept[StreamingQueryException](run.counts(1))
+    assert(error.getMessage.contains("KEYFOLD_ROW_MISPLACED"))
+    run.rescale(1)
+    // The batch that was begun, with its input, and the next one.
+    assert(run.counts(1) == expected(2 to 3))
+  }
+
+  for (more <- Seq("int", "bigint", "tuple"))
+    test(s"transformWithState whose key is the column, $more, is rescaled") {
+      val run = new Run(asStored(more), 1)
+      assert(run.counts(1) == expected(1 to 1))
+      run.rescale(4)
+      assert(run.counts(1) == expected(2 to 2))
+      run.rescale(3)
+      assert(run.counts(1) == expected(3 to 3))
+    }
+
+  for (partitions <- Seq(1, 2, 4))
+    test(s"a count by a column that has no values: $partitions -> 4, 5 partitions") {
+      val run = new Run(ofNothing, partitions)
+      assert(run.counts(2) == Seq(Seq(100L), Seq(200L)))
+      for ((to, batch) <- Seq(4, 5).filter(_ != partitions).zip(Seq(3, 4))) {
+        run.rescale(to)
+        assert(run.counts(1) == Seq(Seq(100L * batch)))
+      }
+    }
+
+  test("an aggregation that is not partitioned by all of its keys") {
+    val strict = "spark.sql.streaming.statefulOperator.useStrictDistribution"
+    for (provider <- Seq("Keyfold", "RocksDB")) {
+      val run = new Run(byMore, 4, Providers(provider), Map(strict -> "false"))
+      assert(run.counts(2) == expected(1 to 2))
+      assert(run.counts(1) == expected(3 to 3))
+      if (provider == "Keyfold") run.requireNoRescale()
+    }
+  }
+}
+
+object StrayRowsSuite {
+  type Query = (SparkSession, DataFrame) => Dataset[_]
+
+  private val Providers = Map(
+    "Keyfold" -> classOf[KeyfoldStateStoreProvider].getName,
+    "RocksDB" -> "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+  )
+
+  final case class TextAndNumber(text: String, number: Int)
+
+  final class Count[K] extends StatefulProcessor[K, Row, Long] {
+    @transient private var count: ValueState[Long] = _
+
+    override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
+      count = getHandle.getValueState[Long]("n", Encoders.scalaLong, TTLConfig.NONE)
+
+    override def handleInputRows(
+        key: K,
+        rows: Iterator[Row],
+        timers: TimerValues
+    ): Iterator[Long] = {
+      count.update(Option(count.get()).getOrElse(0L) + rows.size)
+      Iterator(count.get())
+    }
+  }
+
+  private def counted[K: Encoder](columns: String*): Query = { (_, numbers) =>
+    val input = numbers.selectExpr(columns :+ "v": _*)
+    implicit val rows: Encoder[Row] = Encoders.row(input.schema)
+    implicit val counts: Encoder[Long] = Encoders.scalaLong
+    val names = input.columns.init
+    input
+      .groupBy(names.map(col(_)).toSeq: _*)
+      .as[K, Row]
+      .transformWithState(new Count[K], TimeMode.None(), OutputMode.Update())
+  }
+
+  private val NotUtf8 = "a string that is no UTF-8"
+
+  private val ofTransformWithState: Map[String, Query] = Map(
+    "an INT column as Long" -> counted("cast(v as int) k")(Encoders.scalaLong),
+    "a DECIMAL(10,2) column as BigDecimal" ->
+      counted("cast(v as decimal(10,2)) k")(Encoders.DECIMAL),
+    NotUtf8 ->
+      counted("cast(unhex(concat('FF', lpad(hex(v), 4, '0'))) as string) k")(Encoders.STRING),
+    "columns in another order" ->
+      counted("cast(v as int) number", "string(v) text")(Encoders.product[TextAndNumber])
+  )
+
+  private def asStored(kind: String): Query = kind match {
+    case "int"    => counted("cast(v as int) k")(Encoders.scalaInt)
+    case "bigint" => counted("v k")(Encoders.scalaLong)
+    case "tuple"  => counted("string(v) a", "cast(v as int) b")(Encoders.product[(String, Int)])
+  }
+
+  private val ofNothing: Query = (_, numbers) =>
+    numbers.withColumn("k", expr("assert_true(v >= 0)")).groupBy("k").count().select("count")
+
+  private val byMore: Query = (_, numbers) =>
+    numbers
+      .withColumn("more", col("v") % 7)
+      .repartition(col("v"))
+      .groupBy("v", "more")
+      .count()
+      .select("count")
+}
