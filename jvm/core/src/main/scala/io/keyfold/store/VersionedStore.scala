@@ -28,6 +28,8 @@ import org.slf4j.LoggerFactory
   *   called with each durable snapshot, when it is written or found at load
   * @param newMap
   *   makes an empty map, given the number of key groups
+  * @param writerWaitMs
+  *   how long `begin` waits for another thread's transaction
   */
 final class VersionedStore(
     location: StoreLocation,
@@ -36,7 +38,8 @@ final class VersionedStore(
     blobStore: BlobStore,
     clock: Clock,
     onSnapshot: VersionId => Unit,
-    newMap: Int => StateMap
+    newMap: Int => StateMap,
+    writerWaitMs: Long = VersionedStore.WriterWaitMs
 ) extends AutoCloseable {
   import VersionedStore._
 
@@ -229,7 +232,7 @@ final class VersionedStore(
 
   /** Waits for a map that has the version, if other threads write to all of them. */
   private def awaitWriter(version: VersionId): Unit = synchronized {
-    val end = System.nanoTime + TimeUnit.MILLISECONDS.toNanos(WriterWaitMs)
+    val end = System.nanoTime + TimeUnit.MILLISECONDS.toNanos(writerWaitMs)
     def left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime)
     while (mayAwait(version) && left > 0) wait(left)
   }
@@ -391,8 +394,6 @@ final class VersionedStore(
 object VersionedStore {
   private val log = LoggerFactory.getLogger(classOf[VersionedStore])
 
-  /** How long `begin` waits for another thread's transaction: about as long as the load would take
-    * that it saves. A task that was killed needs some of it to end.
-    */
+  /** About as long as the load would take that is saved. A task that was killed ends within it. */
   private val WriterWaitMs = 1000L
 }

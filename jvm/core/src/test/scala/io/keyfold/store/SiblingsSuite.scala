@@ -187,7 +187,7 @@ class SiblingsSuite extends AnyFunSuite {
 
     test(s"format $format: a transaction that hangs keeps out no other, and is freed when it ends") {
       val fixture = new StoreFixture
-      val store = fixture.open()
+      val store = fixture.open(writerWaitMs = 10)
       val base = commit(store, VersionId.Empty, id)
       // Without ids its late file takes the place of the other's: Spark promises the same rows.
       val value = if (id.isEmpty) "1" else "hung"

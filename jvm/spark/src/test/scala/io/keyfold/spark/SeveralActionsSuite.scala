@@ -1,6 +1,6 @@
 package io.keyfold.spark
 
-import java.util.concurrent.{CyclicBarrier, TimeUnit}
+import java.util.concurrent.{CountDownLatch, CyclicBarrier, TimeUnit}
 
 import scala.collection.mutable
 import scala.concurrent.duration.DurationInt
@@ -19,13 +19,16 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   import ProviderFixture.inFolder
   import SeveralActionsSuite._
 
-  private val Batches = Seq(Seq(1, 2, 3, 4, 5, 6), Seq(1, 2), Seq(2, 7, 8, 9), Seq(1, 9, 10))
+  private val Batches = Seq(Seq(1, 2, 3, 4, 5, 6), Seq(1, 2, 11), Seq(2, 7, 8, 9), Seq(1, 9, 10))
 
   /** What is seen of a batch: its rows, however often. */
   private type Seen = Seq[(Int, Long)]
 
-  /** Runs a query that counts values, of whose batches `see` sees the rows, as expected.
+  /** Runs a query of whose batches `see` sees the rows, as expected.
     *
+    * @param mode
+    *   update, complete: the counts of values; append: each value once, given out while the store is
+    *   still written
     * @return
     *   versions loaded from files in all batches
     */
@@ -38,8 +41,13 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     session.conf.set("spark.sql.shuffle.partitions", partitions.toLong)
     val input = MemoryStream[Int](session)
     val seen = mutable.Buffer.empty[Seq[Seen]]
-    val counts = input.toDF().groupBy("value").count()
-    val query = (if (mode == "complete") counts.orderBy("value") else counts).writeStream
+    val stream = input.toDF()
+    val result = mode match {
+      case "update"   => stream.groupBy("value").count()
+      case "complete" => stream.groupBy("value").count().orderBy("value")
+      case "append"   => stream.dropDuplicates("value").selectExpr("value", "1L AS count")
+    }
+    val query = result.writeStream
       .outputMode(mode)
       .option("checkpointLocation", f.root.toString)
       .foreachBatch { (batch: DataFrame, _: Long) =>
@@ -62,8 +70,12 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
   private def expected(batch: Int, mode: String): Seen = {
     val all = Batches.take(batch + 1).flatten.groupBy(identity)
-    val shown = if (mode == "complete") all.keySet else Batches(batch).toSet
-    shown.toSeq.sorted.map(value => value -> all(value).length.toLong)
+    mode match {
+      case "update"   => Batches(batch).distinct.sorted.map(v => v -> all(v).length.toLong)
+      case "complete" => all.keys.toSeq.sorted.map(v => v -> all(v).length.toLong)
+      case "append"   =>
+        (Batches(batch).toSet -- Batches.take(batch).flatten).toSeq.sorted.map(_ -> 1L)
+    }
   }
 
   private def collect(batch: DataFrame): Seen =
@@ -91,21 +103,22 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       assert(loads == 0)
     }
 
-    test(s"format v$format: one task computes the same state twice, with both results open") {
-      run(format) { batch =>
-        val zipped = batch.rdd.zip(batch.rdd).collect().toSeq
-        assert(zipped.forall { case (x, y) => x == y })
-        Seq(zipped.map { case (row, _) => row.getInt(0) -> row.getLong(1) })
+    for (mode <- Seq("update", "append"))
+      test(s"format v$format, $mode: one task has the state of one partition open twice") {
+        run(format, mode) { batch =>
+          val zipped = batch.rdd.zip(batch.rdd).collect().toSeq
+          assert(zipped.forall { case (x, y) => x == y })
+          Seq(zipped.map { case (row, _) => row.getInt(0) -> row.getLong(1) })
+        }
       }
-    }
 
     test(s"format v$format: two actions at once, each of which ends after the other has begun") {
-      run(format, partitions = 1) { batch =>
+      run(format, "append", partitions = 1) { batch =>
         barrier = new CyclicBarrier(2)
         def action = Future {
           val rows = batch.rdd.mapPartitions { rows =>
             rows.zipWithIndex.map { case (row, i) =>
-              if (i == 0) barrier.await(WaitSeconds, TimeUnit.SECONDS)
+              if (i == 0) meet()
               row.getInt(0) -> row.getLong(1)
             }
           }
@@ -117,10 +130,13 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   }
 
   test("an action that was cancelled before the next one leads to no load") {
-    val loads = run(format = 2) { batch =>
+    val loads = run(format = 2, "append", partitions = 1) { batch =>
       val gate = new Gate
+      val end = new CountDownLatch(1)
       held = gate
+      ended = end
       val cancelled = batch.rdd.map { row =>
+        TaskContext.get().addTaskCompletionListener[Unit](_ => ended.countDown())
         held.pass()
         row.getInt(0)
       }
@@ -128,6 +144,7 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       gate.awaitArrival()
       running.cancel()
       gate.open()
+      assert(end.await(WaitSeconds, TimeUnit.SECONDS))
       Seq(collect(batch))
     }
     assert(loads == 0)
@@ -140,4 +157,11 @@ private object SeveralActionsSuite {
   // Tasks find these here: they run in this process.
   @volatile var barrier: CyclicBarrier = _
   @volatile var held: Gate = _
+  @volatile var ended: CountDownLatch = _
+
+  /** Waits until the other action's task is here, too. */
+  def meet(): Unit = {
+    barrier.await(WaitSeconds, TimeUnit.SECONDS)
+    ()
+  }
 }
