@@ -39,10 +39,8 @@ trait StateMap extends AutoCloseable {
   /** Begins a transaction on a held version; [[VersionId.Empty]] is always held. */
   def begin(base: VersionId): MapTxn
 
-  /** Releases the versions newer than `newest`, and of the others all but the `count` newest;
-    * `count` is at least 1.
-    */
-  def retain(newest: VersionId, count: Int): Unit
+  /** Releases the versions that `keep` refuses. Version 0 stays. */
+  def retain(keep: VersionId => Boolean): Unit
 
   /** Memory of all held versions. */
   def memory: MemoryUse

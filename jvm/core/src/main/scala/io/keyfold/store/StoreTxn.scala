@@ -33,8 +33,6 @@ final class StoreTxn private[store] (
 ) extends StoreView(rows, base, location, rowChecksum) {
   import StoreTxn._
 
-  /** The thread that began it. */
-  private[store] val thread: Thread = Thread.currentThread
   private val state = new AtomicReference[State](Updating)
   for (family <- always if indexOf(family) < 0) rows.createFamily(family)
   private var placements = placementsOfFamilies()
@@ -165,14 +163,14 @@ final class StoreTxn private[store] (
   def commit(id: String = "", forceSnapshot: Boolean = false): VersionId = {
     requireUpdating("commit")
     val version = owner.commit(this, VersionId(base.version + 1, id), forceSnapshot)
-    if (state.compareAndSet(Updating, Committed)) owner.ended()
+    if (state.compareAndSet(Updating, Committed)) owner.ended(this)
     version
   }
 
   /** Discards the rows. Does nothing when repeated, or after `commit`. */
   def abort(): Unit = if (state.compareAndSet(Updating, Aborted)) {
     rows.abort()
-    owner.ended()
+    owner.ended(this)
   }
 
   /** Aborts, and frees the slices that were handed out. */
@@ -231,7 +229,7 @@ private[store] object StoreTxn {
     def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): VersionId
 
     /** The transaction writes no more. */
-    def ended(): Unit
+    def ended(txn: StoreTxn): Unit
   }
 
   sealed abstract class State(val name: String)

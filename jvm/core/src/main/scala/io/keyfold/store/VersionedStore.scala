@@ -1,10 +1,10 @@
 package io.keyfold.store
 
 import java.time.Clock
+import java.util.concurrent.TimeUnit
 import java.util.concurrent.locks.ReentrantLock
-import java.util.concurrent.{Semaphore, TimeUnit}
 
-import io.keyfold.errors.{Invalid, OutOfOrder}
+import io.keyfold.errors.Invalid
 import io.keyfold.format.{Ancestor, FileKind}
 import io.keyfold.io.{BlobStore, RetryingBlobStore}
 import io.keyfold.map.StateMap
@@ -17,9 +17,10 @@ import org.slf4j.LoggerFactory
 
 /** The versions of one state store: the facade that the adapter calls.
   *
-  * One transaction at a time: a second `begin` waits for the first to end, but a thread that begins
-  * again aborts its own earlier transaction. Reads and maintenance run beside it. Opening a store
-  * touches no file.
+  * A map has one transaction at a time. A `begin` that finds its version in such a map only waits a
+  * second for the other transaction to end, and then loads the version into another map; it does
+  * not wait for a transaction of its own thread. So no transaction, not even one that hangs, keeps
+  * out another. Reads and maintenance run beside them. Opening a store touches no file.
   *
   * @param families
   *   the column families that every version has; transactions create and drop others
@@ -27,6 +28,8 @@ import org.slf4j.LoggerFactory
   *   called with each durable snapshot, when it is written or found at load
   * @param newMap
   *   makes an empty map, given the number of key groups
+  * @param writerWaitMs
+  *   how long `begin` waits for another thread's transaction
   */
 final class VersionedStore(
     location: StoreLocation,
@@ -35,7 +38,8 @@ final class VersionedStore(
     blobStore: BlobStore,
     clock: Clock,
     onSnapshot: VersionId => Unit,
-    newMap: Int => StateMap
+    newMap: Int => StateMap,
+    writerWaitMs: Long = VersionedStore.WriterWaitMs
 ) extends AutoCloseable {
   import VersionedStore._
 
@@ -47,27 +51,27 @@ final class VersionedStore(
   private val retention =
     new Retention(files, new FrozenFiles(blobs, location, files), settings, counters)
   private val snapshots = new Snapshots(this, location, files, settings, counters, onSnapshot)
-  private val writer = new Semaphore(1)
-  @volatile private var owner: StoreTxn = _
 
   /** Held while a version is loaded: other threads that want it wait for that load. */
   private val loads = new ReentrantLock
 
   // Guarded by this. The lock is never held during file access or callbacks.
-  private var loaded: Option[LoadedVersions] = None
+  /** The map that was used last is the first. */
+  private var maps = List.empty[LoadedVersions]
   private var confirmed: Option[VersionId] = None
   private var closed = false
 
   /** Begins the version after `base`, which counts as committed: newer versions in memory are
-    * dropped.
+    * dropped, except for other attempts at the next one.
     *
     * @throws io.keyfold.errors.StoreError
     *   if the version cannot be loaded
-    * @throws io.keyfold.errors.OutOfOrder
-    *   if another task does not finish its transaction in time
     */
-  def begin(base: VersionId): StoreTxn =
-    writing(base)(withVersion(base.written)(begin(base, _, base.written)))
+  def begin(base: VersionId): StoreTxn = {
+    requireSuccessor(base)
+    awaitWriter(base.written)
+    withVersion(base.written, !_.isWritten)(begin(base, _, base.written))
+  }
 
   /** Begins the version after `base` without rows. Its commit writes a snapshot and no delta, so it
     * needs none of the earlier files.
@@ -76,34 +80,27 @@ final class VersionedStore(
     *   if the head of `base` exists and cannot be read: it decides the number of key groups
     */
   def beginEmpty(base: VersionId): StoreTxn = {
+    requireSuccessor(base)
     val keyGroups = loader.keyGroups(base.written).getOrElse(settings.keyGroupsOfNew)
-    writing(base)(withNew(empty(keyGroups))(begin(base, _, VersionId.Empty)))
+    withNew(empty(keyGroups))(begin(base, _, VersionId.Empty))
   }
 
   /** Like [[begin]], with a base rebuilt from exactly the snapshot `snapshot`. */
-  def beginReplayed(snapshot: VersionId, base: VersionId): StoreTxn =
-    writing(base)(withNew(replayed(snapshot, base))(begin(base, _, base.written)))
+  def beginReplayed(snapshot: VersionId, base: VersionId): StoreTxn = {
+    requireSuccessor(base)
+    withNew(replayed(snapshot, base))(begin(base, _, base.written))
+  }
 
   private def replayed(snapshot: VersionId, end: VersionId) =
     loader.replay(snapshot.written, end.written)
 
-  private def writing(base: VersionId)(begin: => StoreTxn): StoreTxn = {
+  private def requireSuccessor(base: VersionId): Unit =
     if (base.version == Long.MaxValue) {
       throw new Invalid(
         "KEYFOLD_INVALID_VERSION",
         s"Cannot begin on version $base of $location: it is the largest version number"
       )
     }
-    acquireWriter(base)
-    try {
-      owner = begin
-      owner
-    } catch {
-      case e: Throwable =>
-        writer.release()
-        throw e
-    }
-  }
 
   /** The caller holds the lock.
     *
@@ -111,13 +108,13 @@ final class VersionedStore(
     *   the version in memory whose rows it begins with
     */
   private def begin(base: VersionId, in: LoadedVersions, rowsOf: VersionId): StoreTxn = {
-    in.retain(base.written, settings.versionsInMemory)
-    keep(in)
+    in.retain(base, settings.versionsInMemory)
+    keep(in, base.written)
     confirmed = Some(base)
     val rows = in.map.begin(rowsOf)
     try {
       val startedEmpty = rowsOf != base.written
-      new StoreTxn(
+      val txn = new StoreTxn(
         TxnOwner,
         location,
         base,
@@ -128,6 +125,8 @@ final class VersionedStore(
         newChecksum(),
         startedEmpty
       )
+      in.writer = Thread.currentThread
+      txn
     } catch {
       case e: Throwable =>
         rows.release()
@@ -140,13 +139,13 @@ final class VersionedStore(
     * @throws io.keyfold.errors.StoreError
     *   if the version cannot be loaded
     */
-  def read(version: VersionId): StoreView = withVersion(version.written) { in =>
+  def read(version: VersionId): StoreView = withVersion(version.written, _ => true) { in =>
     val view = new StoreView(in.map.pin(version.written), version, location, newChecksum())
-    val isOld = loaded.flatMap(_.newest).exists(_.version > version.written.version)
+    val isOld = maps.flatMap(_.newest).exists(_.version > version.written.version)
     if (!isOld) {
-      keep(in)
+      keep(in, version.written)
       confirmed = Some(version)
-    } else if (!loaded.contains(in)) in.map.close()
+    } else if (!maps.contains(in)) in.map.close()
     view
   }
 
@@ -197,18 +196,26 @@ final class VersionedStore(
   private def newestConfirmed: Option[(VersionId, LoadedVersions, Lineage)] = synchronized {
     for {
       version <- confirmed
-      in <- loaded
+      in <- maps.find(_.lineage(version.written).isDefined)
       lineage <- in.lineage(version.written)
     } yield (version, in, lineage)
   }
 
   /** Memory used by the store's rows. */
-  def memory: MemoryUse = synchronized(loaded).fold(MemoryUse.None)(_.map.memory)
+  def memory: MemoryUse = synchronized(maps).map(_.map.memory).foldLeft(MemoryUse.None)(_ + _)
 
-  /** Replaces the versions in memory. */
-  private def keep(in: LoadedVersions): Unit = {
-    loaded.filter(_ ne in).foreach(_.map.close())
-    loaded = Some(in)
+  /** Keeps a map, and the others that have this version too: they are written to, or were beside
+    * another transaction on it.
+    */
+  private def keep(in: LoadedVersions, version: VersionId): Unit = {
+    drop(other => (other ne in) && !other.holds(version))
+    maps = in :: maps.filter(_ ne in)
+  }
+
+  private def drop(which: LoadedVersions => Boolean): Unit = {
+    val (dropped, kept) = maps.partition(which)
+    dropped.foreach(_.map.close())
+    maps = kept
   }
 
   /** Releases memory once the views and transactions that use it are released, and keeps no version
@@ -223,17 +230,36 @@ final class VersionedStore(
     blobs.close()
   }
 
-  /** Loads a version into memory if needed and calls `use` with it under the lock. */
-  private def withVersion[T](version: VersionId)(use: LoadedVersions => T): T =
-    withLoaded(version)(use).getOrElse {
+  /** Waits for a map that has the version, if other threads write to all of them. */
+  private def awaitWriter(version: VersionId): Unit = synchronized {
+    val end = System.nanoTime + TimeUnit.MILLISECONDS.toNanos(writerWaitMs)
+    def left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime)
+    while (mayAwait(version) && left > 0) wait(left)
+  }
+
+  private def mayAwait(version: VersionId) = {
+    val having = maps.filter(_.holds(version))
+    having.nonEmpty && having.forall(_.isWritten) &&
+    !maps.exists(_.writer eq Thread.currentThread)
+  }
+
+  /** Loads a version into memory, unless it is in a map that is fit, and calls `use` with it under
+    * the lock.
+    */
+  private def withVersion[T](version: VersionId, isFit: LoadedVersions => Boolean)(
+      use: LoadedVersions => T
+  ): T =
+    withLoaded(version, isFit)(use).getOrElse {
       loads.lockInterruptibly()
-      try withLoaded(version)(use).getOrElse(withNew(fresh(version))(use))
+      try withLoaded(version, isFit)(use).getOrElse(withNew(fresh(version))(use))
       finally loads.unlock()
     }
 
-  private def withLoaded[T](version: VersionId)(use: LoadedVersions => T): Option[T] =
+  private def withLoaded[T](version: VersionId, isFit: LoadedVersions => Boolean)(
+      use: LoadedVersions => T
+  ): Option[T] =
     synchronized {
-      val found = loaded.filter(_.holds(version))
+      val found = maps.find(in => in.holds(version) && isFit(in))
       if (found.isDefined) counters.memoryHits.increment()
       found.map(use)
     }
@@ -302,7 +328,6 @@ final class VersionedStore(
     val version = txn.base.unchanged
     val deltas = synchronized {
       txn.rows.commit(version.written)
-      txn.loaded.retain(version.written, settings.versionsInMemory)
       txn.loaded.lineageOf(version.written).deltas
     }
     if (deltas == 0) snapshots.stillAt(version, forceSnapshot)
@@ -315,7 +340,8 @@ final class VersionedStore(
     synchronized {
       txn.rows.commit(version)
       txn.loaded.committed(lineage)
-      txn.loaded.retain(version, settings.versionsInMemory)
+      // Attempts without ids share a file: of two at once, memory cannot tell whose it is.
+      if (version.id.isEmpty && maps.exists(_ ne txn.loaded)) forget()
     }
     counters.retries.add(blobs.clientRetries())
     if (txn.startedEmpty) snapshots.report(version)
@@ -351,30 +377,16 @@ final class VersionedStore(
 
   private def newChecksum() = RowChecksum.of(settings.rowChecksums, location, () => forget())
 
-  /** Drops the versions in memory because a row is damaged: the next task loads from files. */
-  private def forget(): Unit = synchronized {
-    loaded.foreach(_.map.close())
-    loaded = None
-  }
+  /** Drops the versions in memory, as when a row is damaged: the next task loads from files. */
+  private def forget(): Unit = synchronized(drop(_ => true))
 
   private object TxnOwner extends StoreTxn.Owner {
     override def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): VersionId =
       VersionedStore.this.commit(txn, version, forceSnapshot)
 
-    override def ended(): Unit = {
-      owner = null
-      writer.release()
-    }
-  }
-
-  private def acquireWriter(base: VersionId): Unit = {
-    val before = owner
-    if (before != null && (before.thread eq Thread.currentThread)) before.abort()
-    if (!writer.tryAcquire(WriterWaitSeconds, TimeUnit.SECONDS)) {
-      throw new OutOfOrder(
-        s"Cannot begin on $location version $base: another task is still writing after " +
-          s"$WriterWaitSeconds s. If it hangs, kill it; the retry of this task will continue."
-      )
+    override def ended(txn: StoreTxn): Unit = VersionedStore.this.synchronized {
+      txn.loaded.writer = null
+      VersionedStore.this.notifyAll()
     }
   }
 }
@@ -382,6 +394,6 @@ final class VersionedStore(
 object VersionedStore {
   private val log = LoggerFactory.getLogger(classOf[VersionedStore])
 
-  /** How long `begin` waits for another task's transaction to end. */
-  private val WriterWaitSeconds = 60L
+  /** About as long as the load would take that is saved. A task that was killed ends within it. */
+  private val WriterWaitMs = 1000L
 }

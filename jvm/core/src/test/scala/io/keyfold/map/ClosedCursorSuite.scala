@@ -33,7 +33,7 @@ class ClosedCursorSuite extends AnyFunSuite with StateMapTexts {
       val live = map.liveObjects
       kept.foreach(cursor => assert(1 + rowCount(cursor) == Keys))
       txn.release()
-      map.retain(VersionId.Empty, 1)
+      map.retain(_ => false)
       assert(map.liveObjects == 0)
       map.close()
       live

@@ -24,7 +24,7 @@ class ForgottenViewSuite extends AnyFunSuite with StateMapTexts {
       val cursor = map.pin(v1).scan(0)
       assert(cursor.next())
       commit(map, v1, v2)(txn => for (i <- 0 until Keys) remove(txn, f"$i%06d"))
-      map.retain(v2, 1)
+      map.retain(Set(v2))
       collect()
       commit(map, v2, v3)(txn => for (i <- 0 until Keys) put(txn, f"$i%07d", "other"))
       assert(rest(cursor) == Keys - 1)

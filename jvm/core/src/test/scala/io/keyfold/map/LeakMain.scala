@@ -24,19 +24,21 @@ object LeakMain {
     val map = new ArenaMap(KeyGroups, pool)
     val versions = arguments(0).toInt / CyclesPerVersion
     var newest = VersionId.Empty
+    var before = newest
     for (v <- 1 to versions) {
       // What is put in one version is removed in the next, half of it in the same.
+      before = newest
       newest = commit(map, newest) { txn =>
         if (v > 1) for (i <- 1 to CyclesPerVersion by 2) require(remove(txn, (v - 1) * 10000 + i))
         if (v < versions) for (i <- 1 to CyclesPerVersion) put(txn, v * 10000 + i)
         if (v < versions) for (i <- 2 to CyclesPerVersion by 2) require(remove(txn, v * 10000 + i))
       }
-      map.retain(newest, 2)
+      map.retain(Set(before, newest))
       if (v % (versions / Parts) == 0) println(s"${map.liveObjects} ${ProcessUse.resident()}")
     }
-    map.retain(newest, 1)
+    map.retain(Set(newest))
     println(s"${map.liveObjects} ${ProcessUse.resident()}")
-    map.retain(VersionId.Empty, 1)
+    map.retain(_ => false)
     println(s"${map.liveObjects} ${pool.allocatedBytes}")
   }
 

@@ -51,18 +51,23 @@ private object ManyRowsSuite {
         transaction(step)
         if (random.nextInt(3) == 0) pin()
         if (pins.size > 2) release()
-        map.retain(newest, 2)
-        versions = versions.filter { case (v, _) => map.holds(v) }
+        retain()
       }
       while (pins.nonEmpty) release()
-      map.retain(VersionId.Empty, 1)
+      map.retain(_ => false)
       assert(map.liveObjects == 0, "memory is left")
       map.close()
     }
 
     private def goBack(): Unit = {
       newest = versions.keys.toSeq(random.nextInt(versions.size))
-      map.retain(newest, 2)
+      retain()
+    }
+
+    /** Keeps the newest version and the one before it. */
+    private def retain(): Unit = {
+      val older = versions.keys.filter(_.version < newest.version).maxByOption(_.version)
+      map.retain(Set(newest) ++ older)
       versions = versions.filter { case (v, _) => map.holds(v) }
     }
 

@@ -23,7 +23,11 @@ private[map] object MapOperations {
   final case class PinVersion(version: Int) extends Operation
   final case class CheckPin(at: Int) extends Operation
   final case class Release(at: Int) extends Operation
-  final case class Retain(newest: Int, count: Int) extends Operation
+
+  /** @param kept
+    *   a bit for each version
+    */
+  final case class Retain(kept: Int) extends Operation
 
   private val operation: Gen[Operation] = {
     val any = Gen.choose(0, 255)
@@ -47,7 +51,7 @@ private[map] object MapOperations {
       1 -> any.map(PinVersion),
       1 -> any.map(CheckPin),
       1 -> any.map(Release),
-      1 -> Gen.zip(any, Gen.choose(1, 3)).map { case (at, n) => Retain(at, n) }
+      1 -> Gen.choose(0, Int.MaxValue).map(Retain)
     )
   }
 

@@ -101,7 +101,7 @@ abstract class RangesAndListsSuiteBase extends MapSuite {
         held.map(viewing(map, _)(valuesOf(_, "k", 1))) ==
           Seq(Seq("1"), Seq("1", "2"), Seq("1", "2", "3"), Seq("1", "2", "x"))
       )
-      map.retain(v3, 1)
+      map.retain(Set(v3))
       commit(map, v3, VersionId(4))(put(_, "k", "4", 1))
       assert(valuesOf(view, "k", 1) == Seq("1", "2"))
       view.release()

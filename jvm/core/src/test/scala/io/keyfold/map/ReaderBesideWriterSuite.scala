@@ -39,7 +39,7 @@ class ReaderBesideWriterSuite extends AnyFunSuite with StateMapTexts {
       second.commit(v2)
       read(Keys / 4)
       second.release()
-      map.retain(v2, 1)
+      map.retain(Set(v2))
       assert(!map.holds(v1))
       val third = map.begin(v2)
       for (i <- 0 until Keys * 2) put(third, key(i), "third")
@@ -81,7 +81,7 @@ class ReaderBesideWriterSuite extends AnyFunSuite with StateMapTexts {
       for (_ <- 1 to RoundCount) {
         meet() // the newest version is known
         meet() // it is pinned
-        map.retain(newest._1, 1)
+        map.retain(Set(newest._1))
         attempt(commit = false)
         val next = attempt(commit = true)
         meet() // all have read
@@ -177,7 +177,7 @@ class ReaderBesideWriterSuite extends AnyFunSuite with StateMapTexts {
   }
 
   private def checkEmpty(map: ArenaMap): Unit = {
-    map.retain(VersionId.Empty, 1)
+    map.retain(_ => false)
     assert(map.liveObjects == 0)
     map.close()
   }

@@ -84,7 +84,7 @@ class ReleaseBesideCallSuite extends AnyFunSuite with StateMapTexts {
       }
       txn.release()
       commit(map, v1, v2)(txn => for (i <- 0 until Keys) assert(remove(txn, key(i))))
-      map.retain(v2, 1)
+      map.retain(Set(v2))
       elsewhere {
         assert(text(value) == valueOf(key(7)))
         for ((k, v, expected) <- fromCursors) {
@@ -220,7 +220,7 @@ class ReleaseBesideCallSuite extends AnyFunSuite with StateMapTexts {
     assert(rowsOf(map, v1) == expected)
     commit(map, v1, v2)(txn => for (i <- 0 until 2 * Keys) put(txn, key(i), "again"))
     assert(rowsOf(map, v2) == (0 until 2 * Keys).map(key(_) -> "again").toMap)
-    map.retain(VersionId.Empty, 1)
+    map.retain(_ => false)
     assert(map.liveObjects == 0)
     map.close()
   }

@@ -53,7 +53,7 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
     case PinVersion(version)  => if (pins.length < 4) pin(choose(versions, version))
     case CheckPin(at)         => if (pins.nonEmpty) choose(pins.toSeq, at).check()
     case Release(at)          => if (pins.nonEmpty) release(at % pins.length)
-    case Retain(at, count)    => retain(choose(versions, at), count)
+    case Retain(kept)         => retain(kept)
   }
 
   private def versions: Seq[VersionId] = held.keys.toSeq.sortBy(v => (v.version, v.id))
@@ -101,17 +101,15 @@ private[map] final class StateMapModel(map: StateMap) extends Assertions {
     pinned.view.release()
   }
 
-  /** Which of several attempts at one number are let go is the map's choice. */
-  private def retain(newest: VersionId, count: Int): Unit = {
-    map.retain(newest, count)
-    val candidates = versions.filter(v => v.version > 0 && v.version <= newest.version)
-    val kept = candidates.filter(map.holds)
-    assert(map.holds(VersionId.Empty))
-    assert(kept.length == (count min candidates.length))
-    for (k <- kept; gone <- candidates.diff(kept)) assert(k.version >= gone.version)
-    val newer = versions.filter(_.version > newest.version)
-    assert(!newer.exists(map.holds))
-    for (gone <- newer ++ candidates.diff(kept)) held -= gone
+  /** @param bits
+    *   which of the versions are kept
+    */
+  private def retain(bits: Int): Unit = {
+    val kept = versions.zipWithIndex.collect { case (v, i) if (bits >> (i % 31) & 1) == 1 => v }
+    map.retain(kept.toSet)
+    for (v <- versions) assert(map.holds(v) == (v == VersionId.Empty || kept.contains(v)), v)
+    held.filterInPlace { case (v, _) => map.holds(v) }
+    ()
   }
 
   private def checkWhole(txn: OpenTxn): Unit = {

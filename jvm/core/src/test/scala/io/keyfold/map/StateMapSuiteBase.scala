@@ -61,19 +61,19 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
     assert(rowsOf(map, v1) == Map("k" -> "1"))
   }
 
-  testMap("M1: retain lets go of newer versions and of all but the newest others") { map =>
+  testMap("M1: retain lets go of the versions that it is told to, wherever they are") { map =>
     var base = VersionId.Empty
     for (number <- 1L to 6L) {
       commit(map, base, VersionId(number))(put(_, "k", number.toString))
       base = VersionId(number)
     }
-    map.retain(VersionId(5), 2)
-    assert((1L to 6L).filter(v => map.holds(VersionId(v))) == Seq(4, 5))
-    assert(rowsOf(map, VersionId(4)) == Map("k" -> "4"))
-    assert(rowsOf(map, VersionId(5)) == Map("k" -> "5"))
-    map.retain(VersionId(5), 2)
-    assert((1L to 6L).filter(v => map.holds(VersionId(v))) == Seq(4, 5))
-    map.retain(VersionId.Empty, 2)
+    for (_ <- 1 to 2) {
+      map.retain(Set(VersionId(2), VersionId(5)))
+      assert((1L to 6L).filter(v => map.holds(VersionId(v))) == Seq(2, 5))
+      assert(rowsOf(map, VersionId(2)) == Map("k" -> "2"))
+      assert(rowsOf(map, VersionId(5)) == Map("k" -> "5"))
+    }
+    map.retain(_ => false)
     assert(!(1L to 6L).exists(v => map.holds(VersionId(v))))
     assert(map.holds(VersionId.Empty))
   }
@@ -82,7 +82,7 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
     val attempts = for (id <- Seq("a", "b", "c", "d", "e")) yield VersionId(1, id)
     for (told <- attempts) {
       for (attempt <- attempts) commit(map, VersionId.Empty, attempt)(put(_, "k", attempt.id))
-      map.retain(told, 1)
+      map.retain(Set(told))
       assert(map.holds(told), told)
       assert(rowsOf(map, told) == Map("k" -> told.id))
     }
@@ -91,7 +91,7 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
   testMap("M1: a version that is not held can neither be pinned nor built on") { map =>
     commit(map, VersionId.Empty, v1)(put(_, "k", "1"))
     commit(map, v1, v2)(put(_, "k", "2"))
-    map.retain(v1, 1)
+    map.retain(Set(v1))
     for (gone <- Seq(v2, v3, VersionId(1, "a"))) {
       intercept[StoreError](map.pin(gone))
       intercept[StoreError](map.begin(gone))
@@ -121,10 +121,10 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
       remove(txn, "b")
     }
     assertUnchanged()
-    map.retain(v2, 1)
+    map.retain(Set(v2))
     assert(!map.holds(v1))
     assertUnchanged()
-    map.retain(VersionId.Empty, 1)
+    map.retain(_ => false)
     assertUnchanged()
     view.release()
   }
@@ -133,7 +133,7 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
     commit(map, VersionId.Empty, v1)(put(_, "a", "1"))
     val one = map.pin(v1)
     val two = map.pin(v1)
-    map.retain(VersionId.Empty, 1)
+    map.retain(_ => false)
     one.release()
     one.release()
     assert(allRows(two) == Map("a" -> "1"))
@@ -150,7 +150,7 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
     assert(cursor.next())
     val first = text(cursor.key) -> text(cursor.value)
     commit(map, v1, v2)(txn => for (k <- keys) remove(txn, k))
-    map.retain(v2, 1)
+    map.retain(Set(v2))
     assert(asMap(first +: rows(cursor)) == keys.map(_ -> "1").toMap)
     view.release()
   }
@@ -362,7 +362,7 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
       }
       val found = borrowed.toVector
       commit(map, v1, v2)(txn => for (i <- 1 to 100) put(txn, s"k$i", "new"))
-      map.retain(v2, 1)
+      map.retain(Set(v2))
       assert(
         asMap(found.map { case (k, v) => (text(k), text(v)) }) ==
           (1 to 100).map(i => s"k$i" -> s"v$i").toMap
@@ -420,10 +420,10 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
       txn.release()
       viewing(map, v1)(view => assert(allRows(view, 1) == many))
       viewing(map, v2)(view => assert(allRows(view, again) == Map("new" -> "2")))
-      map.retain(v2, 1)
+      map.retain(Set(v2))
       assert(allRows(pinned, 1) == many)
       pinned.release()
-      map.retain(VersionId.Empty, 1)
+      map.retain(_ => false)
     }
   }
 

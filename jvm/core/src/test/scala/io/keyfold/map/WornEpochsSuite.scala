@@ -19,7 +19,7 @@ class WornEpochsSuite extends StateMapSuiteBase {
   }
 
   override protected def checkNothingLeft(map: StateMap): Unit = {
-    map.retain(VersionId.Empty, 1)
+    map.retain(_ => false)
     assert(map.asInstanceOf[HeldAnyway].map.liveObjects == 0)
     ()
   }
@@ -69,7 +69,7 @@ private object WornEpochsSuite {
       }
     override def pin(version: VersionId): MapView = map.pin(version)
     override def begin(base: VersionId): MapTxn = map.begin(base)
-    override def retain(newest: VersionId, count: Int): Unit = map.retain(newest, count)
+    override def retain(keep: VersionId => Boolean): Unit = map.retain(keep)
     override def memory: MemoryUse = map.memory
     override def close(): Unit = map.close()
   }

@@ -40,7 +40,11 @@ class StoreFixture(
 
   def usedBytes: Long = pool.allocatedBytes + pool.mappedBytes - pool.freeBytes
 
-  def open(settings: StoreSettings = settings, family: FamilySpec = family): VersionedStore =
+  def open(
+      settings: StoreSettings = settings,
+      family: FamilySpec = family,
+      writerWaitMs: Long = 30000
+  ): VersionedStore =
     new VersionedStore(
       location,
       settings,
@@ -48,7 +52,8 @@ class StoreFixture(
       files,
       clock,
       onSnapshot,
-      new ArenaMap(_, pool)
+      new ArenaMap(_, pool),
+      writerWaitMs
     )
 
   /** Commits one version on `base` in `store`. */

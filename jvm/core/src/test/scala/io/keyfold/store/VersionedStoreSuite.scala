@@ -1,8 +1,6 @@
 package io.keyfold.store
 
 import java.io.IOException
-import java.util.concurrent.CountDownLatch
-import java.util.concurrent.atomic.AtomicReference
 
 import io.keyfold.errors.{FamilyMismatch, MissingFile, OutOfOrder}
 import io.keyfold.format.{Ancestor, FileKind, FileReader}
@@ -319,39 +317,6 @@ class VersionedStoreSuite extends AnyFunSuite {
     fixture.commit(store, 4, "k5" -> "5")
     assert(store.cleanup() == 0)
     assert(fixture.loaded(5) == expected(5))
-  }
-
-  test("a second writer waits until the first has ended") {
-    val fixture = new StoreFixture
-    val store = fixture.open()
-    val first = store.begin(VersionId.Empty)
-    put(first, "a", "1")
-    val started = new CountDownLatch(1)
-    val result = new AtomicReference[Map[String, String]]
-    val other = new Thread(() => {
-      started.countDown()
-      val txn = store.begin(VersionId(1))
-      result.set(rows(txn))
-      txn.abort()
-    })
-    other.start()
-    started.await()
-    assert(result.get == null)
-    first.commit()
-    other.join()
-    assert(result.get == Map("a" -> "1"))
-  }
-
-  test("a thread that begins again has given up its earlier transaction") {
-    val store = new StoreFixture().open()
-    val abandoned = store.begin(VersionId.Empty)
-    put(abandoned, "a", "1")
-    val next = store.begin(VersionId.Empty)
-    assert(rows(next).isEmpty)
-    assert(intercept[OutOfOrder](abandoned.commit()).getMessage.contains("already aborted"))
-    put(next, "b", "2")
-    next.commit()
-    assert(rows(store.read(VersionId(1))) == Map("b" -> "2"))
   }
 
   test("a failed begin does not keep other writers out") {

@@ -32,7 +32,7 @@ public class PinAndRetain {
         Maps.put(txn, 1, 8);
         txn.commit(Maps.V2);
         txn.release();
-        map.retain(Maps.V2, 1);
+        map.retain(v -> v.equals(Maps.V2));
         // What was freed is used again at once.
         Maps.commit(map, Maps.V2, Maps.V2, 1, 9);
     }

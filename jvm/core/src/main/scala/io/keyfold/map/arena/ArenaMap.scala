@@ -73,10 +73,8 @@ final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoc
     txn
   }
 
-  override def retain(newest: VersionId, count: Int): Unit = synchronized {
-    val others = versions.keySet.filter(v => v.version <= newest.version) - newest - VersionId.Empty
-    val kept = others.toSeq.sortBy(-_.version).take(count - 1).toSet + newest + VersionId.Empty
-    versions.keySet.filterNot(kept).foreach(drop)
+  override def retain(keep: VersionId => Boolean): Unit = synchronized {
+    (versions.keySet - VersionId.Empty).filterNot(keep).foreach(drop)
     settle()
   }
 

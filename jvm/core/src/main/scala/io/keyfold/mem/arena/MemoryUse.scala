@@ -11,6 +11,9 @@ package io.keyfold.mem.arena
   */
 final case class MemoryUse(offHeap: Long, mapped: Long, free: Long) {
   def total: Long = offHeap + mapped
+
+  def +(other: MemoryUse): MemoryUse =
+    MemoryUse(offHeap + other.offHeap, mapped + other.mapped, free + other.free)
 }
 
 object MemoryUse {

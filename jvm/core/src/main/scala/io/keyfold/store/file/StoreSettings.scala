@@ -27,7 +27,8 @@ import io.keyfold.format.wire.Codec
   *   maximum number of versions whose files one cleanup deletes, oldest first; each cleanup also
   *   deletes at most a share of the files that a rescale left
   * @param versionsInMemory
-  *   number of newest versions kept in memory, at least 1
+  *   number of newest versions kept in memory, at least 2: the newest, of which there may be
+  *   several attempts, and the one before it, which another attempt would begin on
   * @param writer
   *   program name and version, written to the files
   */

@@ -11,6 +11,11 @@ import io.keyfold.store.file.Lineage
 private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int) {
   private var lineages = Map.empty[VersionId, Lineage]
 
+  /** The thread that began the map's transaction; null if none is open. */
+  var writer: Thread = _
+
+  def isWritten: Boolean = writer != null
+
   def this(map: StateMap, keyGroups: Int, version: VersionId, lineage: Lineage) = {
     this(map, keyGroups)
     lineages += version -> lineage
@@ -33,9 +38,19 @@ private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int)
   def snapshotIsDurable(version: VersionId): Unit =
     lineages = lineages.map { case (v, lineage) => v -> lineage.cutAt(version) }
 
-  /** Releases versions newer than `version`, and all but the `count` newest of the others. */
-  def retain(version: VersionId, count: Int): Unit = {
-    map.retain(version, count)
+  /** Releases what a transaction on `base` does not need. Kept are the base, the attempts at the
+    * next version, one of which a later transaction will name, and older versions.
+    *
+    * @param count
+    *   how many numbers of versions are kept, counting that of the next version; but the base stays
+    */
+  def retain(base: VersionId, count: Int): Unit = {
+    val written = base.written
+    val older = lineages.keys.map(_.version).filter(_ < written.version).toSeq.distinct
+    val kept = older.sorted.takeRight(count - 2).toSet
+    // Without an id, nobody could say later which attempt it is.
+    def isAttempt(v: VersionId) = v.version == base.version + 1 && v.id.nonEmpty
+    map.retain(v => v == written || isAttempt(v) || kept(v.version))
     lineages = lineages.filter { case (v, _) => map.holds(v) }
   }
 }

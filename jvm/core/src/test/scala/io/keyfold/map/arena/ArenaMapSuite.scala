@@ -13,7 +13,7 @@ trait ArenaMaps { this: MapSuite =>
     new ArenaMap(keyGroups, new PagePool(1L << 30, None))
 
   override protected def checkNothingLeft(map: StateMap): Unit = {
-    map.retain(VersionId.Empty, 1)
+    map.retain(_ => false)
     assert(map.asInstanceOf[ArenaMap].liveObjects == 0)
     ()
   }
