@@ -6,8 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
-import io.keyfold.spark.state.BackgroundThread
-import io.keyfold.testkit.{Failure, FileCall, Gate, Running}
+import io.keyfold.testkit.{Failure, FileCall, Running}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.state.StateStoreProvider
 import org.apache.spark.sql.keyfold.StateStores
@@ -66,9 +65,7 @@ class ShortRunsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
     /** Deltas that a run opens in both partitions, beside the background. */
     def deltasRead(): Int = {
-      val gate = new Gate
-      BackgroundThread.execute(() => gate.pass())
-      gate.awaitArrival()
+      val gate = InBackground.hold()
       f.faults.plan.clear()
       run(1)
       val calls = f.faults.plan.calls
@@ -84,25 +81,17 @@ class ShortRunsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       } yield s"$partition/$name"
   }
 
-  /** Waits until the background has done what it was given so far. */
-  private def await(): Unit = {
-    val gate = new Gate
-    BackgroundThread.execute(() => gate.pass())
-    gate.awaitArrival()
-    gate.open()
-  }
-
   for (format <- Seq(1, 2))
     test(s"format v$format: 40 runs of one batch each: files and loads do not grow") {
       inFolder() { f =>
         val it = new Runs(f, format)
         for (_ <- 1 to 20) {
           it.run(1)
-          await()
+          InBackground.await()
         }
         for (_ <- 1 to 20) {
           val read = it.deltasRead()
-          await()
+          InBackground.await()
           // Each partition reads up to three; format v1 looks at the head of the snapshot, too.
           assert(read <= 2 * (if (format == 1) 4 else 3), s"in run ${it.runs}")
           assert(it.files.size <= 2 * 12, s"after run ${it.runs}: ${it.files.sorted}")
@@ -118,14 +107,14 @@ class ShortRunsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       f.faults.plan.fail(Failure.Late)(on("close", "state/.*snapshot"))
       for (_ <- 1 to 10) {
         it.run(1)
-        await()
+        InBackground.await()
       }
       assert(f.faults.plan.hasFailed)
       assert(!it.files.exists(_.endsWith(".snapshot")) && it.files.exists(_.endsWith(".tmp")))
       f.faults.plan.clear()
       for (_ <- 1 to 12) {
         it.run(1)
-        await()
+        InBackground.await()
       }
       assert(it.files.forall(!_.endsWith(".tmp")) && it.files.size <= 2 * 12)
       it.requireRight()
@@ -142,7 +131,7 @@ class ShortRunsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       it.run(1)
       it.requireRight()
       gate.open()
-      await()
+      InBackground.await()
       assert(it.files.count(_.matches("0/3.*snapshot|1/3.*snapshot")) >= 1)
       it.run(2)
       it.requireRight()
@@ -175,7 +164,7 @@ class ShortRunsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       }
       val tasks = providers.grouped(50).map(of => new Running(of.foreach(_._2()))).toSeq
       tasks.foreach(_.result())
-      await()
+      InBackground.await()
       assert(threads.size == 200 && threads.asScala.toSet == Set("keyfold-maintenance"))
       assert(most.get == 1)
       providers.foreach(_._1.close())
