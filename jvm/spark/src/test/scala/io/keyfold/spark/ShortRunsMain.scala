@@ -59,7 +59,9 @@ object ShortRunsMain {
     * delete some: a file that has gone has no length.
     */
   private def filesBelow(folder: File): Seq[File] =
-    folder.listFiles.toSeq.flatMap(it => if (it.isDirectory) filesBelow(it) else Seq(it)).filterNot {
-      _.getName.endsWith(".crc")
-    }
+    folder.listFiles.toSeq
+      .flatMap(it => if (it.isDirectory) filesBelow(it) else Seq(it))
+      .filterNot {
+        _.getName.endsWith(".crc")
+      }
 }
