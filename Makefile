@@ -21,6 +21,8 @@ SEED ?=
 VERSIONS = 1000000
 # Where the stores of that soak are; each commit waits for the disk, if there is one
 FOLDER = /tmp
+# Where Spark has its own providers
+soak-runs: SPARK_STATE = org.apache.spark.sql.execution.streaming.state
 soak-queries: SECONDS = 1200
 # Where time goes, for the cells of CELL: PROFILE=1
 PROFILE ?=
@@ -74,7 +76,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jars servers s3 demo test test-long test-faults test-lines smoke upgrades release test-release test-jvm test-python test-reader crash incidents soak soak-stores soak-queries fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jars servers s3 demo test test-long test-faults test-lines smoke upgrades release test-release test-jvm test-python test-reader crash incidents soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python bench-subtasks golden docs fmt lint clean
 
 help: ## list the targets
@@ -179,6 +181,14 @@ soak-stores: $(VENV)/ready ## a million versions over 200 stores with too little
 		'set core / Test / javaOptions += "-Djava.io.tmpdir=$(FOLDER)"' \
 		'core/Test/runMain io.keyfold.store.SoakMain $(VERSIONS) soak-out/stores.csv'
 	$(BIN)/python integration-tests/soak/draw.py soak-out/stores.csv soak-out/stores.svg
+
+soak-runs: $(VENV)/ready ## 1,000 runs of one batch each, and 300 with Spark's own providers, in 10 minutes
+	mkdir -p soak-out
+	build/sbt 'spark/Test/runMain io.keyfold.spark.ShortRunsMain 1000 $(CURDIR)/soak-out/runs.csv' \
+		'spark/Test/runMain io.keyfold.spark.ShortRunsMain 300 $(CURDIR)/soak-out/runs-hdfs.csv $(SPARK_STATE).HDFSBackedStateStoreProvider' \
+		'spark/Test/runMain io.keyfold.spark.ShortRunsMain 300 $(CURDIR)/soak-out/runs-rocksdb.csv $(SPARK_STATE).RocksDBStateStoreProvider' \
+		'spark/Test/runMain io.keyfold.spark.ShortRunsMain 300 $(CURDIR)/soak-out/runs-changelog.csv $(SPARK_STATE).RocksDBStateStoreProvider spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled=true'
+	$(BIN)/python integration-tests/soak/draw.py soak-out/runs.csv soak-out/runs.svg
 
 soak-queries: setup $(TEST_CLASSES) ## a query of each kind for 20 minutes, and what they take; SECONDS=60
 	mkdir -p soak-out

@@ -20,6 +20,12 @@ def counted(key: Any, frames: Any, state: Any) -> Iterator[pd.DataFrame]:
     yield pd.DataFrame({"n": [total]})
 
 
+def timed(key: Any, frames: Any, state: Any) -> Iterator[pd.DataFrame]:
+    """As `counted`, with a timeout that no int can hold."""
+    yield from counted(key, frames, state)
+    state.setTimeoutTimestamp(4 * LONG_MS)
+
+
 class Visits(StatefulProcessor):
     """One of each kind of state variable, and timers."""
 

@@ -15,7 +15,7 @@ from kit.reading import compare
 from kit.session import NEEDS_JAR
 from python.tests.spark import processor
 from python.tests.spark.operators import OPERATORS, SCHEMA, START, marked, rows
-from python.tests.spark.processor import Lasting, Total, Visits, WiderTotal
+from python.tests.spark.processor import LONG_MS, Lasting, Total, Visits, WiderTotal, timed
 from python.tests.spark.query import Query
 from python.tests.spark.verbs import every_verb_works
 
@@ -38,6 +38,27 @@ def test_operator(spark: SparkSession, tmp_path: Path, name: str) -> None:
     compare(spark, query.checkpoint, last - 1)
     looks_up(query.checkpoint)
     every_verb_works(query.checkpoint)
+
+
+def test_a_timeout_of_state_format_1_is_shown_as_it_is_stored(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    # Spark's schema says int where its operator stores a long: its own reader cuts it off.
+    def build(stream: DataFrame) -> DataFrame:
+        return (
+            marked(stream)
+            .groupBy("k")
+            .applyInPandasWithState(timed, "n long", "n long", "update", "EventTimeTimeout")
+        )
+
+    version = {"flatMapGroupsWithState__stateFormatVersion": "1"}
+    query = Query(spark, tmp_path, SCHEMA, build, **version)
+    for batch in range(2):
+        query.run(rows(batch))
+    (operator,) = keyfold.open_checkpoint(query.checkpoint).operators
+    shown = [row["value"] for row in operator.scan().to_pylist()]
+    assert {it["timeoutTimestamp"] for it in shown} == {4 * LONG_MS}
+    assert sum(it["n"] for it in shown) == 2 * len(rows(0))
 
 
 def test_a_session_of_the_older_checkpoint_format_reads_the_newer(

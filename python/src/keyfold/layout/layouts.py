@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from keyfold.format.place import DEFAULT_STORE
 from keyfold.layout.layout import Layout, Shape
 from keyfold.rows.avro_row import AvroRows
-from keyfold.schema.data_type import Struct
+from keyfold.schema.data_type import Atomic, Field, Struct
 from keyfold.schema.schema_file import DEFAULT_FAMILY
 from keyfold.schema.state_schema import StateSchema, read_state_schema, schema_paths
 from keyfold.spark_log.logs import OperatorMetadata, former_variables
@@ -22,6 +23,9 @@ _SHAPES = {
     "TimerState": Shape.TIMERS,
 }
 _TIMERS = "timers"
+_GROUPS = ("flatMapGroupsWithState", "applyInPandasWithState")
+# How Spark describes the time of a timeout in state of format 1. The rows have a long.
+_TIMEOUT = Field("timeoutTimestamp", Atomic("integer"), nullable=False)
 
 
 def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
@@ -34,6 +38,8 @@ def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
     found: list[Layout] = []
     storage.fetch(it for store in operator.stores for it in schema_paths(operator.id, store))
     schemas = [read_state_schema(storage, operator.id, store) for store in operator.stores]
+    if operator.name in _GROUPS:
+        schemas = [_with_long_timeouts(schema) for schema in schemas]
     kinds = dict(operator.variables)
     if kinds:
         every = {family for schema in schemas for family in schema.families}
@@ -48,6 +54,16 @@ def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
                 continue
             found += _of_family(schema, number, family, name, shapes)
     return sorted(found, key=lambda it: (it.name in _hidden(found), it.name))
+
+
+def _with_long_timeouts(schema: StateSchema) -> StateSchema:
+    def value(described: Struct) -> Struct:
+        if described.fields[-1:] != (_TIMEOUT,):
+            return described
+        return Struct((*described.fields[:-1], replace(_TIMEOUT, type=Atomic("long"))))
+
+    families = {name: replace(it, value=value(it.value)) for name, it in schema.families.items()}
+    return replace(schema, families=families)
 
 
 def _of_family(

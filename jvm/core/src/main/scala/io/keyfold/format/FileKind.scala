@@ -34,6 +34,16 @@ object FileKind {
 
   def ofCode(code: Int): Option[FileKind] = all.find(_.code == code)
 
+  /** The name of a file that is being written, or whose writer was killed. */
+  private val Unfinished =
+    """\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.TID\d+)?\.tmp""".r
+
+  /** Version and kind of a file that is not finished, by its temporary name. */
+  def parseUnfinished(name: String): Option[(VersionId, FileKind)] = name match {
+    case Unfinished(target) => parse(target)
+    case _                  => None
+  }
+
   /** Version and kind of a file name; None if it is not a Keyfold name. */
   def parse(name: String): Option[(VersionId, FileKind)] = name match {
     case Name(version, id, ending) =>

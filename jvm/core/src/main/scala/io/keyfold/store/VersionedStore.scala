@@ -1,8 +1,8 @@
 package io.keyfold.store
 
 import java.time.Clock
-import java.util.concurrent.TimeUnit
 import java.util.concurrent.locks.ReentrantLock
+import java.util.concurrent.{Executor, TimeUnit}
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{Ancestor, FileKind}
@@ -26,6 +26,8 @@ import org.slf4j.LoggerFactory
   *   the column families that every version has; transactions create and drop others
   * @param onSnapshot
   *   called with each durable snapshot, when it is written or found at load
+  * @param background
+  *   runs maintenance that a load has found to be due, beside the tasks: see [[Upkeep]]
   * @param newMap
   *   makes an empty map, given the number of key groups
   * @param writerWaitMs
@@ -38,6 +40,7 @@ final class VersionedStore(
     blobStore: BlobStore,
     clock: Clock,
     onSnapshot: VersionId => Unit,
+    background: Executor,
     newMap: Int => StateMap,
     writerWaitMs: Long = VersionedStore.WriterWaitMs
 ) extends AutoCloseable {
@@ -51,6 +54,16 @@ final class VersionedStore(
   private val retention =
     new Retention(files, new FrozenFiles(blobs, location, files), settings, counters)
   private val snapshots = new Snapshots(this, location, files, settings, counters, onSnapshot)
+  private val upkeep = new Upkeep(
+    location,
+    settings,
+    background,
+    () => {
+      cleanup()
+      snapshotIfDue()
+      ()
+    }
+  )
 
   /** Held while a version is loaded: other threads that want it wait for that load. */
   private val loads = new ReentrantLock
@@ -178,10 +191,12 @@ final class VersionedStore(
     * @return
     *   the version of the snapshot
     */
-  def snapshotIfDue(): Option[VersionId] = newestConfirmed.collect {
-    case (version, in, lineage)
-        if snapshots.isDue(version, lineage) && snapshots.write(version, in) =>
-      version.written
+  def snapshotIfDue(): Option[VersionId] = upkeep.beside {
+    newestConfirmed.collect {
+      case (version, in, lineage)
+          if snapshots.isDue(version, lineage) && snapshots.write(version, in) =>
+        version.written
+    }
   }
 
   /** Deletes files that no retained version needs.
@@ -189,8 +204,10 @@ final class VersionedStore(
     * @return
     *   number of files deleted
     */
-  def cleanup(): Int = newestConfirmed.fold(0) { case (version, _, lineage) =>
-    retention.cleanup(version.version, lineage)
+  def cleanup(): Int = upkeep.beside {
+    newestConfirmed.fold(0) { case (version, _, lineage) =>
+      retention.cleanup(version.version, lineage)
+    }
   }
 
   private def newestConfirmed: Option[(VersionId, LoadedVersions, Lineage)] = synchronized {
@@ -298,6 +315,7 @@ final class VersionedStore(
         .find(_.kind == FileKind.Snapshot)
         .map(_.version)
         .foreach(snapshots.report)
+      upkeep.loaded(lineage)
     } catch {
       case e: Throwable =>
         in.map.close()
@@ -306,12 +324,16 @@ final class VersionedStore(
     in
   }
 
-  private def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): VersionId =
-    if (mayStay(txn, version) && txn.rows.isUnchanged) commitUnchanged(txn, forceSnapshot)
-    else {
-      commitWritten(txn, version, forceSnapshot)
-      version
-    }
+  private def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): VersionId = {
+    val committed =
+      if (mayStay(txn, version) && txn.rows.isUnchanged) commitUnchanged(txn, forceSnapshot)
+      else {
+        commitWritten(txn, version, forceSnapshot)
+        version
+      }
+    upkeep.committed(version.version)
+    committed
+  }
 
   /** Whether the base's files may stand for the version too. Without ids they may be replaced. On
     * top of a reference versions are written, so that a snapshot takes its place and the files from

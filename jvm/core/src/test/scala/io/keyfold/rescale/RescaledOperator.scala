@@ -61,6 +61,7 @@ final class RescaledOperator(
     files,
     StoreFixture.clock,
     _ => (),
+    _ => (),
     new ArenaMap(_, pool)
   )
 

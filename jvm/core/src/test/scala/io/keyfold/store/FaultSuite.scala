@@ -104,6 +104,7 @@ class FaultSuite extends AnyFunSuite {
           fixture.blobs,
           Clock.fixed(second, ZoneOffset.UTC),
           _ => (),
+          _ => (),
           new ArenaMap(_, fixture.pool)
         )
         fixture.commit(store, v - 1L, s"k$v" -> v.toString)

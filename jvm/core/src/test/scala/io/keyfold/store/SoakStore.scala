@@ -81,6 +81,7 @@ private[store] final class SoakStore(number: Int, blobs: BlobStore, maps: MapsIn
     blobs,
     StoreFixture.clock,
     _ => (),
+    _.run(),
     maps.make
   )
 

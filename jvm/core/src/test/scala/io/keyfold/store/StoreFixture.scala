@@ -2,6 +2,7 @@ package io.keyfold.store
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.time.{Clock, Instant, ZoneOffset}
+import java.util.concurrent.Executor
 
 import scala.collection.mutable
 
@@ -38,6 +39,9 @@ class StoreFixture(
     ()
   }
 
+  /** What stores would have done in the background: a process that ends at once does nothing. */
+  protected def background: Executor = _ => ()
+
   def usedBytes: Long = pool.allocatedBytes + pool.mappedBytes - pool.freeBytes
 
   def open(
@@ -52,6 +56,7 @@ class StoreFixture(
       files,
       clock,
       onSnapshot,
+      background,
       new ArenaMap(_, pool),
       writerWaitMs
     )

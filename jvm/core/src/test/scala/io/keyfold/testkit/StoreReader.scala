@@ -31,6 +31,7 @@ object StoreReader {
       blobs,
       Clock.systemUTC(),
       _ => (),
+      _ => (),
       newMap
     )
     try {

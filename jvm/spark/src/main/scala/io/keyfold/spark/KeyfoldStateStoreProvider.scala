@@ -11,6 +11,7 @@ import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.checkpoint.{Command, HadoopBlobStore}
 import io.keyfold.spark.conf.{BuildInfo, KeyfoldConf}
 import io.keyfold.spark.state.{
+  BackgroundThread,
   ChangeRows,
   FamilySchemas,
   KeyfoldMetrics,
@@ -87,6 +88,7 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
       new HadoopBlobStore(new Path(id.checkpointRootLocation), hadoopConf),
       Clock.systemUTC(),
       snapshotIsDurable,
+      BackgroundThread,
       new ArenaMap(_, memory)
     )
     metrics = new KeyfoldMetrics(id, store)

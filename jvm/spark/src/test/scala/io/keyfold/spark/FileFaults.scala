@@ -1,5 +1,6 @@
 package io.keyfold.spark
 
+import java.nio.file.NoSuchFileException
 import java.util.UUID
 import java.util.concurrent.ConcurrentLinkedQueue
 
@@ -32,13 +33,18 @@ final class FileFaults(root: String) {
     "spark.sql.streaming.checkpointFileManagerClass" -> classOf[FaultyFileManager].getName
   )
 
-  /** What was closed late is closed now, by whoever was given up for dead.
+  /** What was closed late is closed now, by whoever was given up for dead. It fails there if a
+    * cleanup has deleted its temporary file meanwhile.
     *
     * @return
     *   how many
     */
   def closeLate(): Int =
-    Iterator.continually(late.poll()).takeWhile(_ != null).map(_.close()).size
+    Iterator.continually(late.poll()).takeWhile(_ != null).map(close).size
+
+  private def close(stream: SparkShim.CancellableStream): Unit =
+    try stream.close()
+    catch { case _: NoSuchFileException => }
 
   private[spark] def putOff(stream: SparkShim.CancellableStream): Unit = {
     late.add(stream)

@@ -91,6 +91,7 @@ final class ProviderFixture(
   }
 
   def delete(): Unit = {
+    InBackground.await()
     val all = Files.walk(root)
     try all.sorted(Comparator.reverseOrder[Path]).forEach(file => Files.delete(file))
     finally all.close()

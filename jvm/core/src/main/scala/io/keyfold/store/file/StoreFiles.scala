@@ -34,7 +34,9 @@ private[store] final class StoreFiles(
   def path(version: VersionId, kind: FileKind): String =
     s"${location.folder}/${kind.nameOf(version)}"
 
-  def describe(version: VersionId, kind: FileKind): String = blobs.describe(path(version, kind))
+  def describe(version: VersionId, kind: FileKind): String = describe(kind.nameOf(version))
+
+  def describe(name: String): String = blobs.describe(s"${location.folder}/$name")
 
   def hasSnapshot(version: VersionId, listing: Listing = Listing.Unknown): Boolean =
     listing.has(version, FileKind.Snapshot)(blobs.exists(path(version, FileKind.Snapshot)))
@@ -156,10 +158,12 @@ private[store] final class StoreFiles(
       }
   }
 
-  /** Versions and kinds of all listed files. Only for deleting: a listing may lag. */
-  def list(): Seq[(VersionId, FileKind)] = blobs.list(location.folder).flatMap(FileKind.parse)
+  /** Names of all listed files. Only for deleting: a listing may lag. */
+  def list(): Seq[String] = blobs.list(location.folder)
 
-  def delete(version: VersionId, kind: FileKind): Unit = blobs.delete(path(version, kind))
+  def delete(version: VersionId, kind: FileKind): Unit = delete(kind.nameOf(version))
+
+  def delete(name: String): Unit = blobs.delete(s"${location.folder}/$name")
 
   /** Writes the net changes of a transaction as the delta of `version`. */
   def writeDelta(
@@ -281,7 +285,11 @@ private[store] final class StoreFiles(
     */
   private def attemptsOf(version: VersionId): String = {
     val (others, own) =
-      list().map(_._1).filter(_.version <= version.version).partition(_.id.nonEmpty)
+      list()
+        .flatMap(FileKind.parse)
+        .map(_._1)
+        .filter(_.version <= version.version)
+        .partition(_.id.nonEmpty)
     val newest = others.map(_.version).maxOption.filter(it => own.forall(_.version <= it))
     if (version.id.nonEmpty || newest.isEmpty) ""
     else {

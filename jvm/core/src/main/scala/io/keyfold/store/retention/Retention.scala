@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory
   * lineage. That snapshot, the base, is found by walking the lineage of a committed version down
   * from snapshot to snapshot, and opened to check it. Snapshots are never taken from a listing,
   * which may show those of attempts that were never committed. Files older than the base are
-  * deleted, unless a rescale has frozen them. A listing that lags makes it delete less, never more.
+  * deleted, also those whose writer was killed, unless a rescale has frozen them. A listing that
+  * lags makes it delete less, never more.
   *
   * One thread at a time: Spark's maintenance and a task that unloads its store may both ask.
   */
@@ -103,17 +104,21 @@ private[store] final class Retention(
         Nil
     }
 
-  private def between(floor: Long, base: VersionId): Seq[StaleVersion] =
-    files
-      .list()
-      .filter { case (version, kind) =>
-        (version.version >= floor || frozen.isOwn(version, kind)) &&
-        (version.version < base.version || (version == base && kind == FileKind.Reference))
-      }
-      .groupBy { case (version, _) => version.version }
+  private def between(floor: Long, base: VersionId): Seq[StaleVersion] = {
+    val listed = for {
+      name <- files.list()
+      (version, kind) <- FileKind.parse(name).orElse(FileKind.parseUnfinished(name))
+      if version.version >= floor || frozen.isOwn(version, kind)
+      if version.version < base.version || (version == base && kind == FileKind.Reference)
+    } yield (version.version, kind, name)
+    listed
+      .groupBy { case (version, _, _) => version }
       .toSeq
       .sortBy { case (version, _) => version }
-      .map { case (_, files) => files.sortBy { case (_, kind) => kind != FileKind.Snapshot } }
+      .map { case (_, of) =>
+        of.sortBy { case (_, kind, _) => kind != FileKind.Snapshot }.map(_._3)
+      }
+  }
 
   /** Stops at the first failure: a snapshot that remains needs its delta, which shows whether it is
     * valid.
@@ -121,17 +126,16 @@ private[store] final class Retention(
     * @return
     *   number of files deleted
     */
-  private def deleteInOrder(stale: StaleVersion): Int =
-    stale.takeWhile { case (version, kind) => delete(version, kind) }.size
+  private def deleteInOrder(stale: StaleVersion): Int = stale.takeWhile(delete).size
 
-  private def delete(version: VersionId, kind: FileKind): Boolean =
+  private def delete(name: String): Boolean =
     try {
-      files.delete(version, kind)
+      files.delete(name)
       counters.filesDeleted.increment()
       true
     } catch {
       case NonFatal(e) =>
-        log.warn(s"Cannot delete ${files.describe(version, kind)}, retrying later", e)
+        log.warn(s"Cannot delete ${files.describe(name)}, retrying later", e)
         false
     }
 }
@@ -139,6 +143,6 @@ private[store] final class Retention(
 private object Retention {
   private val log = LoggerFactory.getLogger(classOf[Retention])
 
-  /** The files of all attempts at a version, snapshots first. */
-  private type StaleVersion = Seq[(VersionId, FileKind)]
+  /** Names of the files of all attempts at a version, snapshots first. */
+  private type StaleVersion = Seq[String]
 }

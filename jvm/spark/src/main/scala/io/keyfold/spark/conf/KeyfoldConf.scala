@@ -80,7 +80,10 @@ object KeyfoldConf {
     "Size of the delta files since the last snapshot, in bytes or with a unit (64m), at which maintenance writes the " +
       "next snapshot. Maintenance also writes one after " +
       "spark.sql.streaming.stateStore.minDeltasForSnapshot deltas, whichever comes first. So a " +
-      "load reads the last snapshot and about this many bytes of deltas at most.",
+      "load reads the last snapshot and about this many bytes of deltas at most. A load that had to " +
+      "read more, because runs end before maintenance comes, leads to a snapshot and a cleanup right " +
+      "after its commit, in the background; if no run lives long enough for it, to one that the " +
+      "task waits for, once twice as much has to be read.",
     bytes
   )
 

@@ -7,7 +7,7 @@ import io.keyfold.spark.partition.PartitionKey
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.SparkShim
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{IntegerType, LongType, StructField, StructType}
 
 /** The column family schemas that Spark has declared to a provider. Kept by the provider, because
   * Spark may declare them to a write store, abort it, and read from another store. Which families
@@ -140,11 +140,22 @@ private[spark] final class FamilySchemas(
       keyRow: UnsafeRow,
       valueRow: UnsafeRow
   ): Unit = if (!validated) {
-    SparkShim.validate(keyRow, key.keySchema, valueRow, value, id, conf)
+    SparkShim.validate(keyRow, key.keySchema, valueRow, asStored(value), id, conf)
     validated = true
   }
 }
 
 private[spark] object FamilySchemas {
   val Default: String = StateStore.DEFAULT_COL_FAMILY_NAME
+
+  /** How flatMapGroupsWithState of state format 1 describes the time of a timeout. It stores a long
+    * there, so the row fits its schema only while that is small: HDFSBacked, which looks at the
+    * first row of the oldest file, mostly lets it pass.
+    */
+  private val Timeout = StructField("timeoutTimestamp", IntegerType, nullable = false)
+
+  private def asStored(value: StructType): StructType =
+    if (value.lastOption.contains(Timeout))
+      StructType(value.init :+ Timeout.copy(dataType = LongType))
+    else value
 }
