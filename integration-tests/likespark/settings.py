@@ -53,7 +53,7 @@ def draw_settings(chance: Random, operator: str) -> dict[str, str]:
     drawn = {key: chance.choice(values) for key, values in SMALL if chance.random() < 1 / 8}
     if chance.random() < 0.75:
         drawn |= NO_CODEGEN
-    drawn["spark.sql.shuffle.partitions"] = str(chance.choice((1, 2, 2, 3, 3, 4, 4, 5, 8)))
+    drawn["spark.sql.shuffle.partitions"] = str(chance.choice((1, 2, 2, 3, 3, 4, 4, 7)))
     drawn["spark.sql.session.timeZone"] = chance.choice(ZONES)
     if "join" in operator:
         version = chance.choice([1, *range(2, NEWEST_JOIN + 1)])

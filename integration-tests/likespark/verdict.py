@@ -10,11 +10,13 @@ from likespark.world import KEYFOLD
 
 AGREE, REFUSED = "same answer", "refused by all"
 ALONE, APART = "only Keyfold runs it", "Spark's own do not agree"
-# Failures that are being mended, by their signature: they end no run.
-KNOWN = {
-    "KEYFOLD_ROW_MISPLACED": "rows that do not hash to their partition (issue 36, 1)",
-    "KEYFOLD_CHECKPOINT_DAMAGED": "one file stream in two branches (issue 36, 0)",
-}
+# Failures that are being mended, by what their messages say: they end no run.
+KNOWN = (
+    # Rows that do not hash to their partition: issue 36, 1.
+    "KEYFOLD_ROW_MISPLACED",
+    # One file stream in two branches: issue 36, 0.
+    "sources/1/0 is lost",
+)
 MOST_SHOWN = 3
 
 
@@ -27,7 +29,8 @@ class Verdict:
 
     @property
     def is_known(self) -> bool:
-        return any(it in self.kind for it in KNOWN)
+        """Whether it is being mended."""
+        return self.wrong is not None and any(it in self.wrong for it in KNOWN)
 
 
 def verdict(trials: dict[str, Trial]) -> Verdict:

@@ -46,13 +46,13 @@ class World:
         self.sink = self._sink(chance)
         self.trigger = chance.choice(("availableNow",) * 4 + ("once", "all"))
         self.zone = chance.choice(ZONES)
-        self.files = [chance.randint(1, 2) for _ in range(chance.choice((1, 2, 2, 2, 3)))]
+        self.files = [chance.choice((1, 1, 2)) for _ in range(chance.choice((1, 2, 2, 2, 2, 3)))]
         self.partitions = [chance.choice((None, None, 1, 2, 3, 4, 5, 7, 8)) for _ in self.files[1:]]
         self.settings = draw_settings(chance, self.operator.name)
         if self.operator.in_processing_time:
             self.settings.update([NO_EMPTY_BATCHES])
             self.trigger = "availableNow"
-        self.compares_state = chance.random() < 0.3 or self.sink == "noop"
+        self.compares_state = chance.random() < 0.2 or self.sink == "noop"
 
     def _sink(self, chance: Random) -> str:
         # Only in complete mode does the first go on after a restart.
