@@ -59,7 +59,7 @@ PROVIDER = keyfold
 PORT = 9000
 DELAY_MS = 0
 s3: FOLDER = s3-out
-# Where classes of Scala's tests are ready for Python's: a file manager that fails, a processor.
+# Where classes of Scala's tests are ready for Python's: a file manager that fails, a processor, the testkit's files.
 TEST_CLASSES := jvm/spark/target/test-classes-ready
 conformance conformance-reach conformance-baseline conformance-page: SPARK = $(TESTED)
 PREPARE_CONFORMANCE = build/sbt -DsparkLine=$(SPARK) conformance/prepare
@@ -93,8 +93,8 @@ $(JARS): $(call JAR_OF,%): $(JVM_SOURCES)
 	build/sbt -DsparkLine=$* spark/bundle
 	touch $@
 
-$(TEST_CLASSES): $(JAR) $(shell find jvm/core/src/test jvm/spark/src/test -type f)
-	build/sbt spark/Test/compile
+$(TEST_CLASSES): $(JAR) $(shell find jvm/core/src/test jvm/spark/src/test jvm/testkit/src -type f)
+	build/sbt spark/Test/compile testkit/compile
 	touch $@
 
 # Tests that need it are skipped without Go, and say so.
@@ -168,7 +168,6 @@ incidents: setup ## damage to stopped queries, ended by following what the messa
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m incidents --runs $(RUNS) --seed $(or $(SEED),1)
 
 like-spark: setup $(TEST_CLASSES) ## random queries on Spark's own providers and on Keyfold, compared: RUNS=1000 SEED=1
-	build/sbt testkit/compile
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m likespark --runs $(RUNS) --seed $(or $(SEED),1)
 
 soak: ## random sequences, 100,000 of the engine and 100,000 of stores, in 10 minutes
