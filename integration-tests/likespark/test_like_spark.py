@@ -18,6 +18,8 @@ from likespark.world import World
 SEEDS = range(1, 26)
 
 
+# Not in `make test` before these seeds have been seen to pass, and in how many seconds.
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.skipif(bool(NO_JAR), reason=NO_JAR)
 @pytest.mark.filterwarnings("ignore")
