@@ -61,7 +61,7 @@ PROVIDER = keyfold
 PORT = 9000
 DELAY_MS = 0
 s3: FOLDER = s3-out
-# Where classes of Scala's tests are ready for Python's: a file manager that fails, a processor.
+# Where classes of Scala's tests are ready for Python's: a file manager that fails, a processor, the testkit's files.
 TEST_CLASSES := jvm/spark/target/test-classes-ready
 conformance conformance-reach conformance-baseline conformance-page: SPARK = $(TESTED)
 PREPARE_CONFORMANCE = build/sbt -DsparkLine=$(SPARK) conformance/prepare
@@ -76,7 +76,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jars servers s3 demo test test-long test-faults test-lines smoke upgrades release test-release test-jvm test-python test-reader crash incidents soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jars servers s3 demo test test-long test-faults test-lines smoke upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python bench-subtasks golden docs fmt lint clean
 
 help: ## list the targets
@@ -95,8 +95,8 @@ $(JARS): $(call JAR_OF,%): $(JVM_SOURCES)
 	build/sbt -DsparkLine=$* spark/bundle
 	touch $@
 
-$(TEST_CLASSES): $(JAR) $(shell find jvm/core/src/test jvm/spark/src/test -type f)
-	build/sbt spark/Test/compile
+$(TEST_CLASSES): $(JAR) $(shell find jvm/core/src/test jvm/spark/src/test jvm/testkit/src -type f)
+	build/sbt spark/Test/compile testkit/compile
 	touch $@
 
 # Tests that need it are skipped without Go, and say so.
@@ -168,6 +168,9 @@ crash: setup $(TEST_CLASSES) ## lives of queries that are stopped, killed and ch
 
 incidents: setup ## damage to stopped queries, ended by following what the messages advise: RUNS=200 SEED=1
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m incidents --runs $(RUNS) --seed $(or $(SEED),1)
+
+like-spark: setup $(TEST_CLASSES) ## random queries on Spark's own providers and on Keyfold, compared: RUNS=1000 SEED=1
+	cd integration-tests && $(CURDIR)/$(BIN)/python -m likespark --runs $(RUNS) --seed $(or $(SEED),1)
 
 soak: ## random sequences, 100,000 of the engine and 100,000 of stores, in 10 minutes
 	TIMES=100000 build/sbt 'core/testOnly *ArenaMapSuite -- -z "random sequences"'

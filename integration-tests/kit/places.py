@@ -10,3 +10,5 @@ INTEGRATION_TESTS = ROOT / "integration-tests"
 TEST_CLASSES = os.pathsep.join(
     str(ROOT / "jvm" / it / "target/scala-2.13/test-classes") for it in ("core", "spark")
 )
+# Hadoop's local file system without a process for each file.
+TESTKIT = str(ROOT / "jvm/testkit/target/scala-2.13/classes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import keyfold
+from kit.places import TESTKIT
 from kit.program import JVM_OPTIONS
 from kit.servers.needed import S3A
 
@@ -33,9 +35,11 @@ NEEDS_JAR = [
     pytest.mark.filterwarnings("ignore"),
 ]
 
-# A process has one JVM, whichever test comes first: it has S3A's jars for those that need them.
+# A process has one JVM, whichever test comes first: it has S3A's jars for those that need them, and
+# the testkit, whose local files take no processes.
 _S3A_JARS = S3A.read_text(encoding="utf-8").strip() if S3A.is_file() else ""
-_OPTIONS = ["--driver-java-options", JVM_OPTIONS, "--driver-class-path", _S3A_JARS]
+_CLASS_PATH = os.pathsep.join(filter(None, (_S3A_JARS, TESTKIT)))
+_OPTIONS = ["--driver-java-options", JVM_OPTIONS, "--driver-class-path", _CLASS_PATH]
 
 # Of a process that starts a Spark.
 ENVIRONMENT = {
