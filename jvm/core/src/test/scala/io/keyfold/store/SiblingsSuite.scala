@@ -56,7 +56,10 @@ class SiblingsSuite extends AnyFunSuite {
   }
 
   for (
-    (what, attempts) <- Seq("two attempts" -> Seq("x", "y"), "three attempts" -> Seq("x", "y", "z"));
+    (what, attempts) <- Seq(
+      "two attempts" -> Seq("x", "y"),
+      "three attempts" -> Seq("x", "y", "z")
+    );
     won <- attempts
   )
     test(s"of $what at each version none is loaded from files, when $won is the one that counts") {
@@ -185,7 +188,9 @@ class SiblingsSuite extends AnyFunSuite {
   for (id <- Seq("", "x")) {
     val format = if (id.isEmpty) "v1" else "v2"
 
-    test(s"format $format: a transaction that hangs keeps out no other, and is freed when it ends") {
+    test(
+      s"format $format: a transaction that hangs keeps out no other, and is freed when it ends"
+    ) {
       val fixture = new StoreFixture
       val store = fixture.open(writerWaitMs = 10)
       val base = commit(store, VersionId.Empty, id)

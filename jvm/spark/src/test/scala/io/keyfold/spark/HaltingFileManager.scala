@@ -5,8 +5,8 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.keyfold.SparkShim
 import org.apache.spark.sql.keyfold.TestNames.FileContextBasedCheckpointFileManager
 
-/** Spark's own checkpoint file manager, which ends the JVM at once, as `kill -9` does, when an entry
-  * of the commit log is to be written: its batch number is in [[HaltingFileManager.Key]].
+/** Spark's own checkpoint file manager, which ends the JVM at once, as `kill -9` does, when an
+  * entry of the commit log is to be written: its batch number is in [[HaltingFileManager.Key]].
   */
 class HaltingFileManager(root: Path, conf: Configuration)
     extends FileContextBasedCheckpointFileManager(root, conf) {

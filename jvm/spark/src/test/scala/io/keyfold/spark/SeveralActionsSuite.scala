@@ -27,8 +27,8 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   /** Runs a query of whose batches `see` sees the rows, as expected.
     *
     * @param mode
-    *   update, complete: the counts of values; append: each value once, given out while the store is
-    *   still written
+    *   update, complete: the counts of values; append: each value once, given out while the store
+    *   is still written
     * @return
     *   versions loaded from files in all batches
     */
@@ -62,8 +62,9 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       }
       for (i <- Batches.indices; rows <- seen(i)) assert(rows.sorted == expected(i, mode))
       assert(seen.length == Batches.length)
-      val loads = for (batch <- query.recentProgress; operator <- batch.stateOperators)
-        yield operator.customMetrics.get("keyfoldLoads").longValue
+      val loads =
+        for (batch <- query.recentProgress; operator <- batch.stateOperators)
+          yield operator.customMetrics.get("keyfoldLoads").longValue
       loads.sum
     } finally query.stop()
   }

@@ -50,8 +50,8 @@ final class StateRewrite(
     Option.when(hasIds)(written.toMap)
   }
 
-  /** Keyfold's settings ask for format 2, and some lines of Spark do not continue format 1 under it.
-    * Elsewhere there are none: HDFSBacked cannot read a folder that has files with ids, which a
+  /** Keyfold's settings ask for format 2, and some lines of Spark do not continue format 1 under
+    * it. Elsewhere there are none: HDFSBacked cannot read a folder that has files with ids, which a
     * migration that broke off has left.
     */
   private def needsIds(operators: Seq[OperatorStateMetadata]) =
