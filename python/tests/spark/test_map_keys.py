@@ -14,6 +14,7 @@ from pyspark.sql import functions as sf
 
 import keyfold
 from keyfold.errors import InvalidArgumentError
+from keyfold.fsck.finding import Kind
 from keyfold.table.operator import Operator
 from kit.session import NEEDS_JAR
 from python.tests.spark.query import Query
@@ -61,6 +62,11 @@ def test_a_map_is_found_in_any_order_by_the_users_name(spark: SparkSession, tmp_
     assert counts(operator, {"m": {"a": 1}}) == [1]
     assert counts(operator, {"m": {}}) == counts(operator, {"m": None}) == [1]
     assert counts(operator, {"m": {"a": 2}}) == []
+    # fsck looks at the hashes: with another seed none of them is right.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("keyfold.rows.row_hash.SEED", 43)
+        found = keyfold.open_checkpoint(tmp_path / "cp").fsck(deep=True).findings
+    assert {finding.kind for finding in found} == {Kind.HASH}
     # Of each key, as it is shown.
     for row in operator.scan().to_pylist():
         assert operator.get(row["key"]).to_pylist() == [row]

@@ -74,9 +74,9 @@ private object ColumnHash {
     case DoubleType                                                           => OfDouble
     case decimal: DecimalType if decimal.precision <= Decimal.MAX_LONG_DIGITS => OfLong
     case StringType | BinaryType                                              => OfBytes
-    case CalendarIntervalType => OfInterval
-    case struct: StructType   => new OfStruct(struct)
-    case other                => new OfOther(other)
+    case CalendarIntervalType                                                 => OfInterval
+    case struct: StructType => new OfStruct(struct)
+    case other              => new OfOther(other)
   }
 
   /** Like `UnsafeRow.getStruct`, without a new row. */
