@@ -148,18 +148,6 @@ def test_strings_that_are_no_utf8_have_the_hashes_of_their_bytes(
     assert keyfold.open_checkpoint(query.checkpoint).fsck(deep=True).findings == ()
 
 
-def test_calendar_intervals_as_keys(spark: SparkSession, tmp_path: Path) -> None:
-    def build(stream: Any) -> Any:
-        return stream.groupBy(sf.expr("make_interval(0, v, 0, -v, 0, 0, 0.5)")).count()
-
-    query = Query(spark, tmp_path, "v int", build)
-    query.run([(n,) for n in range(8)])
-    found = keyfold.open_checkpoint(query.checkpoint)
-    assert found.fsck(deep=True).findings == ()
-    for row in found[0].scan().to_pylist():
-        assert found[0].get(row["key"]).to_pylist() == [row]
-
-
 def test_times_that_python_cannot_hold(spark: SparkSession, tmp_path: Path) -> None:
     latest = 2**63 - 1
 
