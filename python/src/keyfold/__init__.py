@@ -14,6 +14,7 @@ from keyfold.subtasks.operator import with_operator_state
 from keyfold.table.operator import Operator
 from keyfold.table.scan import Scan
 from keyfold.table.state_table import StateTable
+from keyfold.text.arrow_values import to_pylist
 
 __all__ = [
     "Checkpoint",
@@ -34,6 +35,7 @@ __all__ = [
     "plan_rescale",
     "redistribute",
     "rescale",
+    "to_pylist",
     "undo_migration",
     "undo_rescale",
     "with_operator_state",

@@ -230,7 +230,7 @@ def test_part_of_a_key(path: str) -> None:
     """The columns of a key that are not given match everything."""
     assert len(objects("get", path, "agg", "{}")) == 30
     assert len(objects("get", path, "agg", "{}", "--limit", "3")) == 3
-    assert "lacks id" in run("history", path, "agg", "{}", code=2).stderr
+    assert len(objects("history", path, "agg", "{}")) > 30
 
 
 def test_version() -> None:

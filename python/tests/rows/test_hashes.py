@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyfold.errors import InvalidArgumentError
-from keyfold.rows.partition_key import hash_of_values, hashes_of
-from keyfold.rows.row_hash import NoHashError, row_hash
+from keyfold.rows.partition_key import UnplacedKeyError, hash_of_values, hashes_of
+from keyfold.rows.row_hash import row_hash
 from keyfold.schema.data_type import Atomic, Field, Map, Struct
+from keyfold.wire.cursor import MalformedError
 from kit.state_writer import hash_of, murmur
 
 LONG, TEXT = Atomic("long"), Atomic("string")
@@ -65,21 +65,44 @@ def test_rules_name_columns() -> None:
     for rule, hashes in expected.items():
         assert hashes_of(rule, KEY, columns, 2).tolist() == hashes
     assert hash_of_values("path:1.0", KEY, {"at": {"day": 3}}) == hash_of(3)
-    with pytest.raises(InvalidArgumentError, match=r"lacks at\."):
+    with pytest.raises(UnplacedKeyError):
         hash_of_values("path:1.0", KEY, {"user": 1})
 
 
+def test_a_map_is_its_entries_one_after_the_other() -> None:
+    """As Spark sorts them in a grouping key, however they are given."""
+    it = Map(TEXT, LONG, nullable=True)
+    key = Struct((Field("_groupingmapsort", it, nullable=True),))
+    expected = 42
+    for name, number in (("a", 1), ("b", None)):
+        expected = of_text(name, expected & 0xFFFFFFFF)
+        if number is not None:
+            expected = murmur([number, 0], 8, expected & 0xFFFFFFFF)
+    for value in ({"a": 1, "b": None}, {"b": None, "a": 1}, [("b", None), ("a", 1)]):
+        assert hash_of_values("all", key, {"_groupingmapsort": value}) == expected
+    maps = pa.array([None, [], [("a", 1), ("b", None)]], pa.map_(pa.string(), pa.int64()))
+    assert row_hash([(maps, it)], 3).tolist() == [42, 42, expected]
+
+
+def test_places_that_a_key_does_not_tell() -> None:
+    other = Struct((Field("m", Map(TEXT, LONG, nullable=True), nullable=True),))
+    keys = ((other, {"m": {"a": 1}}), (KEY, {"user": 1}), (KEY, {"user": 1, "at": {}}))
+    for key, values in keys:
+        with pytest.raises(UnplacedKeyError):
+            hash_of_values("all", key, values)
+
+
+def test_intervals() -> None:
+    """Microseconds, then months; not the days."""
+    values = pa.array([(1, -2, 3000), None], pa.month_day_nano_interval())
+    expected = murmur([1], 4, murmur([3, 0], 8) & 0xFFFFFFFF)
+    assert row_hash([(values, Atomic("interval"))], 2).tolist() == [expected, 42]
+
+
 def test_type_that_places_no_row() -> None:
-    with pytest.raises(NoHashError):
-        row_hash(
-            [
-                (
-                    pa.array([[(1, 2)]], pa.map_(pa.int64(), pa.int64())),
-                    Map(LONG, LONG, nullable=True),
-                )
-            ],
-            1,
-        )
+    variant = pa.array([{"value": b"", "metadata": b""}])
+    with pytest.raises(MalformedError, match="variant"):
+        row_hash([(variant, Atomic("variant"))], 1)
 
 
 def test_zeros_and_not_numbers_are_one_each() -> None:

@@ -136,6 +136,45 @@ def test_every_atomic_type_at_once(spark: SparkSession, tmp_path: Path) -> None:
     assert keyfold.open_checkpoint(query.checkpoint).fsck(deep=True).findings == ()
 
 
+def test_strings_that_are_no_utf8_have_the_hashes_of_their_bytes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def build(stream: Any) -> Any:
+        text = sf.expr("cast(b as string)")
+        return stream.groupBy(text, sf.create_map(text, sf.lit(1))).count()
+
+    query = Query(spark, tmp_path, "b binary", build)
+    query.run([(b"\xff",), (b"\xc3(",), (b"ok",)])
+    assert keyfold.open_checkpoint(query.checkpoint).fsck(deep=True).findings == ()
+
+
+def test_times_that_python_cannot_hold(spark: SparkSession, tmp_path: Path) -> None:
+    latest = 2**63 - 1
+
+    def build(stream: Any) -> Any:
+        day = f"max(if(v > 0, date_from_unix_date({2**31 - 1}), date'1970-01-01'))"
+        moments = sf.first(sf.expr("array(timestamp_micros(v))"))
+        at = sf.expr("timestamp_micros(v)").alias("t")
+        return stream.groupBy(at).agg(moments.alias("some"), sf.expr(day).alias("day"))
+
+    query = Query(spark, tmp_path, "v bigint", build)
+    query.run([(latest,), (0,)])
+    table = keyfold.open_checkpoint(query.checkpoint)[0]
+    zero = datetime(1970, 1, 1, tzinfo=UTC)
+    expected = {latest: ([latest], 2**31 - 1), zero: ([zero], zero.date())}
+    found = {
+        next(iter(row["key"].values())): (row["value"]["first"], row["value"]["max"])
+        for row in table.scan().to_pylist()
+    }
+    assert found == expected
+    frame = table.scan(["value.max"]).to_pandas()
+    assert set(frame["value.max"]) == {2**31 - 1, zero.date()}
+    assert repr(table.scan().to_pandas())
+    for key, (_, day) in expected.items():
+        assert [it["value"]["max"] for it in keyfold.to_pylist(table.get({"t": key}))] == [day]
+        assert keyfold.to_pylist(table.history({"t": key}))[0]["value"]["max"] == day
+
+
 def test_types_that_only_values_can_have(spark: SparkSession, tmp_path: Path) -> None:
     def build(stream: Any) -> Any:
         return stream.groupBy("k").agg(

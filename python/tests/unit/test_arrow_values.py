@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import keyfold
 from keyfold.cli.output import JsonOutput, TextOutput
-from keyfold.text.arrow_values import to_python
+from keyfold.text.arrow_values import to_pandas, to_python
 from keyfold.text.html_table import html_of_arrow
 
 LATE = 1 << 62
@@ -36,7 +37,29 @@ def test_a_moment_out_of_range_is_its_number(
 ) -> None:
     assert to_python(array) == expected
     table = pa.table({"a": array})
+    assert keyfold.to_pylist(table) == [{"a": value} for value in expected]
+    frame = to_pandas(table)
+    # A list is an array of NumPy's, which holds any time.
+    assert pa.types.is_list(array.type) or frame["a"].tolist() == expected
+    assert repr(frame)
     assert "<td" in html_of_arrow(table, 9)
     TextOutput().table([table])
     JsonOutput().table([table])
     assert len(capsys.readouterr().out.splitlines()) >= 3
+
+
+def test_columns_that_pandas_can_hold_are_as_arrow_converts_them() -> None:
+    late = pa.array([LATE, None], pa.int64())
+    table = pa.table({
+        "fits": _moments(0, None),
+        "local": late.view(pa.timestamp("us")),
+        "late": _moments(LATE, 0),
+        "takes": late.view(pa.duration("us")),
+        "number": pa.array([1, 2], pa.int8()),
+    })  # fmt: skip
+    frame = to_pandas(table)
+    assert frame.columns.tolist() == table.schema.names
+    assert frame["late"].tolist() == [LATE, datetime(1970, 1, 1, tzinfo=timezone.utc)]
+    others = ["fits", "local", "takes", "number"]
+    assert frame[others].equals(table.select(others).to_pandas())
+    assert keyfold.to_pylist(table.slice(1)) == table.slice(1).to_pylist()

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from keyfold.table.column import flattened
-from keyfold.text.arrow_values import to_python
+from keyfold.text.arrow_values import to_pylist, to_python
 from keyfold.text.json_text import json_text
 from keyfold.text.printable import printable
 
@@ -45,9 +45,7 @@ class JsonOutput:
     def table(self, tables: Iterable[pa.Table]) -> None:
         """One object per line."""
         for part in tables:
-            names = part.schema.names
-            for values in zip(*map(to_python, part.columns), strict=True):
-                row = dict(zip(names, values, strict=True))
+            for row in to_pylist(part):
                 sys.stdout.write(json_text(row) + "\n")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +17,7 @@ from keyfold.layout.layout import Layout, Shape
 from keyfold.layout.layouts import layouts
 from keyfold.rows.partition_key import NO_RULE, hashes_of
 from keyfold.rows.places import Places
-from keyfold.rows.row_hash import NoHashError
+from keyfold.schema.data_type import as_bytes
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.merge import Rows
@@ -46,7 +47,7 @@ class RowCheck:
             # An unreadable schema is reported once, not for each row.
             return {}
         return {
-            it.family: it
+            it.family: _of_bytes(it)
             for it in found
             if it.store == self._store and it.shape is not Shape.JOIN_SIDE
         }
@@ -64,8 +65,6 @@ class RowCheck:
                 return
             key = layout.schema.key
             found = hashes_of(family.partition_key, key, keys.flatten(), rows.count)
-        except NoHashError:
-            return
         except (MalformedError, KeyfoldError) as error:
             yield Kind.ROW, f"rows of family {family.name} do not fit their schema: {error}"
             return
@@ -101,6 +100,11 @@ class RowCheck:
                     f"after batch {batch.number}; its head says {family.keys}, {family.values} and "
                     f"{family.bytes}.",
                 )
+
+
+def _of_bytes(it: Layout) -> Layout:
+    """The same with strings in keys as bytes, of which their hashes are."""
+    return replace(it, schema=replace(it.schema, key=as_bytes(it.schema.key)))
 
 
 def _agrees(family: Family, found: tuple[int, int, int]) -> bool:

@@ -1,4 +1,4 @@
 """Rows of state to Arrow columns, and the hash that places them (docs/FORMAT.md, section 5).
 
-Imports: errors, schema, wire.
+Imports: errors, schema, text, wire.
 """

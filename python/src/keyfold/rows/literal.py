@@ -8,12 +8,16 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
+from keyfold.rows.rank import rank
 from keyfold.schema.arrow_type import arrow_type
-from keyfold.schema.data_type import DataType, Struct
+from keyfold.schema.data_type import Array, DataType, Map, Struct
+from keyfold.text.arrow_values import to_python
 
 
 def one_value(value: Any, it: DataType, name: str) -> pa.Array:  # noqa: ANN401
     """A column with one value; text is parsed by the column's type.
+
+    A map is a dictionary, pairs, or objects with `key` and `value`; its entries become sorted.
 
     Raises:
         InvalidArgumentError: the value is not of that type.
@@ -39,12 +43,29 @@ def _prepared(value: Any, it: DataType, name: str) -> Any:  # noqa: ANN401
             field.name: _prepared(value.get(field.name), field.type, field.name)
             for field in it.fields
         }
+    if isinstance(value, list | tuple) and isinstance(it, Array):
+        return [_prepared(each, it.element, name) for each in value]
+    if isinstance(value, Mapping | list | tuple) and isinstance(it, Map):
+        return _entries(value, it, name)
     arrow = arrow_type(it)
     if isinstance(value, str) and not pa.types.is_string(arrow):
         if pa.types.is_binary(arrow):
             return value.encode()
-        return from_text(value, arrow)[0].as_py()
+        return to_python(from_text(value, arrow))[0]
     return value
+
+
+def _entries(value: Any, it: Map, name: str) -> list[tuple[Any, Any]]:  # noqa: ANN401
+    """The entries of a map in the order in which Spark sorts a grouping key's."""
+    given = value.items() if isinstance(value, Mapping) else value
+    pairs = [
+        (each.get("key"), each.get("value")) if isinstance(each, Mapping) else each
+        for each in given
+    ]
+    keys = [_prepared(key, it.key, name) for key, _ in pairs]
+    values = [_prepared(each, it.value, name) for _, each in pairs]
+    ranks = [rank(key) for key in pa.array(keys, arrow_type(it.key))]
+    return [(keys[at], values[at]) for at in sorted(range(len(keys)), key=ranks.__getitem__)]
 
 
 def from_text(text: str, arrow: pa.DataType) -> pa.Array:

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.errors import InvalidArgumentError
 from keyfold.rows.literal import one_value
 from keyfold.rows.row_hash import row_hash
-from keyfold.schema.data_type import DataType, Struct
+from keyfold.schema.data_type import DataType, Struct, has_map
 from keyfold.wire.cursor import MalformedError
 
 CONSTANT = "constant"
@@ -58,8 +57,7 @@ def hashes_of(rule: str, key: Struct, columns: list[pa.Array], count: int) -> np
     """Hash of each of `count` rows, given the columns of their keys.
 
     Raises:
-        MalformedError: the key has not the columns of the rule.
-        NoHashError: rows are not hashed by columns of that type.
+        MalformedError: the key has not the columns of the rule, or rows are not hashed by them.
     """
     if rule == CONSTANT:
         return np.zeros(count, dtype=np.int32)
@@ -73,18 +71,39 @@ def hashes_of(rule: str, key: Struct, columns: list[pa.Array], count: int) -> np
     return row_hash(found, count)
 
 
-class UnplacedKeyError(InvalidArgumentError):
+class UnplacedKeyError(Exception):
     """A key does not tell where its rows are."""
+
+
+def _lacks(value: Any, it: DataType) -> bool:  # noqa: ANN401
+    """Whether a struct is not given as a whole."""
+    if not isinstance(it, Struct) or not isinstance(value, Mapping):
+        return False
+    return any(
+        field.name not in value or _lacks(value[field.name], field.type) for field in it.fields
+    )
+
+
+def is_unnamed(column: str) -> bool:
+    """Whether Spark has named a column: of an expression by which a query groups, or with maps."""
+    return is_sorted(column) or column.startswith("_groupingexpression")
+
+
+def is_sorted(column: str) -> bool:
+    """Whether Spark has made a column, by sorting the maps in a grouping column of the query.
+
+    Other operators keep maps in the order in which they came.
+    """
+    return column.startswith("_groupingmapsort")
 
 
 def hash_of_values(rule: str, key: Struct, given: Mapping[str, Any]) -> int:
     """Hash of the row whose key has these values, by name.
 
     Raises:
-        UnplacedKeyError: a column that the rule needs is not given.
+        UnplacedKeyError: a column that the rule needs is not given, or is a map in any order.
         InvalidArgumentError: a value does not fit.
-        MalformedError: the key has not such columns.
-        NoHashError: rows are not hashed by columns of that type.
+        MalformedError: the key has not such columns, or rows are not hashed by them.
     """
     if rule == CONSTANT:
         return 0
@@ -98,24 +117,9 @@ def hash_of_values(rule: str, key: Struct, given: Mapping[str, Any]) -> int:
             field = it.fields[index]
             names.append(field.name)
             if not isinstance(value, Mapping) or field.name not in value:
-                raise UnplacedKeyError(
-                    f"Invalid key {dict(given)!r}: it lacks {'.'.join(names)}. Rows are placed by "
-                    f"{described(rule, key)}; give all of these, or use scan(where=...)."
-                )
+                raise UnplacedKeyError
             value, it = value[field.name], field.type
+        if _lacks(value, it) or (has_map(it) and not is_sorted(names[0])):
+            raise UnplacedKeyError
         found.append((one_value(value, it, ".".join(names)), it))
     return int(row_hash(found, 1)[0])
-
-
-def described(rule: str, key: Struct) -> str:
-    """The columns that a rule names, for messages."""
-    names = []
-    for path in columns_of(rule, key):
-        it: DataType = key
-        parts = []
-        for index in path:
-            assert isinstance(it, Struct)  # noqa: S101 - a path goes through structs
-            parts.append(it.fields[index].name)
-            it = it.fields[index].type
-        names.append(".".join(parts))
-    return ", ".join(names) or "nothing"

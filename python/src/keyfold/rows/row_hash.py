@@ -10,7 +10,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.rows.arrow import arrow_ints
 from keyfold.rows.murmur import Hashes, hash_bytes, hash_ints, hash_longs
-from keyfold.schema.data_type import Array, Atomic, DataType, Decimal, Struct
+from keyfold.schema.data_type import Array, Atomic, DataType, Decimal, Map, Struct
+from keyfold.wire.cursor import MalformedError
 
 SEED = 42
 
@@ -20,12 +21,12 @@ _INTS = {"byte", "short", "integer", "date", "year_month"}
 _LONGS = {"long", "timestamp", "timestamp_ntz", "day_time", "time"}
 
 
-class NoHashError(TypeError):
-    """Columns of that type cannot be hashed."""
-
-
 def row_hash(columns: list[tuple[pa.Array, DataType]], count: int) -> npt.NDArray[np.int32]:
-    """Hash of each of `count` rows over columns in order; raises NoHashError."""
+    """Hash of each of `count` rows over columns in order.
+
+    Raises:
+        MalformedError: Spark places no row by a column of such a type.
+    """
     found = np.full(count, SEED, dtype=np.uint32)
     for array, it in columns:
         found = _column(array, it, found)
@@ -51,7 +52,9 @@ def _held(array: pa.Array, it: DataType, seeds: Hashes) -> Hashes:  # noqa: C901
                 found = _column(_field(array, index), field.type, found)
             return found
         case Array(element):
-            return _elements(array, element, seeds)
+            return _elements(array, [(array.values, element)], seeds)
+        case Map(key, value):
+            return _elements(array, [(array.keys, key), (array.items, value)], seeds)
         case Decimal():
             return _decimals(array, it, seeds)
         case Atomic("boolean"):
@@ -66,7 +69,9 @@ def _held(array: pa.Array, it: DataType, seeds: Hashes) -> Hashes:  # noqa: C901
             return hash_ints(_numbers(array).astype(np.int32), seeds)
         case Atomic(name) if name in _LONGS:
             return hash_longs(_numbers(array).astype(np.int64), seeds)
-    raise NoHashError(f"rows are not placed by columns of type {it}")
+        case Atomic("interval"):
+            return _intervals(array, seeds)
+    raise MalformedError(f"rows are not placed by columns of type {it}")
 
 
 def _field(array: pa.Array, index: int) -> pa.Array:
@@ -113,12 +118,22 @@ def _decimals(array: pa.Array, it: Decimal, seeds: Hashes) -> Hashes:
     return _texts(pa.array(texts, pa.binary()), seeds)
 
 
-def _elements(array: pa.Array, element: DataType, seeds: Hashes) -> Hashes:
+def _intervals(array: pa.Array, seeds: Hashes) -> Hashes:
+    """Without the days, which Spark's generated code leaves out."""
+    parts = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanos", "<i8")])
+    values = np.frombuffer(array.buffers()[1], parts)[array.offset :][: len(array)]
+    found = hash_longs(values["nanos"] // 1000, seeds)
+    return hash_ints(np.ascontiguousarray(values["months"]), found)
+
+
+def _elements(array: pa.Array, columns: list[tuple[pa.Array, DataType]], seeds: Hashes) -> Hashes:
+    """Hashes of lists, whose elements have these columns."""
     found = seeds.copy()
-    sizes = np.asarray(array.value_lengths()).astype(np.int64)
-    starts = np.asarray(array.offsets)[:-1].astype(np.int64)
+    offsets = np.asarray(array.offsets).astype(np.int64)
+    starts, sizes = offsets[:-1], np.diff(offsets)
     for at in range(int(sizes.max(initial=0))):
         rows = np.flatnonzero(sizes > at)
-        values = array.values.take(arrow_ints(starts[rows] + at))
-        found[rows] = _column(values, element, found[rows])
+        index = arrow_ints(starts[rows] + at)
+        for values, it in columns:
+            found[rows] = _column(values.take(index), it, found[rows])
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, TypeAlias
 
@@ -102,6 +102,32 @@ class Map:
 
 
 DataType: TypeAlias = Atomic | Decimal | Struct | Array | Map
+
+
+def has_map(it: DataType) -> bool:
+    """Whether it is a map, or has one in it."""
+    match it:
+        case Struct(fields):
+            return any(has_map(field.type) for field in fields)
+        case Array(element):
+            return has_map(element)
+    return isinstance(it, Map)
+
+
+def as_bytes(it: Struct) -> Struct:
+    """The same with strings as the bytes that they are: Spark takes any bytes for a string."""
+    return Struct(tuple(replace(field, type=_as_bytes(field.type)) for field in it.fields))
+
+
+def _as_bytes(it: DataType) -> DataType:
+    match it:
+        case Struct():
+            return as_bytes(it)
+        case Array(element):
+            return replace(it, element=_as_bytes(element))
+        case Map(key, value):
+            return replace(it, key=_as_bytes(key), value=_as_bytes(value))
+    return Atomic("binary") if it == Atomic("string") else it
 
 
 def parse_type(found: Any) -> DataType:  # noqa: ANN401

@@ -17,7 +17,7 @@ from keyfold.spark_log.migrated import own_batches
 from keyfold.state.merge import rows_of
 from keyfold.state.pieces import NOTHING, Entries, concatenated, of_block
 from keyfold.state.selection import Selection
-from keyfold.table.lookup import matching, partitions_of, stored_key, stray_partitions
+from keyfold.table.lookup import matching, named_key, partitions_of, stray_partitions
 from keyfold.table.source import Source
 
 
@@ -26,17 +26,17 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
 
     Raises as `StateTable.get` does.
     """
-    stored = stored_key(source, key)
+    key = named_key(source, key)
     found: list[pa.Table] = []
     before: pa.Table | None = None
     strays: list[int] | None = None
     state = _State(source)
     numbers = own_batches(source.storage)
-    _fetch(source, numbers, stored)
+    _fetch(source, numbers, key)
     for number in numbers:
         try:
             batch = find_batch(source.storage, number)
-            partitions, wanted = partitions_of(source, batch, stored)
+            partitions, wanted = partitions_of(source, batch, key)
             tables = [matching(source, state.at(batch, it, wanted), key) for it in partitions]
             if len(partitions) == 1 and tables[0].num_rows == 0:
                 if strays is None:
@@ -56,7 +56,7 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
     return pa.concat_tables(found) if found else _dated(_empty(source), 0, "", source).slice(0, 0)
 
 
-def _fetch(source: Source, numbers: list[int], stored: Mapping[str, Any]) -> None:
+def _fetch(source: Source, numbers: list[int], key: Mapping[str, Any]) -> None:
     """Reads what is needed of all batches side by side; errors are left to those who need it."""
     storage = source.storage
     storage.fetch([f"{log}/{it}" for it in numbers for log in ("commits", "offsets")])
@@ -64,7 +64,7 @@ def _fetch(source: Source, numbers: list[int], stored: Mapping[str, Any]) -> Non
         return
     with suppress(KeyfoldError):
         batches = [find_batch(storage, it) for it in numbers]
-        partitions, _ = partitions_of(source, batches[-1], stored) if batches else ([], None)
+        partitions, _ = partitions_of(source, batches[-1], key) if batches else ([], None)
         for partition in partitions:
             source.fetch_heads(batches, partition)
         if 0 not in partitions:

@@ -14,9 +14,9 @@ from keyfold.format.footer import Footer
 from keyfold.layout.layout import Shape
 from keyfold.rows.arrow import arrow_flags
 from keyfold.rows.literal import one_value
-from keyfold.rows.partition_key import NO_RULE, UnplacedKeyError, hash_of_values
+from keyfold.rows.partition_key import NO_RULE, UnplacedKeyError, hash_of_values, is_unnamed
 from keyfold.rows.places import Flags
-from keyfold.rows.row_hash import NoHashError
+from keyfold.rows.rank import rank
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import DataType, Struct
 from keyfold.spark_log.batch import Batch
@@ -24,45 +24,60 @@ from keyfold.state.selection import Selection
 from keyfold.table.source import Source
 
 
-def stored_key(source: Source, key: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The stored key of a user's key; raises InvalidArgumentError."""
-    shown = source.layout.key
-    unknown = [name for name in key if name not in shown.names]
-    if unknown or not isinstance(key, Mapping):
+def named_key(source: Source, key: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A user's key with Spark's names of its columns.
+
+    Spark does not keep the name of a grouping column that is an expression or has maps: the one
+    name that is not known is that of the one such column.
+
+    Raises:
+        InvalidArgumentError: it has an unknown column.
+    """
+    names = source.layout.key.names
+    unknown = [name for name in key if name not in names]
+    unnamed = [name for name in names if is_unnamed(name)]
+    if len(unknown) == len(unnamed) == 1 and unnamed[0] not in key:
+        return {unnamed[0] if name in unknown else name: it for name, it in key.items()}
+    if unknown:
+        why = (
+            " Spark gives such names to expressions and to columns with maps, in the query's order."
+            if unnamed
+            else ""
+        )
         raise InvalidArgumentError(
             f"Invalid key {key!r}: it has no column {', '.join(unknown)}. Its columns are "
-            f"{', '.join(shown.names)}."
+            f"{', '.join(names)}.{why}"
         )
-    if source.layout.shape in {Shape.MAP, Shape.TIMERS}:
-        return {source.layout.schema.key.names[0]: key}
     return key
 
 
 def partitions_of(
     source: Source, batch: Batch, key: Mapping[str, Any]
 ) -> tuple[list[int], Selection]:
-    """Partitions that can have a stored key, and what to read there.
+    """Partitions that can have a key, and what to read there: all, if it does not tell where.
 
     A partition without strays is enough for a key that it has: see `stray_partitions` if not.
 
     Raises:
-        UnplacedKeyError: the key does not tell where its rows are.
         InvalidArgumentError: a value does not fit.
     """
     head = source.head(batch, 0)
     family = source.family(head)
     if family is None:
         return [], Selection()
+    every = list(range(source.partitions(batch)))
+    stored = source.layout.schema.key
+    if source.layout.shape in {Shape.MAP, Shape.TIMERS}:
+        key = {stored.names[0]: key}
     try:
         with source.fitting(0):
-            hashed = hash_of_values(family.partition_key, source.layout.schema.key, key)
-    except NoHashError as error:
-        raise UnplacedKeyError(f"Cannot look up a key: {error}. Use scan(where=...).") from error
-    count = source.partitions(batch)
+            hashed = hash_of_values(family.partition_key, stored, key)
+    except UnplacedKeyError:
+        return every, Selection()
     wanted = Selection(groups=_group(head, hashed), hash=hashed)
-    own = hashed % count
+    own = hashed % len(every)
     if family.partition_key == NO_RULE or _has_strays(source, source.head(batch, own)):
-        return list(range(count)), wanted
+        return every, wanted
     return [own], wanted
 
 
@@ -104,6 +119,6 @@ def _same(values: pa.ChunkedArray, it: DataType, given: Any, name: str) -> Flags
     if pa.types.is_floating(arrow_type(it)) and given != given:  # noqa: PLR0124 - NaN
         return np.asarray(pc.is_nan(values).fill_null(False))  # noqa: FBT003
     if pa.types.is_nested(arrow_type(it)):
-        expected = scalar.as_py()
-        return np.array([value == expected for value in values.to_pylist()], dtype=np.bool_)
+        expected = rank(scalar)
+        return np.array([rank(value) == expected for value in values], dtype=np.bool_)
     return np.asarray(pc.equal(values, scalar).fill_null(False))  # noqa: FBT003

@@ -15,6 +15,7 @@ from keyfold.spark_log.batch import Batch, find_batch, read_at
 from keyfold.table.column import find_column, flattened, project
 from keyfold.table.condition import condition
 from keyfold.table.source import Source
+from keyfold.text.arrow_values import to_pandas, to_pylist
 from keyfold.text.html_table import html_of_arrow
 
 _SHOWN = 20
@@ -73,15 +74,17 @@ class Scan:
     def to_pandas(self, **options: Any) -> Any:  # noqa: ANN401 - pandas need not be there
         """All rows as a DataFrame, with a column for each field of a struct: `key.user`.
 
+        A column with times that pandas cannot hold or show is one of objects, as `to_pylist` has
+        them.
+
         Args:
             options: of `pyarrow.Table.to_pandas`.
         """
-        return flattened(self.to_arrow()).to_pandas(**options)
+        return to_pandas(flattened(self.to_arrow()), **options)
 
     def to_pylist(self) -> list[dict[str, Any]]:
-        """All rows as dictionaries."""
-        found: list[dict[str, Any]] = self.to_arrow().to_pylist()
-        return found
+        """All rows as dictionaries, as `keyfold.to_pylist` makes them of any table."""
+        return to_pylist(self.to_arrow())
 
     def count(self) -> int:
         """Number of rows; without a condition, usually from footers alone."""

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from keyfold.rows.partition_key import UnplacedKeyError
 from keyfold.spark_log.batch import Batch, find_batch, read_at
-from keyfold.state.selection import Selection
 from keyfold.table.changes import a_row_a_key, diff_schema, differences
 from keyfold.table.condition import condition
 from keyfold.table.history import history
-from keyfold.table.lookup import matching, partitions_of, stored_key, stray_partitions
+from keyfold.table.lookup import matching, named_key, partitions_of, stray_partitions
 from keyfold.table.scan import Scan, checked_columns
 from keyfold.table.source import Source
 
@@ -56,23 +54,22 @@ class StateTable:
 
         Args:
             key: values by name of column. Columns may be left out; all rows are read if those that
-                determine the partition are not all given.
+                determine the partition are not all given. A map is a dictionary or pairs, in any
+                order. Spark does not keep the name of a grouping column that is an expression or
+                has maps: any name is taken for it, if there is one such column.
             batch: a batch of the query.
 
         Raises:
             InvalidArgumentError: a column is unknown, or a value is of another type.
         """
         source = self.source.once()
-        stored = stored_key(source, key)
+        named = named_key(source, key)
 
         def look_up(found: Batch) -> pa.Table:
-            try:
-                partitions, wanted = partitions_of(source, found, stored)
-            except UnplacedKeyError:
-                partitions, wanted = list(range(source.partitions(found))), Selection()
+            partitions, wanted = partitions_of(source, found, named)
 
             def read(of: list[int]) -> list[pa.Table]:
-                return [matching(source, source.table(found, it, wanted), key) for it in of]
+                return [matching(source, source.table(found, it, wanted), named) for it in of]
 
             tables = read(partitions)
             if len(partitions) == 1 and tables[0].num_rows == 0:

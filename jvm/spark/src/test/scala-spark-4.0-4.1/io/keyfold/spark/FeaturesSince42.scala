@@ -11,7 +11,6 @@ trait FeaturesSince42 {
   val rowChecksums = false
   val newCheckpointFormat = false
   val stateReaderCountsPartitions = false
-  val configurationPage: Option[String] = None
 
   def timestampSpecs(
       @unused schema: StructType

@@ -12,9 +12,6 @@ object LaterFeatures extends FeaturesSince41 {
   /** Whether a query may change the version of its checkpoint's format. */
   val newCheckpointFormat = true
 
-  /** docs/configuration.md as it has to be. */
-  def configurationPage: Option[String] = Some(ConfigurationPage.text)
-
   /** Whether the state reader asks for the partitions of the batch that it reads. */
   val stateReaderCountsPartitions = true
 

@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.CalendarInterval
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Against the hash that Spark's own exchange computes. */
@@ -40,6 +41,11 @@ class RowHashSuite extends AnyFunSuite {
     (DecimalType(18, 0), random => BigDecimal(random.nextInt())),
     (DecimalType(38, 10), random => BigDecimal(BigInt(90, random), 10)),
     (NullType, _ => null),
+    (
+      CalendarIntervalType,
+      random => new CalendarInterval(random.nextInt(), random.nextInt(), random.nextLong())
+    ),
+    (MapType(StringType, LongType), random => Map(string(random) -> random.nextLong())),
     (struct, random => Row(instant(random), string(random))),
     (ArrayType(StringType), random => Seq.fill(random.nextInt(4))(string(random))),
     (
