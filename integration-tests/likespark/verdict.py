@@ -10,12 +10,11 @@ from likespark.world import KEYFOLD
 
 AGREE, REFUSED = "same answer", "refused by all"
 ALONE, APART = "only Keyfold runs it", "Spark's own do not agree"
-# Failures that are being mended, by what their messages say: they end no run.
+# Limits that the docs name, by what messages say: they end no run.
 KNOWN = (
-    # Rows that do not hash to their partition: issue 36, 1.
+    # Spark shuffles by other values than it stores, and no row showed it before a rescale
+    # (docs/design/spark.md, strays).
     "KEYFOLD_ROW_MISPLACED",
-    # One file stream in two branches: issue 36, 0.
-    "sources/1/0 is lost",
 )
 MOST_SHOWN = 3
 
@@ -29,7 +28,7 @@ class Verdict:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is being mended."""
+        """Whether it is a limit that the docs name."""
         return self.wrong is not None and any(it in self.wrong for it in KNOWN)
 
 

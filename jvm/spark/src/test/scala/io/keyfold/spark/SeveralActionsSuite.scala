@@ -3,7 +3,7 @@ package io.keyfold.spark
 import java.util.concurrent.{CountDownLatch, CyclicBarrier, TimeUnit}
 
 import scala.collection.mutable
-import scala.concurrent.duration.DurationInt
+import scala.concurrent.duration.DurationLong
 import scala.concurrent.{Await, ExecutionContext, Future}
 
 import io.keyfold.testkit.Gate

@@ -69,12 +69,13 @@ private final class Aside(location: String, home: String, val name: String, conf
 
   /** Sorted paths of the files in the folder, relative to the root. */
   def files: Seq[String] = {
+    val notes = Set(base, sinkNote).map(fileSystem.makeQualified)
     val found = fileSystem.listFiles(folder, true)
     Iterator
       .continually(found)
       .takeWhile(_.hasNext)
       .map(_.next().getPath)
-      .filter(_.getParent.getName != name)
+      .filterNot(notes)
       .map(path => fileSystem.makeQualified(folder).toUri.relativize(path.toUri).getPath)
       .toSeq
       .sorted

@@ -109,7 +109,10 @@ class CheckpointCloneSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     it.run(1)
     val (again, said) = copy(it, batch = 1)
     assert(said("batch").num == 1)
-    val ofState = (folder: Path) => filesOf(folder).filter(_._1.startsWith("state/"))
+    // The third run's load may have led to a snapshot of the same version.
+    def ofState(folder: Path) = filesOf(folder).filter { case (name, _) =>
+      name.startsWith("state/") && !name.endsWith(".snapshot")
+    }
     assert(ofState(again) == ofState(early))
     assert(new CheckpointLogs(it.session, again.toString).lastBegun == Some(1L))
   }
