@@ -58,7 +58,8 @@ def _rescale_interrupted(query: Query) -> None:
 
 
 def _rolled_back(query: Query) -> None:
-    keyfold.open_checkpoint(query.checkpoint).rollback(-2, dry_run=False, **_sink_of(query))
+    sink = None if query.sink is None else str(query.sink)
+    keyfold.open_checkpoint(query.checkpoint).rollback(-2, dry_run=False, sink_path=sink)
 
 
 def _rolled_back_without_sink(query: Query) -> None:

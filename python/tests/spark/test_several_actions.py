@@ -45,6 +45,7 @@ def in_a_pool(batch: DataFrame) -> list[Row]:
 def test_each_time_gives_the_rows_of_the_batch(
     spark: SparkSession, tmp_path: Path, take: Callable[[DataFrame], list[Row]]
 ) -> None:
+    (tmp_path / "in").mkdir()
     source, found = str(tmp_path / "in"), []
     query = (
         spark.readStream.schema("k int")

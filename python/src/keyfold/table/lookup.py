@@ -36,7 +36,8 @@ def named_key(source: Source, key: Mapping[str, Any]) -> Mapping[str, Any]:
     names = source.layout.key.names
     unknown = [name for name in key if name not in names]
     unnamed = [name for name in names if is_unnamed(name)]
-    if len(unknown) == len(unnamed) == 1 and unnamed[0] not in key:
+    others = set(names) - set(unnamed)
+    if len(unknown) == len(unnamed) == 1 and others <= key.keys():
         return {unnamed[0] if name in unknown else name: it for name, it in key.items()}
     if unknown:
         why = (

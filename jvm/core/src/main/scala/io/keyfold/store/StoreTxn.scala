@@ -3,7 +3,6 @@ package io.keyfold.store
 import java.util.concurrent.atomic.AtomicReference
 
 import io.keyfold.errors.{Invalid, MisplacedRow, OutOfOrder}
-import io.keyfold.group.KeyGroups
 import io.keyfold.map.{MapTxn, RowCursor}
 import io.keyfold.mem.Slice
 import io.keyfold.model.{FamilySpec, Names, StoreLocation, VersionId}
@@ -49,7 +48,10 @@ final class StoreTxn private[store] (
   def createFamily(spec: FamilySpec): Int = {
     requireUpdating("create a column family")
     val there = indexOf(spec)
-    if (there >= 0) there
+    if (there >= 0) {
+      if (spec.strays && !families(there).spec.strays) markStrays(there)
+      there
+    }
     else {
       requireWritable(spec)
       val index = rows.createFamily(spec)
@@ -93,7 +95,7 @@ final class StoreTxn private[store] (
     */
   def put(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
     requireUpdating("put")
-    if (!placements(family).fits(hash)) markStrays(family, hash)
+    if (!placements(family).fits(hash)) markStrays(family)
     rows.put(family, hash, key, rowChecksum.append(key, value))
   }
 
@@ -104,7 +106,7 @@ final class StoreTxn private[store] (
     */
   def append(family: Int, hash: Int, key: Slice, value: Slice): Unit = {
     requireUpdating("append")
-    if (!placements(family).fits(hash)) markStrays(family, hash)
+    if (!placements(family).fits(hash)) markStrays(family)
     rows.append(family, hash, key, rowChecksum.append(key, value))
   }
 
@@ -193,15 +195,14 @@ final class StoreTxn private[store] (
     s"Cannot $what on $location version ${base.version + 1}: it was already ${state.get.name}"
   )
 
-  private def markStrays(family: Int, hash: Int): Unit = {
+  private def markStrays(family: Int): Unit = {
     val spec = families(family).spec
-    val row = s"A row of $location column family ${spec.name} belongs to partition " +
-      s"${KeyGroups.partitionOf(hash, settings.partitions)} of ${settings.partitions} by the hash " +
-      "of its key. Spark partitions the operator's input by other values than those of the " +
-      "stored key"
+    val why = s"Rows of $location column family ${spec.name}, which has ${settings.partitions} " +
+      "partitions, are not where the hashes of their keys say. Spark partitions the operator's " +
+      "input by other values than those of the stored keys"
     if (spec.rescaled) {
       throw new MisplacedRow(
-        s"$row, and a rescale has moved the rows of this family by that hash: the query would not " +
+        s"$why, and a rescale has moved the rows of this family by that hash: the query would not " +
           "find the state that they have. Rescale the checkpoint back to the number of partitions " +
           "that it had before, or to 1, or roll it back to a batch before the rescale."
       )
@@ -209,7 +210,7 @@ final class StoreTxn private[store] (
     rows.markStrays(family)
     placements = placementsOfFamilies()
     log.warn(
-      s"$row. The query runs with the row where it is, as with Spark's own providers; its " +
+      s"$why. The query runs with the rows where they are, as with Spark's own providers; its " +
         "checkpoint cannot be rescaled (KEYFOLD_RESCALE_PLACEMENT)."
     )
   }

@@ -43,11 +43,16 @@ private[store] final class Upkeep(
 
   def committed(version: Long): Unit = {
     val lineage = read.getAndSet(Lineage.Empty)
-    if (exceeds(lineage, Overdue) && hasTurn(version)) {
-      lock.writeLock.lock()
-      run()
-    } else if (exceeds(lineage, 1)) background.execute(() => if (lock.writeLock.tryLock()) run())
+    if (exceeds(lineage, Overdue) && hasTurn(version)) runUnlessHeld()
+    else if (exceeds(lineage, 1)) {
+      // A run that makes several versions passes its turn at one of them.
+      if (exceeds(lineage, Overdue)) read.compareAndSet(Lineage.Empty, lineage)
+      background.execute(() => runUnlessHeld())
+    }
   }
+
+  /** Who holds the lock maintains the store already. */
+  private def runUnlessHeld(): Unit = if (lock.writeLock.tryLock()) run()
 
   /** For maintenance at its turn. */
   def beside[T](maintenance: => T): T = {
@@ -65,7 +70,10 @@ private[store] final class Upkeep(
   /** The version is committed, whatever fails here. */
   private def run(): Unit =
     try work()
-    catch { case NonFatal(e) => log.warn(s"Cannot maintain $location, retrying later", e) }
+    catch {
+      case NonFatal(e)             => log.warn(s"Cannot maintain $location, retrying later", e)
+      case _: InterruptedException => Thread.currentThread.interrupt()
+    }
     finally lock.writeLock.unlock()
 }
 

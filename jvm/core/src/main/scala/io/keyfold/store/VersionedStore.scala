@@ -256,7 +256,7 @@ final class VersionedStore(
 
   private def mayAwait(version: VersionId) = {
     val having = maps.filter(_.holds(version))
-    having.nonEmpty && having.forall(_.isWritten) &&
+    version != VersionId.Empty && having.nonEmpty && having.forall(_.isWritten) &&
     !maps.exists(_.writer eq Thread.currentThread)
   }
 

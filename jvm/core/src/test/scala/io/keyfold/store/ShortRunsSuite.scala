@@ -116,6 +116,15 @@ class ShortRunsSuite extends AnyFunSuite {
     }
   }
 
+  test("if runs make two versions each, the turn may be that of the second") {
+    val it = new Runs
+    it.run(1)()
+    for (v <- 2 to 200 by 2) {
+      it.run(v)(store => it.commit(store, v.toLong, s"k${v + 1}" -> (v + 1).toString))
+      assert(it.deltasRead <= 18, s"at version $v")
+    }
+  }
+
   test("if no run lives long enough, one in ten waits: loads read twice as much, and ten more") {
     val it = new Runs
     var longest = 0

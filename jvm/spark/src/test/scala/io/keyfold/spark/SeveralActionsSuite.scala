@@ -124,7 +124,7 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
             }
           }
           rows.collect().toSeq
-        }(ExecutionContext.global)
+        }(ownThread)
         Seq(action, action).map(Await.result(_, (2 * WaitSeconds).seconds))
       }
     }
@@ -154,6 +154,9 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
 private object SeveralActionsSuite {
   private val WaitSeconds = 30L
+
+  /** A new thread has the query's settings, without which tasks report no ids. */
+  private val ownThread = ExecutionContext.fromExecutor(new Thread(_).start())
 
   // Tasks find these here: they run in this process.
   @volatile var barrier: CyclicBarrier = _

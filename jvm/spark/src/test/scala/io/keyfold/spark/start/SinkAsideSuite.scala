@@ -1,6 +1,7 @@
 package io.keyfold.spark.start
 
 import java.nio.file.{Files, Path}
+import java.util.UUID
 
 import scala.collection.mutable
 
@@ -119,5 +120,31 @@ class SinkAsideSuite extends FileSinkQueries {
     val again = found.collect { case ((`first`, 0), rows) => rows } ++
       found.collect { case ((of, _), rows) if of != first => rows }
     assert(again.flatten.toSeq.sorted == it.numbers)
+  }
+
+  test("a rollback that broke off when the query had a new id, and all its batches, is undone") {
+    val it = new Distinct(2)
+    it.run(3)
+    val metadata = Path.of(it.checkpoint, "metadata")
+    val first = Files.readString(metadata)
+    val name = s"rollback-0-${UUID.randomUUID}"
+    val aside = Files.createDirectories(Path.of(it.checkpoint, "keyfold", name))
+    Files.copy(metadata, aside.resolve("metadata"))
+    Files.copy(Path.of(it.checkpoint, "offsets", "0"), aside.resolve("base"))
+    overwrite(metadata, s"""{"id":"${UUID.randomUUID}"}""")
+    it.undo(ujson.Str(name))
+    assert(Files.readString(metadata) == first)
+    it.run()
+    it.check()
+  }
+
+  test("a sink whose commit protocol makes no log is not compared with the checkpoint") {
+    val it = new Distinct(
+      2,
+      "spark.sql.streaming.commitProtocolClass" ->
+        "org.apache.spark.internal.io.HadoopMapReduceCommitProtocol"
+    )
+    it.run(3)
+    assert(!Files.exists(it.out.resolve("_spark_metadata")))
   }
 }

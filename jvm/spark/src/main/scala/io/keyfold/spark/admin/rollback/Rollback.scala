@@ -1,6 +1,6 @@
 package io.keyfold.spark.admin.rollback
 
-import java.util.UUID
+import java.util.{Arrays, UUID}
 
 import io.keyfold.errors.{CorruptFile, MissingFile, RescaleRefused, UnreadableVersion}
 import io.keyfold.format.{FileKind, Manifest, RescalePlan}
@@ -81,7 +81,13 @@ private[admin] final class Rollback(
     */
   private def newId(aside: Aside): Unit = if (aside.canTake(QueryId.Place)) {
     aside.copy(QueryId.Place)
-    files.replace(QueryId.Place, QueryId.fresh())
+    val fresh = QueryId.fresh()
+    files.replace(QueryId.Place, fresh)
+    // Some file managers keep a file that is there, and do not say so.
+    if (!files.read(QueryId.Place).exists(Arrays.equals(_, fresh))) {
+      files.delete(QueryId.Place)
+      files.write(QueryId.Place, fresh)
+    }
   }
 
   /** Makes a rescale before the batch that is set aside final, before anything else is moved:

@@ -86,7 +86,9 @@ private[admin] final class RollbackUndo(
     // A rollback or its undo that broke off has left the offsets of this batch in place.
     val isInPlace = logs.lastBegun.contains(next) && byBatch.contains(next) &&
       !ofLogs.contains(s"offsets/$next")
-    if (logs.lastBegun.exists(_ >= next) && !isInPlace && !isAllBack) {
+    // One that broke off before it has moved anything has given the query a new id only.
+    val isOnlyId = all.forall(_ == QueryId.Place)
+    if (logs.lastBegun.exists(_ >= next) && !isInPlace && !isAllBack && !isOnlyId) {
       throw refused(s"the query has run since: its last batch is ${logs.lastBegun.get}")
     }
   }

@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
-import org.apache.spark.sql.connector.catalog.TableCapability
+import org.apache.spark.sql.connector.catalog.{SupportsWrite, TableCapability}
 import org.apache.spark.sql.connector.read.streaming.ReportsSinkMetrics
 import org.apache.spark.sql.execution.streaming.Sink
 import org.apache.spark.sql.execution.streaming.sources.ForeachBatchSink
@@ -33,7 +33,7 @@ object ReadsEveryBatch extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write: WriteToStream if StartedQuery.isStateful(write.inputQuery) =>
       write.sink match {
-        case _: ReadingSink                 => plan
+        case _: ReadingSink | _: SupportsWrite                 => plan
         case functions: ForeachBatchSink[_] => write.copy(sink = new ReadingForeachBatch(functions))
         case sink: Sink                     => write.copy(sink = new ReadingAnySink(sink))
         case _                              => plan

@@ -1,7 +1,12 @@
 package org.apache.spark.sql.keyfold
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.execution.streaming.ManifestFileCommitProtocol
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.util.Utils
 
 /** A streaming query that is about to start. Spark analyses its plan before it reads the logs of
   * the checkpoint, and before it looks whether another run of the query is active.
@@ -36,9 +41,16 @@ object StartedQuery {
 
   def unapply(plan: LogicalPlan): Option[StartedQuery] = plan match {
     case write: WriteToStream =>
-      val folder = Option(write.sink.toString).collect { case FileSink(path) => path }
+      val folder = Option(write.sink.toString).collect { case FileSink(path) if hasLog => path }
       Some(StartedQuery(write.resolvedCheckpointLocation, folder, isStateful(write.inputQuery)))
     case _ => None
+  }
+
+  /** Another commit protocol makes no entries in a file sink's log. */
+  private def hasLog = {
+    val protocol = SQLConf.get.streamingFileCommitProtocolClass
+    Try(Utils.classForName[Any](protocol, initialize = false)).toOption
+      .forall(classOf[ManifestFileCommitProtocol].isAssignableFrom(_))
   }
 
   private[keyfold] def isStateful(query: LogicalPlan): Boolean = query.exists(isStatefulOperator)
