@@ -77,7 +77,8 @@ private[admin] final class RollbackUndo(
       entries.foreach(aside.drop)
     }
     val last = byBatch.keys.maxOption.getOrElse(batch)
-    val moved = ofLogs.length + others.length + ofOutput
+    // The rollback has copied the id, and moved the others.
+    val moved = ofLogs.length + others.count(_ != QueryId.Place) + ofOutput
     RolledBack(logs.location, last, batch, Some(name), moved, aside.sink, Nil, isUndone = true)
   }
 

@@ -33,7 +33,7 @@ object ReadsEveryBatch extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write: WriteToStream if StartedQuery.isStateful(write.inputQuery) =>
       write.sink match {
-        case _: ReadingSink | _: SupportsWrite                 => plan
+        case _: ReadingSink | _: SupportsWrite => plan
         case functions: ForeachBatchSink[_] => write.copy(sink = new ReadingForeachBatch(functions))
         case sink: Sink                     => write.copy(sink = new ReadingAnySink(sink))
         case _                              => plan
