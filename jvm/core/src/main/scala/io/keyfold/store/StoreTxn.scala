@@ -51,8 +51,7 @@ final class StoreTxn private[store] (
     if (there >= 0) {
       if (spec.strays && !families(there).spec.strays) markStrays(there)
       there
-    }
-    else {
+    } else {
       requireWritable(spec)
       val index = rows.createFamily(spec)
       placements = placementsOfFamilies()

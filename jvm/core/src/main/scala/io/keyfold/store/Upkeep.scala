@@ -73,8 +73,7 @@ private[store] final class Upkeep(
     catch {
       case NonFatal(e)             => log.warn(s"Cannot maintain $location, retrying later", e)
       case _: InterruptedException => Thread.currentThread.interrupt()
-    }
-    finally lock.writeLock.unlock()
+    } finally lock.writeLock.unlock()
 }
 
 private object Upkeep {

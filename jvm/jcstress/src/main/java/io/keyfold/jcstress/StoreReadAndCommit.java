@@ -47,7 +47,7 @@ public class StoreReadAndCommit {
     private final VersionedStore store = new VersionedStore(
         new StoreLocation(0, 0, "default"), SETTINGS,
         CollectionConverters.asScala(List.of(FAMILY)).toSeq(), new MemoryBlobStore(), CLOCK,
-        version -> null, newMap());
+        version -> null, work -> { }, newMap(), 1000L);
 
     private Function1<Object, StateMap> newMap() {
         return keyGroups -> {
