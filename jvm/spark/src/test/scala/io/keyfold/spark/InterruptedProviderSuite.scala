@@ -28,8 +28,10 @@ class InterruptedProviderSuite extends AnyFunSuite with QuietLogs {
     inHistory(template.copy(operation.confs)) { history =>
       operation.load(history)
       history.fixture.faults.plan.clear()
-      operation.act(history)
-      history.fixture.faults.plan.calls
+      alone {
+        operation.act(history)
+        history.fixture.faults.plan.calls
+      }
     }
 
   private def check(
@@ -43,7 +45,7 @@ class InterruptedProviderSuite extends AnyFunSuite with QuietLogs {
     plan.arm(fault)
     val succeeded =
       try {
-        operation.act(history)
+        alone(operation.act(history))
         true
       } catch {
         case e: SparkException =>
@@ -65,6 +67,13 @@ class InterruptedProviderSuite extends AnyFunSuite with QuietLogs {
       history.current.doMaintenance()
     }
     requireRows(history, operation.next to operation.next + 1)
+  }
+
+  /** Calls of the background thread are not the operation's. */
+  private def alone[T](act: => T): T = {
+    val background = InBackground.hold()
+    try act
+    finally background.open()
   }
 
   private def isInjected(e: Throwable) = e.getMessage.startsWith("injected")

@@ -88,7 +88,8 @@ private[admin] final class RollbackUndo(
     val isInPlace = logs.lastBegun.contains(next) && byBatch.contains(next) &&
       !ofLogs.contains(s"offsets/$next")
     // One that broke off before it has moved anything has given the query a new id only.
-    val isOnlyId = all.forall(_ == QueryId.Place)
+    val isOnlyId = all.forall(_ == QueryId.Place) &&
+      aside.sink.forall(ofSink(_, name).entries.isEmpty)
     if (logs.lastBegun.exists(_ >= next) && !isInPlace && !isAllBack && !isOnlyId) {
       throw refused(s"the query has run since: its last batch is ${logs.lastBegun.get}")
     }
