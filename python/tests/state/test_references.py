@@ -258,6 +258,26 @@ def test_family_dropped_by_one_partition_stays_with_the_others(fake: FakeCheckpo
     }
 
 
+def test_strays_that_were_dropped_with_their_family_are_not_taken(fake: FakeCheckpoint) -> None:
+    writer = StateWriter(fake, strays={5: 1})
+    assert hash_of(5) % 2 == 0
+    writer.batch({5: 50})
+    writer.batch({})
+    for partition in range(2):
+        dropping: dict[str, Any] = spec(
+            "",
+            "delta",
+            {"version": 2, "id": f"id-2-{partition}", "partition": partition, "partitions": 2,
+             "keyGroups": 12},
+            lineage=[{"version": 1, "kind": "delta", "id": f"id-1-{partition}"}],
+            dropped=["default"],
+            families=[family(0, "default", 0, 0)],
+        )  # fmt: skip
+        writer.path(2, "delta", partition).write_bytes(encode(dropping))
+    rescale(writer, 1, modulus=1, filtered=False)
+    assert keyfold.open_checkpoint(fake.root)[0].scan().to_pylist() == []
+
+
 def test_drop_in_a_file_that_is_listed_twice_is_of_the_rows_taken_each_time(
     fake: FakeCheckpoint,
 ) -> None:

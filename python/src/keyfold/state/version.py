@@ -106,6 +106,8 @@ def _build(
             if not step.taken:
                 _check_families(file.path, footer, kept)
             for columns in read_blocks(file, footer, wanted.blocks(footer, step.taken)):
+                if step.reference is not None and columns.family.strays:
+                    continue  # no rescale moves strays: the family was dropped later
                 found = _selected(columns, number, footer, step, wanted)
                 pieces.setdefault(columns.family.name, []).append(found)
     return {

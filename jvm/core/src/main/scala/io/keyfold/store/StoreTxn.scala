@@ -109,9 +109,14 @@ final class StoreTxn private[store] (
     rows.append(family, hash, key, rowChecksum.append(key, value))
   }
 
-  /** @return whether the key was there */
+  /** @return
+    *   whether the key was there
+    * @throws io.keyfold.errors.MisplacedRow
+    *   as `put`, and as the other methods that look for a key
+    */
   def remove(family: Int, hash: Int, key: Slice): Boolean = {
     requireUpdating("remove")
+    requirePlace(family, hash)
     rows.remove(family, hash, key)
   }
 
@@ -127,11 +132,13 @@ final class StoreTxn private[store] (
 
   override def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
     requireReadable("get")
+    requirePlace(family, hash)
     super.get(family, hash, key, value)
   }
 
   override def values(family: Int, hash: Int, key: Slice): RowCursor = {
     requireReadable("get values")
+    requirePlace(family, hash)
     super.values(family, hash, key)
   }
 
@@ -194,25 +201,30 @@ final class StoreTxn private[store] (
     s"Cannot $what on $location version ${base.version + 1}: it was already ${state.get.name}"
   )
 
+  /** A stray would miss the state of its key, without a word. */
+  private def requirePlace(family: Int, hash: Int): Unit =
+    if (family >= 0 && !placements(family).finds(hash)) throw misplaced(family)
+
   private def markStrays(family: Int): Unit = {
-    val spec = families(family).spec
-    val why = s"Rows of $location column family ${spec.name}, which has ${settings.partitions} " +
-      "partitions, are not where the hashes of their keys say. Spark partitions the operator's " +
-      "input by other values than those of the stored keys"
-    if (spec.rescaled) {
-      throw new MisplacedRow(
-        s"$why, and a rescale has moved the rows of this family by that hash: the query would not " +
-          "find the state that they have. Rescale the checkpoint back to the number of partitions " +
-          "that it had before, or to 1, or roll it back to a batch before the rescale."
-      )
-    }
+    if (families(family).spec.rescaled) throw misplaced(family)
     rows.markStrays(family)
     placements = placementsOfFamilies()
     log.warn(
-      s"$why. The query runs with the rows where they are, as with Spark's own providers; its " +
-        "checkpoint cannot be rescaled (KEYFOLD_RESCALE_PLACEMENT)."
+      s"${elsewhere(family)}. The query runs with the rows where they are, as with Spark's own " +
+        "providers; its checkpoint cannot be rescaled (KEYFOLD_RESCALE_PLACEMENT)."
     )
   }
+
+  private def misplaced(family: Int) = new MisplacedRow(
+    s"${elsewhere(family)}, and a rescale has moved the rows of this family by that hash: the " +
+      "query would not find the state that they have. Rescale the checkpoint back to the number of " +
+      "partitions that it had before, or to 1, or roll it back to a batch before the rescale."
+  )
+
+  private def elsewhere(family: Int) =
+    s"Rows of $location column family ${families(family).spec.name}, which has " +
+      s"${settings.partitions} partitions, are not where the hashes of their keys say. Spark " +
+      "partitions the operator's input by other values than those of the stored keys"
 }
 
 private[store] object StoreTxn {

@@ -69,8 +69,10 @@ private[store] final class Upkeep(
 
   /** The version is committed, whatever fails here. */
   private def run(): Unit =
-    try work()
-    catch {
+    try {
+      work()
+      read.set(Lineage.Empty)
+    } catch {
       case NonFatal(e)             => log.warn(s"Cannot maintain $location, retrying later", e)
       case _: InterruptedException => Thread.currentThread.interrupt()
     } finally lock.writeLock.unlock()

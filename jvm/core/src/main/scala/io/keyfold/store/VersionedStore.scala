@@ -122,7 +122,8 @@ final class VersionedStore(
     */
   private def begin(base: VersionId, in: LoadedVersions, rowsOf: VersionId): StoreTxn = {
     in.retain(base, settings.versionsInMemory)
-    keep(in, base.written)
+    in.begun = base.version
+    keep(in, base)
     confirmed = Some(base)
     val rows = in.map.begin(rowsOf)
     try {
@@ -156,7 +157,7 @@ final class VersionedStore(
     val view = new StoreView(in.map.pin(version.written), version, location, newChecksum())
     val isOld = maps.flatMap(_.newest).exists(_.version > version.written.version)
     if (!isOld) {
-      keep(in, version.written)
+      keep(in, version)
       confirmed = Some(version)
     } else if (!maps.contains(in)) in.map.close()
     view
@@ -213,7 +214,7 @@ final class VersionedStore(
   private def newestConfirmed: Option[(VersionId, LoadedVersions, Lineage)] = synchronized {
     for {
       version <- confirmed
-      in <- maps.find(_.lineage(version.written).isDefined)
+      in <- maps.find(_.holds(version.written))
       lineage <- in.lineage(version.written)
     } yield (version, in, lineage)
   }
@@ -222,10 +223,13 @@ final class VersionedStore(
   def memory: MemoryUse = synchronized(maps).map(_.map.memory).foldLeft(MemoryUse.None)(_ + _)
 
   /** Keeps a map, and the others that have this version too: they are written to, or were beside
-    * another transaction on it.
+    * another transaction on it. One that was beside a transaction on an earlier version is not kept
+    * for rows that have not changed since.
     */
   private def keep(in: LoadedVersions, version: VersionId): Unit = {
-    drop(other => (other ne in) && !other.holds(version))
+    def isOfUse(other: LoadedVersions) =
+      other.holds(version.written) && (other.isWritten || other.begun >= version.version)
+    drop(other => (other ne in) && !isOfUse(other))
     maps = in :: maps.filter(_ ne in)
   }
 
@@ -362,12 +366,12 @@ final class VersionedStore(
     synchronized {
       txn.rows.commit(version)
       txn.loaded.committed(lineage)
-      // Attempts without ids share a file: of two at once, memory cannot tell whose it is.
-      if (version.id.isEmpty && maps.exists(_ ne txn.loaded)) forget()
     }
     counters.retries.add(blobs.clientRetries())
     if (txn.startedEmpty) snapshots.report(version)
     else if (forceSnapshot) snapshots.tryWrite(version, txn.loaded)
+    // Attempts without ids share a file: of two at once, memory cannot tell whose it is.
+    if (version.id.isEmpty) synchronized(if (maps.exists(_ ne txn.loaded)) forget())
   }
 
   /** Without ids a version can be committed twice: after a rollback with other rows, or by a zombie

@@ -9,7 +9,8 @@ import io.keyfold.errors.{
   UnreadableVersion
 }
 import io.keyfold.format.{Manifest, RescalePlan}
-import io.keyfold.store.StoreFixture
+import io.keyfold.mem.Slice
+import io.keyfold.store.{StoreFixture, StoreTxn}
 import io.keyfold.store.file.RowChecksumSettings
 import io.keyfold.testkit.FileContents
 import org.scalatest.funsuite.AnyFunSuite
@@ -219,6 +220,39 @@ class RescaleSuite extends AnyFunSuite {
     isRefused()
     it.check()
   }
+
+  test("after a rescale, also from 1 partition, no key is looked for that would be elsewhere") {
+    val looks = Seq[(StoreTxn, Int, Slice) => Any](
+      _.get(0, _, _, new Slice),
+      _.values(0, _, _),
+      _.remove(0, _, _)
+    )
+    for (before <- Seq(1, 4); look <- looks) {
+      val it = operator(before)
+      it.batch(puts("1") :+ Looked(in = 0)(look))
+      it.rescale(to = 8)
+      val error = intercept[MisplacedRow](it.batch(Seq(Looked(in = 3)(look))))
+      assert(error.condition == "KEYFOLD_ROW_MISPLACED")
+      it.restart()
+      it.check()
+    }
+  }
+
+  for (ids <- Seq(true, false); snapshot <- Seq(true, false))
+    test(
+      s"strays that were dropped with their family stay so, ids $ids, in a snapshot $snapshot"
+    ) {
+      val it = operator(ids = ids)
+      it.batch(puts("1"))
+      it.batch(Seq(Stray("stray", in = 3), Stray("k1", in = 2)))
+      if (snapshot) it.snapshot(2)
+      it.batch(Drop("default") +: puts("2"))
+      it.rescale(to = 6)
+      it.check()
+      it.rescale(to = 3)
+      it.batch(puts("3"))
+      it.check()
+    }
 
   test("files of another number of partitions are refused") {
     val it = operator()

@@ -6,6 +6,7 @@ import io.keyfold.format.{FileKind, FileWriter, Identity, References, RescalePla
 import io.keyfold.format.wire.Codec
 import io.keyfold.group.Selection
 import io.keyfold.map.arena.ArenaMap
+import io.keyfold.mem.Slice
 import io.keyfold.mem.page.PagePool
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
 import io.keyfold.store.{StoreFixture, StoreTxn, VersionedStore}
@@ -309,6 +310,16 @@ object RescaledOperator {
         txn.put(0, other, slice(key), slice("stray"))
       }
     override def on(rows: Rows): Rows = rows.updated(("default", key), Vector("stray"))
+  }
+
+  /** One partition looks for a key whose hash gives another. */
+  final case class Looked(in: Int)(look: (StoreTxn, Int, Slice) => Any) extends Change {
+    override def applyTo(txn: StoreTxn, partition: Int, partitions: Int): Unit =
+      if (partition == in) {
+        look(txn, Math.floorMod(in + 1, partitions), slice("k1"))
+        ()
+      }
+    override def on(rows: Rows): Rows = rows
   }
 
   final case class Append(family: String, key: String, value: String) extends Change {

@@ -123,6 +123,45 @@ class SiblingsSuite extends AnyFunSuite {
     assert(loads(store) == 0)
   }
 
+  test("a batch that is tried without end keeps its last attempts in memory, no more") {
+    val fixture = new StoreFixture
+    val store = fixture.open()
+    val value = "v" * 100000
+    var last = VersionId.Empty
+    for (i <- 1 to 100) last = commit(store, VersionId.Empty, s"try$i", value)
+    assert(fixture.usedBytes < 3e6, "100 kB each")
+    assert(rowsIn(store, last) == Map("k1" -> value))
+    assert(loads(store) == 0)
+  }
+
+  test("a map that was beside another is freed, though the rows do not change any more") {
+    val fixture = new StoreFixture
+    val store = fixture.open()
+    var base = commit(store, VersionId.Empty, "first", "v" * 1000000)
+    val alone = fixture.usedBytes
+    val both = for (_ <- 1 to 2) yield store.begin(base)
+    val made = for ((txn, id) <- both.zip(Seq("x", "y"))) yield txn.commit(id)
+    both.foreach(_.release())
+    assert(made.map(_.written).distinct == Seq(base), "nothing has changed")
+    assert(fixture.usedBytes > 1.9 * alone)
+    base = made.head
+    store.begin(base).release()
+    assert(fixture.usedBytes < 1.1 * alone)
+    assert(loads(store) == 1)
+  }
+
+  test("format v1: a snapshot that is asked for is written beside another transaction") {
+    val fixture = new StoreFixture
+    val store = fixture.open()
+    val other = store.begin(VersionId.Empty)
+    val txn = store.begin(VersionId.Empty)
+    put(txn, "k1", "1")
+    txn.commit(forceSnapshot = true)
+    txn.release()
+    other.release()
+    assert(fixture.blobs.paths.exists(_.endsWith("/1.snapshot")))
+  }
+
   test("format v1: an attempt takes the place of the one before it") {
     val store = new StoreFixture().open()
     for (v <- 1 to 4; value <- Seq("x", "y")) commit(store, VersionId(v - 1L), "", value)

@@ -76,7 +76,7 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
       keyStateEncoderSpec,
       valueSchema,
       useMultipleValuesPerKey,
-      StrayOperators.has(hadoopConf, id.operatorId),
+      StrayOperators.shuffleOf(hadoopConf, id.operatorId),
       SparkPrivate.isLimit(id, hadoopConf)
     )
     val keyfold = new KeyfoldConf(conf.sqlConfs)

@@ -1,6 +1,7 @@
 package io.keyfold.spark
 
 import java.nio.file.{Files, Path}
+import java.time.Duration
 
 import scala.collection.mutable
 
@@ -14,14 +15,17 @@ import org.apache.spark.sql.{DataFrame, Dataset, Encoder, Encoders, Row, SparkSe
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Queries whose stored keys do not hash to the partitions that Spark gives their rows to: they run
-  * as with Spark's own providers, and are not rescaled.
+  * as with Spark's own providers. They are rescaled if the columns by which Spark partitions can be
+  * computed from the stored keys.
   */
 class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   import StrayRowsSuite._
 
   override protected def settings: Map[String, String] = Map(
     "spark.sql.extensions" -> classOf[KeyfoldExtensions].getName,
-    "spark.sql.streaming.stateStore.minDeltasForSnapshot" -> "2"
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot" -> "2",
+    // With a time to live there would be no end to them.
+    "spark.sql.streaming.noDataMicroBatches.enabled" -> "false"
   )
 
   /** A query over the numbers 0 to 49, twice in each batch, that counts each. */
@@ -83,8 +87,19 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       StateStores.stop()
       assert(run.counts(2) == expected(3 to 4))
       if (provider == "Keyfold") {
-        run.requireNoRescale()
+        if (computed.contains(name)) run.rescale(6) else run.requireNoRescale()
         assert(run.counts(1) == expected(5 to 5))
+      }
+    }
+
+  for ((name, query) <- computed; partitions <- Seq(1, 3))
+    test(s"transformWithState, $name, is rescaled: $partitions -> 5 -> 4 partitions") {
+      val run = new Run(query, partitions)
+      assert(run.counts(2) == expected(1 to 2))
+      for ((to, batch) <- Seq(5, 4).zip(Seq(3, 4))) {
+        run.rescale(to)
+        StateStores.stop()
+        assert(run.counts(1) == expected(batch to batch))
       }
     }
 
@@ -96,12 +111,11 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     run.requireNoRescale()
   }
 
-  for ((name, query) <- ofTransformWithState if name != NotUtf8)
-    test(s"transformWithState, $name: the plan shows it, though one partition does not") {
-      val run = new Run(query, 1)
-      assert(run.counts(2) == expected(1 to 2))
-      run.requireNoRescale()
-    }
+  test("a key that cannot be computed: the plan shows it, though one partition does not") {
+    val run = new Run(ofTransformWithState(AsString), 1)
+    assert(run.counts(2) == expected(1 to 2))
+    run.requireNoRescale()
+  }
 
   test(
     "a key that the plan says nothing of: after 1 -> 4 a row is refused, after 4 -> 1 all is well"
@@ -155,21 +169,33 @@ object StrayRowsSuite {
     "RocksDB" -> "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
   )
 
-  final case class TextAndNumber(text: String, number: Int)
+  final case class NumberAndText(number: Int, text: String)
 
+  /** Counts in a variable of each kind, and says if they differ. */
   final class Count[K] extends StatefulProcessor[K, Row, Long] {
     @transient private var count: ValueState[Long] = _
+    @transient private var list: ListState[Long] = _
+    @transient private var map: MapState[Long, Long] = _
 
-    override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-      count = getHandle.getValueState[Long]("n", Encoders.scalaLong, TTLConfig.NONE)
+    override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
+      val long = Encoders.scalaLong
+      val ttl = TTLConfig(Duration.ofDays(1))
+      count = getHandle.getValueState[Long]("n", long, ttl)
+      list = getHandle.getListState[Long]("l", long, TTLConfig.NONE)
+      map = getHandle.getMapState[Long, Long]("m", long, long, ttl)
+    }
 
     override def handleInputRows(
         key: K,
         rows: Iterator[Row],
         timers: TimerValues
     ): Iterator[Long] = {
-      count.update(Option(count.get()).getOrElse(0L) + rows.size)
-      Iterator(count.get())
+      val more = rows.size.toLong
+      count.update(Option(count.get()).getOrElse(0L) + more)
+      list.appendValue(more)
+      map.updateValue(map.iterator().size.toLong, more)
+      val counts = Set(count.get(), list.get().sum, map.values().sum)
+      Iterator(if (counts.size == 1) counts.head else -1L)
     }
   }
 
@@ -181,19 +207,29 @@ object StrayRowsSuite {
     input
       .groupBy(names.map(col(_)).toSeq: _*)
       .as[K, Row]
-      .transformWithState(new Count[K], TimeMode.None(), OutputMode.Update())
+      .transformWithState(new Count[K], TimeMode.ProcessingTime(), OutputMode.Update())
   }
 
   private val NotUtf8 = "a string that is no UTF-8"
 
-  private val ofTransformWithState: Map[String, Query] = Map(
+  private val AsString = "an INT column as String"
+
+  /** Of whose stored keys the columns can be computed. */
+  private val computed: Map[String, Query] = Map(
     "an INT column as Long" -> counted("cast(v as int) k")(Encoders.scalaLong),
     "a DECIMAL(10,2) column as BigDecimal" ->
       counted("cast(v as decimal(10,2)) k")(Encoders.DECIMAL),
+    "a FLOAT column as Double" -> counted("cast(v as float) k")(Encoders.scalaDouble),
+    "columns in another order" ->
+      counted("string(v) text", "cast(v as int) number")(Encoders.product[NumberAndText]),
+    "columns in another order, one as another type" ->
+      counted("string(v) text", "cast(v as smallint) number")(Encoders.product[NumberAndText])
+  )
+
+  private val ofTransformWithState: Map[String, Query] = computed ++ Map(
     NotUtf8 ->
       counted("cast(unhex(concat('FF', lpad(hex(v), 4, '0'))) as string) k")(Encoders.STRING),
-    "columns in another order" ->
-      counted("cast(v as int) number", "string(v) text")(Encoders.product[TextAndNumber])
+    AsString -> counted("cast(v as int) k")(Encoders.STRING)
   )
 
   private def asStored(kind: String): Query = kind match {

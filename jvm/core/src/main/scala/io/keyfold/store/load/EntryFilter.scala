@@ -35,10 +35,19 @@ private[store] object EntryFilter {
   /** Takes all entries. */
   val All = new EntryFilter(Nil, Array.empty)
 
+  /** A set of rows. */
+  trait Rows {
+    def has(hash: Int): Boolean
+  }
+
+  object EveryRow extends Rows {
+    override def has(hash: Int): Boolean = true
+  }
+
   /** The rows of a file's partition that a reference takes, whether or not the file contains them.
     */
-  final class Rows(file: Identity, taken: Seq[RowSet]) {
-    def has(hash: Int): Boolean = {
+  final class TakenOf(file: Identity, taken: Seq[RowSet]) extends Rows {
+    override def has(hash: Int): Boolean = {
       val group = KeyGroups.groupOf(hash, file.keyGroups)
       KeyGroups.partitionOf(hash, file.partitions) == file.partition &&
       taken.forall(set => set.hasGroup(group) && set.hasRow(hash))

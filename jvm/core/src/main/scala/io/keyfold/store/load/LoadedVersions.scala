@@ -1,5 +1,7 @@
 package io.keyfold.store.load
 
+import scala.collection.immutable.VectorMap
+
 import io.keyfold.map.StateMap
 import io.keyfold.model.VersionId
 import io.keyfold.store.file.Lineage
@@ -9,12 +11,18 @@ import io.keyfold.store.file.Lineage
   * Not thread-safe: the store's lock guards it; the map guards itself.
   */
 private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int) {
-  private var lineages = Map.empty[VersionId, Lineage]
+  import LoadedVersions._
+
+  /** In the order of their commits. */
+  private var lineages = VectorMap.empty[VersionId, Lineage]
 
   /** The thread that began the map's transaction; null if none is open. */
   var writer: Thread = _
 
   def isWritten: Boolean = writer != null
+
+  /** Number of the version that the map's last transaction began on. */
+  var begun = 0L
 
   def this(map: StateMap, keyGroups: Int, version: VersionId, lineage: Lineage) = {
     this(map, keyGroups)
@@ -38,8 +46,8 @@ private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int)
   def snapshotIsDurable(version: VersionId): Unit =
     lineages = lineages.map { case (v, lineage) => v -> lineage.cutAt(version) }
 
-  /** Releases what a transaction on `base` does not need. Kept are the base, the attempts at the
-    * next version, one of which a later transaction will name, and older versions.
+  /** Releases what a transaction on `base` does not need. Kept are the base, the last attempts at
+    * the next version, one of which a later transaction will name, and older versions.
     *
     * @param count
     *   how many numbers of versions are kept, counting that of the next version; but the base stays
@@ -49,8 +57,18 @@ private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int)
     val older = lineages.keys.map(_.version).filter(_ < written.version).toSeq.distinct
     val kept = older.sorted.takeRight(count - 2).toSet
     // Without an id, nobody could say later which attempt it is.
-    def isAttempt(v: VersionId) = v.version == base.version + 1 && v.id.nonEmpty
-    map.retain(v => v == written || isAttempt(v) || kept(v.version))
+    val attempts = lineages.keys
+      .filter(v => v.version == base.version + 1 && v.id.nonEmpty)
+      .toSeq
+      .takeRight(MostAttempts)
+      .toSet
+    map.retain(v => v == written || attempts(v) || kept(v.version))
     lineages = lineages.filter { case (v, _) => map.holds(v) }
   }
+}
+
+private object LoadedVersions {
+
+  /** More than a batch has actions. A batch that fails is tried without end. */
+  private val MostAttempts = 16
 }

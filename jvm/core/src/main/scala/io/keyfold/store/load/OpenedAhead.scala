@@ -1,16 +1,11 @@
 package io.keyfold.store.load
 
-import java.util.concurrent.{
-  CompletableFuture,
-  ExecutionException,
-  LinkedBlockingQueue,
-  ThreadPoolExecutor,
-  TimeUnit
-}
+import java.util.concurrent.{CompletableFuture, ExecutionException}
 
 import scala.collection.mutable
 
 import io.keyfold.format.FileReader
+import io.keyfold.store.IdleThreads
 
 /** Opens files side by side before they are needed, a few at a time, and hands them out in order.
   * Most deltas are small and then read already, so a load waits for one request instead of one for
@@ -57,20 +52,5 @@ private object OpenedAhead {
   val Width = 8
 
   /** For all loads of the JVM. */
-  private val Threads = {
-    val pool = new ThreadPoolExecutor(
-      16,
-      16,
-      10,
-      TimeUnit.SECONDS,
-      new LinkedBlockingQueue[Runnable],
-      (task: Runnable) => {
-        val thread = new Thread(task, "keyfold-open")
-        thread.setDaemon(true)
-        thread
-      }
-    )
-    pool.allowCoreThreadTimeOut(true)
-    pool
-  }
+  private val Threads = IdleThreads("keyfold-open", 16)
 }

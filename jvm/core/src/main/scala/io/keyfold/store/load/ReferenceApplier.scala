@@ -15,6 +15,9 @@ import io.keyfold.store.file.{ReferencedFile, RowChecksum, StoreFiles}
   * covers are skipped. This needs a pass over all footers, which is made only once a file drops a
   * family or has one that no longer exists.
   *
+  * A rescale moves no strays: a family that a file marks as having them was dropped later, with all
+  * that the file has of it.
+  *
   * @param reference
   *   footer of the reference
   * @param partitions
@@ -74,13 +77,12 @@ private[store] final class ReferenceApplier(
       drops: Seq[Drop]
   ): Unit = {
     val later = drops.filter(_.file > index)
-    val dropped =
-      if (later.isEmpty) Array.empty[List[EntryFilter.Rows]]
-      else
-        file.footer.families
-          .map(f => later.filter(_.family == f.spec.name).map(_.rows).toList)
-          .toArray
-    val wanted = new EntryFilter(all(index).taken, dropped)
+    val dropped = file.footer.families.map { family =>
+      if (family.spec.strays) List(EntryFilter.EveryRow)
+      else later.filter(_.family == family.spec.name).map(_.rows).toList
+    }
+    val wanted =
+      new EntryFilter(all(index).taken, dropped.toArray.filter(_ => dropped.exists(_.nonEmpty)))
     val applier = new EntryApplier(txn, families, file, wanted, partitions, partition, rowChecksum)
     applier.applyAll()
     blockBytes += applier.blockBytes
@@ -94,7 +96,7 @@ private[store] final class ReferenceApplier(
 
   private def findDrops(): Seq[Drop] = all.indices.flatMap { i =>
     using(all(i)) { file =>
-      val rows = new EntryFilter.Rows(file.footer.identity, all(i).taken)
+      val rows = new EntryFilter.TakenOf(file.footer.identity, all(i).taken)
       file.footer.dropped.map(Drop(i, _, rows))
     }
   }

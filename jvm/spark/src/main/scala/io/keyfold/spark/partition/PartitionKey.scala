@@ -21,6 +21,7 @@ object PartitionKey {
   private val Seed = 42
   private val First = "first:(\\d+)".r
   private val TtlIndex = "$ttl_"
+  private val As = "([^ ]+) as ([^ ]+)".r
   private val Path = "path:(\\d+)(?:\\.(\\d+))?".r
 
   /** Rows of operators without a shuffle key: all in partition 0, for any number of partitions. */
@@ -40,8 +41,24 @@ object PartitionKey {
     override def newHash(): RowHash = RowHash.ofField(key, path, Seed)
   }
 
+  /** The grouping key, of which Spark shuffles by other values than are stored. */
+  private final class Computed(
+      name: String,
+      key: StructType,
+      path: Seq[Int],
+      shuffled: ShuffledKey
+  ) extends PartitionKey(name) {
+    override def newHash(): RowHash = shuffled.newHash(key, path, Seed)
+  }
+
   /** The rule with this name, for keys of this schema. */
   def named(name: String, key: StructType): PartitionKey = name match {
+    case As("all", columns)         => new Computed(name, key, Nil, ShuffledKey.named(columns))
+    case As(First("1"), columns)    => new Computed(name, key, Seq(0), ShuffledKey.named(columns))
+    case As(Path(i, null), columns) =>
+      new Computed(name, key, Seq(i.toInt), ShuffledKey.named(columns))
+    case As(Path(i, j), columns) =>
+      new Computed(name, key, Seq(i.toInt, j.toInt), ShuffledKey.named(columns))
     case PartitionRule.Constant => Constant
     case First(count)           => new Columns(name, key, count.toInt)
     case Path(i, null)          => new Field(name, key, Seq(i.toInt))
@@ -51,12 +68,19 @@ object PartitionKey {
 
   /** The rule of an operator's column family, by its store, name and key.
     *
+    * @param shuffled
+    *   by what Spark partitions the operator's input, if that is to be computed
     * @param isLimit
     *   whether the operator is a streaming LIMIT; asked only if the key leaves it open
     * @param isMap
     *   whether a variable of transformWithState is a map
     */
-  def of(store: String, family: String, spec: KeyStateEncoderSpec)(
+  def of(
+      store: String,
+      family: String,
+      spec: KeyStateEncoderSpec,
+      shuffled: Option[ShuffledKey] = None
+  )(
       isLimit: => Boolean,
       isMap: String => Boolean
   ): PartitionKey = {
@@ -71,7 +95,8 @@ object PartitionKey {
       else if (store != StoreLocation.DefaultStore) PartitionRule.NoRule
       else if (key.isEmpty || (isNothing(key) && isLimit)) PartitionRule.Constant
       else ofSpec(spec)
-    named(name, key)
+    val isPlaced = name != PartitionRule.NoRule && name != PartitionRule.Constant
+    named(shuffled.filter(_ => isPlaced).fold(name)(it => s"$name as $it"), key)
   }
 
   /** The family with the times at which the values of a variable expire: (expirationMs,

@@ -6,7 +6,7 @@ import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.partition.PartitionKey
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.keyfold.SparkShim
+import org.apache.spark.sql.keyfold.{SparkShim, StrayOperators}
 import org.apache.spark.sql.types.{IntegerType, LongType, StructField, StructType}
 
 /** The column family schemas that Spark has declared to a provider. Kept by the provider, because
@@ -17,8 +17,8 @@ import org.apache.spark.sql.types.{IntegerType, LongType, StructField, StructTyp
   *   whether there may be families other than the default one
   * @param avroSchemas
   *   schemas of the rows, if Spark has them
-  * @param strays
-  *   whether Spark partitions the operator's input by other values than those of the stored keys
+  * @param shuffle
+  *   by what Spark partitions the operator's input
   * @param isLimit
   *   whether the operator is a streaming LIMIT
   */
@@ -30,7 +30,7 @@ private[spark] final class FamilySchemas(
     defaultKey: KeyStateEncoderSpec,
     defaultValue: StructType,
     defaultMultiValue: Boolean,
-    strays: Boolean,
+    shuffle: StrayOperators.Shuffle,
     isLimit: => Boolean
 ) {
   import FamilySchemas._
@@ -70,9 +70,9 @@ private[spark] final class FamilySchemas(
       multiValue: Boolean,
       internal: Boolean
   ) = {
-    val rule = PartitionKey.of(id.storeName, name, key)(isLimit, isMap)
+    val rule = PartitionKey.of(id.storeName, name, key, shuffle.key)(isLimit, isMap)
     val check = validate(key, value) _
-    new FamilySchema(name, key, value, multiValue, internal, avro, rule, strays, check)
+    new FamilySchema(name, key, value, multiValue, internal, avro, rule, shuffle.strays, check)
   }
 
   private def isMap(variable: String) =
