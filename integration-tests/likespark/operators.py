@@ -37,6 +37,8 @@ class Operator:
     # Which of Spark's own providers can run it.
     on_hdfs: bool = True
     in_processing_time: bool = False
+    # Spark gives its state no arrays and maps as keys.
+    in_python: bool = False
     is_limit: bool = False
 
 
@@ -173,6 +175,32 @@ def _with_ttl(it: Asked, *, pandas: bool) -> DataFrame:
     return _processed(it, kinds, "ProcessingTime", pandas=pandas)
 
 
+# In which a key of a type may be kept, too.
+WIDER = {
+    "tinyint": ("int", "decimal(38,18)"),
+    "smallint": ("int", "bigint"),
+    "int": ("bigint", "string"),
+    "bigint": ("decimal(38,18)", "string"),
+    "float": ("double",),
+    "decimal(5,2)": ("decimal(38,18)",),
+    "decimal(18,4)": ("decimal(38,10)", "string"),
+    "date": ("timestamp",),
+}
+
+
+def _typed(it: Asked, method: str) -> DataFrame:
+    """By Scala's `as[K, Row]`: keys are kept in any order, and as types of their own."""
+    keys = it.chance.sample(it.keys, len(it.keys))
+    types = [it.chance.choice((key.type, *WIDER.get(key.type, ()))) for key in keys]
+    key = ", ".join(f"{key.quoted} {type_}" for key, type_ in zip(keys, types, strict=True))
+    gateway = it.session.sparkContext._gateway
+    names = gateway.new_array(gateway.jvm.String, len(it.keys))
+    for number, column in enumerate(it.keys):
+        names[number] = column.name
+    queries = gateway.jvm.io.keyfold.spark.TypedQueries
+    return DataFrame(getattr(queries, method)(it.rows()._jdf, names, key), it.session)
+
+
 def _chained_windows(it: Asked) -> DataFrame:
     inner = it.rows(watermark=True).groupBy(f.window("at", WINDOW), *it.names).count()
     return inner.groupBy(f.window("window", "40 minutes")).agg(f.sum("count"), f.count("*"))
@@ -211,10 +239,19 @@ OPERATORS = (
             ("update",),
             on_hdfs=False,
             in_processing_time=ask is _with_ttl,
+            in_python=True,
         )
         for pandas in (False, True)
         for name, ask in (("", _with_timers), (", ttl", _with_ttl))
     ),
+    Operator(
+        "transformWithState in Scala",
+        lambda it: _typed(it, "counted"),
+        ("update",),
+        on_hdfs=False,
+        in_processing_time=True,
+    ),
+    Operator("flatMapGroupsWithState in Scala", lambda it: _typed(it, "flatMapped"), ("update",)),
     Operator("chained windows", _chained_windows),
     Operator("dropDuplicates, then windows", _deduplicated_then_counted),
     Operator("join, then windows", _joined_then_counted),

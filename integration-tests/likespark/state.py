@@ -14,6 +14,8 @@ from likespark.sinks import Bag, bag
 from likespark.trial import Trial, signature
 from likespark.world import KEYFOLD
 
+# PySpark cannot hand such rows over.
+NOT_IN_PYTHON = ("UNSUPPORTED", "DUPLICATED_FIELD_NAME")
 # Of rows with a time to live, by the clock.
 CLOCK = {"expiration_timestamp", "ttlExpirationMs"}
 
@@ -39,11 +41,8 @@ def difference_of_states(trials: Mapping[str, Trial]) -> tuple[str, str] | None:
     try:
         compare(ours.session(), ours.checkpoint)
     except PySparkException as error:
-        return (
-            None
-            if "UNSUPPORTED" in str(error)
-            else (f"source: {signature(str(error))}", str(error))
-        )
+        if not any(it in str(error) for it in NOT_IN_PYTHON):
+            return f"source: {signature(str(error))}", str(error)
     except Exception as error:  # noqa: BLE001 - whatever the reader says is a finding
         return f"reader: {type(error).__name__}: {signature(str(error))}", repr(error)
     return None

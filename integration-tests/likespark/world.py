@@ -39,7 +39,7 @@ class World:
         self.seed = seed
         chance = self._chance("world")
         self.operator = chance.choice(OPERATORS)
-        self.keys: list[KeyColumn] = draw_keys(chance)
+        self.keys: list[KeyColumn] = draw_keys(chance, for_python=self.operator.in_python)
         self.mode = chance.choice(self.operator.modes)
         its = {**AFTER, **ORDERED} if self.mode == "complete" else AFTER
         self.after = chance.choice(list(its)) if chance.random() < 0.35 else "nothing"
@@ -47,6 +47,8 @@ class World:
         self.trigger = chance.choice(("availableNow",) * 4 + ("once", "all"))
         self.zone = chance.choice(ZONES)
         self.files = [chance.choice((1, 1, 2)) for _ in range(chance.choice((1, 2, 2, 2, 2, 3)))]
+        if self.sink == "memory" and self.mode != "complete":
+            self.files = self.files[:1]
         self.partitions = [chance.choice((None, None, 1, 2, 3, 4, 5, 7, 8)) for _ in self.files[1:]]
         self.settings = draw_settings(chance, self.operator.name)
         if self.operator.in_processing_time:

@@ -34,7 +34,22 @@ def test_an_encoding_of_no_columns(encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", ["first:3", f"first:{'9' * 9}", "path:2", "path:0.0", "path:0.1", f"path:{'9' * 9}.1"]
+    "rule",
+    [
+        "first:3",
+        f"first:{'9' * 9}",
+        "path:2",
+        "path:0.0",
+        "path:0.1",
+        f"path:{'9' * 9}.1",
+        "all as 2",
+        "all as 0:what",
+        "all as ",
+        "all as 0;",
+        "first:2 as 0",
+        "path:0 as 0",
+        "constant as 0",
+    ],
 )
 def test_a_rule_of_other_columns(rule: str) -> None:
     with pytest.raises(MalformedError):
@@ -44,7 +59,8 @@ def test_a_rule_of_other_columns(rule: str) -> None:
 
 
 def test_rules_and_encodings_of_its_own() -> None:
-    assert columns_of("first:2", KEY) == [(0,), (1,)]
-    assert columns_of("path:1", KEY) == [(1,)]
+    assert [it.path for it in columns_of("first:2", KEY)] == [(0,), (1,)]
+    assert [it.path for it in columns_of("path:1", KEY)] == [(1,)]
+    assert [it.path for it in columns_of("all as 1;0:short", KEY)] == [(1,), (0,)]
     assert columns_ahead("prefix:2", KEY) == [0, 1]
     assert columns_ahead("range:1,0", KEY) == [1, 0]

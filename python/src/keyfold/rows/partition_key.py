@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.rows.literal import one_value
 from keyfold.rows.row_hash import row_hash
-from keyfold.schema.data_type import DataType, Struct, has_map
+from keyfold.schema.arrow_type import arrow_type
+from keyfold.schema.data_type import DataType, Struct, has_map, parse_type
 from keyfold.wire.cursor import MalformedError
 
 CONSTANT = "constant"
 NO_RULE = "none"
 _FIRST = re.compile(r"first:(\d{1,9})")
+_COMPUTED = re.compile(r"(\d{1,9})(?::([a-z]+(?:\(\d+,-?\d+\))?))?")
 _PATH = re.compile(r"path:(\d{1,9})(?:\.(\d{1,9}))?")
 
 
@@ -26,20 +29,57 @@ def only_partition_0(rules: Iterable[str]) -> bool:
     return set(rules) == {CONSTANT}
 
 
-def columns_of(rule: str, key: Struct) -> list[tuple[int, ...]]:
-    """Paths, as ordinals, of the columns that a rule names, in order.
+@dataclass(frozen=True)
+class Column:
+    """A column that is hashed: its place in the key, and the type that it is hashed as."""
+
+    path: tuple[int, ...]
+    type: DataType
+    computed: bool = False
+
+    def hashed(self, array: pa.Array) -> tuple[pa.Array, DataType]:
+        """Its values, as they are hashed. A value that no row can have is null."""
+        if not self.computed:
+            return array, self.type
+        wanted = arrow_type(self.type)
+        try:
+            return array.cast(wanted), self.type
+        except pa.ArrowInvalid:
+            return pa.nulls(len(array), wanted), self.type
+
+
+def columns_of(rule: str, key: Struct) -> list[Column]:
+    """The columns that a rule names, in order.
 
     Raises:
         MalformedError: the key has not such columns.
     """
-    found = _paths(rule, key)
-    for path in found:
-        it: DataType = key
-        for index in path:
-            if not isinstance(it, Struct) or index >= len(it.fields):
-                raise MalformedError(f"its key has no column {rule[:80]!r}, by which it is placed")
-            it = it.fields[index].type
+    base, computed, columns = rule.partition(" as ")
+    paths = _paths(base, key)
+    if not computed:
+        return [Column(path, _type(rule, key, path)) for path in paths]
+    if base == "all":
+        paths = [()]
+    found = []
+    for it in columns.split(";"):
+        named = _COMPUTED.fullmatch(it)
+        if len(paths) != 1 or not named:
+            raise MalformedError(f"its key has no column {rule[:80]!r}, by which it is placed")
+        path = (*paths[0], int(named[1]))
+        stored = _type(rule, key, path)
+        found.append(
+            Column(path, parse_type(named[2]), computed=True) if named[2] else Column(path, stored)
+        )
     return found
+
+
+def _type(rule: str, key: Struct, path: tuple[int, ...]) -> DataType:
+    it: DataType = key
+    for index in path:
+        if not isinstance(it, Struct) or index >= len(it.fields):
+            raise MalformedError(f"its key has no column {rule[:80]!r}, by which it is placed")
+        it = it.fields[index].type
+    return it
 
 
 def _paths(rule: str, key: Struct) -> list[tuple[int, ...]]:
@@ -62,12 +102,12 @@ def hashes_of(rule: str, key: Struct, columns: list[pa.Array], count: int) -> np
     if rule == CONSTANT:
         return np.zeros(count, dtype=np.int32)
     found = []
-    for first, *more in columns_of(rule, key):
-        array, it = columns[first], key[first]
+    for column in columns_of(rule, key):
+        first, *more = column.path
+        array = columns[first]
         for index in more:
-            assert isinstance(it, Struct)  # noqa: S101 - a path goes through structs
-            array, it = array.flatten()[index], it[index]
-        found.append((array, it))
+            array = array.flatten()[index]
+        found.append(column.hashed(array))
     return row_hash(found, count)
 
 
@@ -108,11 +148,11 @@ def hash_of_values(rule: str, key: Struct, given: Mapping[str, Any]) -> int:
     if rule == CONSTANT:
         return 0
     found: list[tuple[pa.Array, DataType]] = []
-    for path in columns_of(rule, key):
+    for column in columns_of(rule, key):
         it: DataType = key
         value: Any = given
         names: list[str] = []
-        for index in path:
+        for index in column.path:
             assert isinstance(it, Struct)  # noqa: S101 - a path goes through structs
             field = it.fields[index]
             names.append(field.name)
@@ -121,5 +161,5 @@ def hash_of_values(rule: str, key: Struct, given: Mapping[str, Any]) -> int:
             value, it = value[field.name], field.type
         if _lacks(value, it) or (has_map(it) and not is_sorted(names[0])):
             raise UnplacedKeyError
-        found.append((one_value(value, it, ".".join(names)), it))
+        found.append(column.hashed(one_value(value, it, ".".join(names))))
     return int(row_hash(found, 1)[0])

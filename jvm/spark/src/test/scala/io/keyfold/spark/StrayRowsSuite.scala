@@ -1,7 +1,6 @@
 package io.keyfold.spark
 
 import java.nio.file.{Files, Path}
-import java.time.Duration
 
 import scala.collection.mutable
 
@@ -171,43 +170,9 @@ object StrayRowsSuite {
 
   final case class NumberAndText(number: Int, text: String)
 
-  /** Counts in a variable of each kind, and says if they differ. */
-  final class Count[K] extends StatefulProcessor[K, Row, Long] {
-    @transient private var count: ValueState[Long] = _
-    @transient private var list: ListState[Long] = _
-    @transient private var map: MapState[Long, Long] = _
-
-    override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
-      val long = Encoders.scalaLong
-      val ttl = TTLConfig(Duration.ofDays(1))
-      count = getHandle.getValueState[Long]("n", long, ttl)
-      list = getHandle.getListState[Long]("l", long, TTLConfig.NONE)
-      map = getHandle.getMapState[Long, Long]("m", long, long, ttl)
-    }
-
-    override def handleInputRows(
-        key: K,
-        rows: Iterator[Row],
-        timers: TimerValues
-    ): Iterator[Long] = {
-      val more = rows.size.toLong
-      count.update(Option(count.get()).getOrElse(0L) + more)
-      list.appendValue(more)
-      map.updateValue(map.iterator().size.toLong, more)
-      val counts = Set(count.get(), list.get().sum, map.values().sum)
-      Iterator(if (counts.size == 1) counts.head else -1L)
-    }
-  }
-
   private def counted[K: Encoder](columns: String*): Query = { (_, numbers) =>
     val input = numbers.selectExpr(columns :+ "v": _*)
-    implicit val rows: Encoder[Row] = Encoders.row(input.schema)
-    implicit val counts: Encoder[Long] = Encoders.scalaLong
-    val names = input.columns.init
-    input
-      .groupBy(names.map(col(_)).toSeq: _*)
-      .as[K, Row]
-      .transformWithState(new Count[K], TimeMode.ProcessingTime(), OutputMode.Update())
+    TypedQueries.counted[K](input, input.columns.init.toSeq: _*)
   }
 
   private val NotUtf8 = "a string that is no UTF-8"
