@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import keyfold
-from kit.places import TESTKIT
+from kit.places import TEST_CLASSES, TESTKIT
 from kit.program import JVM_OPTIONS
 from kit.servers.needed import S3A
 
@@ -36,9 +36,9 @@ NEEDS_JAR = [
 ]
 
 # A process has one JVM, whichever test comes first: it has S3A's jars for those that need them, and
-# the testkit, whose local files take no processes.
+# the testkit, whose local files take no processes, and the queries of Scala's tests.
 _S3A_JARS = S3A.read_text(encoding="utf-8").strip() if S3A.is_file() else ""
-_CLASS_PATH = os.pathsep.join(filter(None, (_S3A_JARS, TESTKIT)))
+_CLASS_PATH = os.pathsep.join(filter(None, (_S3A_JARS, TESTKIT, TEST_CLASSES)))
 _OPTIONS = ["--driver-java-options", JVM_OPTIONS, "--driver-class-path", _CLASS_PATH]
 
 # Of a process that starts a Spark.

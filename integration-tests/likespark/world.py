@@ -75,7 +75,7 @@ class World:
         return (KEYFOLD, *(SPARKS if on_hdfs else SPARKS[:1]))
 
     def settings_of(self, provider: str) -> dict[str, str]:
-        return {**self.settings, **of_provider(provider, self._chance(provider))}
+        return {**self.settings, **of_provider(provider, self._chance("format"))}
 
     def write_files(self, folder: Path, start: int) -> None:
         """Writes those that a start finds more."""
