@@ -5,7 +5,7 @@ import java.util.concurrent.{CompletableFuture, ExecutionException}
 import scala.collection.mutable
 
 import io.keyfold.format.FileReader
-import io.keyfold.store.IdleThreads
+import io.keyfold.io.IdleThreads
 
 /** Opens files side by side before they are needed, a few at a time, and hands them out in order.
   * Most deltas are small and then read already, so a load waits for one request instead of one for

@@ -1,7 +1,7 @@
 package io.keyfold.spark
 
 /** Duty: Spark's state stores on top of versions: column families, conversion of rows, metrics.
-  * Imports: `errors`, `map`, `mem`, `mem.arena`, `mem.page`, `model`, `spark.conf`,
+  * Imports: `errors`, `io`, `map`, `mem`, `mem.arena`, `mem.page`, `model`, `spark.conf`,
   * `spark.encoding`, `spark.partition`, `sql.keyfold`, `store`, `store.file`. Threads: a store
   * belongs to its task; metrics and memory any.
   */

@@ -1,9 +1,9 @@
-package io.keyfold.store
+package io.keyfold.io
 
 import java.util.concurrent.{Executor, LinkedBlockingQueue, ThreadPoolExecutor, TimeUnit}
 
-/** Threads for work of all stores of the JVM. They end when there is none for ten seconds, and do
-  * not keep the JVM running.
+/** Threads for what all stores of the JVM do beside their tasks. They end when there is none for
+  * ten seconds, and do not keep the JVM running.
   */
 object IdleThreads {
   private val IdleSeconds = 10L
