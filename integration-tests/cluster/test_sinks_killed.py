@@ -1,19 +1,13 @@
 """Drivers that are killed between the sink's commit of a batch and the query's."""
 
-import os
-import random
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from kit.killed_sink import HALTING, HALTS_BEFORE, KilledSink
+from kit.killed_sink import HALTING, HALTS_BEFORE, KILLS, KilledSink
 from kit.submit import Spark
-
-KILLS = int(os.environ.get("KEYFOLD_SINK_KILLS", "2"))
-FIRST_SEED = int(os.environ.get("KEYFOLD_SEED", "1"))
 
 
 @pytest.fixture
@@ -46,17 +40,7 @@ def test_each_row_once_after_kills_at_random_fault_4(
     local: Spark, tmp_path: Path, kind: str
 ) -> None:
     sink = KilledSink(tmp_path, kind)
-    between = 0
-    for seed in range(FIRST_SEED, FIRST_SEED + KILLS):
-        chance = random.Random(seed)  # noqa: S311 - a seed repeats it
-        sink.add(6)
-        newest = sink.batches + chance.randint(1, 4)
-        driver = local.start(*sink.job)
-        driver.wait_until(lambda newest=newest: sink.batches >= newest, f"batch {newest}")
-        time.sleep(chance.choice([0, 0, chance.random() / 5]))
-        driver.kill()
-        driver.wait()
-        between += sink.batches > sink.committed
+    between = sink.kill_at_random(local)
     sink.add(1)
     local.run(*sink.job)
     assert sink.rows() == sink.expected()

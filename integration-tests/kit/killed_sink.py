@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +16,7 @@ import pyarrow.parquet as pq
 
 from kit.kill_moment import last_batch
 from kit.places import TEST_CLASSES
+from kit.submit import Conf, Spark
 
 # With these the driver's JVM ends at once, as by kill -9, before the commit of the batch named.
 HALTING = {
@@ -20,6 +24,9 @@ HALTING = {
     "spark.sql.streaming.checkpointFileManagerClass": "io.keyfold.spark.HaltingFileManager",
 }
 HALTS_BEFORE = "spark.keyfold.test.haltBeforeCommit"
+# Of kills at random.
+KILLS = int(os.environ.get("KEYFOLD_SINK_KILLS", "2"))
+_FIRST_SEED = int(os.environ.get("KEYFOLD_SEED", "1"))
 _STEP = 10
 
 
@@ -79,6 +86,21 @@ class KilledSink:
         lines = [line for it in entries for line in it.read_text("utf-8").splitlines()[1:]]
         names = {json.loads(line)["path"].removeprefix("file://") for line in lines}
         return sorted(int(it) for name in names for it in Path(name).read_text("utf-8").split())
+
+    def kill_at_random(self, spark: Spark, conf: Conf | None = None) -> int:
+        """Starts and kills drivers; how many have died between the two commits."""
+        between = 0
+        for seed in range(_FIRST_SEED, _FIRST_SEED + KILLS):
+            chance = random.Random(seed)  # noqa: S311 - a seed repeats it
+            self.add(6)
+            newest = self.batches + chance.randint(1, 4)
+            driver = spark.start(*self.job, conf=conf or {})
+            driver.wait_until(lambda newest=newest: self.batches >= newest, f"batch {newest}")
+            time.sleep(chance.choice([0, 0, chance.random() / 5]))
+            driver.kill()
+            driver.wait()
+            between += self.batches > self.committed
+        return between
 
     def _delta_log(self) -> Iterator[dict[str, Any]]:
         for entry in sorted((self.output / "_delta_log").glob("[0-9]*.json")):

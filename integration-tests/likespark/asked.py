@@ -40,6 +40,10 @@ class Asked:
             f"{RIGHT}at", f"{DELAY} seconds"
         )
 
+    def known(self) -> DataFrame:
+        """Rows of another table, which does not change."""
+        return self._keyed(self.session.range(12).selectExpr("id", "id % 4 as v", "id as s"))
+
     def branches(self) -> tuple[DataFrame, DataFrame]:
         """Rows of the left side in two branches of one stream."""
         source = self._keyed(self._read("left"))

@@ -159,7 +159,8 @@ def _processed(it: Asked, kinds: list[str], time: str, *, pandas: bool) -> DataF
     keeper = Keeper(chosen, pandas=pandas)
     grouped = it.rows(watermark=time == "EventTime").groupBy(*it.names)
     call = grouped.transformWithStateInPandas if pandas else grouped.transformWithState
-    return call(keeper, SAID, "Update", time)
+    begins = it.known().groupBy(*it.names) if it.chance.random() < 0.25 else None
+    return call(keeper, SAID, "Update", time, begins)
 
 
 def _with_timers(it: Asked, *, pandas: bool) -> DataFrame:

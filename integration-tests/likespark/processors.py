@@ -42,19 +42,12 @@ class Keeper(StatefulProcessor):
         self, key: tuple[Any, ...], rows: Iterator[Any], timerValues: TimerValues
     ) -> Iterator[Any]:
         values = sorted(self._values(rows))
-        for state in self.values:
-            before = state.get()[0] if state.exists() else 0
-            state.update((before + len(values), str(values[-1])))
-        for state in self.lists:
-            state.appendList([(it,) for it in values])
-            if 7 in values:
+        self._keep(values, str(values[-1]))
+        if 7 in values:
+            for state in self.lists:
                 state.put([(7,)])
-        for state in self.maps:
-            for it in values:
-                part = (it, "x" * it)
-                n = state.getValue(part)[0] if state.containsKey(part) else 0
-                state.updateValue(part, (n + 1,))
-            if 3 in values:
+        if 3 in values:
+            for state in self.maps:
                 state.removeKey((3, "xxx"))
         if 9 in values:
             for state in [*self.values, *self.lists, *self.maps]:
@@ -62,6 +55,12 @@ class Keeper(StatefulProcessor):
         if "timers" in self.kinds:
             self.handle.registerTimer(timerValues.getCurrentWatermarkInMs() + HOUR_MS)
         return self._given([(repr(key), len(values), self._kept())])
+
+    def handleInitialState(
+        self, key: tuple[Any, ...], initialState: Any, timerValues: TimerValues
+    ) -> None:
+        del key, timerValues
+        self._keep(sorted(self._values([initialState])), "initial")
 
     def handleExpiredTimer(
         self, key: tuple[Any, ...], timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
@@ -75,7 +74,19 @@ class Keeper(StatefulProcessor):
     def close(self) -> None:
         """Nothing to close."""
 
-    def _values(self, rows: Iterator[Any]) -> Iterator[int]:
+    def _keep(self, values: list[int], last: str) -> None:
+        for state in self.values:
+            before = state.get()[0] if state.exists() else 0
+            state.update((before + len(values), last))
+        for state in self.lists:
+            state.appendList([(it,) for it in values])
+        for state in self.maps:
+            for it in values:
+                part = (it, "x" * it)
+                n = state.getValue(part)[0] if state.containsKey(part) else 0
+                state.updateValue(part, (n + 1,))
+
+    def _values(self, rows: Iterable[Any]) -> Iterator[int]:
         for it in rows:
             if self.in_pandas:
                 yield from map(int, it["v"])

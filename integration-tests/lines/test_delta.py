@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kit.installation import installation_of
-from kit.killed_sink import HALTING, HALTS_BEFORE, KilledSink
+from kit.killed_sink import HALTING, HALTS_BEFORE, KILLS, KilledSink
 from kit.places import ROOT
 from kit.submit import Conf, Spark
 
@@ -47,16 +47,20 @@ def local(tmp_path: Path) -> Iterator[Spark]:
         yield spark
 
 
+def with_delta(jars: str) -> Conf:
+    return {
+        "spark.driver.extraClassPath": jars,
+        "spark.sql.extensions": EXTENSIONS,
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    }
+
+
 @pytest.mark.long
 @pytest.mark.timeout(DOWNLOAD_S + 300)
 def test_each_row_once_after_a_kill_between_the_two_commits(
     local: Spark, tmp_path: Path, jars: str
 ) -> None:
-    conf: Conf = {
-        "spark.driver.extraClassPath": jars,
-        "spark.sql.extensions": EXTENSIONS,
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    }
+    conf = with_delta(jars)
     classes = f"{jars}:{HALTING['spark.driver.extraClassPath']}"
     sink = KilledSink(tmp_path, "delta")
     for batch in (0, 2):
@@ -68,3 +72,14 @@ def test_each_row_once_after_a_kill_between_the_two_commits(
     sink.add(1)
     local.run(*sink.job, conf=conf)
     assert sink.rows() == sink.expected()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(DOWNLOAD_S + 300 + 60 * KILLS)
+def test_each_row_once_after_kills_at_random(local: Spark, tmp_path: Path, jars: str) -> None:
+    sink = KilledSink(tmp_path, "delta")
+    between = sink.kill_at_random(local, with_delta(jars))
+    sink.add(1)
+    local.run(*sink.job, conf=with_delta(jars))
+    assert sink.rows() == sink.expected()
+    assert between > 0 or KILLS < 20

@@ -49,7 +49,9 @@ final class StoreTxn private[store] (
     requireUpdating("create a column family")
     val there = indexOf(spec)
     if (there >= 0) {
-      if (spec.strays && !families(there).spec.strays) markStrays(there)
+      val is = families(there).spec
+      // Of a family that was rescaled no row may be elsewhere: each is looked at as it comes.
+      if (spec.strays && !is.strays && !is.rescaled) markStrays(there)
       there
     } else {
       requireWritable(spec)

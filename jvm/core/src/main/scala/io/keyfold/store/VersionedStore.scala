@@ -31,7 +31,8 @@ import org.slf4j.LoggerFactory
   * @param newMap
   *   makes an empty map, given the number of key groups
   * @param writerWaitMs
-  *   how long `begin` waits for another thread's transaction
+  *   how long `begin` waits at least for another thread's transaction; as long as the last load
+  *   took, if that was more
   */
 final class VersionedStore(
     location: StoreLocation,
@@ -67,6 +68,8 @@ final class VersionedStore(
 
   /** Held while a version is loaded: other threads that want it wait for that load. */
   private val loads = new ReentrantLock
+
+  @volatile private var lastLoadMs = 0L
 
   // Guarded by this. The lock is never held during file access or callbacks.
   /** The map that was used last is the first. */
@@ -253,9 +256,13 @@ final class VersionedStore(
 
   /** Waits for a map that has the version, if other threads write to all of them. */
   private def awaitWriter(version: VersionId): Unit = synchronized {
-    val end = System.nanoTime + TimeUnit.MILLISECONDS.toNanos(writerWaitMs)
-    def left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime)
-    while (mayAwait(version) && left > 0) wait(left)
+    val most = math.max(writerWaitMs, math.min(lastLoadMs, MostWriterWaitMs))
+    val end = System.nanoTime + TimeUnit.MILLISECONDS.toNanos(most)
+    var left = most
+    while (mayAwait(version) && left > 0) {
+      wait(left)
+      left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime)
+    }
   }
 
   private def mayAwait(version: VersionId) = {
@@ -302,8 +309,9 @@ final class VersionedStore(
   private def loadFiles(version: VersionId): LoadedVersions = {
     val start = clock.millis()
     val in = loader.load(version)
+    lastLoadMs = clock.millis() - start
     counters.loads.increment()
-    counters.loadMs.add(clock.millis() - start)
+    counters.loadMs.add(lastLoadMs)
     if (in.keyGroups != settings.keyGroups) {
       log.info(
         "{} has {} key groups in its files; the setting {} is not used",
@@ -420,6 +428,9 @@ final class VersionedStore(
 object VersionedStore {
   private val log = LoggerFactory.getLogger(classOf[VersionedStore])
 
-  /** About as long as the load would take that is saved. A task that was killed ends within it. */
+  /** A task that was killed ends within it. */
   private val WriterWaitMs = 1000L
+
+  /** A load that takes longer is better than no end. */
+  private val MostWriterWaitMs = 60000L
 }

@@ -129,6 +129,17 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(run.counts(1) == expected(2 to 3))
   }
 
+  test("a key that cannot be computed, in RocksDB's state, which is migrated: 1 -> 4 -> 1") {
+    val run = new Run(ofTransformWithState(AsString), 1, Providers("RocksDB"))
+    assert(run.counts(1) == expected(1 to 1))
+    AdminApi.migrate(run.session, run.folder.toString, "", dryRun = false)
+    run.rescale(4)
+    val error = intercept[StreamingQueryException](run.counts(1))
+    assert(error.getMessage.contains("KEYFOLD_ROW_MISPLACED"))
+    run.rescale(1)
+    assert(run.counts(1) == expected(2 to 3))
+  }
+
   for (more <- Seq("int", "bigint", "tuple"))
     test(s"transformWithState whose key is the column, $more, is rescaled") {
       val run = new Run(asStored(more), 1)
@@ -198,9 +209,9 @@ object StrayRowsSuite {
   )
 
   private def asStored(kind: String): Query = kind match {
-    case "int"    => counted("cast(v as int) k")(Encoders.scalaInt)
-    case "bigint" => counted("v k")(Encoders.scalaLong)
-    case "tuple"  => counted("string(v) a", "cast(v as int) b")(Encoders.product[(String, Int)])
+    case "int"      => counted("cast(v as int) k")(Encoders.scalaInt)
+    case "bigint"   => counted("v k")(Encoders.scalaLong)
+    case "tuple"    => counted("string(v) a", "cast(v as int) b")(Encoders.product[(String, Int)])
   }
 
   private val ofNothing: Query = (_, numbers) =>

@@ -46,8 +46,8 @@ private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int)
   def snapshotIsDurable(version: VersionId): Unit =
     lineages = lineages.map { case (v, lineage) => v -> lineage.cutAt(version) }
 
-  /** Releases what a transaction on `base` does not need. Kept are the base, the last attempts at
-    * the next version, one of which a later transaction will name, and older versions.
+  /** Releases what a transaction on `base` does not need. Kept are the base, the first and the last
+    * attempts at the next version, one of which a later transaction will name, and older versions.
     *
     * @param count
     *   how many numbers of versions are kept, counting that of the next version; but the base stays
@@ -57,18 +57,17 @@ private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int)
     val older = lineages.keys.map(_.version).filter(_ < written.version).toSeq.distinct
     val kept = older.sorted.takeRight(count - 2).toSet
     // Without an id, nobody could say later which attempt it is.
-    val attempts = lineages.keys
-      .filter(v => v.version == base.version + 1 && v.id.nonEmpty)
-      .toSeq
-      .takeRight(MostAttempts)
-      .toSet
-    map.retain(v => v == written || attempts(v) || kept(v.version))
+    val attempts =
+      lineages.keys.filter(v => v.version == base.version + 1 && v.id.nonEmpty).toSeq
+    // Of several in one batch Spark keeps the first.
+    val ofUse = (attempts.take(1) ++ attempts.takeRight(MostAttempts)).toSet
+    map.retain(v => v == written || ofUse(v) || kept(v.version))
     lineages = lineages.filter { case (v, _) => map.holds(v) }
   }
 }
 
 private object LoadedVersions {
 
-  /** More than a batch has actions. A batch that fails is tried without end. */
+  /** More than most batches have actions. One that fails is tried without end. */
   private val MostAttempts = 16
 }

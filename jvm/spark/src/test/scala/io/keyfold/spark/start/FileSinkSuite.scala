@@ -157,18 +157,19 @@ class FileSinkSuite extends FileSinkQueries {
     it.check()
   }
 
-  test("a rollback is undone though an earlier one was of another folder") {
-    val it = new Distinct(2)
-    it.run(6)
-    it.rollback(2)
-    val first = it.rows
-    it.out = it.out.resolveSibling("out two")
-    it.run(3)
-    val aside = it.rollback(3)("aside")
-    it.undo(aside)
-    it.run()
-    assert((first ++ it.rows).sorted == it.numbers)
-  }
+  for (withSink <- Seq(true, false))
+    test(s"a rollback is undone though an earlier one was of another folder; sink: $withSink") {
+      val it = new Distinct(2)
+      it.run(6)
+      it.rollback(2)
+      val first = it.rows
+      it.out = it.out.resolveSibling("out two")
+      it.run(3)
+      val aside = it.rollback(3, withSink)("aside")
+      it.undo(aside)
+      it.run()
+      assert((first ++ it.rows).sorted == it.numbers)
+    }
 
   test("a query is rescaled at its start, which also begins a new folder") {
     val it = new Distinct(2)

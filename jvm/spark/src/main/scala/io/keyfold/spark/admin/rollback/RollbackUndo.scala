@@ -118,7 +118,8 @@ private[admin] final class RollbackUndo(
   }
 
   /** The batches that are put back must be in the log of the file sink, too, without a gap. A
-    * rollback that took them out of it, after the one that is undone, has to be undone first.
+    * rollback that took them out of it, after the one that is undone, has to be undone first. An
+    * earlier one has the batches' offsets too: its batches have run again since.
     */
   private def requireOutput(): Unit = {
     val last = (ofLogs.filter(_.startsWith("commits/")).map(numberOf) ++ logs.lastCommitted).max
@@ -127,7 +128,9 @@ private[admin] final class RollbackUndo(
       folder <- asideOf(other).sink if folder.nonEmpty
       own = ofSink(folder, name).entries if own.nonEmpty || aside.sink.isEmpty
       afterwards = FileSink.has(own ++ logs.fileSink(folder).toSeq.flatMap(_.entriesAfter(-1)))
-      missing <- ofSink(folder, other).batches.sorted.find(it => it <= last && !afterwards(it))
+      withOffsets = asideOf(other).files.toSet
+      missing <- ofSink(folder, other).batches.sorted
+        .find(it => it <= last && !afterwards(it) && !withOffsets(s"offsets/$it"))
     } throw refused(
       s"the log of the file sink in $folder would lack batch $missing, and the checkpoint would end at " +
         s"$last: undo the later rollback $other first, which has taken that batch"
