@@ -11,6 +11,7 @@ import pytest
 from keyfold.rows.partition_key import hash_of_values, hashes_of
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import Field, Struct, parse_type
+from keyfold.wire.cursor import MalformedError
 
 
 def struct(**types: str) -> Struct:
@@ -63,3 +64,12 @@ def test_a_value_that_no_row_can_have_is_where_null_is() -> None:
     kept = struct(value="long")
     found = hash_of_values("all as 0:integer", kept, {"value": 2**40})
     assert [found] == hashed("all", kept, (None,))
+    # Beside others, too, which are where they belong.
+    rows = [(7,), (2**40,), (None,), (-7,)]
+    expected = hashed("all", struct(value="integer"), (7,), (None,), (None,), (-7,))
+    assert hashed("all as 0:integer", kept, *rows) == expected
+
+
+def test_a_rule_that_no_key_can_have_is_named() -> None:
+    with pytest.raises(MalformedError, match="cannot be a"):
+        hashed("all as 0:date", struct(value="boolean"), (True,))

@@ -38,14 +38,23 @@ class Column:
     computed: bool = False
 
     def hashed(self, array: pa.Array) -> tuple[pa.Array, DataType]:
-        """Its values, as they are hashed. A value that no row can have is null."""
+        """Its values, as they are hashed. A value that no row can have is null.
+
+        Raises:
+            MalformedError: it is never stored as what it is stored as here.
+        """
         if not self.computed:
             return array, self.type
         wanted = arrow_type(self.type)
         try:
             return array.cast(wanted), self.type
+        except pa.ArrowNotImplementedError as e:
+            raise MalformedError(f"a key's column cannot be a {self.type}: {e}") from e
         except pa.ArrowInvalid:
-            return pa.nulls(len(array), wanted), self.type
+            if len(array) == 1:
+                return pa.nulls(1, wanted), self.type
+            each = [self.hashed(array[i : i + 1])[0] for i in range(len(array))]
+            return pa.concat_arrays(each), self.type
 
 
 def columns_of(rule: str, key: Struct) -> list[Column]:

@@ -204,7 +204,7 @@ final class StoreTxn private[store] (
   )
 
   /** A stray would miss the state of its key, without a word. */
-  private def requirePlace(family: Int, hash: Int): Unit =
+  override def requirePlace(family: Int, hash: Int): Unit =
     if (family >= 0 && !placements(family).finds(hash)) throw misplaced(family)
 
   private def markStrays(family: Int): Unit = {

@@ -66,6 +66,13 @@ class StoreView private[store] (
   def scanRange(family: Int, start: Slice, end: Slice): RowCursor =
     if (family < 0) NoRows else rowChecksum.reading(rows.scanRange(family, start, end))
 
+  /** Called before a look for the rows of a key by other means than its hash.
+    *
+    * @throws io.keyfold.errors.MisplacedRow
+    *   if this writes a partition in which they cannot be
+    */
+  def requirePlace(family: Int, hash: Int): Unit = ()
+
   def release(): Unit = rows.release()
 }
 

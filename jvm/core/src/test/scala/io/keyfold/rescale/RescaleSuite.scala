@@ -225,7 +225,8 @@ class RescaleSuite extends AnyFunSuite {
     val looks = Seq[(StoreTxn, Int, Slice) => Any](
       _.get(0, _, _, new Slice),
       _.values(0, _, _),
-      _.remove(0, _, _)
+      _.remove(0, _, _),
+      (txn, hash, _) => txn.requirePlace(0, hash)
     )
     for (before <- Seq(1, 4); look <- looks) {
       val it = operator(before)

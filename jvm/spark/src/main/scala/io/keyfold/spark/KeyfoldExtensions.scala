@@ -5,7 +5,7 @@ import io.keyfold.spark.conf.{BuildInfo, ProviderClass}
 import io.keyfold.spark.partition.FlinkKeyGroup
 import io.keyfold.spark.start.AtStart
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.keyfold.{ReadsEveryBatch, SparkPrivate, SparkShim, StrayOperators}
+import org.apache.spark.sql.keyfold.{PlannedOperators, ReadsEveryBatch, SparkPrivate, SparkShim}
 import org.slf4j.LoggerFactory
 
 /** For `spark.sql.extensions`: transformWithState, in all its forms, needs it to run with Keyfold.
@@ -26,7 +26,7 @@ class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
   private def use(extensions: SparkSessionExtensions): Unit = {
     application = running
     SparkPrivate.sendToExecutors(classOf[KeyfoldExtensions])
-    (StrayOperators +: SparkShim.rules(ProviderClass.Keyfold)).foreach { rule =>
+    (PlannedOperators +: SparkShim.rules(ProviderClass.Keyfold)).foreach { rule =>
       extensions.injectColumnar(_ => rule)
     }
     extensions.injectPostHocResolutionRule(_ => ReadsEveryBatch)

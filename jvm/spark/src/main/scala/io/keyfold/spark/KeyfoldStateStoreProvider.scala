@@ -24,7 +24,7 @@ import io.keyfold.store.file.{RowChecksumSettings, SnapshotRepair, StoreSettings
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.keyfold.{ChangeIterator, SparkPrivate, SparkShim, StrayOperators}
+import org.apache.spark.sql.keyfold.{ChangeIterator, PlannedOperators, SparkPrivate, SparkShim}
 import org.apache.spark.sql.types.StructType
 import org.slf4j.LoggerFactory
 
@@ -76,7 +76,7 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
       keyStateEncoderSpec,
       valueSchema,
       useMultipleValuesPerKey,
-      StrayOperators.shuffleOf(hadoopConf, id.operatorId),
+      PlannedOperators.shuffleOf(hadoopConf, id),
       SparkPrivate.isLimit(id, hadoopConf)
     )
     val keyfold = new KeyfoldConf(conf.sqlConfs)
@@ -173,7 +173,8 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
   override def supportedInstanceMetrics: Seq[SparkShim.InstanceMetric] = SparkShim.instanceMetrics
 
   private def settings(keyfold: KeyfoldConf): StoreSettings = {
-    val partitions = SparkShim.partitions(hadoopConf)
+    val partitions =
+      if (PlannedOperators.isOfOther(hadoopConf, id)) 0 else SparkShim.partitions(hadoopConf)
     StoreSettings(
       partitions = partitions,
       keyGroups = keyfold.keyGroups(partitions),

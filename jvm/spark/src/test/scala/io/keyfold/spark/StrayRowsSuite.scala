@@ -29,7 +29,7 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
   /** A query over the numbers 0 to 49, twice in each batch, that counts each. */
   private final class Run(
-      of: Query,
+      var query: Query,
       partitions: Int,
       provider: String = classOf[KeyfoldStateStoreProvider].getName,
       more: Map[String, String] = Map.empty
@@ -42,25 +42,28 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     more.foreach { case (key, value) => session.conf.set(key, value) }
     private val input = MemoryStream[Long](session)(Encoders.scalaLong)
 
+    /** Called with each batch. */
+    var see: DataFrame => Unit = _ => ()
+
     /** The counts of each batch, ascending. */
     def counts(batches: Int): Seq[Seq[Long]] = {
       val found = mutable.Buffer.empty[Seq[Long]]
-      val query = of(session, input.toDF().toDF("v"))
+      val running = query(session, input.toDF().toDF("v"))
         .toDF("count")
         .writeStream
         .outputMode("update")
         .option("checkpointLocation", folder.toString)
         .foreachBatch { (batch: Dataset[Row], _: Long) =>
           found += batch.collect().map(_.getLong(0)).sorted.toSeq
-          ()
+          see(batch)
         }
         .start()
       try
         for (_ <- 1 to batches) {
           input.addData((0L until 50L) ++ (0L until 50L))
-          query.processAllAvailable()
+          running.processAllAvailable()
         }
-      finally query.stop()
+      finally running.stop()
       found.toSeq
     }
 
@@ -140,7 +143,46 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(run.counts(1) == expected(2 to 3))
   }
 
-  for (more <- Seq("int", "bigint", "tuple"))
+  test("a key that could be computed, in state that was migrated or kept by another order") {
+    val migrated = new Run(computed("an INT column as Long"), 1, Providers("RocksDB"))
+    assert(migrated.counts(1) == expected(1 to 1))
+    AdminApi.migrate(migrated.session, migrated.folder.toString, "", dryRun = false)
+    assert(migrated.counts(1) == expected(2 to 2))
+    migrated.requireNoRescale()
+    val reordered = new Run(inOrder("a", "b"), 1)
+    assert(reordered.counts(1) == expected(1 to 1))
+    reordered.query = inOrder("b", "a")
+    assert(reordered.counts(1) == expected(2 to 2))
+    reordered.requireNoRescale()
+    assert(reordered.counts(1) == expected(3 to 3))
+  }
+
+  test("after a rescale no map is scanned for a key that would be elsewhere") {
+    isKept = true
+    val run = new Run(scanned, 1)
+    assert(run.counts(2) == Seq.fill(50)(0L) :: Seq.fill(50)(1L) :: Nil)
+    isKept = false
+    run.rescale(4)
+    val error = intercept[StreamingQueryException](run.counts(1))
+    assert(error.getMessage.contains("KEYFOLD_ROW_MISPLACED"))
+    run.rescale(1)
+    assert(run.counts(1) == Seq.fill(50)(1L) :: Seq.fill(50)(1L) :: Nil)
+  }
+
+  test("a function reads another query's state, which has been rescaled, in its batch's session") {
+    val other = new Run(asStored("int"), 2)
+    assert(other.counts(1) == expected(1 to 1))
+    other.rescale(5)
+    val run = new Run(ofTransformWithState(AsString), 3)
+    run.see = { batch =>
+      val state = batch.sparkSession.read.format("statestore").option("stateVarName", "n")
+      assert(state.load(other.folder.toString).count() == 50)
+      ()
+    }
+    assert(run.counts(2) == expected(1 to 2))
+  }
+
+  for (more <- Seq("int", "bigint", "tuple", "tuple, by columns in another order"))
     test(s"transformWithState whose key is the column, $more, is rescaled") {
       val run = new Run(asStored(more), 1)
       assert(run.counts(1) == expected(1 to 1))
@@ -190,6 +232,20 @@ object StrayRowsSuite {
 
   private val AsString = "an INT column as String"
 
+  @volatile private var isKept = true
+
+  final case class Pair(a: Int, b: Int)
+
+  private def inOrder(columns: String*): Query = { (_, numbers) =>
+    val input = numbers.selectExpr("cast(v as int) a", "cast(-v as int) b", "v")
+    TypedQueries.counted[Pair](input, columns: _*)(Encoders.product[Pair])
+  }
+
+  private def scanned: Query = { (_, numbers) =>
+    val input = numbers.selectExpr("cast(unhex(concat('FF', hex(v + 16))) as string) k", "v")
+    TypedQueries.seen[String](() => isKept)(input, "k")(Encoders.STRING)
+  }
+
   /** Of whose stored keys the columns can be computed. */
   private val computed: Map[String, Query] = Map(
     "an INT column as Long" -> counted("cast(v as int) k")(Encoders.scalaLong),
@@ -209,9 +265,11 @@ object StrayRowsSuite {
   )
 
   private def asStored(kind: String): Query = kind match {
-    case "int"      => counted("cast(v as int) k")(Encoders.scalaInt)
-    case "bigint"   => counted("v k")(Encoders.scalaLong)
-    case "tuple"    => counted("string(v) a", "cast(v as int) b")(Encoders.product[(String, Int)])
+    case "int"    => counted("cast(v as int) k")(Encoders.scalaInt)
+    case "bigint" => counted("v k")(Encoders.scalaLong)
+    case "tuple"  => counted("string(v) a", "cast(v as int) b")(Encoders.product[(String, Int)])
+    case "tuple, by columns in another order" =>
+      counted("cast(v as int) _2", "cast(-v as int) _1")(Encoders.product[(Int, Int)])
   }
 
   private val ofNothing: Query = (_, numbers) =>

@@ -23,6 +23,19 @@ object TypedQueries {
         Encoders.scalaLong
       )
 
+  /** Says of each key 1 if it was there before, else 0, by a map that is only scanned.
+    *
+    * @param isKept
+    *   whether new keys are kept; asked in tasks
+    */
+  def seen[K: Encoder](isKept: () => Boolean)(rows: DataFrame, names: String*): Dataset[Long] =
+    rows
+      .groupBy(names.map(column): _*)
+      .as[K, Row](implicitly[Encoder[K]], Encoders.row(rows.schema))
+      .transformWithState(new Seen[K](isKept), TimeMode.None(), OutputMode.Update())(
+        Encoders.scalaLong
+      )
+
   /** For Python.
     *
     * @param key
@@ -71,6 +84,24 @@ object TypedQueries {
       map.updateValue(map.iterator().size.toLong, more)
       val counts = Set(count.get(), list.get().sum, map.values().sum)
       Iterator(if (counts.size == 1) counts.head else -1L)
+    }
+  }
+
+  private final class Seen[K](isKept: () => Boolean) extends StatefulProcessor[K, Row, Long] {
+    @transient private var map: MapState[Long, Long] = _
+
+    override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
+      map = getHandle
+        .getMapState[Long, Long]("m", Encoders.scalaLong, Encoders.scalaLong, TTLConfig.NONE)
+
+    override def handleInputRows(
+        key: K,
+        rows: Iterator[Row],
+        timers: TimerValues
+    ): Iterator[Long] = {
+      val isThere = map.exists()
+      if (isKept()) map.updateValue(1L, 1L)
+      Iterator(if (isThere) 1L else 0L)
     }
   }
 }

@@ -66,6 +66,25 @@ object PartitionKey {
     case _                      => new Columns(name, key, key.length)
   }
 
+  /** The same hash, of keys that begin with these columns; None if these do not tell it. */
+  def ofPrefix(name: String, prefix: StructType): Option[PartitionKey] = {
+    val needed = name match {
+      case First(count)      => Some(count.toInt)
+      case As(First("1"), _) => Some(1)
+      case _                 => None
+    }
+    needed.filter(_ <= prefix.length).map(_ => named(name, prefix))
+  }
+
+  /** Whether two rules are of input that is partitioned by the same columns. */
+  def haveSameShuffle(a: String, b: String): Boolean = {
+    def computed(name: String) = name match {
+      case As(_, columns) => Some(columns)
+      case _              => None
+    }
+    computed(a) == computed(b)
+  }
+
   /** The rule of an operator's column family, by its store, name and key.
     *
     * @param shuffled

@@ -12,6 +12,9 @@ import org.apache.spark.sql.types._
 final case class ShuffledKey(columns: Seq[ShuffledKey.Column]) {
   import ShuffledKey._
 
+  /** Whether these are the stored key's own, in its order. */
+  def isStored: Boolean = columns.zipWithIndex.forall { case (it, i) => it == Column(i, None) }
+
   /** As in the partition keys of files, docs/FORMAT.md section 4.3: `1;0:integer`. */
   override def toString: String = columns
     .map {
@@ -51,26 +54,21 @@ object ShuffledKey {
 
   /** How the columns that are shuffled by can be computed from the stored key, if they can.
     *
-    * Fields are matched by their names, as Spark's encoders do, unless the key is a tuple or a
-    * single value.
+    * @param byName
+    *   whether the key's fields are matched with the columns by their names, else by their order
     */
-  def of(shuffled: StructType, stored: StructType): Option[ShuffledKey] = {
+  def of(shuffled: StructType, stored: StructType, byName: Boolean): Option[ShuffledKey] = {
     val (left, right) = (namesOf(shuffled), namesOf(stored))
-    val fields =
-      if (left.sorted == right.sorted && left.distinct == left) left.map(right.indexOf(_))
-      else left.indices
-    val columns = shuffled.zip(fields).map { case (column, field) =>
-      if (field >= stored.length) None
-      else {
-        val type_ = stored(field).dataType
+    val fields = if (byName && left.length > 1) left.map(right.indexOf(_)) else left.indices
+    val columns = shuffled.zip(fields).flatMap { case (column, field) =>
+      stored.lift(field).map(_.dataType).flatMap { type_ =>
         if (isAsStored(column.dataType, type_)) Some(Column(field, None))
         else if (isWidened(column.dataType, type_)) Some(Column(field, Some(column.dataType)))
         else None
       }
     }
-    Option.when(shuffled.length == stored.length && columns.forall(_.nonEmpty)) {
-      ShuffledKey(columns.map(_.get))
-    }
+    val isWhole = columns.map(_.field).distinct.length == stored.length
+    Option.when(isWhole && shuffled.length == stored.length)(ShuffledKey(columns))
   }
 
   /** Whether a value that is shuffled by has the same hash as the stored one. */

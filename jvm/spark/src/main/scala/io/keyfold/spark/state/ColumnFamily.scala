@@ -19,9 +19,10 @@ import org.apache.spark.sql.keyfold.SparkPrivate
 private[spark] final class ColumnFamily(view: StoreView, schema: FamilySchema, index: Int) {
   private val keys = schema.newKeys()
   private val values = schema.newValues()
-  private val hashOf = schema.newHash(
-    if (index < 0) schema.spec.partitionKey else view.families(index).spec.partitionKey
-  )
+  private val spec = if (index < 0) schema.spec else view.families(index).spec
+  private val hashOf = schema.newHash(spec.partitionKey)
+  // Without a rescale nothing is asked of it.
+  private val hashOfPrefix = if (spec.rescaled) schema.newPrefixHash(spec.partitionKey) else null
   private val slice = new Slice
 
   def get(key: UnsafeRow): UnsafeRow =
@@ -49,11 +50,16 @@ private[spark] final class ColumnFamily(view: StoreView, schema: FamilySchema, i
   }
 
   def prefixScan(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair] =
-    pairs(view.scanPrefix(index, keys.encodePrefix(prefix)), all = false)
+    pairs(withPrefix(prefix), all = false)
 
   def prefixScanOfAll(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair] = {
     requireMultiValue("prefixScanWithMultiValues")
-    pairs(view.scanPrefix(index, keys.encodePrefix(prefix)), all = true)
+    pairs(withPrefix(prefix), all = true)
+  }
+
+  private def withPrefix(prefix: UnsafeRow) = {
+    if (hashOfPrefix != null) view.requirePlace(index, hashOfPrefix(prefix))
+    view.scanPrefix(index, keys.encodePrefix(prefix))
   }
 
   def rangeScan(

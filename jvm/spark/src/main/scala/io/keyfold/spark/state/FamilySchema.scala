@@ -68,4 +68,11 @@ private[spark] final class FamilySchema(
 
   /** The hash that decides a row's partition, by the rule that the version's files name. */
   def newHash(rule: String): RowHash = PartitionKey.named(rule, key.keySchema).newHash()
+
+  /** The same hash, by what a prefix scan is given; null if that does not tell it. */
+  def newPrefixHash(rule: String): RowHash = key match {
+    case PrefixKeyScanStateEncoderSpec(schema, columns) =>
+      PartitionKey.ofPrefix(rule, StructType(schema.take(columns))).map(_.newHash()).orNull
+    case _ => null
+  }
 }

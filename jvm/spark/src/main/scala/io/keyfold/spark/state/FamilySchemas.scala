@@ -2,11 +2,12 @@ package io.keyfold.spark.state
 
 import java.util.concurrent.ConcurrentHashMap
 
+import io.keyfold.model.FamilySpec
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.partition.PartitionKey
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.keyfold.{SparkShim, StrayOperators}
+import org.apache.spark.sql.keyfold.{PlannedOperators, SparkShim}
 import org.apache.spark.sql.types.{IntegerType, LongType, StructField, StructType}
 
 /** The column family schemas that Spark has declared to a provider. Kept by the provider, because
@@ -18,7 +19,7 @@ import org.apache.spark.sql.types.{IntegerType, LongType, StructField, StructTyp
   * @param avroSchemas
   *   schemas of the rows, if Spark has them
   * @param shuffle
-  *   by what Spark partitions the operator's input
+  *   by what Spark partitions the operator's input, if the plan says it
   * @param isLimit
   *   whether the operator is a streaming LIMIT
   */
@@ -30,7 +31,7 @@ private[spark] final class FamilySchemas(
     defaultKey: KeyStateEncoderSpec,
     defaultValue: StructType,
     defaultMultiValue: Boolean,
-    shuffle: StrayOperators.Shuffle,
+    shuffle: Option[PlannedOperators.Shuffle],
     isLimit: => Boolean
 ) {
   import FamilySchemas._
@@ -70,10 +71,17 @@ private[spark] final class FamilySchemas(
       multiValue: Boolean,
       internal: Boolean
   ) = {
-    val rule = PartitionKey.of(id.storeName, name, key, shuffle.key)(isLimit, isMap)
+    val rule = PartitionKey.of(id.storeName, name, key, shuffle.flatMap(_.key))(isLimit, isMap)
+    val strays = shuffle.exists(_.strays)
     val check = validate(key, value) _
-    new FamilySchema(name, key, value, multiValue, internal, avro, rule, shuffle.strays, check)
+    new FamilySchema(name, key, value, multiValue, internal, avro, rule, strays, check)
   }
+
+  /** Whether a family has rows by input that was partitioned by other columns, as in a migration,
+    * which knows no plan, or before the query's grouping columns changed their order.
+    */
+  def isOfOtherShuffle(family: FamilySpec, schema: FamilySchema): Boolean = shuffle.nonEmpty &&
+    !PartitionKey.haveSameShuffle(family.partitionKey, schema.spec.partitionKey)
 
   private def isMap(variable: String) =
     Option(schemas.get(variable)).exists(_.key.isInstanceOf[PrefixKeyScanStateEncoderSpec])

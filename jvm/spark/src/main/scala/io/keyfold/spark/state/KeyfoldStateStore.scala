@@ -103,15 +103,20 @@ private[spark] final class KeyfoldStateStore(
   }
 
   private def create(schema: FamilySchema): Unit = {
-    StoreFamilies.matching(schema.name)(txn.createFamily(schema.spec))
+    val strays = is(schema.name).exists(schemas.isOfOtherShuffle(_, schema))
+    val spec = if (strays) schema.spec.copy(strays = true) else schema.spec
+    StoreFamilies.matching(schema.name)(txn.createFamily(spec))
     schemas.register(schema)
   }
+
+  private def is(family: String) = txn.families.map(_.spec).find(_.name == family)
 
   /** Gives an index that has no rows yet the rule that its variable asks for. */
   private def correct(index: FamilySchema): Unit =
     txn.families
       .find(_.spec.name == index.name)
       .filter(it => it.keys == 0 && it.spec.partitionKey != index.spec.partitionKey)
+      .filterNot(it => schemas.isOfOtherShuffle(it.spec, index))
       .foreach { _ =>
         txn.dropFamily(index.name)
         create(index)

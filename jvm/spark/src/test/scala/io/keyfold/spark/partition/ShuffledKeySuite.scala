@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class ShuffledKeySuite extends AnyFunSuite {
   for (
     (shuffled, stored, expected) <- Seq(
+      ("a STRING, b INT", "a STRING, b INT", "0;1"),
       ("k INT", "value BIGINT", "0:integer"),
       ("k SMALLINT", "value INT", "0:short"),
       ("k FLOAT", "value DOUBLE", "0:float"),
@@ -14,12 +15,12 @@ class ShuffledKeySuite extends AnyFunSuite {
       ("k BIGINT", "value DECIMAL(38,18)", "0:long"),
       ("a STRING, b INT", "b INT, a STRING", "1;0"),
       ("A STRING, b INT", "B BIGINT, a STRING", "1;0:integer"),
-      ("a STRING, b INT", "_1 STRING, _2 BIGINT", "0;1:integer"),
       ("s STRUCT<x: INT>, b INT", "b BIGINT, s STRUCT<x: INT>", "1;0:integer")
     )
   )
     test(s"by ($shuffled), stored as ($stored)") {
-      val key = ShuffledKey.of(StructType.fromDDL(shuffled), StructType.fromDDL(stored)).get
+      val key = of(shuffled, stored).get
+      assert(key.isStored == (expected == "0;1"))
       assert(key.toString == expected)
       assert(ShuffledKey.named(expected) == key)
     }
@@ -34,10 +35,25 @@ class ShuffledKeySuite extends AnyFunSuite {
       "k DATE" -> "value TIMESTAMP",
       "k STRUCT<x: INT, y: INT>" -> "value STRUCT<y: INT, x: INT>",
       "k STRUCT<x: INT>" -> "value STRUCT<x: BIGINT>",
-      "a INT, b INT" -> "value STRUCT<a: INT, b: INT>"
+      "a INT, b INT" -> "value STRUCT<a: INT, b: INT>",
+      "a INT, b INT" -> "a INT, c INT",
+      "a INT, A INT" -> "A INT, a INT"
     )
   )
     test(s"by ($shuffled), stored as ($stored): it cannot be computed") {
-      assert(ShuffledKey.of(StructType.fromDDL(shuffled), StructType.fromDDL(stored)).isEmpty)
+      assert(of(shuffled, stored).isEmpty)
     }
+
+  test("the fields of a tuple or a Row are matched with the columns by their order") {
+    for (
+      (shuffled, stored, expected) <- Seq(
+        ("a STRING, b INT", "_1 STRING, _2 BIGINT", "0;1:integer"),
+        ("_2 INT, _1 INT", "_1 INT, _2 INT", "0;1")
+      )
+    )
+      assert(of(shuffled, stored, byName = false).get.toString == expected)
+  }
+
+  private def of(shuffled: String, stored: String, byName: Boolean = true) =
+    ShuffledKey.of(StructType.fromDDL(shuffled), StructType.fromDDL(stored), byName)
 }
