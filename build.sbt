@@ -91,6 +91,13 @@ lazy val shared = Seq(
   )
 )
 
+// Two modules' tests at once, each in a JVM of its own: those of queries mostly wait.
+Global / concurrentRestrictions := Seq(
+  Tags.limitAll(math.max(2, java.lang.Runtime.getRuntime.availableProcessors)),
+  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.exclusiveGroup(Tags.Clean)
+)
+
 lazy val core = (project in file("jvm/core"))
   .settings(
     shared,
