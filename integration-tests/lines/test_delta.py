@@ -52,6 +52,8 @@ def with_delta(jars: str) -> Conf:
         "spark.driver.extraClassPath": jars,
         "spark.sql.extensions": EXTENSIONS,
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        # Of Delta's log: Spark 4.1.4 lacks a constructor that this release of Delta reads them by.
+        "spark.databricks.delta.properties.defaults.checkpointInterval": 10000,
     }
 
 
