@@ -10,10 +10,13 @@ from typing import Any, Final
 from pyspark import cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
 from keyfold.errors import InvalidArgumentError
 from keyfold.subtasks.function import OperatorFunction
+
+_MARK: Final = "spark.watermarkDelayMs"
+"""Metadata of a column, by which Spark knows to which one a watermark belongs."""
 
 _NAME: Final = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
@@ -86,3 +89,29 @@ def schema_of(what: str, ddl: str) -> StructType:
             f"Invalid schema {ddl!r} of {what}: must have columns, such as 'device string, v int'."
         )
     return found
+
+
+def with_event_time(output: StructType, column: str | None, df: DataFrame) -> StructType:
+    """The output's schema, with the watermark of a DataFrame on a column, if there is one.
+
+    Raises:
+        InvalidArgumentError: it is no column of timestamps, or the DataFrame has no watermark.
+    """
+    if column is None:
+        return output
+    times = [it.name for it in output if it.dataType.typeName() in {"timestamp", "timestamp_ntz"}]
+    if column not in times:
+        raise InvalidArgumentError(
+            f"Invalid event_time {column!r}: must be a column of timestamps of the output, one of "
+            f"{times}."
+        )
+    delays = [it.metadata[_MARK] for it in df.schema if _MARK in it.metadata]
+    if not delays:
+        raise InvalidArgumentError(
+            f"Invalid event_time {column!r}: the DataFrame has no column with a watermark. Call "
+            "withWatermark first, and keep its column."
+        )
+    marked = {column: {_MARK: max(delays)}}
+    return StructType(
+        [StructField(it.name, it.dataType, it.nullable, marked.get(it.name)) for it in output]
+    )

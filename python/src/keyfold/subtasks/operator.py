@@ -32,6 +32,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     max_parallelism: int = 128,
     broadcast: DataFrame | None = None,
     route: str | None = None,
+    event_time: str | None = None,
     name: str | None = None,
 ) -> DataFrame:
     """A streaming DataFrame of what the subtasks of an operator yield for the rows of another.
@@ -49,6 +50,9 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
         max_parallelism: the largest parallelism that `keyfold.redistribute` takes from then on.
         broadcast: another streaming DataFrame, whose rows go to every subtask.
         route: a column of integers without nulls; a row goes to subtask `value % parallelism`.
+        event_time: a column of timestamps of the output that gets the watermark of `df`, for
+            windows and other operators of Spark that need one after this operator. They drop what
+            is yielded behind the watermark, as late rows.
         name: unique in the query, letters, digits and underscores; by default the function's class.
 
     Raises:
@@ -82,6 +86,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
             )
     arguments.check_route(df, route)
     output = arguments.schema_of(f"the output of operator {called!r}", schema)
+    marked = arguments.with_event_time(output, event_time, df)
     states = states_of(function, called, parallelism, arguments.schema_of)
 
     from pyspark.sql.types import (  # noqa: PLC0415 - needs PySpark
@@ -104,7 +109,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     return (
         rows.groupBy("subtask", "place")
         .transformWithStateInPandas(processor, "rows binary", "update", "none")
-        .mapInArrow(unpack, schema)
+        .mapInArrow(unpack, marked)
     )
 
 
