@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -45,7 +44,7 @@ def into(kind: Any, *, nullable: bool) -> Convert:
             return convert(value.item() if is_plain else value)
         except UnfitError:
             raise
-        except (ArithmeticError, TypeError, ValueError, struct.error) as error:
+        except (ArithmeticError, TypeError, ValueError) as error:
             raise UnfitError(f"{shown(value)} is no {kind.simpleString()}") from error
 
     return checked
