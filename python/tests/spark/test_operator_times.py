@@ -23,8 +23,14 @@ register_pickle_by_value(sys.modules[__name__])
 
 UTC = dt.timezone.utc
 # Noon in summer, half past one at night of the day on which New York sets clocks back, twice, and
-# the night on which its clocks skip that hour.
-TIMES = ["2026-07-01T12:00", "2026-11-01T05:30", "2026-11-01T06:30", "2026-03-08T07:30"]
+# the night on which its clocks skip that hour; the first day that PySpark can read.
+TIMES = [
+    "2026-07-01T12:00",
+    "2026-11-01T05:30",
+    "2026-11-01T06:30",
+    "2026-03-08T07:30",
+    "0001-01-03T00:00",
+]
 MICROS = [
     int(dt.datetime.fromisoformat(it).replace(tzinfo=UTC).timestamp()) * 1_000_000 for it in TIMES
 ]

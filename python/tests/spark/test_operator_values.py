@@ -70,6 +70,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("v date", (NOON,), "is no date"),
     ("v timestamp", (NOON.replace(tzinfo=None),), "has no time zone"),
     ("v timestamp", ("2026-07-01 12:00:00",), "is no timestamp"),
+    ("v timestamp", (dt.datetime(1, 1, 2, tzinfo=dt.timezone.utc),), "is before 0001-01-03"),
     ("v timestamp", (pd.NaT,), "NaT is no timestamp"),
     ("v timestamp_ntz", (NOON,), "has a time zone"),
     ("v boolean", (1,), "1 is no boolean"),

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from datetime import date, datetime, timezone
+from datetime import date, datetime, timedelta, timezone
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from typing import Any, Final
 
 Convert = Callable[[Any], Any]
 """Raises UnfitError, TypeError, ValueError or ArithmeticError if the value does not fit."""
 
+_FIRST: Final = datetime(1, 1, 3, tzinfo=timezone.utc)
+"""PySpark makes it a local time, for which Python looks a day back: there is no year 0."""
+
+_WEEK: Final = timedelta(weeks=1)
 _BITS: Final = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 
 
@@ -102,12 +106,20 @@ def instant(value: Any) -> datetime:
         raise UnfitError(
             f"{value!r} has no time zone. Give it one, or declare the field as timestamp_ntz"
         )
-    return utc(moment)
+    there = utc(moment)
+    if there < _FIRST:
+        raise UnfitError(f"{value!r} is before {_FIRST.date()}, and PySpark could not read it")
+    return there
 
 
 def utc(moment: datetime) -> datetime:
     """The same instant in UTC; PySpark's naive datetimes are in the process's zone."""
-    return moment.astimezone(timezone.utc)
+    try:
+        return moment.astimezone(timezone.utc)
+    except (OverflowError, ValueError):
+        # Python looks a day back, for a change of the clocks, and there is no year 0. Without one,
+        # a week later the offset is the same.
+        return (moment + _WEEK).astimezone(timezone.utc) - _WEEK
 
 
 def wall_clock(value: Any) -> datetime:
