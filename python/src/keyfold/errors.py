@@ -157,6 +157,24 @@ class StateOutsideCallError(KeyfoldError):
     condition = "KEYFOLD_OPERATOR_STATE_OUTSIDE"
 
 
+class OperatorStateUndeclaredError(KeyfoldError):
+    """A subtask asks for a state that its operator's `open` did not take for subtask 0."""
+
+    condition = "KEYFOLD_OPERATOR_STATE_UNDECLARED"
+
+
+class OperatorStateValueError(KeyfoldError):
+    """A row or a value does not fit the schema of an operator's state."""
+
+    condition = "KEYFOLD_OPERATOR_STATE_VALUE"
+
+
+class OperatorOutputError(KeyfoldError):
+    """What an operator's function gave as its output does not fit."""
+
+    condition = "KEYFOLD_OPERATOR_OUTPUT"
+
+
 class OperatorStateChangedError(KeyfoldError):
     """An operator asks for other states than its checkpoint has."""
 

@@ -133,6 +133,9 @@ def moved_groups(max_parallelism: int, before: int, after: int) -> dict[int, tup
 
 def check_parallelism(max_parallelism: int, parallelism: int) -> None:
     """Raises InvalidArgumentError unless 1 <= parallelism <= max_parallelism <= 32,768."""
+    for name, value in (("max_parallelism", max_parallelism), ("parallelism", parallelism)):
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise InvalidArgumentError(f"Invalid {name}: {value!r}, must be a whole number.")
     if not 1 <= max_parallelism <= LIMIT:
         raise InvalidArgumentError(
             f"Invalid max_parallelism: {max_parallelism}, must be between 1 and {LIMIT}."

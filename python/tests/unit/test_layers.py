@@ -57,6 +57,7 @@ def test_pyspark_is_imported_where_it_is_needed_alone(module: str) -> None:
         "keyfold._jvm",
         "keyfold.flink",
         "keyfold.fsck.runner",
+        "keyfold.subtasks.arguments",
         "keyfold.subtasks.operator",
         "keyfold.subtasks.processor",
         "keyfold.table.spark_frame",

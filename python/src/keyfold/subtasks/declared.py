@@ -3,28 +3,71 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
-from keyfold.errors import InvalidArgumentError
+from keyfold.errors import InvalidArgumentError, OperatorStateUndeclaredError
 from keyfold.subtasks.function import OperatorContext, OperatorFunction
-from keyfold.subtasks.state import Call, Row, StateSpec
+from keyfold.subtasks.rows import Row, RowType
+from keyfold.subtasks.state import Call, Held, StateSpec
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+OWN: Final = "subtask_of_"
+"""With the operator's name, the state in which Keyfold keeps what it needs of each subtask."""
 
 
-def states_of(function: OperatorFunction, operator: str, parallelism: int) -> tuple[StateSpec, ...]:
+@dataclass(frozen=True)
+class Declared:
+    """A state with its schemas; a list has no key."""
+
+    spec: StateSpec
+    value: StructType
+    key: StructType | None
+
+    def held(self, operator: str, state: Any) -> Held:  # noqa: ANN401 - PySpark's state
+        """The state of a subtask."""
+        said = f"state {self.spec.name!r} of operator {operator!r}"
+        key = None if self.key is None else RowType(f"the key of {said}", self.key)
+        return Held(state, RowType(said, self.value), key)
+
+
+def states_of(
+    function: OperatorFunction,
+    operator: str,
+    parallelism: int,
+    parse: Callable[[str, str], StructType],
+) -> tuple[Declared, ...]:
     """The states that `open` takes from its context.
 
-    Raises:
-        InvalidArgumentError: two of them have one name.
-    """
-    found: dict[str, StateSpec] = {}
+    Args:
+        function: the operator's.
+        operator: its name.
+        parallelism: number of subtasks.
+        parse: makes a schema of what it is the schema of, and DDL.
 
-    def declare(spec: StateSpec) -> Any:  # noqa: ANN401 - stands for PySpark's state
+    Raises:
+        InvalidArgumentError: two of them have one name, or a name or a schema is invalid.
+    """
+    found: dict[str, Declared] = {}
+
+    def declare(spec: StateSpec) -> Held:
+        said = f"state {spec.name!r} of operator {operator!r}"
         if spec.name in found:
+            raise InvalidArgumentError(f"Invalid {said}: open took it already. Take each once.")
+        if spec.name.startswith(OWN):
             raise InvalidArgumentError(
-                f"Invalid state {spec.name!r} of operator {operator!r}: it is there already."
+                f"Invalid {said}: names that begin with {OWN!r} are Keyfold's own, by which it "
+                "finds an operator in a checkpoint. Choose another name."
             )
-        found[spec.name] = spec
-        return _EmptyMap() if spec.redistribution == "broadcast" else _EmptyList()
+        if spec.name in {"", "default"} or spec.name.startswith("$"):
+            raise InvalidArgumentError(f"Invalid {said}: Spark takes no such name.")
+        is_map = spec.redistribution == "broadcast"
+        key = parse(f"the key of {said}", spec.key) if is_map else None
+        found[spec.name] = Declared(spec, parse(said, spec.value), key)
+        return found[spec.name].held(operator, _EmptyMap() if is_map else _EmptyList())
 
     call = Call(operator)
     copy.deepcopy(function).open(
@@ -32,6 +75,26 @@ def states_of(function: OperatorFunction, operator: str, parallelism: int) -> tu
     )
     call.end()
     return tuple(found.values())
+
+
+def taken(operator: str, states: Mapping[StateSpec, Held], spec: StateSpec) -> Held:
+    """A state that a subtask asks for.
+
+    Raises:
+        OperatorStateUndeclaredError: it is none of the operator's.
+    """
+    if spec not in states:
+        raise OperatorStateUndeclaredError(
+            f"Operator {operator!r} has no {_told(spec)}: when with_operator_state called open for "
+            f"subtask 0, it took {', '.join(map(_told, states)) or 'no state'}. Take each state in "
+            "open, in every subtask, and with the same schema and redistribution."
+        )
+    return states[spec]
+
+
+def _told(spec: StateSpec) -> str:
+    schema = f"{spec.key!r}, {spec.value!r}" if spec.key else repr(spec.value)
+    return f"state {spec.name!r} ({spec.redistribution}, {schema})"
 
 
 class _EmptyList(list[Row]):

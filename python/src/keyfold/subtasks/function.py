@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from keyfold.errors import InvalidArgumentError
-from keyfold.subtasks.state import BroadcastState, Call, ListState, StateSpec
+from keyfold.subtasks.state import BroadcastState, Call, Held, ListState, StateSpec
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -33,7 +33,7 @@ class OperatorContext:
     parallelism: int
     is_restored: bool
     _call: Call
-    _held: Callable[[StateSpec], Any]
+    _held: Callable[[StateSpec], Held]
 
     def list_state(
         self, name: str, schema: str, *, redistribute: ListRedistribution = "split"
@@ -48,7 +48,8 @@ class OperatorContext:
                 rows to each.
 
         Raises:
-            InvalidArgumentError: `redistribute` is neither.
+            InvalidArgumentError: `redistribute` is neither, or the name or the schema is invalid.
+            OperatorStateUndeclaredError: `open` did not take this state for subtask 0.
         """
         if redistribute not in get_args(ListRedistribution):
             raise InvalidArgumentError(
@@ -66,6 +67,10 @@ class OperatorContext:
             name: unique in the operator.
             key: schema of a key, as DDL.
             value: schema of a value, as DDL.
+
+        Raises:
+            InvalidArgumentError: the name or a schema is invalid.
+            OperatorStateUndeclaredError: `open` did not take this state for subtask 0.
         """
         held = self._held(StateSpec(name, "broadcast", key, value))
         return BroadcastState(name, held, self._call)
@@ -79,10 +84,11 @@ class OperatorFunction:
     """
 
     def open(self, ctx: OperatorContext) -> None:
-        """Takes the states from the context and makes what the subtask needs; cheap, please.
+        """Takes all states from the context and makes what the subtask needs; cheap, please.
 
         It is called once per subtask and batch, and once on the driver to find out which states
-        there are, as subtask 0 and with empty states that nobody keeps.
+        there are, as subtask 0 and with empty states that nobody keeps. So every subtask takes the
+        same states, and takes them here.
         """
 
     def notify_committed(self, batch_id: int) -> None:
@@ -97,5 +103,6 @@ class OperatorFunction:
     def process(self, batches: Iterator[pa.RecordBatch]) -> Output:
         """Takes the subtask's rows of the batch, possibly none, and may yield output.
 
-        Output is Arrow batches, Arrow tables or pandas frames with the columns of the schema.
+        Output is Arrow batches, Arrow tables or pandas frames with the columns of the schema. A
+        timestamp in it has a time zone.
         """

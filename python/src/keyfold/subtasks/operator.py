@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from keyfold.errors import ClassicSessionError, InvalidArgumentError, OperatorNameError
+from keyfold.errors import ClassicSessionError, OperatorNameError
 from keyfold.flink import check_parallelism
 from keyfold.session import bridge
 from keyfold.subtasks.declared import states_of
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 SAID: Final = "keyfold.subtasks"
 """What the JVM reads when the query starts, in the metadata of a column: PlannedSubtasks.scala."""
 
-_NAME: Final = re.compile(r"[A-Za-z]\w*", re.ASCII)
-
 
 def with_operator_state(  # noqa: PLR0913 - all but three by name
     df: DataFrame,
@@ -35,6 +32,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     max_parallelism: int = 128,
     broadcast: DataFrame | None = None,
     route: str | None = None,
+    event_time: str | None = None,
     name: str | None = None,
 ) -> DataFrame:
     """A streaming DataFrame of what the subtasks of an operator yield for the rows of another.
@@ -52,36 +50,44 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
         max_parallelism: the largest parallelism that `keyfold.redistribute` takes from then on.
         broadcast: another streaming DataFrame, whose rows go to every subtask.
         route: a column of integers without nulls; a row goes to subtask `value % parallelism`.
+        event_time: a column of timestamps of the output that gets the watermark of `df`, for
+            windows and other operators of Spark that need one after this operator. They drop what
+            is yielded behind the watermark, as late rows.
         name: unique in the query, letters, digits and underscores; by default the function's class.
 
     Raises:
-        InvalidArgumentError: an argument is invalid, two states have one name, or a state's
-            redistribution is unknown.
+        InvalidArgumentError: an argument is invalid, or a state has an invalid name, schema or
+            redistribution.
+        OperatorStateValueError: `open` stores a row that does not fit.
         OperatorNameError: `df` or `broadcast` contains an operator of that name.
         ClassicSessionError: the session is a Spark Connect session.
         SparkVersionError: PySpark is not installed.
     """
     jvm = bridge()
+
+    from keyfold.subtasks import arguments  # noqa: PLC0415 - needs PySpark
+
+    inputs = [df] if broadcast is None else [df, broadcast]
+    for it in inputs:
+        arguments.check_input(it)
+    arguments.check_function(function)
     if jvm.is_connect_session(df.sparkSession):
         raise ClassicSessionError(
             "An operator with state of its subtasks needs a classic session, not Spark Connect's."
         )
-    called = name or type(function).__name__
-    _check_name(called)
+    called = type(function).__name__ if name is None else name
+    arguments.check_name(called)
     check_parallelism(max_parallelism, parallelism)
     column = f"rows_for_{called}"
-    inputs = [df] if broadcast is None else [df, broadcast]
     for it in inputs:
-        if not it.isStreaming:
-            raise InvalidArgumentError("Invalid DataFrame: must be streaming, and is a batch.")
         if jvm.has_column(it, column):
             raise OperatorNameError(
                 f"The query has an operator {called!r} already. Give one of them another name."
             )
-    _check_route(df, route)
-    states = states_of(function, called, parallelism)
-    if f"subtask_of_{called}" in {it.name for it in states}:
-        raise InvalidArgumentError(f"Invalid state 'subtask_of_{called}': the name is taken.")
+    arguments.check_route(df, route)
+    output = arguments.schema_of(f"the output of operator {called!r}", schema)
+    marked = arguments.with_event_time(output, event_time, df)
+    states = states_of(function, called, parallelism, arguments.schema_of)
 
     from pyspark.sql.types import (  # noqa: PLC0415 - needs PySpark
         BinaryType,
@@ -98,13 +104,12 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     rows = df.mapInArrow(dealing(column, parallelism, route, task_number), dealt)
     if broadcast is not None:
         rows = rows.union(broadcast.mapInArrow(copying(column, parallelism, task_number), tagged))
-    output = _arrow_schema(cast("StructType", StructType.fromDDL(schema)))
     bounds = (parallelism, max_parallelism)
-    processor = SubtaskProcessor(function, called, column, bounds, states, output)
+    processor = SubtaskProcessor(function, called, column, bounds, states, _arrow_schema(output))
     return (
         rows.groupBy("subtask", "place")
         .transformWithStateInPandas(processor, "rows binary", "update", "none")
-        .mapInArrow(unpack, schema)
+        .mapInArrow(unpack, marked)
     )
 
 
@@ -115,18 +120,3 @@ def _arrow_schema(schema: StructType) -> pa.Schema:
     takes_zone = "timezone" in signature(to_arrow_schema).parameters
     zone: dict[str, Any] = {"timezone": "UTC"} if takes_zone else {}
     return to_arrow_schema(schema, **zone)
-
-
-def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name):
-        raise InvalidArgumentError(
-            f"Invalid name {name!r}: must be letters, digits and underscores, a letter first."
-        )
-
-
-def _check_route(df: DataFrame, route: str | None) -> None:
-    kinds = {it.name: it.dataType.typeName() for it in df.schema}
-    if route is not None and kinds.get(route) not in {"byte", "short", "integer", "long"}:
-        raise InvalidArgumentError(
-            f"Invalid route {route!r}: must be a column of integers, one of {sorted(kinds)}."
-        )

@@ -6,19 +6,23 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark import TaskContext
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from keyfold.errors import OperatorParallelismError, OperatorStateChangedError
+from keyfold.subtasks.declared import OWN as OWN_STATE
+from keyfold.subtasks.declared import Declared, taken
 from keyfold.subtasks.function import OperatorContext, OperatorFunction
+from keyfold.subtasks.output import OutputTables
 from keyfold.subtasks.packed import BROADCAST, OWN, packed, unpacked
-from keyfold.subtasks.state import Call, StateSpec
+from keyfold.subtasks.state import Call
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
+    import pyarrow as pa  # type: ignore[import-untyped]
 
     from keyfold.subtasks.function import Output
 
@@ -49,7 +53,7 @@ class SubtaskProcessor(StatefulProcessor):
         name: str,
         column: str,
         bounds: tuple[int, int],
-        states: tuple[StateSpec, ...],
+        states: tuple[Declared, ...],
         output: pa.Schema,
     ) -> None:
         """Keeps what a subtask needs.
@@ -61,11 +65,14 @@ class SubtaskProcessor(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Makes the handles of all states."""
-        self._subtask = handle.getValueState(f"subtask_of_{self._name}", SUBTASK)
-        self._handles = {
-            it: handle.getMapState(it.name, it.key, it.value)
-            if it.redistribution == "broadcast"
-            else handle.getListState(it.name, it.value)
+        self._subtask = handle.getValueState(f"{OWN_STATE}{self._name}", SUBTASK)
+        self._held = {
+            it.spec: it.held(
+                self._name,
+                handle.getListState(it.spec.name, it.value)
+                if it.key is None
+                else handle.getMapState(it.spec.name, it.key, it.value),
+            )
             for it in self._states
         }
 
@@ -90,15 +97,20 @@ class SubtaskProcessor(StatefulProcessor):
         function = copy.deepcopy(self._function)
         function.open(
             OperatorContext(
-                int(key[0]), self._bounds[0], before is not None, call, self._handles.__getitem__
+                int(key[0]),
+                self._bounds[0],
+                before is not None,
+                call,
+                partial(taken, self._name, self._held),
             )
         )
         if before is not None:
             function.notify_committed(before)
         broadcast = _of_phase(streams, BROADCAST)
         if broadcast:
-            yield from self._packed(function.process_broadcast(iter(broadcast)), pd)
-        yield from self._packed(function.process(iter(_of_phase(streams, OWN))), pd)
+            output = function.process_broadcast(iter(broadcast))
+            yield from self._packed("process_broadcast", output, pd)
+        yield from self._packed("process", function.process(iter(_of_phase(streams, OWN))), pd)
         self._subtask.update((*self._bounds, batch, self._kinds()))
         call.end()
 
@@ -128,15 +140,11 @@ class SubtaskProcessor(StatefulProcessor):
         return int(batch)
 
     def _kinds(self) -> str:
-        return json.dumps({it.name: it.redistribution for it in self._states}, sort_keys=True)
+        kinds = {it.spec.name: it.spec.redistribution for it in self._states}
+        return json.dumps(kinds, sort_keys=True)
 
-    def _packed(self, output: Output, pd: Any) -> Iterator[pd.DataFrame]:
-        for it in output or ():
-            if isinstance(it, pd.DataFrame):
-                table = pa.Table.from_pandas(it, self._output, preserve_index=False)
-            else:
-                table = pa.Table.from_batches([it]) if isinstance(it, pa.RecordBatch) else it
-                table = table.select(self._output.names).cast(self._output)
+    def _packed(self, method: str, output: Output, pd: Any) -> Iterator[pd.DataFrame]:
+        for table in OutputTables(f"{method} of operator {self._name!r}", self._output).of(output):
             yield pd.DataFrame({"rows": [packed(table.to_batches(), self._output)]})
 
 

@@ -21,8 +21,10 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
       name =>
         throw new Invalid(
           "KEYFOLD_OPERATOR_NAME",
-          s"The query has two operators '$name' with state of subtasks. Give one of them another " +
-            "name. The query was not started."
+          s"The query would run operator '$name' with state of subtasks twice. If these are two " +
+            "operators, pass name= to one of them. If the output of one is used twice, as in " +
+            "out.filter(a).union(out.filter(b)), each use would have state of its own: use it " +
+            "once, or write it in foreachBatch and filter the batch there. The query was not started."
         )
     }
 

@@ -1,0 +1,159 @@
+# ruff: noqa: ANN401 - a value is whatever a user passes
+"""Converters of whole types, on the way into a state and out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from keyfold.subtasks import values
+from keyfold.subtasks.values import Convert, UnfitError
+
+_LEAVES: Final[dict[str, Convert]] = {
+    **{it: values.whole(it) for it in ("byte", "short", "integer", "long")},
+    **{it: values.real(it) for it in ("float", "double")},
+    "boolean": values.boolean,
+    "string": values.string,
+    "binary": values.binary,
+    "date": values.day,
+    "timestamp": values.instant,
+    "timestamp_ntz": values.wall_clock,
+}
+_SEQUENCES: Final = (tuple, list, np.ndarray)
+_NUMPYS_PLAIN_KINDS: Final = "biufU"
+_LONGEST_SHOWN: Final = 200
+
+
+def into(kind: Any, *, nullable: bool) -> Convert:
+    """A converter that raises UnfitError alone.
+
+    Raises:
+        UnfitError: a state cannot hold the type.
+    """
+    convert = _into(kind, kind.typeName())
+
+    def checked(value: Any) -> Any:
+        if value is None:
+            if nullable:
+                return None
+            raise UnfitError("None is given, and the schema says NOT NULL")
+        is_plain = isinstance(value, np.generic) and value.dtype.kind in _NUMPYS_PLAIN_KINDS
+        try:
+            return convert(value.item() if is_plain else value)
+        except UnfitError:
+            raise
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise UnfitError(f"{shown(value)} is no {kind.simpleString()}") from error
+
+    return checked
+
+
+def _into(kind: Any, name: str) -> Convert:
+    if name == "decimal":
+        return values.decimal(kind.precision, kind.scale)
+    if name == "array":
+        element = into(kind.elementType, nullable=kind.containsNull)
+        return lambda value: [element(it) for it in _sequence(value)]
+    if name == "map":
+        key = into(kind.keyType, nullable=False)
+        held = into(kind.valueType, nullable=kind.valueContainsNull)
+        return lambda value: _map([(key(k), held(it)) for k, it in _pairs(value)])
+    if name == "struct":
+        fields = [into(it.dataType, nullable=it.nullable) for it in kind]
+        return lambda value: tuple(
+            field(it) for field, it in zip(fields, in_order(value, kind.names), strict=True)
+        )
+    if name not in _LEAVES:
+        raise UnfitError(f"subtasks keep no values of type {kind.simpleString()}")
+    return _LEAVES[name]
+
+
+def out_of(kind: Any) -> Convert | None:
+    """A converter that brings timestamps, which PySpark gives without a zone, to UTC.
+
+    None if there is nothing to convert.
+    """
+    name = kind.typeName()
+    if name == "timestamp":
+        return _unless_none(values.utc)
+    if name == "array" and (element := out_of(kind.elementType)):
+        return _unless_none(lambda value: [element(it) for it in value])
+    if name == "map":
+        key, held = out_of(kind.keyType) or _same, out_of(kind.valueType) or _same
+        if (key, held) != (_same, _same):
+            return _unless_none(lambda value: {key(k): held(it) for k, it in value.items()})
+    if name == "struct":
+        fields = [out_of(it.dataType) or _same for it in kind]
+        if fields != [_same] * len(fields):
+            return _unless_none(lambda value: _like(value, map(_apply, fields, value)))
+    return None
+
+
+def in_order(row: Any, names: Sequence[str]) -> Any:
+    """The values of a row by order, or by names if it has them.
+
+    Raises:
+        UnfitError: there are other values than names.
+    """
+    if isinstance(row, Mapping):
+        named: Mapping[Any, Any] = row
+    elif isinstance(row, tuple) and (own := _names(row)) is not None and list(own) != list(names):
+        named = dict(zip(own, row, strict=True))
+    elif isinstance(row, _SEQUENCES):
+        if len(row) != len(names):
+            raise UnfitError(f"{shown(row)} has {len(row)} values for {len(names)} fields")
+        return row
+    else:
+        raise UnfitError(f"{shown(row)} is no row: give a tuple, a Row or a dict")
+    if set(named) != set(names) or len(named) != len(names):
+        raise UnfitError(f"{shown(row)} has other names than {', '.join(names)}")
+    return [named[it] for it in names]
+
+
+def shown(value: Any) -> str:
+    """A value in a message."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]} ..."
+
+
+def _names(row: tuple[Any, ...]) -> Sequence[str] | None:
+    """Of PySpark's Row, or of a named tuple."""
+    return getattr(row, "__fields__", None) or getattr(row, "_fields", None)
+
+
+def _sequence(value: Any) -> Any:
+    if not isinstance(value, _SEQUENCES):
+        raise TypeError
+    return value
+
+
+def _pairs(value: Any) -> Any:
+    """The entries of a dict, or of the list of pairs that Arrow makes of a map."""
+    return value.items() if isinstance(value, Mapping) else _sequence(value)
+
+
+def _map(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
+        raise ValueError
+    return entries
+
+
+def _unless_none(convert: Convert) -> Convert:
+    return lambda value: None if value is None else convert(value)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _apply(convert: Callable[[Any], Any], value: Any) -> Any:
+    return convert(value)
+
+
+def _like(row: Any, its: Any) -> Any:
+    """A row with the names of another, if it has any."""
+    names = getattr(row, "__fields__", None)
+    return tuple(its) if names is None else type(row)(*names)(*its)
