@@ -92,8 +92,9 @@ class KilledSink:
         between = 0
         for seed in range(_FIRST_SEED, _FIRST_SEED + KILLS):
             chance = random.Random(seed)  # noqa: S311 - a seed repeats it
-            self.add(6)
-            newest = self.batches + chance.randint(1, 4)
+            more = chance.randint(1, 4)
+            self.add(more + 1)
+            newest = self.batches + more
             driver = spark.start(*self.job, conf=conf or {})
             driver.wait_until(lambda newest=newest: self.batches >= newest, f"batch {newest}")
             time.sleep(chance.choice([0, 0, chance.random() / 5]))
