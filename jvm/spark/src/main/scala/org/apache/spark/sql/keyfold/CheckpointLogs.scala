@@ -114,7 +114,10 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   }
 
   /** Whether any operator has state. */
-  def hasState: Boolean = numbers(state).nonEmpty
+  def hasState: Boolean = operatorFolders.nonEmpty
+
+  /** Operators that have a folder, ascending. */
+  private[keyfold] def operatorFolders: Seq[Long] = numbers(state)
 
   def hasCommitted(batch: Long): Boolean = committed(batch).nonEmpty
 
