@@ -25,16 +25,32 @@ private[redistribute] final class LastCommit(
   private val begun = logs.lastBegun
   private val entry = CheckpointLogs.stillThere(s"${logs.location}/$path", files.read(path))
   private val rewritten = new RewrittenLogs(session, logs, files, batch)
-  private lazy val plans = OpenPlan.all(batch + 1, blobs, files)
 
   /** Ids of an operator's state, by partition and store; None under checkpoint format v1. */
   def ids(operator: Long): Option[Array[Array[String]]] = idsIn(entry, operator)
 
-  /** Those that batch R wrote. */
+  /** Those that batch R wrote: the entry had them before the operator's oldest plan. */
   def idsOfBatch(operator: Long): Option[Array[Array[String]]] = {
-    val first =
-      plans.filter(it => it.isRedistribution && it.plan.stores.exists(_.operator == operator))
-    first.lastOption.flatMap(_.before(path)).fold(ids(operator))(idsIn(_, operator))
+    val ofOperator = changes.filter { case (plan, _) =>
+      plan.isRedistribution && plan.plan.stores.exists(_.operator == operator)
+    }
+    ofOperator.lastOption.flatMap(_._2.before).fold(ids(operator))(idsIn(_, operator))
+  }
+
+  /** The changes of the entry, newest first. Plans from before another attempt at R, which ran
+    * after the entry was deleted, know none of its contents.
+    */
+  private lazy val changes: Seq[(OpenPlan, RewrittenFile)] = {
+    var contents = Set(entry.toSeq)
+    for {
+      plan <- OpenPlan.all(batch + 1, blobs, files)
+      change <- plan.change(path)
+      known = Set(change.before, change.after).flatten.map(_.toSeq)
+      if known.exists(contents)
+    } yield {
+      contents ++= known
+      plan -> change
+    }
   }
 
   private def idsIn(entry: Array[Byte], operator: Long) = rewritten.idsIn(entry).get(operator)

@@ -31,9 +31,8 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
   /** Whether it is not undone to the end. */
   private def counts: Boolean = !isUndone || !isComplete
 
-  /** What a file had before; None if it had nothing, or is not among the plan's. */
-  def before(path: String): Option[Array[Byte]] =
-    rewriting.files.find(_.path == path).flatMap(_.before)
+  /** What it changes in a file, if it does. */
+  def change(path: String): Option[RewrittenFile] = rewriting.files.find(_.path == path)
 
   /** Whether a file still has its old content, or has it again. */
   def isOld(path: String): Boolean =

@@ -271,6 +271,35 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(it.parallelism == 2)
   }
 
+  test("after a rollback to the last batch what it left counts") {
+    val it = begun(isOpen = true)
+    it.redistribute(3)
+    AdminApi.rollback(it.session, it.folder.toString, 1, null, dryRun = false)
+    it.check()
+    it.redistribute(2)
+    it.check()
+    it.redistribute(5)
+    it.check()
+    it.undo()
+    it.modelled(2)
+    it.check()
+  }
+
+  test("if the last batch runs again, what it leaves then counts") {
+    val it = begun()
+    it.redistribute(3)
+    for (entry <- Seq("1", ".1.crc")) Files.deleteIfExists(it.folder.resolve(s"commits/$entry"))
+    it.unchanged(it.run(2, addAgain = false))
+    it.modelled(2)
+    it.check()
+    val before = ids(it)
+    it.redistribute(3)
+    it.check()
+    it.redistribute(2)
+    assert(ids(it) == before)
+    it.check()
+  }
+
   test("a rescale and a redistribution at one stop: in this order only") {
     val it = begun()
     it.redistribute(4)

@@ -104,9 +104,10 @@ private[redistribute] final class SubtaskQuery(
 
   /** The model of a query that was undone is that of before. */
   def unchanged(change: => Any): Unit = {
-    val before = model
+    val before = (model, committed)
     change
-    model = before
+    model = before._1
+    committed = before._2
   }
 
   private def found: Model = {
