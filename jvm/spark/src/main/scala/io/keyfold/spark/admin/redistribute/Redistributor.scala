@@ -1,14 +1,10 @@
 package io.keyfold.spark.admin.redistribute
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.format.{FileKind, RescaledStore}
-import io.keyfold.model.{StoreLocation, VersionId}
-import io.keyfold.spark.admin.rescale.UnfinishedRescale
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, FileManagers, SinkChoice}
-import io.keyfold.spark.conf.ProviderClass
-import org.apache.hadoop.fs.Path
+import io.keyfold.format.RescaledStore
+import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{CheckpointLogs, SubtaskState}
+import org.apache.spark.sql.keyfold.SubtaskState
 
 /** Gives the state of one operator, as the last committed batch R left it, to another number of
   * subtasks. What was made of it since, and no batch has committed, does not count: a start that
@@ -38,9 +34,10 @@ private[spark] final class Redistributor(
     isStart: Boolean = false
 ) {
   import CheckpointTools.progress
-  import tools.{blobs, files, logs}
+  import tools.logs
 
   private val to = places.length
+  private val refused = new Refusals(tools, name, to)
   private val last = logs.lastCommitted.filter(logs.settings(_).nonEmpty)
   private lazy val commit = last.map(new LastCommit(session, tools, _))
 
@@ -62,13 +59,7 @@ private[spark] final class Redistributor(
 
   /** Reads only. */
   def plan(): RedistributionPlan = {
-    val refusals =
-      last.fold(Seq(refused("KEYFOLD_RESCALE_NO_BATCH", "it has no committed batch"))) { batch =>
-        before(batch) match {
-          case Nil     => now.fold(Seq(unknown))(of(batch, _))
-          case reasons => reasons
-        }
-      }
+    val refusals = last.fold(Seq(refused.noBatch))(refusalsOf)
     val state = if (refusals.isEmpty) ofBatch else None
     RedistributionPlan(
       logs.location,
@@ -85,6 +76,18 @@ private[spark] final class Redistributor(
     )
   }
 
+  /** What the batch left is read last: after a rescale it cannot be read. */
+  private def refusalsOf(batch: Long): Seq[RescaleRefused] =
+    (refused.before(batch) #::
+      now.fold(Seq(refused.unknown))(refused.of(batch, _)) #::
+      tooMany.toSeq #::
+      LazyList.empty).find(_.nonEmpty).getOrElse(Nil)
+
+  private def tooMany = {
+    val most = if (isStart) Int.MaxValue else ofBatch.get.maxParallelism
+    Option.when(to < 1 || to > most)(refused.tooMany(most))
+  }
+
   /** @throws io.keyfold.errors.RescaleRefused
     *   if it is refused, or another process has changed the checkpoint meanwhile
     */
@@ -96,105 +99,7 @@ private[spark] final class Redistributor(
     val ids = if (state.parallelism == to) state.ids.get else state.redistributed(places)
     val store = RescaledStore(state.operator, state.storeName, Nil, Nil)
     if (!commit.get.change(store, state.partitions, ids.map(Array(_)).toArray))
-      throw race(plan.batch)
+      throw refused.race(plan.batch)
     plan
   }
-
-  /** What can be said without reading state. */
-  private def before(batch: Long): Seq[RescaleRefused] = {
-    val provider = logs.providerOf(batch).getOrElse("none")
-    Seq(
-      Option.when(logs.isRunningHere)(
-        refused(
-          "KEYFOLD_RESCALE_RUNNING",
-          "the query runs in this Spark application; stop it first"
-        )
-      ),
-      Option.when(provider != ProviderClass.Keyfold)(
-        refused("KEYFOLD_RESCALE_PROVIDER", s"the state was written by $provider")
-      ),
-      Option.when(!logs.lastBegun.exists(it => it == batch || it == batch + 1))(
-        refused(
-          "KEYFOLD_RESCALE_NO_BATCH",
-          s"batch $batch was committed, and the offset log ends at ${logs.lastBegun.getOrElse("none")}"
-        )
-      ),
-      new UnfinishedRescale(logs, blobs, files).refusal(batch, SinkChoice.NotSaid),
-      notReplaceable(batch).map(refused("KEYFOLD_REDISTRIBUTE_FORMAT", _))
-    ).flatten
-  }
-
-  private def notReplaceable(batch: Long) =
-    if (logs.formatOf(batch) == 1)
-      Some(
-        "the checkpoint has format 1, in which files have no ids. Start the query with the " +
-          s"parallelism that it had, or with a new checkpoint and ${CheckpointLogs.FormatKey}=2"
-      )
-    else
-      Option.when(!FileManagers.canReplace(new Path(logs.location), logs.hadoopConf))(
-        "the checkpoint file manager cannot replace a file in one step. Copy the checkpoint to a " +
-          "file system that can"
-      )
-
-  private def of(batch: Long, state: SubtaskState): Seq[RescaleRefused] = Seq(
-    Option.when(to == state.parallelism)(
-      refused("KEYFOLD_REDISTRIBUTE_PARALLELISM", s"the operator already has $to subtasks")
-    ),
-    Option.when(state.undeclared.nonEmpty)(
-      refused(
-        "KEYFOLD_REDISTRIBUTE_STATES",
-        s"Spark's metadata of batch $batch do not have its states " +
-          s"${state.undeclared.toSeq.sorted.mkString(", ")} as they are: they are of an attempt with " +
-          s"other states, which failed. Start the query with parallelism=${state.parallelism} and " +
-          "let it run one batch, with which Spark writes them anew"
-      )
-    ),
-    tooSoon(batch, state).orElse(tooMany(ofBatch.get.maxParallelism))
-  ).flatten
-
-  /** What batch R left cannot be read then. */
-  private def tooSoon(batch: Long, state: SubtaskState) =
-    Option.when(!state.canBeBuilt || isRescaled(batch, state))(
-      refused(
-        "KEYFOLD_REDISTRIBUTE_TOO_SOON",
-        s"batch $batch does not build on files of the batch before, because the query was rescaled, " +
-          "cloned or migrated after it. Start the query with " +
-          s"parallelism=${state.parallelism} and let it run one batch; or undo the rescale, " +
-          "redistribute and rescale again"
-      )
-    )
-
-  private def tooMany(most: Int) = Option.when(to < 1 || !isStart && to > most)(
-    refused(
-      "KEYFOLD_REDISTRIBUTE_PARALLELISM",
-      s"the parallelism must be between 1 and the operator's max_parallelism, $most, not $to"
-    )
-  )
-
-  /** Whether the partitions have references: their plan counts on being the last that changed them.
-    */
-  private def isRescaled(batch: Long, state: SubtaskState) =
-    state.ids.exists { ids =>
-      val head = VersionId(batch + 1, ids.head).written
-      val folder = StoreLocation(state.operator, 0, state.storeName).folder
-      head.version == batch + 1 &&
-      blobs.exists(s"$folder/${FileKind.Reference.nameOf(head)}")
-    }
-
-  private def unknown = refused(
-    "KEYFOLD_REDISTRIBUTE_NO_OPERATOR",
-    s"it has no state of subtasks of such an operator. `${Command.describe(logs.location)}` shows " +
-      "operators with their states; one of them is called subtask_of_<name>"
-  )
-
-  private def race(batch: Long) = refused(
-    "KEYFOLD_RESCALE_RACE",
-    s"batch ${batch + 1} was begun or another command has changed batch $batch meanwhile. " +
-      "Nothing was changed"
-  )
-
-  private def refused(condition: String, reason: String) = new RescaleRefused(
-    condition,
-    s"Cannot redistribute operator '$name' of ${logs.location}: $reason."
-  )
 }
