@@ -120,7 +120,9 @@ demo: $(call JAR_OF,$(SPARK)) $(if $(filter s3,$(WHERE)),servers) ## 336,776 rea
 	PYTHONPATH=$(CURDIR)/integration-tests $$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m demo \
 		--where "$(WHERE)" --delay-ms $(DELAY_MS) --provider $(PROVIDER)
 
-test: test-jvm test-python ## everything that must pass before a change lands
+# At once: most of both waits for processes to start, or for one core. What both need is made before.
+test: setup $(TEST_CLASSES) servers ## everything that must pass before a change lands
+	$(MAKE) -j2 -O test-jvm test-python
 
 # At once: tests with executors mostly wait for processes to start, the others for one core.
 test-long: setup jars servers ## what takes longer: core's tests as it runs for users; kills and faults on S3 and HDFS; other lines of Spark

@@ -13,6 +13,7 @@ from keyfold.format.block import Columns
 from keyfold.format.footer import Family
 from keyfold.format.place import StorePlace
 from keyfold.fsck.finding import Finding, Kind
+from keyfold.fsck.subtasks import wrong_subtasks
 from keyfold.layout.layout import Layout, Shape
 from keyfold.layout.layouts import layouts
 from keyfold.rows.partition_key import NO_RULE, hashes_of
@@ -100,6 +101,18 @@ class RowCheck:
                     f"after batch {batch.number}; its head says {family.keys}, {family.values} and "
                     f"{family.bytes}.",
                 )
+            yield from (
+                Finding(Kind.ROW, path, f"{it}, after batch {batch.number}. Undo what wrote it.")
+                for it in self._wrong_subtasks(rows, family)
+            )
+
+    def _wrong_subtasks(self, rows: Rows, family: Family) -> list[str]:
+        layout = self._layouts.get(family.name)
+        try:
+            return [] if layout is None else list(wrong_subtasks(layout, rows, family))
+        except (MalformedError, KeyfoldError):
+            # The check of the rows' file says what is wrong with them.
+            return []
 
 
 def _of_bytes(it: Layout) -> Layout:

@@ -5,7 +5,7 @@ import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.spark.conf.{KeyfoldConf, ProviderClass}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.keyfold.{CheckpointLogs, PlannedSubtasks, StartedQuery}
+import org.apache.spark.sql.keyfold._
 
 /** Looks at each query that starts, on the driver, and leaves all other plans alone.
   *
@@ -92,6 +92,8 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     val isRescaled = last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
     if (!isRescaled && refuse.checksRescale) unfinished.foreach(throw _)
     if (unfinished.nonEmpty || isRescaled) refuse.fitSink(logs)
+    // A rescale that is not finished, and not looked for, has metadata of its own.
+    if (unfinished.isEmpty || isRescaled) new AttemptedMetadata(logs).remove()
   }
 }
 

@@ -28,25 +28,41 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
         )
     }
 
-  /** Without its name, an operator would begin with no state, and nobody would look at the old one.
+  /** Without its name or in another place, an operator would begin with no state, and nobody would
+    * look at the old one: Spark keeps state by the operator's number in the plan.
     *
     * @throws io.keyfold.errors.Invalid
     *   if the operators are not those of the checkpoint
     */
   private def checkNames(last: LastBatch, operators: Seq[PlannedSubtasks]): Unit = {
-    val kept = Try(SubtaskState.names(last.logs, last.batch)).getOrElse(Nil)
-    val fits = kept.length == operators.length &&
-      kept.zip(operators).forall { case (names, operator) => names(operator.name) }
-    if (kept.nonEmpty && operators.nonEmpty && !fits) {
-      throw new Invalid(
-        "KEYFOLD_OPERATOR_NAME",
-        s"The state of subtasks in ${last.logs.location} is of ${listed(kept.flatten)}, in this order, " +
-          s"and the query has ${listed(operators.map(_.name))}. State goes by the name of its operator, " +
-          "which is that of the function's class unless it is given: pass the old name. The query was " +
-          "not started."
-      )
+    val all = Try(SubtaskState.names(last.logs, last.batch)).getOrElse(Nil)
+    val kept = all.filter(_._2.nonEmpty)
+    if (kept.nonEmpty && operators.nonEmpty) {
+      val fits = kept.length == operators.length &&
+        kept.zip(operators).forall { case ((_, names), operator) => names(operator.name) }
+      if (!fits) throw otherNames(last, kept.flatMap(_._2), operators)
+      // With another number of operators than the checkpoint has, Spark refuses the query.
+      for (((number, _), it) <- kept.zip(operators))
+        if (it.operators == all.length && it.number != number) throw otherPlace(last, it, number)
     }
   }
+
+  private def otherNames(last: LastBatch, kept: Seq[String], operators: Seq[PlannedSubtasks]) =
+    new Invalid(
+      "KEYFOLD_OPERATOR_NAME",
+      s"The state of subtasks in ${last.logs.location} is of ${listed(kept)}, in this order, " +
+        s"and the query has ${listed(operators.map(_.name))}. State goes by the name of its operator, " +
+        "which is that of the function's class unless it is given: pass the old name. The query was " +
+        "not started."
+    )
+
+  private def otherPlace(last: LastBatch, operator: PlannedSubtasks, number: Long) = new Invalid(
+    "KEYFOLD_OPERATOR_PLACE",
+    s"Operator '${operator.name}' is the stateful operator ${operator.number} of the query, counted " +
+      s"from 0 beginning at the sink, and in ${last.logs.location} it is operator $number, whose state " +
+      "Spark gives to the operator that is there now. Put the operators in the order that they had, " +
+      "or start with a new checkpoint location. The query was not started."
+  )
 
   private def listed(names: Seq[String]) = names.map(name => s"'$name'").mkString(", ")
 

@@ -7,6 +7,9 @@ import io.keyfold.rescale.StorePlan
   *
   * @param batch
   *   the rescale's own, or the open batch before which it is
+  * @param number
+  *   of the next plan before the batch, when the planner began to read: if it was used since, the
+  *   state that was planned for is not the newest
   * @param from
   *   number of partitions now; 0 if not known
   * @param format
@@ -23,6 +26,7 @@ import io.keyfold.rescale.StorePlan
 final case class CheckpointPlan(
     location: String,
     batch: Long,
+    number: Int,
     from: Int,
     to: Int,
     format: Int,

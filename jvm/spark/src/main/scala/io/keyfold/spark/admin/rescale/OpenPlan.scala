@@ -31,6 +31,9 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
   /** Whether it is not undone to the end. */
   private def counts: Boolean = !isUndone || !isComplete
 
+  /** What it changes in a file, if it does. */
+  def change(path: String): Option[RewrittenFile] = rewriting.files.find(_.path == path)
+
   /** Whether a file still has its old content, or has it again. */
   def isOld(path: String): Boolean =
     rewriting.files.filter(_.path == path).exists(file => same(files.read(path), file.before))
@@ -130,7 +133,9 @@ private[spark] object OpenPlan {
     }
   }
 
-  /** The number that the next plan before a batch gets. */
+  /** The number that the next plan before a batch gets. Only one run can create that plan: whoever
+    * reads the number first, and then what the plan is to change, has read what it changes.
+    */
   def nextNumber(batch: Long, blobs: BlobStore): Int =
     numbers(batch, blobs).maxOption.getOrElse(0) + 1
 

@@ -50,7 +50,7 @@ private[admin] final class OpenRescaler(
     val stores = layout.newStores(plan.batch)
     val made = RescalePlan(
       plan.batch,
-      RescalePlan.openId(OpenPlan.nextNumber(plan.batch, blobs)),
+      RescalePlan.openId(plan.number),
       plan.from,
       plan.to,
       stores,
@@ -60,7 +60,9 @@ private[admin] final class OpenRescaler(
     try files.write(s"keyfold/${made.name}", RescalePlan.encode(made))
     catch {
       case _: FileAlreadyExistsException =>
-        throw race(s"another rescale before batch ${plan.batch} was begun meanwhile")
+        throw race(
+          s"another rescale or redistribution before batch ${plan.batch} was begun meanwhile"
+        )
     }
     new OpenPlan(made, files)
   }

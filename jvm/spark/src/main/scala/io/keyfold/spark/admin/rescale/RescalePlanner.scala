@@ -44,11 +44,12 @@ private[admin] final class RescalePlanner(
       case Some(last) => planAfter(last)
       case None       =>
         refuse("KEYFOLD_RESCALE_NO_BATCH", s"${logs.location} has no committed batch")
-        result(last = -1, from = 0, format = 0, Begun.Nothing, Nil)
+        result(last = -1, number = 0, from = 0, format = 0, Begun.Nothing, Nil)
     }
   }
 
   private def planAfter(last: Long): CheckpointPlan = {
+    val number = OpenPlan.nextNumber(last + 1, blobs)
     val begun = checkBegun(last)
     val resumed = begun.open.filter(_ => begun.resumes)
     val from = resumed.map(_.plan.from).orElse(logs.partitions(last)).getOrElse {
@@ -68,7 +69,7 @@ private[admin] final class RescalePlanner(
     val operators =
       if (from < 1 || to < 1 || from == to || isMade) Nil
       else planOperators(last, from, ids, begun.resumes)
-    result(last, from, if (ids.isEmpty) 1 else 2, begun, operators)
+    result(last, number, from, if (ids.isEmpty) 1 else 2, begun, operators)
   }
 
   /** What is begun after the last committed batch. */
@@ -254,6 +255,7 @@ private[admin] final class RescalePlanner(
 
   private def result(
       last: Long,
+      number: Int,
       from: Int,
       format: Int,
       begun: Begun,
@@ -266,6 +268,7 @@ private[admin] final class RescalePlanner(
     CheckpointPlan(
       logs.location,
       last + 1,
+      number,
       from,
       to,
       format,

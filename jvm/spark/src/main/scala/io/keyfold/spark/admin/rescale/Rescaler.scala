@@ -44,6 +44,7 @@ private[admin] final class Rescaler(
   def run(): Applied = {
     if (plan.refusals.nonEmpty) throw plan.refusals.head
     val made = if (plan.resumes) resumed() else begun()
+    checkState()
     progress(s"committing batch ${plan.batch}")
     logs.rewriteOperators(plan.batch, plan.lastBatch, plan.from, plan.to)
     sink match {
@@ -89,15 +90,28 @@ private[admin] final class Rescaler(
     }
   }
 
+  /** A redistribution of an operator's subtasks may have replaced the state that was planned for,
+    * until the batch was begun. (Whoever begins it later looks for that: `LastCommit.change`.)
+    */
+  private def checkState(): Unit =
+    if (OpenPlan.nextNumber(plan.batch, blobs) != plan.number)
+      throw new RescaleRefused(
+        "KEYFOLD_RESCALE_RACE",
+        "Cannot rescale: an operator was redistributed meanwhile. To finish the rescale, which has " +
+          s"begun batch ${plan.batch}, run it again; to give it up, roll back to batch " +
+          s"${plan.lastBatch}. No state was changed."
+      )
+
+  /** With ids it writes references of its own: those of a run that broke off may be of state that
+    * was redistributed before that run had begun the batch.
+    */
   private def resumed(): RescalePlan = {
     progress(s"finishing batch ${plan.batch}, which was started earlier")
     val mine = plans().filter(_.to == plan.to)
-    mine.find(made => usesIds && layout.isThere(made)).getOrElse {
-      val made = newPlan(mine.headOption.filter(_ => !usesIds).fold(UUID.randomUUID.toString)(_.id))
-      write(made)
-      layout.write(made)
-      made
-    }
+    val made = newPlan(mine.headOption.filter(_ => !usesIds).fold(UUID.randomUUID.toString)(_.id))
+    write(made)
+    layout.write(made)
+    made
   }
 
   private def newPlan(id: String) =

@@ -39,9 +39,22 @@ private[admin] final class UndoneRescale(
     else {
       val undone = if (open.isUndone) open else open.undone(blobs)
       undone.complete()
+      for (later <- since(open)) {
+        throw new RescaleRefused(
+          "KEYFOLD_RESCALE_RACE",
+          s"Cannot undo ${open.plan.name} of ${logs.location}: another command has made " +
+            s"${later.plan.name} meanwhile. Run the undo again when that command has ended."
+        )
+      }
       undone
     }
   }
+
+  /** A plan that was made after another, which was the last. */
+  private def since(open: OpenPlan) = OpenPlan
+    .all(open.plan.batch, blobs, files)
+    .takeWhile(_.plan.name != open.plan.name)
+    .find(!_.isUndone)
 
   /** The last change before the next batch, or a rescale before the last one that is overtaken. */
   private def before: Option[OpenPlan] = logs.lastCommitted

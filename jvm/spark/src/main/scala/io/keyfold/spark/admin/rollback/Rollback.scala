@@ -64,7 +64,8 @@ private[admin] final class Rollback(
       aside.buildOn(s"offsets/$batch")
       newId(aside)
       sink.foreach(it => aside.noteSink(it.folder))
-      OpenPlan.readable(batch + 1, blobs, files).foreach(end(_, aside))
+      val rescales = OpenPlan.readable(batch + 1, blobs, files).filterNot(_.isRedistribution)
+      rescales.foreach(end(_, aside))
       val own =
         ofLogs.count(aside.take) + countOf(ofState)(aside.take) + ofRescales.count(aside.take)
       val taken =
@@ -91,7 +92,8 @@ private[admin] final class Rollback(
   }
 
   /** Makes a rescale before the batch that is set aside final, before anything else is moved:
-    * undone when that batch has begun again, it would put the old entries into the logs.
+    * undone when that batch has begun again, it would put the old entries into the logs. A
+    * redistribution changes none of the batch's own, and knows what the batch before has left.
     */
   private def end(rescale: OpenPlan, aside: Aside): Unit = {
     val path = s"keyfold/${rescale.plan.name}"

@@ -114,7 +114,10 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   }
 
   /** Whether any operator has state. */
-  def hasState: Boolean = numbers(state).nonEmpty
+  def hasState: Boolean = operatorFolders.nonEmpty
+
+  /** Operators that have a folder, ascending. */
+  private[keyfold] def operatorFolders: Seq[Long] = numbers(state)
 
   def hasCommitted(batch: Long): Boolean = committed(batch).nonEmpty
 
@@ -155,11 +158,30 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   def isRunningHere: Boolean =
     queryId.exists(session.sharedState.activeStreamingQueries.containsKey(_))
 
-  /** Operators as of a batch. */
-  def operators(batch: Long): Seq[Operator] = metadata(batch).map { found =>
-    val stores = SparkShim.stores(found).map(_.storeName)
-    Operator(found.operatorInfo.operatorId, found.operatorInfo.operatorName, stores)
+  /** Operators as of a batch.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if there is state that Spark's metadata do not list, and that would be passed over
+    */
+  def operators(batch: Long): Seq[Operator] = {
+    val unlisted = new UnlistedStores(state, hadoopConf)
+    for (found <- metadata(batch)) yield {
+      val info = found.operatorInfo
+      val stores = SparkShim.stores(found).map(_.storeName)
+      val operator = Operator(info.operatorId, info.operatorName, stores)
+      for (store <- unlisted.of(operator, batch + 1)) throw passedOver(operator, batch, store)
+      operator
+    }
   }
+
+  private def passedOver(operator: Operator, batch: Long, store: String) = new Invalid(
+    "KEYFOLD_CHECKPOINT_DAMAGED",
+    s"Operator ${operator.id} of $location has state of batch $batch in the store '$store', and " +
+      s"Spark's metadata say that it is a ${operator.name} with the stores " +
+      s"${operator.stores.mkString(", ")}: they are those of an attempt that failed, with another " +
+      s"query. Delete $state/${operator.id}/_metadata, which Spark writes again when the query " +
+      "starts, and let it run one batch. Nothing was changed."
+  )
 
   private[keyfold] def metadata(batch: Long): Seq[OperatorStateMetadata] =
     understood(new Path(state, "*/_metadata")) {

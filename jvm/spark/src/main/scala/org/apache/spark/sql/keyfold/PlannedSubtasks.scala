@@ -6,8 +6,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, MapInArrow}
   *
   * @param places
   *   the second column of the grouping key of each subtask
+  * @param number
+  *   of the operator among the plan's stateful ones, as Spark counts them
+  * @param operators
+  *   number of the plan's stateful operators
   */
-final case class PlannedSubtasks(name: String, places: Seq[Int])
+final case class PlannedSubtasks(name: String, places: Seq[Int], number: Int, operators: Int)
 
 object PlannedSubtasks {
 
@@ -15,10 +19,23 @@ object PlannedSubtasks {
   private val Key = "keyfold.subtasks"
 
   /** One for each time that the plan runs an operator. */
-  def in(plan: LogicalPlan): Seq[PlannedSubtasks] = plan.collect { case it: MapInArrow =>
-    it.output.map(_.metadata).filter(_.contains(Key)).map { metadata =>
+  def in(plan: LogicalPlan): Seq[PlannedSubtasks] = {
+    val stateful = plan.collect { case it if StartedQuery.isStatefulOperator(it) => it }
+    for {
+      (operator, number) <- stateful.zipWithIndex
+      metadata <- inputs(operator).collect { case it: MapInArrow =>
+        it.output.map(_.metadata)
+      }.flatten
+      if metadata.contains(Key)
+    } yield {
       val said = metadata.getMetadata(Key)
-      PlannedSubtasks(said.getString("operator"), said.getLongArray("places").toSeq.map(_.toInt))
+      val places = said.getLongArray("places").toSeq.map(_.toInt)
+      PlannedSubtasks(said.getString("operator"), places, number, stateful.length)
     }
-  }.flatten
+  }
+
+  /** What is between an operator and the stateful ones below. */
+  private def inputs(operator: LogicalPlan): Seq[LogicalPlan] = operator.children
+    .filterNot(StartedQuery.isStatefulOperator)
+    .flatMap(it => it +: inputs(it))
 }

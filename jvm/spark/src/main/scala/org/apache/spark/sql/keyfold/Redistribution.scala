@@ -38,9 +38,10 @@ private object Redistribution {
   /** The columns of what a subtask keeps of itself. */
   final class Own(val family: String, schema: StructType) {
     private val parallelism = schema.fieldIndex("parallelism")
+    private val maximum = schema.fieldIndex("max_parallelism")
 
     def parallelism(row: SubtaskRow): Int = of(row).getInt(parallelism)
-    def maxParallelism(row: SubtaskRow): Int = of(row).getInt(schema.fieldIndex("max_parallelism"))
+    def maxParallelism(row: SubtaskRow): Int = of(row).getInt(maximum)
     def states(row: SubtaskRow): String = of(row).getString(schema.fieldIndex("states"))
 
     /** Of a new subtask. It hears of the newest batch that an old one has. */
@@ -48,6 +49,8 @@ private object Redistribution {
       val newest = rows.maxBy(of(_).getLong(schema.fieldIndex("batch")))
       val changed = of(newest).copy()
       changed.setInt(parallelism, subtasks)
+      // A start may raise the maximum: what is written fits itself before its batch has run.
+      changed.setInt(maximum, math.max(changed.getInt(maximum), subtasks))
       newest.copy(value = changed.getBytes)
     }
 

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.keyfold
 
-import java.io.{ByteArrayOutputStream, OutputStream}
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, OutputStream}
 
 import io.keyfold.format.RewrittenFile
 import org.apache.hadoop.fs.{FSDataOutputStream, Path}
@@ -33,13 +33,21 @@ final class RewrittenLogs(
     */
   def to(from: Int, to: Int, ids: Map[Long, Array[Array[String]]]): Seq[RewrittenFile] =
     changed(s"offsets/$last", offsetsOf(last, to)) +:
-      commit(ids) +:
+      commit(stillThere(s"${logs.location}/commits/$last", files.read(s"commits/$last")), ids) +:
       (operatorsOf(last, from, to) ++ operatorsOf(last + 1, from, to)) :+
       changed(s"offsets/${last + 1}", offsetsOf(last + 1, to))
 
-  /** With other state after the last committed batch. */
-  def commit(ids: Map[Long, Array[Array[String]]]): RewrittenFile =
-    changed(s"commits/$last", commitOf(ids))
+  /** An entry of the commit log with other state. */
+  def commit(entry: Array[Byte], ids: Map[Long, Array[Array[String]]]): RewrittenFile = {
+    val after = bytes(commits.serialize(SparkShim.withIds(read(entry), ids), _))
+    RewrittenFile(s"commits/$last", Some(entry), Some(after))
+  }
+
+  /** The ids of the state that an entry of the commit log has. */
+  def idsIn(entry: Array[Byte]): Map[Long, Array[Array[String]]] =
+    read(entry).stateUniqueIds.getOrElse(Map.empty)
+
+  private def read(entry: Array[Byte]) = commits.deserialize(new ByteArrayInputStream(entry))
 
   private def changed(path: String, content: Array[Byte]) =
     RewrittenFile(path, files.read(path), Some(content))
@@ -48,11 +56,6 @@ final class RewrittenLogs(
     val settings = Map(CheckpointLogs.PartitionsKey -> to.toString)
     val before = stillThere(s"${logs.location}/offsets/$batch", offsets.get(batch))
     bytes(offsets.write(SparkShim.withSettings(before, settings), _))
-  }
-
-  private def commitOf(ids: Map[Long, Array[Array[String]]]) = {
-    val before = stillThere(s"${logs.location}/commits/$last", commits.get(last))
-    bytes(commits.serialize(SparkShim.withIds(before, ids), _))
   }
 
   /** The metadata that a batch is to have of the operators; of the open batch those that Spark has

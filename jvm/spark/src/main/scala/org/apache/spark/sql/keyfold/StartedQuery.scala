@@ -55,7 +55,7 @@ object StartedQuery {
 
   private[keyfold] def isStateful(query: LogicalPlan): Boolean = query.exists(isStatefulOperator)
 
-  private def isStatefulOperator(plan: LogicalPlan) = plan match {
+  private[keyfold] def isStatefulOperator(plan: LogicalPlan) = plan match {
     case join: Join => join.left.isStreaming && join.right.isStreaming
     case other      => other.isStreaming && Stateful(other.nodeName)
   }

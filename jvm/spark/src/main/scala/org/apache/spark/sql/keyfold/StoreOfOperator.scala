@@ -16,6 +16,9 @@ import org.apache.spark.util.SerializableConfiguration
 private final case class StoredFamily(schema: StateStoreColFamilySchema, multiValue: Boolean) {
   val name: String = schema.colFamilyName
 
+  /** Whether it is of a map: its keys have the grouping key and the user's. */
+  def isMap: Boolean = schema.keySchema.head.dataType.isInstanceOf[StructType]
+
   def createIn(store: StateStore): Unit =
     if (name != StateStore.DEFAULT_COL_FAMILY_NAME) {
       val encoder = schema.keyStateEncoderSpec.get
@@ -62,6 +65,16 @@ private final class StoreOfOperator(
   private val columnFamilies = families.exists(_.name != StateStore.DEFAULT_COL_FAMILY_NAME)
 
   def createFamiliesIn(state: StateStore): Unit = families.foreach(_.createIn(state))
+
+  /** The same with some of the families only. */
+  def of(isWanted: StoredFamily => Boolean): StoreOfOperator = new StoreOfOperator(
+    root,
+    operator,
+    name,
+    families.filter(isWanted),
+    schemaFiles,
+    hadoopConf
+  )
 
   /** Calls `use` with a version of a partition, which it may commit.
     *

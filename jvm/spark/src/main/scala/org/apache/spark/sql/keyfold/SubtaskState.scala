@@ -15,6 +15,9 @@ import org.json4s.{DefaultFormats, Formats}
   *   the most that the operator may have
   * @param rules
   *   how each state is redistributed, by its name
+  * @param undeclared
+  *   states that it has and that the batch's metadata lack, or have as another kind of state: Spark
+  *   keeps the metadata of the first attempt at a batch, also if that declared other states
   */
 final class SubtaskState private (
     session: SparkSession,
@@ -24,10 +27,14 @@ final class SubtaskState private (
     own: Redistribution.Own,
     val parallelism: Int,
     val maxParallelism: Int,
-    val rules: Map[String, String]
+    val rules: Map[String, String],
+    val undeclared: Set[String]
 ) {
 
   def partitions: Int = store.partitions
+
+  /** Ids of the version, by partition. */
+  def ids: Option[Seq[String]] = store.ids.map(_.toSeq)
 
   /** Whether the version before is known, on which the new one is built. */
   def canBeBuilt: Boolean = store.canBeBuilt
@@ -40,8 +47,8 @@ final class SubtaskState private (
     *   its ids, by partition; a partition that has and had no subtask keeps its own
     */
   def redistributed(places: Seq[Int]): Seq[String] = {
-    val (old, wanted) = (store, rules.keySet + own.family)
-    val before = run(parallelism)(old.read(_, wanted)).flatten
+    val old = store.of(rules.keySet + own.family)
+    val before = run(parallelism)(old.read(_, _ => true)).flatten
       .groupBy(_.family)
       .map { case (family, rows) =>
         val bySubtask = rows.groupBy(_.subtask)
@@ -74,12 +81,15 @@ object SubtaskState {
     *
     * @param batch
     *   it must be committed
+    * @param ids
+    *   of the batch's state, by operator; None under checkpoint format v1
     */
   def find(
       session: SparkSession,
       logs: CheckpointLogs,
       batch: Long,
-      name: String
+      name: String,
+      ids: Long => Option[Array[Array[String]]]
   ): Option[SubtaskState] = {
     val family = s"subtask_of_$name"
     for {
@@ -87,28 +97,29 @@ object SubtaskState {
       id = operator.operatorInfo.operatorId
       stores = new OperatorStores(session, logs, batch)
       opened = stores.of(operator).head
-      idsOf = (of: Long) => logs.ids(of).flatMap(_.get(id)).map(_.map(_.head))
       partitions <- logs.partitions(batch)
       store = new SubtaskStore(
         opened,
         stores.conf(Map.empty),
         batch + 1,
         partitions,
-        idsOf(batch),
-        idsOf(batch - 1)
+        ids(id).map(_.map(_.head)),
+        logs.ids(batch - 1).flatMap(_.get(id)).map(_.map(_.head))
       )
       // Subtask 0 is in partition 0.
-      first <- session.sparkContext
+      (rows, undeclared) = session.sparkContext
         .parallelize(Seq(0), 1)
-        .flatMap(store.read(_, _ == family))
+        .map(it => store.read(it, _ == family) -> store.undeclared(it))
         .collect()
-        .headOption
+        .head
+      first <- rows.headOption
     } yield {
       val own =
         new Redistribution.Own(
           family,
           opened.families.find(_.name == family).get.schema.valueSchema
         )
+      val rules = parse(own.states(first)).extract[Map[String, String]]
       new SubtaskState(
         session,
         id,
@@ -117,20 +128,25 @@ object SubtaskState {
         own,
         own.parallelism(first),
         own.maxParallelism(first),
-        parse(own.states(first)).extract[Map[String, String]]
+        rules,
+        undeclared ++ rules.collect { case (state, rule) if !isKept(store, state, rule) => state }
       )
     }
   }
 
-  /** The names of the operators with state of their subtasks, in the order in which a plan has
-    * them: one each, or more if an operator was renamed.
+  private def isKept(store: SubtaskStore, state: String, rule: String) =
+    store.families.exists { it =>
+      it.name == state && it.isMap == (rule == "broadcast") && it.multiValue != it.isMap
+    }
+
+  /** By operator, in the order in which a plan has them, the names under which it has state of its
+    * subtasks: none, one, or more if it was renamed.
     */
-  def names(logs: CheckpointLogs, batch: Long): Seq[Set[String]] =
-    logs
-      .metadata(batch)
-      .sortBy(_.operatorInfo.operatorId)
-      .map(statesOf(_).collect { case Own(name) => name }.toSet)
-      .filter(_.nonEmpty)
+  def names(logs: CheckpointLogs, batch: Long): Seq[(Long, Set[String])] =
+    logs.metadata(batch).sortBy(_.operatorInfo.operatorId).map { operator =>
+      operator.operatorInfo.operatorId ->
+        statesOf(operator).collect { case Own(name) => name }.toSet
+    }
 
   private def statesOf(operator: OperatorStateMetadata): Seq[String] =
     OperatorStores.variables(operator).fold(Seq.empty[String])(_.map(_.stateName))

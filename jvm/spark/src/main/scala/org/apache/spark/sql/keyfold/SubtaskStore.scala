@@ -37,7 +37,34 @@ private final class SubtaskStore(
 ) extends Serializable {
   import SubtaskStore._
 
-  def canBeBuilt: Boolean = version == 1 || idsBefore.exists(_.length == partitions)
+  def canBeBuilt: Boolean =
+    ids.forall(_.length == partitions) &&
+      (version == 1 || idsBefore.exists(_.length == partitions))
+
+  /** The same without families that no state has, such as an attempt that failed may have declared.
+    */
+  def of(states: Set[String]): SubtaskStore = {
+    val declared = store.of { family =>
+      family.name match {
+        case Counter(list) => states(list)
+        case name          => states(name) || name.startsWith("$")
+      }
+    }
+    new SubtaskStore(declared, conf, version, partitions, ids, idsBefore)
+  }
+
+  def families: Seq[StoredFamily] = store.families
+
+  /** Families that a partition has and that Spark's metadata do not name. Runs in a task. */
+  def undeclared(partition: Int): Set[String] = {
+    val declared = store.families.map(_.name).toSet + StateStore.DEFAULT_COL_FAMILY_NAME
+    var found = Set.empty[String]
+    store.using(partition, conf) { provider =>
+      val state = provider.getStore(version, ids.map(_(partition)))
+      found = SparkShim.familyNames(state) -- declared
+      state
+    }(_ => found)
+  }
 
   /** The rows of a partition's subtasks, those of a list in its order. Runs in a task.
     *
@@ -79,7 +106,8 @@ private final class SubtaskStore(
           case Counter(list) => counted(rowsOf(list, subtask).length)
           case name          => rowsOf(name, subtask)
         }
-        family.put(rows.map(row => new UnsafeRowPair(key(row), pointing(row.value))), state)
+        val fields = family.schema.valueSchema.length
+        family.put(rows.map(row => new UnsafeRowPair(key(row), pointing(row.value, fields))), state)
       }
       state.commit()
       state.getStateStoreCheckpointInfo().stateStoreCkptId.get
@@ -108,21 +136,20 @@ private object SubtaskStore {
 
   private def rowOf(family: StoredFamily, row: UnsafeRowPair): SubtaskRow = {
     val keys = family.schema.keySchema
-    val (own, key) = userKey(keys) match {
-      case Some(schema) =>
-        (row.key.getStruct(0, 2), row.key.getStruct(1, schema.length).copy().getBytes)
-      case None => (row.key, Array.emptyByteArray)
-    }
+    val (own, key) =
+      if (family.isMap)
+        (row.key.getStruct(0, 2), row.key.getStruct(1, userKey(keys).length).copy().getBytes)
+      else (row.key, Array.emptyByteArray)
     SubtaskRow(family.name, own.getInt(0), key, row.value.copy().getBytes)
   }
 
   /** Of a map, whose key has the grouping key and the user's. */
-  private def userKey(keys: StructType): Option[StructType] =
-    Option.when(keys.head.dataType.isInstanceOf[StructType])(
-      keys(1).dataType.asInstanceOf[StructType]
-    )
+  private def userKey(keys: StructType) = keys(1).dataType.asInstanceOf[StructType]
 
-  def pointing(bytes: Array[Byte], fields: Int = 0): UnsafeRow = {
+  /** @param fields
+    *   their number, by which an encoding other than Spark's own reads the row
+    */
+  def pointing(bytes: Array[Byte], fields: Int): UnsafeRow = {
     val row = new UnsafeRow(fields)
     row.pointTo(bytes, bytes.length)
     row
@@ -135,7 +162,7 @@ private object SubtaskStore {
     private val encode = UnsafeProjection.create(schema)
 
     def apply(row: SubtaskRow): UnsafeRow = encode(
-      userKey(schema).fold(own)(user => InternalRow(own, pointing(row.key, user.length)))
+      if (family.isMap) InternalRow(own, pointing(row.key, userKey(schema).length)) else own
     )
   }
 }

@@ -3,13 +3,13 @@ package io.keyfold.spark.admin.redistribute
 import java.nio.file.{Files, Path, StandardCopyOption}
 
 import scala.jdk.CollectionConverters._
-import scala.util.Using
+import scala.util.{Try, Using}
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
-import io.keyfold.testkit.{Failure, Fault, FileCall}
+import io.keyfold.testkit.{Failure, Fault, FileCall, Running}
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -21,8 +21,12 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     Map("spark.sql.extensions" -> classOf[KeyfoldExtensions].getName)
 
   /** Two batches of two subtasks are committed. */
-  private def begun(isOpen: Boolean = false, format: Int = 2): SubtaskQuery = {
-    val it = new SubtaskQuery(spark, format)
+  private def begun(
+      isOpen: Boolean = false,
+      format: Int = 2,
+      encoding: String = "unsaferow"
+  ): SubtaskQuery = {
+    val it = new SubtaskQuery(spark, format, encoding)
     it.run(2)
     it.run(2)
     if (isOpen) it.leaveOpen(2)
@@ -80,6 +84,76 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       assert(outcomes.toSet == Set(2, 3))
     }
 
+    test(s"$name: what no batch has committed does not count, however often it changes") {
+      val it = begun(isOpen)
+      val before = ids(it)
+      for (to <- Seq(3, 2)) {
+        it.redistribute(to)
+        it.check()
+      }
+      assert(ids(it) == before)
+      for (to <- Seq(5, 3, 4)) {
+        it.redistribute(to)
+        it.check()
+      }
+      // Each is undone, the last first.
+      for (to <- Seq(3, 5, 2, 3, 2)) {
+        it.undo()
+        it.modelled(to)
+        it.check()
+      }
+      assert(ids(it) == before)
+      it.redistribute(3)
+      it.run(3, addAgain = !isOpen)
+      it.check()
+    }
+
+    test(s"$name: of two that read the same state one wins, and the other changes nothing") {
+      val it = begun(isOpen)
+      it.redistributing(5) { second =>
+        second.plan()
+        it.redistribute(3)
+        refused("KEYFOLD_RESCALE_RACE")(second.run())
+      }
+      it.check()
+      // The other has made its plan, and comes late with the entry.
+      val commit = it.faults.plan.hold(c => c.what == "rename" && c.path == "commits/1")
+      val late = new Running(it.redistributing(4)(_.run()))
+      commit.awaitArrival()
+      it.redistribute(5)
+      commit.open()
+      refused("KEYFOLD_RESCALE_RACE")(late.result())
+      it.check()
+      it.run(5, addAgain = !isOpen)
+      it.check()
+    }
+
+    test(s"$name: of a rescale and a redistribution one wins, and the other says so") {
+      def rescaled(it: SubtaskQuery) =
+        AdminApi.applyTo(it.session, it.folder.toString, 2, SinkChoice.NoFileSink)
+      // Each is held before its first and its last file.
+      val first = if (isOpen) "keyfold/rescale-2-open-1.plan" else "offsets/2"
+      for (held <- Seq(first, if (isOpen) "commits/1" else "commits/2")) withClue(s"$held: ") {
+        val it = begun(isOpen)
+        val gate = it.faults.plan.hold(c => c.what == "rename" && c.path == held)
+        val rescale = new Running(rescaled(it))
+        gate.awaitArrival()
+        val redistributed = Try(it.redistribute(3))
+        gate.open()
+        val ended = Try(rescale.result())
+        assert(ended.isFailure != redistributed.isFailure, s"$ended, $redistributed")
+        assert(
+          Set("KEYFOLD_RESCALE_RACE", "KEYFOLD_RESCALE_UNFINISHED")(
+            conditionOf((ended.failed orElse redistributed.failed).get)
+          )
+        )
+        if (ended.isFailure && !isOpen) rescaled(it)
+        it.check()
+        it.run(it.parallelism, addAgain = !isOpen)
+        it.check()
+      }
+    }
+
     test(s"$name: it is undone, whatever write of the undo fails, until the query has run") {
       def done() = {
         val it = begun(isOpen)
@@ -105,6 +179,21 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         assert(intercept[RescaleRefused](it.undo()).condition == "KEYFOLD_RESCALE_UNDO")
       }
     }
+  }
+
+  test("state in Avro goes to other subtasks") {
+    val it = begun(encoding = "avro")
+    it.redistribute(3)
+    it.check()
+    it.run(3)
+    it.check()
+  }
+
+  private def ids(it: SubtaskQuery) = logs(it).ids(1).get(0).map(_.toSeq).toSeq
+
+  private def conditionOf(e: Throwable) = e match {
+    case it: RescaleRefused => it.condition
+    case other              => other.toString
   }
 
   private def failures(call: FileCall): Seq[Failure] =
@@ -142,12 +231,12 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     def files = Using.resource(Files.walk(it.folder.resolve("state/1")))(
       _.iterator.asScala.map(path => path -> Files.getLastModifiedTime(path)).toMap
     )
-    def ids(operator: Long) = logs(it).ids(1).get(operator).map(_.toSeq).toSeq
-    val (filesBefore, other, own) = (files, ids(1), ids(0))
+    def idsOf(operator: Long) = logs(it).ids(1).get(operator).map(_.toSeq).toSeq
+    val (filesBefore, other, own) = (files, idsOf(1), idsOf(0))
     // The third of 3 partitions has no subtask.
     it.redistribute(1)
-    assert(files == filesBefore && ids(1) == other)
-    assert(ids(0).zip(own).map { case (a, b) => a == b } == Seq(false, false, true))
+    assert(files == filesBefore && idsOf(1) == other)
+    assert(idsOf(0).zip(own).map { case (a, b) => a == b } == Seq(false, false, true))
     it.run(1)
     it.check()
   }
@@ -180,6 +269,35 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
     AdminApi.rollback(it.session, it.folder.toString, 0, null, dryRun = false)
     assert(it.parallelism == 2)
+  }
+
+  test("after a rollback to the last batch what it left counts") {
+    val it = begun(isOpen = true)
+    it.redistribute(3)
+    AdminApi.rollback(it.session, it.folder.toString, 1, null, dryRun = false)
+    it.check()
+    it.redistribute(2)
+    it.check()
+    it.redistribute(5)
+    it.check()
+    it.undo()
+    it.modelled(2)
+    it.check()
+  }
+
+  test("if the last batch runs again, what it leaves then counts") {
+    val it = begun()
+    it.redistribute(3)
+    for (entry <- Seq("1", ".1.crc")) Files.deleteIfExists(it.folder.resolve(s"commits/$entry"))
+    it.unchanged(it.run(2, addAgain = false))
+    it.modelled(2)
+    it.check()
+    val before = ids(it)
+    it.redistribute(3)
+    it.check()
+    it.redistribute(2)
+    assert(ids(it) == before)
+    it.check()
   }
 
   test("a rescale and a redistribution at one stop: in this order only") {

@@ -14,8 +14,11 @@ import org.scalatest.Assertions
 /** A query with state of subtasks, as Python's `with_operator_state` makes them, and with keyed
   * state beside it; and a plain model of what the state must be.
   */
-private[redistribute] final class SubtaskQuery(base: SparkSession, format: Int = 2)
-    extends Assertions {
+private[redistribute] final class SubtaskQuery(
+    base: SparkSession,
+    format: Int = 2,
+    encoding: String = "unsaferow"
+) extends Assertions {
   import SubtaskQuery._
 
   private val original = Files.createTempDirectory("keyfold-subtasks")
@@ -26,11 +29,13 @@ private[redistribute] final class SubtaskQuery(base: SparkSession, format: Int =
 
   (faults.settings ++ Map(
     "spark.sql.streaming.stateStore.checkpointFormatVersion" -> format.toString,
+    "spark.sql.streaming.stateStore.encodingFormat" -> encoding,
     "spark.sql.shuffle.partitions" -> "3"
   )).foreach { case (key, value) => session.conf.set(key, value) }
 
   private val input = MemoryStream[Int](session)
   private var model = Model(Nil)
+  private var committed = model
   private var next = 0
 
   /** The checkpoint. */
@@ -46,6 +51,7 @@ private[redistribute] final class SubtaskQuery(base: SparkSession, format: Int =
       if (addAgain) add()
       model = model.after(last, parallelism)
       query.processAllAvailable()
+      committed = model
     } finally query.stop()
   }
 
@@ -68,15 +74,19 @@ private[redistribute] final class SubtaskQuery(base: SparkSession, format: Int =
   }
 
   def redistribute(to: Int): RedistributionPlan = {
-    val done = CheckpointTools.using(session, folder.toString) { tools =>
-      new Redistributor(session, tools, "op", Places.take(to)).run()
-    }
+    val done = redistributing(to)(_.run())
     modelled(to)
     done
   }
 
-  /** The state is now that of so many subtasks. */
-  def modelled(to: Int): Unit = if (model.subtasks.length != to) model = model.redistributed(to)
+  def redistributing[T](to: Int)(use: Redistributor => T): T =
+    CheckpointTools.using(session, folder.toString) { tools =>
+      use(new Redistributor(session, tools, "op", Places.take(to)))
+    }
+
+  /** The state is now what the last batch left, and of so many subtasks. */
+  def modelled(to: Int): Unit = model =
+    if (committed.subtasks.length == to) committed else committed.redistributed(to)
 
   def undo(): Unit = {
     AdminApi.undoRescale(session, folder.toString, dryRun = false)
@@ -94,9 +104,10 @@ private[redistribute] final class SubtaskQuery(base: SparkSession, format: Int =
 
   /** The model of a query that was undone is that of before. */
   def unchanged(change: => Any): Unit = {
-    val before = model
+    val before = (model, committed)
     change
-    model = before
+    model = before._1
+    committed = before._2
   }
 
   private def found: Model = {
@@ -130,9 +141,11 @@ private[redistribute] final class SubtaskQuery(base: SparkSession, format: Int =
     })
   }
 
-  private def start(parallelism: Int): StreamingQuery = input
-    .toDS()
-    .dropDuplicates()
+  // In Avro, Spark keeps what is in column families only.
+  private def values =
+    if (encoding == "avro") input.toDS() else input.toDS().dropDuplicates()
+
+  private def start(parallelism: Int): StreamingQuery = values
     .flatMap(v => (0 until parallelism).map(t => Dealt(t, Places(t), v, v % parallelism == t)))
     .groupByKey(it => Key(it.subtask, it.place))
     .transformWithState(new Keeps(parallelism), TimeMode.None(), OutputMode.Update())

@@ -7,7 +7,7 @@ import scala.concurrent.{Await, ExecutionContext, Future}
 import scala.jdk.CollectionConverters._
 import scala.util.{Failure => Failed, Try}
 
-import io.keyfold.errors.{MissingFile, RescaleRefused}
+import io.keyfold.errors.{Invalid, MissingFile, RescaleRefused}
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.SinkChoice
@@ -227,6 +227,28 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         .filterNot(_.endsWith(".crc"))
         .toSet
     finally walked.close()
+  }
+
+  test("a store that Spark's metadata lack is not passed over") {
+    for (format <- Seq(1, 2)) withClue(s"format $format: ") {
+      val it = scenario(format)
+      val last = new CheckpointLogs(it.session, it.folder.toString).lastCommitted.get
+      val other = Files.createDirectories(it.folder.resolve("state/0/0/other"))
+      def condition(body: => Any) = intercept[Invalid](body).condition
+      Files.writeString(other.resolve(s"${last + 2}.delta"), "of the next batch")
+      assert(
+        AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink).refusals.isEmpty
+      )
+      Files.writeString(other.resolve(s"${last + 1}.delta"), "")
+      assert(
+        condition(AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink)) ==
+          "KEYFOLD_CHECKPOINT_DAMAGED"
+      )
+      assert(
+        condition(AdminApi.cloneCheckpoint(it.session, it.folder.toString, "/x", -1, true)) ==
+          "KEYFOLD_CHECKPOINT_DAMAGED"
+      )
+    }
   }
 
   test("what cannot be rescaled is refused, with the reason, and nothing is written") {

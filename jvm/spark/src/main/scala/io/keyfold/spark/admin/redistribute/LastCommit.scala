@@ -1,0 +1,104 @@
+package io.keyfold.spark.admin.redistribute
+
+import io.keyfold.format.{RescalePlan, RescaledStore, RewrittenFile, Rewriting}
+import io.keyfold.spark.admin.rescale.OpenPlan
+import io.keyfold.spark.checkpoint.CheckpointTools
+import org.apache.hadoop.fs.FileAlreadyExistsException
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.keyfold.{CheckpointLogs, RewrittenLogs}
+
+/** The entry of the last committed batch R in the commit log: as it is, and as batch R left it.
+  *
+  * They differ if an operator was redistributed since. The plans of before batch R + 1 have each
+  * content that the entry had, and stay until that batch is committed.
+  */
+private[redistribute] final class LastCommit(
+    session: SparkSession,
+    tools: CheckpointTools,
+    batch: Long
+) {
+  import tools.{blobs, files, logs}
+
+  private val path = s"commits/$batch"
+  // These two before all that is read: see `change`.
+  private val number = OpenPlan.nextNumber(batch + 1, blobs)
+  private val begun = logs.lastBegun
+  private val entry = CheckpointLogs.stillThere(s"${logs.location}/$path", files.read(path))
+  private val rewritten = new RewrittenLogs(session, logs, files, batch)
+
+  /** Ids of an operator's state, by partition and store; None under checkpoint format v1. */
+  def ids(operator: Long): Option[Array[Array[String]]] = idsIn(entry, operator)
+
+  /** Those that batch R wrote: the entry had them before the operator's oldest plan. */
+  def idsOfBatch(operator: Long): Option[Array[Array[String]]] = {
+    val ofOperator = changes.filter { case (plan, _) =>
+      plan.isRedistribution && plan.plan.stores.exists(_.operator == operator)
+    }
+    ofOperator.lastOption.flatMap(_._2.before).fold(ids(operator))(idsIn(_, operator))
+  }
+
+  /** The changes of the entry, newest first. Plans from before another attempt at R, which ran
+    * after the entry was deleted, know none of its contents.
+    */
+  private lazy val changes: Seq[(OpenPlan, RewrittenFile)] = {
+    var contents = Set(entry.toSeq)
+    for {
+      plan <- OpenPlan.all(batch + 1, blobs, files)
+      change <- plan.change(path)
+      known = Set(change.before, change.after).flatten.map(_.toSeq)
+      if known.exists(contents)
+    } yield {
+      contents ++= known
+      plan -> change
+    }
+  }
+
+  private def idsIn(entry: Array[Byte], operator: Long) = rewritten.idsIn(entry).get(operator)
+
+  /** Whether the query or another command has begun something since the entry was read. */
+  def isOvertaken: Boolean = logs.lastBegun != begun || logs.hasCommitted(batch + 1)
+
+  /** Gives an operator other state. Of all who have read the same entry one creates the plan; of
+    * two who create plans one after the other, the second finds that its entry is not there any
+    * more. A rescale that has a batch of its own begins it before it looks for plans, and here it
+    * is looked for after the plan is made.
+    *
+    * @return
+    *   false if another command came first; the entry is then as that one wants it
+    */
+  def change(store: RescaledStore, partitions: Int, ids: Array[Array[String]]): Boolean = {
+    val commit = rewritten.commit(entry, rewritten.idsIn(entry).updated(store.operator, ids))
+    val plan = RescalePlan(
+      batch + 1,
+      RescalePlan.openId(number),
+      partitions,
+      partitions,
+      Seq(store),
+      Some(Rewriting(Seq(commit), isUndone = false))
+    )
+    CheckpointTools.progress(s"writing plan ${plan.name}")
+    !isOvertaken && isCreated(plan) && {
+      val made = new OpenPlan(plan, files)
+      made.complete()
+      val isMine =
+        isNow(commit) && OpenPlan.nextNumber(batch + 1, blobs) == number + 1 && !isOvertaken
+      if (!isMine) giveUp(made)
+      isMine
+    }
+  }
+
+  /** What it may have replaced is of a plan that was made from the same entry. */
+  private def giveUp(made: OpenPlan): Unit = {
+    made.undone(blobs).complete()
+    OpenPlan.of(batch + 1, blobs, files).filter(_.isRedistribution).foreach(_.complete())
+  }
+
+  private def isCreated(plan: RescalePlan) =
+    try {
+      files.write(s"keyfold/${plan.name}", RescalePlan.encode(plan))
+      true
+    } catch { case _: FileAlreadyExistsException => false }
+
+  private def isNow(commit: RewrittenFile) =
+    files.read(path).map(_.toSeq) == commit.after.map(_.toSeq)
+}

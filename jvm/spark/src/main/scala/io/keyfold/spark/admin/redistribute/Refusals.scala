@@ -1,0 +1,112 @@
+package io.keyfold.spark.admin.redistribute
+
+import io.keyfold.errors.RescaleRefused
+import io.keyfold.format.FileKind
+import io.keyfold.model.{StoreLocation, VersionId}
+import io.keyfold.spark.admin.rescale.UnfinishedRescale
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, FileManagers, SinkChoice}
+import io.keyfold.spark.conf.ProviderClass
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.keyfold.{CheckpointLogs, SubtaskState}
+
+/** Why the state of an operator's subtasks is not given to `to` of them. */
+private[redistribute] final class Refusals(tools: CheckpointTools, name: String, to: Int) {
+  import tools.{blobs, files, logs}
+
+  /** What can be said without reading state. */
+  def before(batch: Long): Seq[RescaleRefused] = {
+    val provider = logs.providerOf(batch).getOrElse("none")
+    Seq(
+      Option.when(logs.isRunningHere)(
+        refused(
+          "KEYFOLD_RESCALE_RUNNING",
+          "the query runs in this Spark application; stop it first"
+        )
+      ),
+      Option.when(provider != ProviderClass.Keyfold)(
+        refused("KEYFOLD_RESCALE_PROVIDER", s"the state was written by $provider")
+      ),
+      Option.when(!logs.lastBegun.exists(it => it == batch || it == batch + 1))(
+        refused(
+          "KEYFOLD_RESCALE_NO_BATCH",
+          s"batch $batch was committed, and the offset log ends at ${logs.lastBegun.getOrElse("none")}"
+        )
+      ),
+      new UnfinishedRescale(logs, blobs, files).refusal(batch, SinkChoice.NotSaid),
+      notReplaceable(batch).map(refused("KEYFOLD_REDISTRIBUTE_FORMAT", _))
+    ).flatten
+  }
+
+  private def notReplaceable(batch: Long) =
+    if (logs.formatOf(batch) == 1)
+      Some(
+        "the checkpoint has format 1, in which files have no ids. Start the query with the " +
+          s"parallelism that it had, or with a new checkpoint and ${CheckpointLogs.FormatKey}=2"
+      )
+    else
+      Option.when(!FileManagers.canReplace(new Path(logs.location), logs.hadoopConf))(
+        "the checkpoint file manager cannot replace a file in one step. Copy the checkpoint to a " +
+          "file system that can"
+      )
+
+  def of(batch: Long, state: SubtaskState): Seq[RescaleRefused] = Seq(
+    Option.when(to == state.parallelism)(
+      refused("KEYFOLD_REDISTRIBUTE_PARALLELISM", s"the operator already has $to subtasks")
+    ),
+    Option.when(state.undeclared.nonEmpty)(
+      refused(
+        "KEYFOLD_REDISTRIBUTE_STATES",
+        s"Spark's metadata of batch $batch do not have its states " +
+          s"${state.undeclared.toSeq.sorted.mkString(", ")} as they are: they are of an attempt with " +
+          s"other states, which failed. Start the query with parallelism=${state.parallelism} and " +
+          "let it run one batch, with which Spark writes them anew"
+      )
+    ),
+    tooSoon(batch, state)
+  ).flatten
+
+  private def tooSoon(batch: Long, state: SubtaskState) =
+    Option.when(!state.canBeBuilt || isRescaled(batch, state))(
+      refused(
+        "KEYFOLD_REDISTRIBUTE_TOO_SOON",
+        s"batch $batch does not build on files of the batch before, because the query was rescaled, " +
+          "cloned or migrated after it. Start the query with " +
+          s"parallelism=${state.parallelism} and let it run one batch; or undo the rescale, " +
+          "redistribute and rescale again"
+      )
+    )
+
+  def tooMany(most: Int): RescaleRefused = refused(
+    "KEYFOLD_REDISTRIBUTE_PARALLELISM",
+    s"the parallelism must be between 1 and the operator's max_parallelism, $most, not $to"
+  )
+
+  /** Whether the partitions have references: their plan counts on being the last that changed them.
+    */
+  private def isRescaled(batch: Long, state: SubtaskState) =
+    state.ids.exists { ids =>
+      val head = VersionId(batch + 1, ids.head).written
+      val folder = StoreLocation(state.operator, 0, state.storeName).folder
+      head.version == batch + 1 &&
+      blobs.exists(s"$folder/${FileKind.Reference.nameOf(head)}")
+    }
+
+  def noBatch: RescaleRefused = refused("KEYFOLD_RESCALE_NO_BATCH", "it has no committed batch")
+
+  def unknown: RescaleRefused = refused(
+    "KEYFOLD_REDISTRIBUTE_NO_OPERATOR",
+    s"it has no state of subtasks of such an operator. `${Command.describe(logs.location)}` shows " +
+      "operators with their states; one of them is called subtask_of_<name>"
+  )
+
+  def race(batch: Long): RescaleRefused = refused(
+    "KEYFOLD_RESCALE_RACE",
+    s"batch ${batch + 1} was begun or another command has changed batch $batch meanwhile. " +
+      "Nothing was changed"
+  )
+
+  private def refused(condition: String, reason: String) = new RescaleRefused(
+    condition,
+    s"Cannot redistribute operator '$name' of ${logs.location}: $reason."
+  )
+}
