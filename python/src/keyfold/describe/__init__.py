@@ -1,4 +1,4 @@
 """Describes a checkpoint, as a value and as text.
 
-Imports: errors, format, schema, spark_log, state, storage, text.
+Imports: errors, format, schema, spark_log, state, storage, subtasks, text.
 """

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from keyfold.describe.values import CheckpointValues, OperatorDescription, StoreDescription
 from keyfold.schema.schema_file import DEFAULT_FAMILY
+from keyfold.subtasks.declared import SUBTASK_OF
 from keyfold.text.units import count, moment, plural, size, span
 
 # Until each partition has loaded its rows.
 _NOT_COUNTED = "rows not known before the next batch (a rescale reads none)"
-# A state of keyfold.with_operator_state, with a row for each subtask.
-SUBTASK_OF: Final = "subtask_of_"
 _COLUMNS = ("store", "rows", "per partition", "live", "on disk", "deltas", "snaps", "refs")
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from keyfold.format.footer import Family
 from keyfold.layout.layout import Layout
 from keyfold.state.merge import Rows
+from keyfold.subtasks.declared import SUBTASK_OF
 
-_OWN = "subtask_of_"
 _COLUMNS = ("parallelism", "max_parallelism")
 
 
@@ -17,7 +17,9 @@ def wrong_subtasks(layout: Layout, rows: Rows, family: Family) -> Iterator[str]:
 
     Raises MalformedError if the rows do not fit the schema.
     """
-    is_own = layout.family.startswith(_OWN) and set(_COLUMNS) <= set(layout.schema.value.names)
+    is_own = layout.family.startswith(SUBTASK_OF) and set(_COLUMNS) <= set(
+        layout.schema.value.names
+    )
     if not is_own or "subtask" not in layout.schema.key.names:
         return
     subtasks = layout.key_array(rows, family).field("subtask").to_pylist()

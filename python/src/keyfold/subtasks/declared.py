@@ -15,7 +15,7 @@ from keyfold.subtasks.state import Call, Held, StateSpec
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-OWN: Final = "subtask_of_"
+SUBTASK_OF: Final = "subtask_of_"
 """With the operator's name, the state in which Keyfold keeps what it needs of each subtask."""
 
 
@@ -57,10 +57,10 @@ def states_of(
         said = f"state {spec.name!r} of operator {operator!r}"
         if spec.name in found:
             raise InvalidArgumentError(f"Invalid {said}: open took it already. Take each once.")
-        if spec.name.startswith(OWN):
+        if spec.name.startswith(SUBTASK_OF):
             raise InvalidArgumentError(
-                f"Invalid {said}: names that begin with {OWN!r} are Keyfold's own, by which it "
-                "finds an operator in a checkpoint. Choose another name."
+                f"Invalid {said}: names that begin with {SUBTASK_OF!r} are Keyfold's own, by which "
+                "it finds an operator in a checkpoint. Choose another name."
             )
         if spec.name in {"", "default"} or spec.name.startswith("$"):
             raise InvalidArgumentError(f"Invalid {said}: Spark takes no such name.")

@@ -13,8 +13,7 @@ from pyspark import TaskContext
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from keyfold.errors import OperatorParallelismError, OperatorStateChangedError
-from keyfold.subtasks.declared import OWN as OWN_STATE
-from keyfold.subtasks.declared import Declared, taken
+from keyfold.subtasks.declared import SUBTASK_OF, Declared, taken
 from keyfold.subtasks.function import OperatorContext, OperatorFunction
 from keyfold.subtasks.output import OutputTables
 from keyfold.subtasks.packed import BROADCAST, OWN, packed, unpacked
@@ -65,7 +64,7 @@ class SubtaskProcessor(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Makes the handles of all states."""
-        self._subtask = handle.getValueState(f"{OWN_STATE}{self._name}", SUBTASK)
+        self._subtask = handle.getValueState(f"{SUBTASK_OF}{self._name}", SUBTASK)
         self._held = {
             it.spec: it.held(
                 self._name,

@@ -72,6 +72,14 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       ()
     }
 
+    /** A rescale from 1 partition to 4 and back, with a batch between them that is refused. */
+    def requireSeparated(): Unit = {
+      rescale(4)
+      val error = intercept[StreamingQueryException](counts(1))
+      assert(error.getMessage.contains("KEYFOLD_ROW_MISPLACED"))
+      rescale(1)
+    }
+
     def requireNoRescale(): Unit = {
       val error = intercept[RescaleRefused](rescale(8))
       assert(error.condition == "KEYFOLD_RESCALE_PLACEMENT")
@@ -124,10 +132,7 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   ) {
     val run = new Run(ofTransformWithState(NotUtf8), 1)
     assert(run.counts(1) == expected(1 to 1))
-    run.rescale(4)
-    val error = intercept[StreamingQueryException](run.counts(1))
-    assert(error.getMessage.contains("KEYFOLD_ROW_MISPLACED"))
-    run.rescale(1)
+    run.requireSeparated()
     // The batch that was begun, with its input, and the next one.
     assert(run.counts(1) == expected(2 to 3))
   }
@@ -136,10 +141,7 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val run = new Run(ofTransformWithState(AsString), 1, Providers("RocksDB"))
     assert(run.counts(1) == expected(1 to 1))
     AdminApi.migrate(run.session, run.folder.toString, "", dryRun = false)
-    run.rescale(4)
-    val error = intercept[StreamingQueryException](run.counts(1))
-    assert(error.getMessage.contains("KEYFOLD_ROW_MISPLACED"))
-    run.rescale(1)
+    run.requireSeparated()
     assert(run.counts(1) == expected(2 to 3))
   }
 
@@ -162,10 +164,7 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val run = new Run(scanned, 1)
     assert(run.counts(2) == Seq.fill(50)(0L) :: Seq.fill(50)(1L) :: Nil)
     isKept = false
-    run.rescale(4)
-    val error = intercept[StreamingQueryException](run.counts(1))
-    assert(error.getMessage.contains("KEYFOLD_ROW_MISPLACED"))
-    run.rescale(1)
+    run.requireSeparated()
     assert(run.counts(1) == Seq.fill(50)(1L) :: Seq.fill(50)(1L) :: Nil)
   }
 

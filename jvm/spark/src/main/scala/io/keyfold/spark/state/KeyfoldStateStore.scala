@@ -103,18 +103,17 @@ private[spark] final class KeyfoldStateStore(
   }
 
   private def create(schema: FamilySchema): Unit = {
-    val strays = is(schema.name).exists(schemas.isOfOtherShuffle(_, schema))
+    val strays = there(schema).exists(it => schemas.isOfOtherShuffle(it.spec, schema))
     val spec = if (strays) schema.spec.copy(strays = true) else schema.spec
     StoreFamilies.matching(schema.name)(txn.createFamily(spec))
     schemas.register(schema)
   }
 
-  private def is(family: String) = txn.families.map(_.spec).find(_.name == family)
+  private def there(schema: FamilySchema) = txn.families.find(_.spec.name == schema.name)
 
   /** Gives an index that has no rows yet the rule that its variable asks for. */
   private def correct(index: FamilySchema): Unit =
-    txn.families
-      .find(_.spec.name == index.name)
+    there(index)
       .filter(it => it.keys == 0 && it.spec.partitionKey != index.spec.partitionKey)
       .filterNot(it => schemas.isOfOtherShuffle(it.spec, index))
       .foreach { _ =>

@@ -3,7 +3,6 @@ package io.keyfold.spark.admin.redistribute
 import io.keyfold.format.{RescalePlan, RescaledStore, RewrittenFile, Rewriting}
 import io.keyfold.spark.admin.rescale.OpenPlan
 import io.keyfold.spark.checkpoint.CheckpointTools
-import org.apache.hadoop.fs.FileAlreadyExistsException
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointLogs, RewrittenLogs}
 
@@ -56,7 +55,7 @@ private[redistribute] final class LastCommit(
   private def idsIn(entry: Array[Byte], operator: Long) = rewritten.idsIn(entry).get(operator)
 
   /** Whether the query or another command has begun something since the entry was read. */
-  def isOvertaken: Boolean = logs.lastBegun != begun || logs.hasCommitted(batch + 1)
+  private def isOvertaken = logs.lastBegun != begun || logs.hasCommitted(batch + 1)
 
   /** Gives an operator other state. Of all who have read the same entry one creates the plan; of
     * two who create plans one after the other, the second finds that its entry is not there any
@@ -77,8 +76,7 @@ private[redistribute] final class LastCommit(
       Some(Rewriting(Seq(commit), isUndone = false))
     )
     CheckpointTools.progress(s"writing plan ${plan.name}")
-    !isOvertaken && isCreated(plan) && {
-      val made = new OpenPlan(plan, files)
+    !isOvertaken && OpenPlan.create(plan, files).exists { made =>
       made.complete()
       val isMine =
         isNow(commit) && OpenPlan.nextNumber(batch + 1, blobs) == number + 1 && !isOvertaken
@@ -92,12 +90,6 @@ private[redistribute] final class LastCommit(
     made.undone(blobs).complete()
     OpenPlan.of(batch + 1, blobs, files).filter(_.isRedistribution).foreach(_.complete())
   }
-
-  private def isCreated(plan: RescalePlan) =
-    try {
-      files.write(s"keyfold/${plan.name}", RescalePlan.encode(plan))
-      true
-    } catch { case _: FileAlreadyExistsException => false }
 
   private def isNow(commit: RewrittenFile) =
     files.read(path).map(_.toSeq) == commit.after.map(_.toSeq)

@@ -4,6 +4,7 @@ import io.keyfold.errors.{CorruptFile, Invalid, RescaleRefused}
 import io.keyfold.format.{RescalePlan, RewrittenFile, Rewriting}
 import io.keyfold.io.BlobStore
 import io.keyfold.spark.checkpoint.Command
+import org.apache.hadoop.fs.FileAlreadyExistsException
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** A rescale before a batch that was begun and not committed, or the redistribution of an operator
@@ -118,6 +119,13 @@ private[spark] object OpenPlan {
         catch { case _: Invalid => None }
       }
       .filterNot(_.isFinal)
+
+  /** Writes a plan; None if another run has one of this number. */
+  def create(plan: RescalePlan, files: CheckpointFiles): Option[OpenPlan] =
+    try {
+      files.write(s"keyfold/${plan.name}", RescalePlan.encode(plan))
+      Some(new OpenPlan(plan, files))
+    } catch { case _: FileAlreadyExistsException => None }
 
   private def read(batch: Long, number: Int, blobs: BlobStore, files: CheckpointFiles) = {
     val name = RescalePlan.nameOf(batch, RescalePlan.openId(number))

@@ -3,7 +3,6 @@ package io.keyfold.spark.admin.rescale
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.{RescalePlan, Rewriting}
 import io.keyfold.io.BlobStore
-import org.apache.hadoop.fs.FileAlreadyExistsException
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, RewrittenLogs}
 
 /** Runs a planned rescale before a batch that was begun and not committed. The batch keeps its
@@ -57,14 +56,11 @@ private[admin] final class OpenRescaler(
       Some(Rewriting(rewritten.to(plan.from, plan.to, layout.idsOf(stores)), isUndone = false))
     )
     progress(s"writing plan ${made.name}")
-    try files.write(s"keyfold/${made.name}", RescalePlan.encode(made))
-    catch {
-      case _: FileAlreadyExistsException =>
-        throw race(
-          s"another rescale or redistribution before batch ${plan.batch} was begun meanwhile"
-        )
+    OpenPlan.create(made, files).getOrElse {
+      throw race(
+        s"another rescale or redistribution before batch ${plan.batch} was begun meanwhile"
+      )
     }
-    new OpenPlan(made, files)
   }
 
   private def race(reason: String) =

@@ -81,6 +81,9 @@ private final class Aside(location: String, home: String, val name: String, conf
       .sorted
   }
 
+  /** Whether the folder has the file. */
+  def has(path: String): Boolean = fileSystem.exists(new Path(folder, path))
+
   /** Whether the root has the file. */
   def canTake(path: String): Boolean = fileSystem.exists(new Path(root, path))
 

@@ -128,9 +128,8 @@ private[admin] final class RollbackUndo(
       folder <- asideOf(other).sink if folder.nonEmpty
       own = ofSink(folder, name).entries if own.nonEmpty || aside.sink.isEmpty
       afterwards = FileSink.has(own ++ logs.fileSink(folder).toSeq.flatMap(_.entriesAfter(-1)))
-      withOffsets = asideOf(other).files.toSet
       missing <- ofSink(folder, other).batches.sorted
-        .find(it => it <= last && !afterwards(it) && !withOffsets(s"offsets/$it"))
+        .find(it => it <= last && !afterwards(it) && !asideOf(other).has(s"offsets/$it"))
     } throw refused(
       s"the log of the file sink in $folder would lack batch $missing, and the checkpoint would end at " +
         s"$last: undo the later rollback $other first, which has taken that batch"
