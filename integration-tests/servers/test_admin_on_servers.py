@@ -74,7 +74,10 @@ def test_a_plan_changes_nothing_and_a_rollback_is_undone(
     assert gone.files == expected
     checked(place, 2, "0/2")
     assert state(place.uri) == query.expected(3)
-    assert before.items() <= contents(place).items()
+    after = contents(place)
+    # A new query id, or a sink that goes by it would skip the batches that come again.
+    assert after.pop("metadata") != before.pop("metadata")
+    assert before.items() <= after.items()
 
     assert gone.aside is not None
     undo_rollback(place.url, gone.aside)
