@@ -66,6 +66,10 @@ class HasAnotherKind(keyfold.OperatorFunction):
         ctx.list_state("rules", "v int")
 
 
+class RaisesWithAnotherKind(HasAnotherKind):
+    process = Raises.process
+
+
 class Kept(Query):
     """A query of `Keeps`, or of another form of it."""
 
@@ -159,6 +163,27 @@ def test_states_that_a_refused_start_declared_are_not_believed(
     assert query.state() == redistributed(before, 3)
     query.start(1, [-1])
     assert query.state() == redistributed(redistributed(before, 3), 1)
+    assert is_whole(query)
+
+
+def test_the_first_batch_may_have_been_tried_with_other_states(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    query = Kept(spark, tmp_path, Keeps())
+    query.add("in", [{"v": -1}])
+    with pytest.raises(Exception, match="a bug in the new release"):
+        query.run(query.df(2, RaisesWithAnotherKind()))
+    metadata = tmp_path / "checkpoint/state/0/_metadata/v2/0"
+    declared = metadata.read_bytes()
+    # Another driver may run the batch of which they are.
+    with pytest.raises(Exception, match="sources"):
+        query.run(query.df(2).union(query.source("other", "v int")))
+    assert metadata.read_bytes() == declared
+    query.start(2, range(7))
+    query.start(2, range(7, 13))
+    before = query.state()
+    query.start(3, [-1])
+    assert query.state() == redistributed(before, 3)
     assert is_whole(query)
 
 

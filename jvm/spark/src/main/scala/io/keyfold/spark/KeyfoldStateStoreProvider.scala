@@ -76,7 +76,7 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
       keyStateEncoderSpec,
       valueSchema,
       useMultipleValuesPerKey,
-      PlannedOperators.shuffleOf(hadoopConf, id),
+      PlannedOperators.shuffleOf(hadoopConf, id.operatorId),
       SparkPrivate.isLimit(id, hadoopConf)
     )
     val keyfold = new KeyfoldConf(conf.sqlConfs)
@@ -173,8 +173,7 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
   override def supportedInstanceMetrics: Seq[SparkShim.InstanceMetric] = SparkShim.instanceMetrics
 
   private def settings(keyfold: KeyfoldConf): StoreSettings = {
-    val partitions =
-      if (PlannedOperators.isOfOther(hadoopConf, id)) 0 else SparkShim.partitions(hadoopConf)
+    val partitions = PlannedOperators.partitions(hadoopConf)
     StoreSettings(
       partitions = partitions,
       keyGroups = keyfold.keyGroups(partitions),

@@ -14,6 +14,9 @@ import org.apache.spark.sql.keyfold._
 final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
   import AtStart._
 
+  /** Whether the session is a run's, and has planned a batch of it. */
+  private var hasPlanned = false
+
   /** @throws java.lang.IllegalArgumentException
     *   if the query cannot run with its checkpoint or its settings; nothing is changed then. Users
     *   of Python see its message without a Java stack, which they would see of our own errors
@@ -22,6 +25,9 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     case StartedQuery(query) =>
       try checkAtRest(query, PlannedSubtasks.in(plan))
       catch { case e: StoreError => throw new IllegalArgumentException(e.getMessage, e) }
+    case AttemptedMetadata.PlannedBatch(query, batch) if !hasPlanned =>
+      hasPlanned = true
+      AttemptedMetadata.remove(session, query, batch)
     case _ => ()
   }
 
@@ -92,8 +98,6 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     val isRescaled = last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
     if (!isRescaled && refuse.checksRescale) unfinished.foreach(throw _)
     if (unfinished.nonEmpty || isRescaled) refuse.fitSink(logs)
-    // A rescale that is not finished, and not looked for, has metadata of its own.
-    if (unfinished.isEmpty || isRescaled) new AttemptedMetadata(logs).remove()
   }
 }
 

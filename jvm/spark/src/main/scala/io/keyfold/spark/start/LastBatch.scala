@@ -37,6 +37,9 @@ private[start] object LastBatch {
     for (batch <- begun) {
       if (!logs.canStartAfter(batch)) throw lost(logs, offsets(logs, batch - 1))
       if (!committed.contains(batch)) logs.settings(batch)
+      // Spark would go on with the ids of an earlier batch.
+      if (committed.exists(it => it < batch - 1 && logs.formatOf(it) == 2))
+        throw lost(logs, s"${logs.location}/commits/${batch - 1}")
     }
     committed.map { batch =>
       val settings = logs.settings(batch).getOrElse(throw lost(logs, offsets(logs, batch)))

@@ -1,5 +1,7 @@
 package io.keyfold.spark.start
 
+import java.nio.file.{Files, Path}
+
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.keyfold.CheckpointLogs
@@ -60,6 +62,37 @@ class HealthyStartSuite extends FileSinkQueries {
     it.session.conf.set(CheckpointLogs.ProviderKey, ProviderClass.Keyfold)
     it.refused("KEYFOLD_OTHER_PROVIDER")
   }
+
+  for (isStateful <- Seq(false, true))
+    test(s"a function reads state of another number of partitions, stateful: $isStateful") {
+      val other = new Distinct(2)
+      other.add()
+      other.goOnWithoutSink()
+      val it = new Distinct(2, "spark.sql.shuffle.partitions" -> "4") {
+        override def changed(rows: DataFrame): DataFrame =
+          if (isStateful) super.changed(rows) else rows
+      }
+      it.add()
+      var found = 0L
+      it.goOnInto { (rows, _) =>
+        found = rows.sparkSession.read.format("statestore").load(other.checkpoint).count()
+      }
+      assert(found == other.numbers.size)
+    }
+
+  /** Under format 2 Spark would give the open batch the ids of an earlier one. */
+  for (format <- Seq(1, 2))
+    test(s"format $format: the commit before an open batch is lost") {
+      val it = new Distinct(format)
+      it.run(2)
+      it.leaveOpen()
+      Files.delete(Path.of(it.checkpoint, "commits", "1"))
+      if (format == 2) assert(it.refused("KEYFOLD_CHECKPOINT_DAMAGED").contains("commits/1"))
+      else {
+        it.run()
+        it.check()
+      }
+    }
 }
 
 private object HealthyStartSuite {

@@ -4,7 +4,7 @@ import scala.annotation.unused
 
 import io.keyfold.errors.Invalid
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.{SPARK_VERSION, SparkContext, TaskContext}
+import org.apache.spark.{SPARK_VERSION, TaskContext}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.errors.QueryExecutionErrors
 import org.apache.spark.sql.execution.ColumnarRule
@@ -38,20 +38,14 @@ object SparkShim extends ShimBefore42 {
   /** Setting of later lines, which here only Keyfold itself sets. */
   val PartitionsKey = "spark.sql.streaming.internal.stateStore.partitions"
 
-  /** Number of partitions of the query's state; 0 if not known. Without the extension it is the
-    * session's number in a task of the query's run; another task has another session, and a task
-    * may read the state of another query.
+  /** Number of partitions of the run's state; 0 if not known. Without the extension it is the
+    * session's number in a task: elsewhere the session is another.
     */
   def partitions(conf: Configuration): Int = {
-    // A run has its id as the group of its jobs.
-    val run = Option(TaskContext.get())
-      .flatMap(task => Option(task.getLocalProperty(SparkContext.SPARK_JOB_GROUP_ID)))
     val ofSession = SQLConf.SHUFFLE_PARTITIONS
     conf.getInt(
       PartitionsKey,
-      if (run.contains(conf.get(SparkPrivate.RunIdKey)))
-        conf.getInt(ofSession.key, ofSession.defaultValue.get)
-      else 0
+      if (TaskContext.get() == null) 0 else conf.getInt(ofSession.key, ofSession.defaultValue.get)
     )
   }
 

@@ -28,7 +28,7 @@ private[keyfold] trait ShimSince41 extends SparkNames {
   /** Setting that passes the number of partitions of a query's state to executors. */
   val PartitionsKey: String = SQLConf.STATEFUL_SHUFFLE_PARTITIONS_INTERNAL.key
 
-  /** Number of partitions of the query's state; 0 if not known. */
+  /** Number of partitions of the run's state; 0 if not known. */
   def partitions(conf: Configuration): Int = conf.getInt(PartitionsKey, 0)
 
   /** Whether an operator that has all rows in one task can have an id of its state. */

@@ -191,19 +191,15 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   private def offsets(batch: Long) =
     understood(
       new Path(location, s"offsets/$batch"),
-      if (lastBegun.contains(batch))
-        s"Or delete it and commits/$batch instead, and in the folder of a file sink " +
-          s"_spark_metadata/$batch: Spark then begins the batch anew, perhaps with more input, and the " +
-          "sink gets its rows again."
-      else AfterLater
+      GoesOn
     )(logs.offsets.flatMap(_.get(batch)))
 
   private def committed(batch: Long) =
     understood(
       new Path(location, s"commits/$batch"),
-      if (lastCommitted.contains(batch))
+      if (lastCommitted.contains(batch) && lastBegun.contains(batch))
         s"Or delete it instead: Spark then runs batch $batch again, and the sink gets its rows again."
-      else AfterLater
+      else GoesOn
     ) {
       val commit = logs.commits.flatMap(_.get(batch))
       // Spark takes an entry that was cut after its version for one without ids, as those of v1 are.
@@ -387,7 +383,7 @@ object CheckpointLogs {
     "Spark then writes a new id of the query. Sinks that go by the id, such as Delta Lake's, do not " +
       "know its batches any more."
 
-  private val AfterLater = "`keyfold fsck` says how the query goes on without it."
+  private val GoesOn = "`keyfold fsck` says how the query goes on without it."
 
   /** What a command has found there before.
     *

@@ -16,7 +16,9 @@ import org.apache.spark.util.SerializableConfiguration
   */
 private final class OperatorStores(session: SparkSession, logs: CheckpointLogs, batch: Long) {
   val ids: Option[Map[Long, Array[Array[String]]]] = logs.ids(batch)
+  private val run = UUID.randomUUID()
   private val hadoopConf = logs.hadoopConf
+  PlannedOperators.tell(hadoopConf, run)
   logs.partitions(batch).foreach(hadoopConf.setInt(SparkShim.PartitionsKey, _))
   private val shared =
     session.sparkContext.broadcast(new SerializableConfiguration(hadoopConf))
@@ -39,6 +41,7 @@ private final class OperatorStores(session: SparkSession, logs: CheckpointLogs, 
       StateSchemaMetadata.createStateSchemaMetadata(logs.state.toString, hadoopConf, files)
     )
     new StoreOfOperator(
+      run,
       logs.state.toString,
       id,
       store.storeName,
@@ -75,7 +78,7 @@ private final class OperatorStores(session: SparkSession, logs: CheckpointLogs, 
       store.storeName
     )
     val schemas =
-      try SparkShim.schemas(StateStoreProviderId(id, UUID.randomUUID()), files.toList, hadoopConf)
+      try SparkShim.schemas(StateStoreProviderId(id, run), files.toList, hadoopConf)
       catch { case e: IOException => throw new OperatorStores.UnreadableSchema(id, files, e) }
     schemas.map(withEncoder(_, store))
   }

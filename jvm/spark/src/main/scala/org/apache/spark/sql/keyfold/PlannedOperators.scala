@@ -1,16 +1,18 @@
 package org.apache.spark.sql.keyfold
 
+import java.util.UUID
+
 import io.keyfold.spark.partition.ShuffledKey
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.catalyst.encoders.AgnosticEncoders.{JavaBeanEncoder, ProductEncoder}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.streaming.state.StateStoreId
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.slf4j.LoggerFactory
 
-/** Tells executors what only the plan of a batch says of its stateful operators: where their state
-  * is, and by what Spark partitions their input.
+/** Tells executors what only the plan of a batch says of its stateful operators: of which run they
+  * are, and by what Spark partitions their input.
   *
   * That need not be the stored key: Scala's `df.groupBy(...).as[K, V].transformWithState`
   * partitions by the grouping columns and stores keys of type K. With one partition no row shows
@@ -22,9 +24,7 @@ import org.slf4j.LoggerFactory
 object PlannedOperators extends ColumnarRule {
   private val log = LoggerFactory.getLogger("io.keyfold.spark.KeyfoldExtensions")
 
-  /** Setting that only this rule sets: `<operator>=<columns> `, and so on, and the location of the
-    * state.
-    */
+  /** Setting that only Keyfold sets: `<operator>=<columns> `, and so on, and the id of the run. */
   private val Key = "spark.sql.streaming.internal.keyfold.operators"
   private val Told = "((?:\\d+=\\S* )*)(.*)".r
   private val Entry = "(\\d+)=(\\S*) ".r
@@ -42,30 +42,35 @@ object PlannedOperators extends ColumnarRule {
     */
   final case class Shuffle(strays: Boolean, key: Option[ShuffledKey])
 
-  /** None if the plan says nothing of the operator, or is another query's. */
-  def shuffleOf(conf: Configuration, store: StateStoreId): Option[Shuffle] = told(conf) match {
-    case Told(entries, location) if location == store.checkpointRootLocation =>
-      Entry
-        .findAllMatchIn(entries)
-        .find(_.group(1).toLong == store.operatorId)
-        .map(_.group(2))
-        .map {
-          case AsStored => Shuffle(strays = false, None)
-          case Strays   => Shuffle(strays = true, None)
-          case columns  => Shuffle(strays = false, Some(ShuffledKey.named(columns)))
-        }
+  /** Tells tasks of Keyfold's own, which have an id as runs of a query do. */
+  def tell(conf: Configuration, run: UUID): Unit = conf.set(Key, run.toString)
+
+  /** None if the plan says nothing of the operator. */
+  def shuffleOf(conf: Configuration, operator: Long): Option[Shuffle] = told(conf) match {
+    case Told(entries, run) if run == conf.get(SparkPrivate.RunIdKey) =>
+      Entry.findAllMatchIn(entries).find(_.group(1).toLong == operator).map(_.group(2)).map {
+        case AsStored => Shuffle(strays = false, None)
+        case Strays   => Shuffle(strays = true, None)
+        case columns  => Shuffle(strays = false, Some(ShuffledKey.named(columns)))
+      }
     case _ => None
   }
 
-  /** Whether a store is of another query than the one whose session this is: a function may read it
-    * in the session of a batch.
+  /** Number of partitions of a store's state; 0 if not known. What the session says counts for the
+    * state of the session's run only: a function may read other state in the session of a batch.
     */
-  def isOfOther(conf: Configuration, store: StateStoreId): Boolean = told(conf) match {
-    case Told(_, location) => location.nonEmpty && location != store.checkpointRootLocation
-    case _                 => false
+  def partitions(conf: Configuration): Int = {
+    val run = conf.get(SparkPrivate.RunIdKey)
+    val isOfRun = told(conf) match {
+      case Told(_, told) if told.nonEmpty => told == run
+      // By default a run has its id as the group of its jobs.
+      case _ =>
+        Option(TaskContext.get()).forall(_.getLocalProperty(SparkContext.SPARK_JOB_GROUP_ID) == run)
+    }
+    if (isOfRun) SparkShim.partitions(conf) else 0
   }
 
-  // Raw: a location may have what Hadoop takes for a variable.
+  // Raw: the name of a column may have what Hadoop takes for a variable.
   private def told(conf: Configuration) = Option(conf.getRaw(Key)).getOrElse("")
 
   override val preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
@@ -74,7 +79,7 @@ object PlannedOperators extends ColumnarRule {
       for ((_, first) <- operators.headOption) {
         val typed = operators.collect { case (it: Typed, state) => (it, state, columnsOf(it)) }
         val entries = typed.map { case (_, state, columns) => s"${state.operatorId}=$columns " }
-        val told = entries.mkString + first.checkpointLocation
+        val told = entries.mkString + first.queryRunId
         // Each batch has a plan.
         if (conf.getConfString(Key, "") != told) {
           conf.setConfString(Key, told)

@@ -51,10 +51,13 @@ private final case class StoredFamily(schema: StateStoreColFamilySchema, multiVa
 
 /** One store of one operator, with what it takes to open it in a task. Sent to executors.
   *
+  * @param run
+  *   id that its providers have, as those of a run of a query do
   * @param schemaFiles
   *   schemas by id, if the operator has them
   */
 private final class StoreOfOperator(
+    run: UUID,
     root: String,
     operator: Long,
     val name: String,
@@ -68,6 +71,7 @@ private final class StoreOfOperator(
 
   /** The same with some of the families only. */
   def of(isWanted: StoredFamily => Boolean): StoreOfOperator = new StoreOfOperator(
+    run,
     root,
     operator,
     name,
@@ -99,7 +103,7 @@ private final class StoreOfOperator(
       .find(_.name == StateStore.DEFAULT_COL_FAMILY_NAME)
       .fold(StoreOfOperator.unused(families))(_.schema)
     StateStoreProvider.createAndInit(
-      StateStoreProviderId(StateStoreId(root, operator, partition, name), UUID.randomUUID()),
+      StateStoreProviderId(StateStoreId(root, operator, partition, name), run),
       first.keySchema,
       first.valueSchema,
       first.keyStateEncoderSpec.get,
