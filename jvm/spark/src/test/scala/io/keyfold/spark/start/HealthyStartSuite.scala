@@ -65,10 +65,10 @@ class HealthyStartSuite extends FileSinkQueries {
 
   for (isStateful <- Seq(false, true))
     test(s"a function reads state of another number of partitions, stateful: $isStateful") {
-      val other = new Distinct(2)
+      val other = new Distinct(1)
       other.add()
       other.goOnWithoutSink()
-      val it = new Distinct(2, "spark.sql.shuffle.partitions" -> "4") {
+      val it = new Distinct(1, "spark.sql.shuffle.partitions" -> "4") {
         override def changed(rows: DataFrame): DataFrame =
           if (isStateful) super.changed(rows) else rows
       }
