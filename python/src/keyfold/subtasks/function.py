@@ -12,6 +12,7 @@ from keyfold.subtasks.state import BroadcastState, Call, Held, ListState, StateS
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
     import pyarrow as pa  # type: ignore[import-untyped]
+    from pyspark.sql.types import StructType
 
     Output = Iterable[pa.RecordBatch | pa.Table | pd.DataFrame] | None
 
@@ -36,13 +37,13 @@ class OperatorContext:
     _held: Callable[[StateSpec], Held]
 
     def list_state(
-        self, name: str, schema: str, *, redistribute: ListRedistribution = "split"
+        self, name: str, schema: str | StructType, *, redistribute: ListRedistribution = "split"
     ) -> ListState:
         """The subtask's part of a list.
 
         Args:
             name: unique in the operator.
-            schema: of a row, as DDL: "device string, v double".
+            schema: of a row, as a StructType or DDL: "device string, v double".
             redistribute: at a change of parallelism, the rows of all subtasks are taken in the old
                 subtasks' order; "split" deals row i to subtask `i % parallelism`, "union" gives all
                 rows to each.
@@ -58,15 +59,17 @@ class OperatorContext:
             )
         return ListState(name, self._held(StateSpec(name, redistribute, "", schema)), self._call)
 
-    def broadcast_state(self, name: str, key: str, value: str) -> BroadcastState:
+    def broadcast_state(
+        self, name: str, key: str | StructType, value: str | StructType
+    ) -> BroadcastState:
         """The subtask's copy of a map.
 
         At a change of parallelism, subtask t gets the copy of old subtask `t % old parallelism`.
 
         Args:
             name: unique in the operator.
-            key: schema of a key, as DDL.
-            value: schema of a value, as DDL.
+            key: schema of a key, as DDL or a StructType.
+            value: schema of a value, as DDL or a StructType.
 
         Raises:
             InvalidArgumentError: the name or a schema is invalid.
