@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StructField, StructType
 
 import keyfold
-from keyfold.errors import InvalidArgumentError
+from keyfold.errors import InvalidArgumentError, OperatorOutputError
 from kit.session import NEEDS_JAR
 from python.tests.spark.subtasks import Query
 
@@ -141,6 +141,41 @@ def test_a_key_in_open_may_have_arrays_and_maps(stream: DataFrame) -> None:
 
     keyfold.with_operator_state(stream, Mistaken(opens), "v int", parallelism=1)
     assert found == [((2,), [(([1], {"y": None, "x": [1]}), (2,))])]
+
+
+class OpensLazily(Mistaken):
+    def open(self, ctx: Context) -> Any:
+        yield ctx
+
+
+class OpensLater(Mistaken):
+    async def open(self, ctx: Context) -> None:  # type: ignore[override]
+        self.ctx = ctx
+
+
+class HearsLazily(Mistaken):
+    def notify_committed(self, batch_id: int) -> Any:
+        yield batch_id
+
+
+@pytest.mark.parametrize("function", [OpensLazily(), OpensLater()])
+def test_an_open_that_python_does_not_run_is_refused(stream: DataFrame, function: Mistaken) -> None:
+    with pytest.raises(OperatorOutputError, match=r"open of operator 'Opens.*' returned a "):
+        keyfold.with_operator_state(stream, function, "v int", parallelism=1)
+
+
+def test_a_notification_that_python_does_not_run_is_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    query = Query(spark, tmp_path, HearsLazily())
+    df = keyfold.with_operator_state(
+        query.source("in", "v int"), query.function, "v int", parallelism=1
+    )
+    query.add("in", [{"v": 1}])
+    query.run(df)
+    query.add("in", [{"v": 1}])
+    with pytest.raises(Exception, match=r"KEYFOLD_OPERATOR_OUTPUT\W+notify_committed of operator"):
+        query.run(df)
 
 
 def take_of_one(ctx: Context) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from keyfold.errors import InvalidArgumentError, OperatorStateUndeclaredError
-from keyfold.subtasks.function import OperatorContext, OperatorFunction
+from keyfold.subtasks.function import OperatorContext, OperatorFunction, call_for_nothing
 from keyfold.subtasks.rows import Row, RowType
 from keyfold.subtasks.state import Call, Held, StateSpec
 
@@ -53,6 +53,7 @@ def states_of(
 
     Raises:
         InvalidArgumentError: two of them have one name, or a name or a schema is invalid.
+        OperatorOutputError: `open` returns something.
     """
     found: dict[str, Declared] = {}
 
@@ -77,7 +78,7 @@ def states_of(
 
     call = Call(operator)
     context = OperatorContext(0, parallelism, is_restored=False, _call=call, _held=declare)
-    copy.deepcopy(function).open(context)
+    call_for_nothing(copy.deepcopy(function), operator, "open", context)
     call.end()
     return tuple(found.values())
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from keyfold.errors import InvalidArgumentError
+from keyfold.errors import InvalidArgumentError, OperatorOutputError
 from keyfold.subtasks.state import BroadcastState, Call, Held, ListState, StateSpec
 
 if TYPE_CHECKING:
@@ -109,3 +109,19 @@ class OperatorFunction:
         Output is Arrow batches, Arrow tables or pandas frames with the columns of the schema. A
         timestamp in it has a time zone.
         """
+
+
+def call_for_nothing(
+    function: OperatorFunction, operator: str, method: str, argument: object
+) -> None:
+    """Calls a method that has no result.
+
+    Raises:
+        OperatorOutputError: it has one, perhaps a generator or a coroutine, which has not run.
+    """
+    result = getattr(function, method)(argument)
+    if result is not None:
+        raise OperatorOutputError(
+            f"{method} of operator {operator!r} returned a {type(result).__name__}, and must "
+            "return nothing. With yield or async def, Python does not run it."
+        )

@@ -56,6 +56,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     Raises:
         InvalidArgumentError: an argument is invalid, or a state has an invalid name, schema or
             redistribution.
+        OperatorOutputError: `open` returns something, as it does if it contains `yield`.
         OperatorStateValueError: `open` stores a row that does not fit.
         OperatorNameError: `df` or `broadcast` contains an operator of that name.
         ClassicSessionError: the session is a Spark Connect session.

@@ -14,7 +14,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from keyfold.errors import OperatorParallelismError, OperatorStateChangedError
 from keyfold.subtasks.declared import SUBTASK_OF, Declared, taken
-from keyfold.subtasks.function import OperatorContext, OperatorFunction
+from keyfold.subtasks.function import OperatorContext, OperatorFunction, call_for_nothing
 from keyfold.subtasks.output import OutputTables
 from keyfold.subtasks.packed import BROADCAST, OWN, packed, unpacked
 from keyfold.subtasks.state import Call
@@ -103,9 +103,9 @@ class SubtaskProcessor(StatefulProcessor):
             call,
             partial(taken, self._name, self._held),
         )
-        function.open(context)
+        call_for_nothing(function, self._name, "open", context)
         if before is not None:
-            function.notify_committed(before)
+            call_for_nothing(function, self._name, "notify_committed", before)
         broadcast = _of_phase(streams, BROADCAST)
         if broadcast:
             output = function.process_broadcast(iter(broadcast))
