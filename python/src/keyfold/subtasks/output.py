@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.types as t  # type: ignore[import-untyped]
@@ -79,12 +78,17 @@ class OutputTables:
 
 
 def _exact(given: Any, field: StructField, wanted: pa.DataType) -> Any:
-    floats = t.is_floating(wanted)
     if isinstance(given, pd.Series) and given.dtype == object:
-        its = _cells(given, floats=floats)
+        if t.is_string(wanted) or t.is_binary(wanted) or t.is_boolean(wanted):
+            # The usual columns of text: Arrow finds another type, or raises, if it is not all so.
+            with suppress(pa.ArrowException, UnicodeError):
+                made = pa.array(given, from_pandas=True)
+                if made.type == wanted:
+                    return made
+        its = [None if missing else it for it, missing in zip(given, given.isna(), strict=True)]
     else:
         if isinstance(given, pd.Series):
-            given = pa.array(given, from_pandas=not floats)
+            given = pa.array(given, from_pandas=True)
         if given.type == wanted:
             return given
         if _casts_exactly(given.type, wanted):
@@ -93,14 +97,6 @@ def _exact(given: Any, field: StructField, wanted: pa.DataType) -> Any:
         its = given.to_pylist()
     convert = into(field.dataType, nullable=field.nullable)
     return pa.array([convert(it) for it in its], wanted)
-
-
-def _cells(column: Any, *, floats: bool) -> list[Any]:
-    """The values of a column of objects: what pandas says is missing is NULL, but NaN a number."""
-    return [
-        None if missing and not (floats and isinstance(it, (float, np.floating))) else it
-        for it, missing in zip(column, column.isna(), strict=True)
-    ]
 
 
 def _casts_exactly(given: pa.DataType, wanted: pa.DataType) -> bool:
