@@ -29,6 +29,10 @@ pytestmark = NEEDS_JAR
 register_pickle_by_value(sys.modules[__name__])
 
 NOON = dt.datetime(2026, 7, 1, 12, 0, 0, 123456, tzinfo=dt.timezone.utc)
+# No zone has in the first or the last a day that PySpark's calendar leaves out.
+BEFORE_THE_GAP = dt.datetime(1582, 10, 3, 23, 59, 59, tzinfo=dt.timezone.utc)
+IN_THE_GAP = dt.datetime.fromisoformat("1582-10-10T12:00")
+AFTER_THE_GAP = dt.datetime(1582, 10, 16, tzinfo=dt.timezone.utc)
 
 # Schema, what is put, and what comes back.
 STORED: list[tuple[str, Any, Any]] = [
@@ -41,6 +45,11 @@ STORED: list[tuple[str, Any, Any]] = [
     ("v timestamp", (NOON.astimezone(dt.timezone(dt.timedelta(hours=-4))),), (NOON,)),
     ("v timestamp", (pd.Timestamp(NOON),), (NOON,)),
     ("v timestamp_ntz", (NOON.replace(tzinfo=None),), (NOON.replace(tzinfo=None),)),
+    ("v date", (dt.date(1582, 10, 4),), (dt.date(1582, 10, 4),)),
+    ("v date", (dt.date(1582, 10, 15),), (dt.date(1582, 10, 15),)),
+    ("v timestamp", (BEFORE_THE_GAP,), (BEFORE_THE_GAP,)),
+    ("v timestamp", (AFTER_THE_GAP,), (AFTER_THE_GAP,)),
+    ("v timestamp_ntz", (IN_THE_GAP,), (IN_THE_GAP,)),
     ("v array<timestamp>", ([NOON, None],), ([NOON, None],)),
     ("v map<string, timestamp>", ({"a": NOON},), ({"a": NOON},)),
     ("v map<string, int>", ([("a", 1)],), ({"a": 1},)),
@@ -68,6 +77,10 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("v string", ("\ud800",), "is no string"),
     ("v binary", ("a",), "'a' is no binary"),
     ("v date", (NOON,), "is no date"),
+    ("v date", (dt.date(1582, 10, 5),), "has no days between 1582-10-04 and 1582-10-15"),
+    ("v array<date>", ([dt.date(1582, 10, 14)],), "would be on 1582-10-15"),
+    ("v timestamp", (BEFORE_THE_GAP + dt.timedelta(seconds=1),), "in some zones would be on 1582"),
+    ("v timestamp", (AFTER_THE_GAP - dt.timedelta(seconds=1),), "in some zones would be on 1582"),
     ("v timestamp", (NOON.replace(tzinfo=None),), "has no time zone"),
     ("v timestamp", ("2026-07-01 12:00:00",), "is no timestamp"),
     ("v timestamp", (dt.datetime(1, 1, 2, tzinfo=dt.timezone.utc),), "is before 0001-01-03"),

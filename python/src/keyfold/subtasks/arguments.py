@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pyspark import cloudpickle
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
@@ -66,29 +65,12 @@ def check_name(name: str) -> None:
 
 def check_route(df: DataFrame, route: str | None) -> None:
     """Raises InvalidArgumentError unless it is None or a column of integers."""
-    kinds = {it.name: it.dataType.typeName() for it in df.schema}
-    if route is not None and kinds.get(route) not in {"byte", "short", "integer", "long"}:
+    integers = {"byte", "short", "integer", "long"}
+    its = [it.name for it in df.schema if it.dataType.typeName() in integers]
+    if route is not None and route not in its:
         raise InvalidArgumentError(
-            f"Invalid route {route!r}: must be a column of integers, one of {sorted(kinds)}."
+            f"Invalid route {route!r}: must be a column of integers, one of {its}."
         )
-
-
-def schema_of(what: str, ddl: str) -> StructType:
-    """A schema, of DDL.
-
-    Raises:
-        InvalidArgumentError: it is none, or has no columns; the message says of `what`.
-    """
-    try:
-        found = StructType.fromDDL(ddl)
-    except PySparkException as error:
-        reason = str(error).strip().split("\n", 1)[0]
-        raise InvalidArgumentError(f"Invalid schema {ddl!r} of {what}: {reason}") from error
-    if not isinstance(found, StructType) or not found.fields:
-        raise InvalidArgumentError(
-            f"Invalid schema {ddl!r} of {what}: must have columns, such as 'device string, v int'."
-        )
-    return found
 
 
 def with_event_time(output: StructType, column: str | None, df: DataFrame) -> StructType:

@@ -66,7 +66,7 @@ def _into(kind: Any, name: str) -> Convert:
             field(it) for field, it in zip(fields, in_order(value, kind.names), strict=True)
         )
     if name not in _LEAVES:
-        raise UnfitError(f"subtasks keep no values of type {kind.simpleString()}")
+        raise UnfitError(f"Keyfold converts no values to {kind.simpleString()}")
     return _LEAVES[name]
 
 

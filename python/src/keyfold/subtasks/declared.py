@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from keyfold.errors import InvalidArgumentError, OperatorStateUndeclaredError
-from keyfold.subtasks.function import OperatorContext, OperatorFunction
+from keyfold.subtasks.function import OperatorContext, OperatorFunction, call_for_nothing
 from keyfold.subtasks.rows import Row, RowType
 from keyfold.subtasks.state import Call, Held, StateSpec
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 SUBTASK_OF: Final = "subtask_of_"
 """With the operator's name, the state in which Keyfold keeps what it needs of each subtask."""
+
+_TRIMMED: Final = "".join(map(chr, range(ord(" ") + 1)))
+"""What Java's trim takes off a name; Spark refuses a name that has it at an end."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ def states_of(
     function: OperatorFunction,
     operator: str,
     parallelism: int,
-    parse: Callable[[str, str], StructType],
+    parse: Callable[[str, str | StructType], StructType],
 ) -> tuple[Declared, ...]:
     """The states that `open` takes from its context.
 
@@ -46,15 +49,18 @@ def states_of(
         function: the operator's.
         operator: its name.
         parallelism: number of subtasks.
-        parse: makes a schema of what it is the schema of, and DDL.
+        parse: makes a schema of what it is the schema of, and what the user gives.
 
     Raises:
         InvalidArgumentError: two of them have one name, or a name or a schema is invalid.
+        OperatorOutputError: `open` returns something.
     """
     found: dict[str, Declared] = {}
 
     def declare(spec: StateSpec) -> Held:
         said = f"state {spec.name!r} of operator {operator!r}"
+        if not isinstance(spec.name, str):
+            raise InvalidArgumentError(f"Invalid {said}: its name must be a str.")
         if spec.name in found:
             raise InvalidArgumentError(f"Invalid {said}: open took it already. Take each once.")
         if spec.name.startswith(SUBTASK_OF):
@@ -62,7 +68,8 @@ def states_of(
                 f"Invalid {said}: names that begin with {SUBTASK_OF!r} are Keyfold's own, by which "
                 "it finds an operator in a checkpoint. Choose another name."
             )
-        if spec.name in {"", "default"} or spec.name.startswith("$"):
+        is_trimmed = spec.name.strip(_TRIMMED) == spec.name
+        if spec.name in {"", "default"} or spec.name.startswith("$") or not is_trimmed:
             raise InvalidArgumentError(f"Invalid {said}: Spark takes no such name.")
         is_map = spec.redistribution == "broadcast"
         key = parse(f"the key of {said}", spec.key) if is_map else None
@@ -70,9 +77,8 @@ def states_of(
         return found[spec.name].held(operator, _EmptyMap() if is_map else _EmptyList())
 
     call = Call(operator)
-    copy.deepcopy(function).open(
-        OperatorContext(0, parallelism, is_restored=False, _call=call, _held=declare)
-    )
+    context = OperatorContext(0, parallelism, is_restored=False, _call=call, _held=declare)
+    call_for_nothing(copy.deepcopy(function), operator, "open", context)
     call.end()
     return tuple(found.values())
 
@@ -110,13 +116,25 @@ class _EmptyList(list[Row]):
         self[:] = rows
 
 
-class _EmptyMap(dict[Row, Row]):
+class _EmptyMap(dict[Any, tuple[Row, Row]]):
     """PySpark's MapState, in memory."""
 
-    getValue = dict.get  # noqa: N815
-    containsKey = dict.__contains__  # noqa: N815
-    updateValue = dict.__setitem__  # noqa: N815
-    iterator = dict.items
+    iterator = dict.values
+
+    def containsKey(self, key: Row) -> bool:  # noqa: N802
+        return _hashable(key) in self
+
+    def getValue(self, key: Row) -> Row:  # noqa: N802
+        return self[_hashable(key)][1]
+
+    def updateValue(self, key: Row, value: Row) -> None:  # noqa: N802
+        self[_hashable(key)] = key, value
 
     def removeKey(self, key: Row) -> None:  # noqa: N802
-        self.pop(key, None)
+        self.pop(_hashable(key), None)
+
+
+def _hashable(value: Any) -> Any:  # noqa: ANN401 - of a key
+    if isinstance(value, dict):
+        return frozenset((key, _hashable(held)) for key, held in value.items())
+    return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value

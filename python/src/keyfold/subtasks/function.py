@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from keyfold.errors import InvalidArgumentError
+from keyfold.errors import InvalidArgumentError, OperatorOutputError
 from keyfold.subtasks.state import BroadcastState, Call, Held, ListState, StateSpec
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
     import pyarrow as pa  # type: ignore[import-untyped]
+    from pyspark.sql.types import StructType
 
     Output = Iterable[pa.RecordBatch | pa.Table | pd.DataFrame] | None
 
@@ -36,13 +37,13 @@ class OperatorContext:
     _held: Callable[[StateSpec], Held]
 
     def list_state(
-        self, name: str, schema: str, *, redistribute: ListRedistribution = "split"
+        self, name: str, schema: str | StructType, *, redistribute: ListRedistribution = "split"
     ) -> ListState:
         """The subtask's part of a list.
 
         Args:
             name: unique in the operator.
-            schema: of a row, as DDL: "device string, v double".
+            schema: of a row, as a StructType or DDL: "device string, v double".
             redistribute: at a change of parallelism, the rows of all subtasks are taken in the old
                 subtasks' order; "split" deals row i to subtask `i % parallelism`, "union" gives all
                 rows to each.
@@ -58,15 +59,17 @@ class OperatorContext:
             )
         return ListState(name, self._held(StateSpec(name, redistribute, "", schema)), self._call)
 
-    def broadcast_state(self, name: str, key: str, value: str) -> BroadcastState:
+    def broadcast_state(
+        self, name: str, key: str | StructType, value: str | StructType
+    ) -> BroadcastState:
         """The subtask's copy of a map.
 
         At a change of parallelism, subtask t gets the copy of old subtask `t % old parallelism`.
 
         Args:
             name: unique in the operator.
-            key: schema of a key, as DDL.
-            value: schema of a value, as DDL.
+            key: schema of a key, as DDL or a StructType.
+            value: schema of a value, as DDL or a StructType.
 
         Raises:
             InvalidArgumentError: the name or a schema is invalid.
@@ -106,3 +109,19 @@ class OperatorFunction:
         Output is Arrow batches, Arrow tables or pandas frames with the columns of the schema. A
         timestamp in it has a time zone.
         """
+
+
+def call_for_nothing(
+    function: OperatorFunction, operator: str, method: str, argument: object
+) -> None:
+    """Calls a method that has no result.
+
+    Raises:
+        OperatorOutputError: it has one, perhaps a generator or a coroutine, which has not run.
+    """
+    result = getattr(function, method)(argument)
+    if result is not None:
+        raise OperatorOutputError(
+            f"{method} of operator {operator!r} returned a {type(result).__name__}, and must "
+            "return nothing. With yield or async def, Python does not run it."
+        )

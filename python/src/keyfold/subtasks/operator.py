@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import signature
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from keyfold.errors import ClassicSessionError, OperatorNameError
 from keyfold.flink import check_parallelism
@@ -13,7 +12,6 @@ from keyfold.subtasks.packed import TAGGED, copying, dealing, unpack
 from keyfold.subtasks.place import place_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
@@ -26,7 +24,7 @@ SAID: Final = "keyfold.subtasks"
 def with_operator_state(  # noqa: PLR0913 - all but three by name
     df: DataFrame,
     function: OperatorFunction,
-    schema: str,
+    schema: str | StructType,
     *,
     parallelism: int,
     max_parallelism: int = 128,
@@ -44,7 +42,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     Args:
         df: a streaming DataFrame.
         function: the work of a subtask.
-        schema: of the output, as DDL.
+        schema: of the output, as DDL or a StructType.
         parallelism: number of subtasks. If the state in the query's checkpoint has another, it is
             redistributed when the query starts, as by `keyfold.redistribute`.
         max_parallelism: the largest parallelism that `keyfold.redistribute` takes from then on.
@@ -58,6 +56,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     Raises:
         InvalidArgumentError: an argument is invalid, or a state has an invalid name, schema or
             redistribution.
+        OperatorOutputError: `open` returns something, as it does if it contains `yield`.
         OperatorStateValueError: `open` stores a row that does not fit.
         OperatorNameError: `df` or `broadcast` contains an operator of that name.
         ClassicSessionError: the session is a Spark Connect session.
@@ -65,7 +64,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     """
     jvm = bridge()
 
-    from keyfold.subtasks import arguments  # noqa: PLC0415 - needs PySpark
+    from keyfold.subtasks import arguments, schemas  # noqa: PLC0415 - needs PySpark
 
     inputs = [df] if broadcast is None else [df, broadcast]
     for it in inputs:
@@ -85,9 +84,11 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
                 f"The query has an operator {called!r} already. Give one of them another name."
             )
     arguments.check_route(df, route)
-    output = arguments.schema_of(f"the output of operator {called!r}", schema)
+    what = f"the output of operator {called!r}"
+    output = schemas.schema_of(what, schema)
+    arrow = schemas.arrow_schema(what, output)
     marked = arguments.with_event_time(output, event_time, df)
-    states = states_of(function, called, parallelism, arguments.schema_of)
+    states = states_of(function, called, parallelism, schemas.stored_schema)
 
     from pyspark.sql.types import (  # noqa: PLC0415 - needs PySpark
         BinaryType,
@@ -105,18 +106,9 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     if broadcast is not None:
         rows = rows.union(broadcast.mapInArrow(copying(column, parallelism, task_number), tagged))
     bounds = (parallelism, max_parallelism)
-    processor = SubtaskProcessor(function, called, column, bounds, states, _arrow_schema(output))
+    processor = SubtaskProcessor(function, called, column, bounds, states, (output, arrow))
     return (
         rows.groupBy("subtask", "place")
         .transformWithStateInPandas(processor, "rows binary", "update", "none")
         .mapInArrow(unpack, marked)
     )
-
-
-def _arrow_schema(schema: StructType) -> pa.Schema:
-    """Of the output; Spark takes timestamps of any time zone. Spark 4.0 and 4.1 have UTC only."""
-    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - needs PySpark
-
-    takes_zone = "timezone" in signature(to_arrow_schema).parameters
-    zone: dict[str, Any] = {"timezone": "UTC"} if takes_zone else {}
-    return to_arrow_schema(schema, **zone)

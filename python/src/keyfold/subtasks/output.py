@@ -1,26 +1,38 @@
 # ruff: noqa: ANN401 - a function can give anything
-"""What a function yields, as tables of the output's schema."""
+"""What a function yields, as tables of the output's schema.
+
+A value goes out by the rules by which it goes into a state. A column whose Arrow type says already
+that all its values are exact is not looked at value by value.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd  # type: ignore[import-untyped]
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.types as t  # type: ignore[import-untyped]
 
 from keyfold.errors import OperatorOutputError
-from keyfold.subtasks.values import UnfitError, instant, wall_clock
+from keyfold.subtasks.converters import into
+from keyfold.subtasks.values import UnfitError
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructField, StructType
 
 _ROWS: Final = (pa.RecordBatch, pa.Table, pd.DataFrame)
+_TEXTS: Final = (pa.string(), pa.large_string())
+_BYTES: Final = (pa.binary(), pa.large_binary())
 
 
 class OutputTables:
     """Makes tables of what one method of a function gives, or refuses it."""
 
-    def __init__(self, method: str, schema: pa.Schema) -> None:
-        """`method` is its name in messages."""
-        self._method, self._schema = method, schema
+    def __init__(self, method: str, schema: StructType, arrow: pa.Schema) -> None:
+        """`method` is its name in messages, `arrow` the same schema for Arrow."""
+        self._method, self._schema, self._arrow = method, schema, arrow
 
     def of(self, output: Any) -> Iterator[pa.Table]:
         """The tables.
@@ -44,23 +56,20 @@ class OutputTables:
             if not isinstance(it, _ROWS):
                 said = ": yield Arrow batches, Arrow tables or pandas DataFrames"
                 raise self._error("yielded", it, said)
-            columns = [self._column(it, field) for field in self._schema]
-            yield pa.Table.from_arrays(columns, schema=self._schema)
+            columns = [self._column(it, *of) for of in zip(self._schema, self._arrow, strict=True)]
+            yield pa.Table.from_arrays(columns, schema=self._arrow)
 
-    def _column(self, rows: Any, field: pa.Field) -> pa.Array | pa.ChunkedArray:
+    def _column(self, rows: Any, field: StructField, arrow: pa.Field) -> Any:
         names = list(rows.columns) if isinstance(rows, pd.DataFrame) else rows.schema.names
-        if field.name not in names:
-            raise self._error(
-                "yielded", rows, f" without the column {field.name!r}: it has {names}"
-            )
+        if (found := names.count(field.name)) != 1:
+            said = f" {'with several columns' if found else 'without the column'} {field.name!r}"
+            raise self._error("yielded", rows, f"{said}: it has {names}")
         try:
-            given = rows[field.name]
-            of = _of_pandas if isinstance(given, pd.Series) else _of_arrow
-            made = of(given, field.type)
+            made = _exact(rows[field.name], field, arrow.type)
             if made.null_count and not field.nullable:
                 raise UnfitError("it has NULL, which the schema excludes")
-        except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
-            said = f" whose column {field.name!r} is no {field.type}: {error}"
+        except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as error:
+            said = f" whose column {field.name!r} is no {field.dataType.simpleString()}: {error}"
             raise self._error("yielded", rows, said) from error
         return made
 
@@ -68,49 +77,38 @@ class OutputTables:
         return OperatorOutputError(f"{self._method} {verb} a {type(it).__name__}{said}.")
 
 
-def _of_arrow(given: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> Any:
-    if given.null_count < len(given):
-        _check_times(given.type, wanted)
-    return given.cast(wanted)
+def _exact(given: Any, field: StructField, wanted: pa.DataType) -> Any:
+    if isinstance(given, pd.Series) and given.dtype == object:
+        if t.is_string(wanted) or t.is_binary(wanted) or t.is_boolean(wanted):
+            # The usual columns of text: Arrow finds another type, or raises, if it is not all so.
+            with suppress(pa.ArrowException, UnicodeError):
+                made = pa.array(given, from_pandas=True)
+                if made.type == wanted:
+                    return made
+        its = [None if missing else it for it, missing in zip(given, given.isna(), strict=True)]
+    else:
+        if isinstance(given, pd.Series):
+            given = pa.array(given, from_pandas=True)
+        if given.type == wanted:
+            return given
+        if _casts_exactly(given.type, wanted):
+            with suppress(pa.ArrowInvalid):
+                return given.cast(wanted)
+        its = given.to_pylist()
+    convert = into(field.dataType, nullable=field.nullable)
+    return pa.array([convert(it) for it in its], wanted)
 
 
-def _of_pandas(given: Any, wanted: pa.DataType) -> Any:
-    if pa.types.is_integer(wanted):
-        # Of objects Arrow would make integers unchecked, 7 of 7.5.
-        return pa.array(given, from_pandas=True).cast(wanted)
-    if _have_zones(wanted) and not given.isna().all():
-        if pa.types.is_timestamp(wanted) and given.dtype == object:
-            # Arrow would go by the zone of the first one.
-            for it in given.dropna():
-                (instant if wanted.tz else wall_clock)(it)
-        _check_times(pa.array(given, from_pandas=True).type, wanted)
-    return pa.array(given, wanted, from_pandas=True)
-
-
-def _check_times(given: pa.DataType, wanted: pa.DataType) -> None:
-    """Raises UnfitError if timestamps would mean another time in the type that is wanted."""
-    has, takes = _have_zones(given), _have_zones(wanted)
-    if takes == {True} and False in has:
-        raise UnfitError(
-            "it has times without a time zone. Give them one, or declare the column as "
-            "timestamp_ntz"
-        )
-    if takes == {False} and True in has:
-        raise UnfitError(
-            "its times have a time zone. Remove it, or declare the column as timestamp"
-        )
-    if pa.types.is_timestamp(wanted) and not has:
-        raise UnfitError(f"it is {given}")
-
-
-def _have_zones(kind: pa.DataType) -> set[bool]:
-    """Whether the timestamps of a type, however deep, have a time zone."""
-    if pa.types.is_timestamp(kind):
-        return {kind.tz is not None}
-    if pa.types.is_map(kind):
-        return _have_zones(kind.key_type) | _have_zones(kind.item_type)
-    if pa.types.is_struct(kind):
-        return set().union(*(_have_zones(it.type) for it in kind))
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return _have_zones(kind.value_type)
-    return set()
+def _casts_exactly(given: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether Arrow's cast keeps each value or raises ArrowInvalid."""
+    if t.is_list(given) and t.is_list(wanted) and wanted.value_field.nullable:
+        its = (given.value_type, wanted.value_type)
+        return its[0] == its[1] or _casts_exactly(*its)
+    if t.is_timestamp(given) and t.is_timestamp(wanted):
+        return bool((given.tz is None) == (wanted.tz is None))
+    return bool(
+        (t.is_integer(given) and (t.is_integer(wanted) or t.is_floating(wanted)))
+        or (t.is_float32(given) and t.is_float64(wanted))
+        or (t.is_duration(given) and t.is_duration(wanted))
+        or any(given in kinds and wanted in kinds for kinds in (_TEXTS, _BYTES))
+    )

@@ -14,7 +14,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from keyfold.errors import OperatorParallelismError, OperatorStateChangedError
 from keyfold.subtasks.declared import SUBTASK_OF, Declared, taken
-from keyfold.subtasks.function import OperatorContext, OperatorFunction
+from keyfold.subtasks.function import OperatorContext, OperatorFunction, call_for_nothing
 from keyfold.subtasks.output import OutputTables
 from keyfold.subtasks.packed import BROADCAST, OWN, packed, unpacked
 from keyfold.subtasks.state import Call
@@ -22,6 +22,7 @@ from keyfold.subtasks.state import Call
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
     import pyarrow as pa  # type: ignore[import-untyped]
+    from pyspark.sql.types import StructType
 
     from keyfold.subtasks.function import Output
 
@@ -53,11 +54,12 @@ class SubtaskProcessor(StatefulProcessor):
         column: str,
         bounds: tuple[int, int],
         states: tuple[Declared, ...],
-        output: pa.Schema,
+        output: tuple[StructType, pa.Schema],
     ) -> None:
         """Keeps what a subtask needs.
 
-        `column` has the packed rows, `bounds` are parallelism and maximum.
+        `column` has the packed rows, `bounds` are parallelism and maximum, `output` its schema
+        for Spark and for Arrow.
         """
         self._function, self._name, self._column = function, name, column
         self._bounds, self._states, self._output = bounds, states, output
@@ -94,17 +96,16 @@ class SubtaskProcessor(StatefulProcessor):
         before, batch = self._before(), int(_task().getLocalProperty("streaming.sql.batchId") or 0)
         call = Call(self._name)
         function = copy.deepcopy(self._function)
-        function.open(
-            OperatorContext(
-                int(key[0]),
-                self._bounds[0],
-                before is not None,
-                call,
-                partial(taken, self._name, self._held),
-            )
+        context = OperatorContext(
+            int(key[0]),
+            self._bounds[0],
+            before is not None,
+            call,
+            partial(taken, self._name, self._held),
         )
+        call_for_nothing(function, self._name, "open", context)
         if before is not None:
-            function.notify_committed(before)
+            call_for_nothing(function, self._name, "notify_committed", before)
         broadcast = _of_phase(streams, BROADCAST)
         if broadcast:
             output = function.process_broadcast(iter(broadcast))
@@ -143,8 +144,9 @@ class SubtaskProcessor(StatefulProcessor):
         return json.dumps(kinds, sort_keys=True)
 
     def _packed(self, method: str, output: Output, pd: Any) -> Iterator[pd.DataFrame]:
-        for table in OutputTables(f"{method} of operator {self._name!r}", self._output).of(output):
-            yield pd.DataFrame({"rows": [packed(table.to_batches(), self._output)]})
+        tables = OutputTables(f"{method} of operator {self._name!r}", *self._output)
+        for it in tables.of(output):
+            yield pd.DataFrame({"rows": [packed(it.to_batches(), it.schema)]})
 
 
 def _of_phase(streams: list[tuple[int, int, int, bytes]], phase: int) -> list[pa.RecordBatch]:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from keyfold.errors import StateOutsideCallError
 
 if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
     from keyfold.subtasks.rows import Row, RowType
 
 Redistribution = Literal["split", "union", "broadcast"]
@@ -29,14 +31,14 @@ class StateSpec:
     Attributes:
         name: unique in the operator.
         redistribution: what happens to it at a change of parallelism.
-        key: schema of the key of a broadcast map, as DDL; empty for a list.
-        value: schema of an element, as DDL.
+        key: schema of the key of a broadcast map; empty for a list.
+        value: schema of an element.
     """
 
     name: str
     redistribution: Redistribution
-    key: str
-    value: str
+    key: str | StructType
+    value: str | StructType
 
 
 @dataclass(frozen=True)

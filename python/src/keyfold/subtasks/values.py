@@ -20,6 +20,16 @@ Convert = Callable[[Any], Any]
 _FIRST: Final = datetime(1, 1, 3, tzinfo=timezone.utc)
 """PySpark makes it a local time, for which Python looks a day back: there is no year 0."""
 
+_GAP: Final = (date(1582, 10, 5), date(1582, 10, 15))
+"""Days that the calendar of PySpark's JVM side leaves out: there they become the last one."""
+
+_GAP_OF_ANY_ZONE: Final = (
+    datetime(1582, 10, 4, tzinfo=timezone.utc),
+    datetime(1582, 10, 16, tzinfo=timezone.utc),
+)
+_AFTER_THE_GAP: Final = (
+    f"would be on {_GAP[1]}: PySpark's calendar has no days between 1582-10-04 and {_GAP[1]}"
+)
 _WEEK: Final = timedelta(weeks=1)
 _BITS: Final = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 
@@ -96,7 +106,10 @@ def day(value: Any) -> date:
     _expect(value, date)
     if isinstance(value, datetime):
         raise TypeError
-    return date(value.year, value.month, value.day)
+    there = date(value.year, value.month, value.day)
+    if _GAP[0] <= there < _GAP[1]:
+        raise UnfitError(f"{value!r} {_AFTER_THE_GAP}")
+    return there
 
 
 def instant(value: Any) -> datetime:
@@ -109,6 +122,8 @@ def instant(value: Any) -> datetime:
     there = utc(moment)
     if there < _FIRST:
         raise UnfitError(f"{value!r} is before {_FIRST.date()}, and PySpark could not read it")
+    if _GAP_OF_ANY_ZONE[0] <= there < _GAP_OF_ANY_ZONE[1]:
+        raise UnfitError(f"{value!r} in some zones {_AFTER_THE_GAP}")
     return there
 
 
