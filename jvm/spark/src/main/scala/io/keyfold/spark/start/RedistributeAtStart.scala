@@ -40,21 +40,36 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
     if (kept.nonEmpty && operators.nonEmpty) {
       val fits = kept.length == operators.length &&
         kept.zip(operators).forall { case ((_, names), operator) => names(operator.name) }
-      if (!fits) throw otherNames(last, kept.flatMap(_._2), operators)
+      if (!fits) throw otherOperators(last, kept.flatMap(_._2), operators.map(_.name))
       // With another number of operators than the checkpoint has, Spark refuses the query.
       for (((number, _), it) <- kept.zip(operators))
         if (it.operators == all.length && it.number != number) throw otherPlace(last, it, number)
     }
   }
 
-  private def otherNames(last: LastBatch, kept: Seq[String], operators: Seq[PlannedSubtasks]) =
+  private def otherOperators(last: LastBatch, kept: Seq[String], planned: Seq[String]) = {
+    val (condition, why) =
+      if (kept.sorted == planned.sorted)
+        "KEYFOLD_OPERATOR_PLACE" -> (
+          "Spark gives the state to the operator that is in the same place now: put the operators in " +
+            "the order that they had, and leave each its name"
+        )
+      else if (kept.length == planned.length)
+        "KEYFOLD_OPERATOR_NAME" -> (
+          "State goes by the name of its operator, which is that of the function's class unless it is " +
+            "given: pass the old name to the operator that had it"
+        )
+      else
+        "KEYFOLD_OPERATOR_NAME" -> (
+          "Operators can be neither added to a query nor taken out of it: give it those that it had, " +
+            "or start with a new checkpoint location"
+        )
     new Invalid(
-      "KEYFOLD_OPERATOR_NAME",
-      s"The state of subtasks in ${last.logs.location} is of ${listed(kept)}, in this order, " +
-        s"and the query has ${listed(operators.map(_.name))}. State goes by the name of its operator, " +
-        "which is that of the function's class unless it is given: pass the old name. The query was " +
-        "not started."
+      condition,
+      s"The state of subtasks in ${last.logs.location} is of ${listed(kept)}, in this order, and the " +
+        s"query has ${listed(planned)}. $why. The query was not started."
     )
+  }
 
   private def otherPlace(last: LastBatch, operator: PlannedSubtasks, number: Long) = new Invalid(
     "KEYFOLD_OPERATOR_PLACE",

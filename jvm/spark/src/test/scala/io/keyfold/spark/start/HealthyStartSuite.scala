@@ -75,6 +75,7 @@ class HealthyStartSuite extends FileSinkQueries {
       it.add()
       var found = 0L
       it.goOnInto { (rows, _) =>
+        rows.count()
         found = rows.sparkSession.read.format("statestore").load(other.checkpoint).count()
       }
       assert(found == other.numbers.size)

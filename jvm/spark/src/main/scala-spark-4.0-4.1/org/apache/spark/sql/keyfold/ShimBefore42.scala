@@ -54,12 +54,6 @@ private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
     case _ => Set.empty
   }
 
-  /** Those of the version that a store of Keyfold has, declared or not. */
-  def familyNames(store: StateStore): Set[String] = store match {
-    case it: ReadStoreBefore42 => it.allColumnFamilyNames
-    case _                     => Set.empty
-  }
-
   /** A pair for each value. */
   def allValues(store: StateStore, family: String): Iterator[UnsafeRowPair] =
     store.iterator(family).flatMap { first =>

@@ -57,9 +57,6 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
     case _                             => Set.empty
   }
 
-  /** Those of the version that a store has, declared or not. */
-  def familyNames(store: StateStore): Set[String] = store.allColumnFamilyNames
-
   /** A pair for each value. */
   def allValues(store: StateStore, family: String): Iterator[UnsafeRowPair] =
     store.iteratorWithMultiValues(family)

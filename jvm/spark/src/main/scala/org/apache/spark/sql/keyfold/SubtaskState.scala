@@ -16,8 +16,8 @@ import org.json4s.{DefaultFormats, Formats}
   * @param rules
   *   how each state is redistributed, by its name
   * @param undeclared
-  *   states that it has and that the batch's metadata lack, or have as another kind of state: Spark
-  *   keeps the metadata of the first attempt at a batch, also if that declared other states
+  *   states that the batch's metadata lack, or have as another kind of state: Spark keeps the
+  *   metadata of the first attempt at a batch, also if that declared other states
   */
 final class SubtaskState private (
     session: SparkSession,
@@ -107,12 +107,8 @@ object SubtaskState {
         logs.ids(batch - 1).flatMap(_.get(id)).map(_.map(_.head))
       )
       // Subtask 0 is in partition 0.
-      (rows, undeclared) = session.sparkContext
-        .parallelize(Seq(0), 1)
-        .map(it => store.read(it, _ == family) -> store.undeclared(it))
-        .collect()
-        .head
-      first <- rows.headOption
+      rows = session.sparkContext.parallelize(Seq(0), 1).map(store.read(_, _ == family)).collect()
+      first <- rows.head.headOption
     } yield {
       val own =
         new Redistribution.Own(
@@ -129,7 +125,7 @@ object SubtaskState {
         own.parallelism(first),
         own.maxParallelism(first),
         rules,
-        undeclared ++ rules.collect { case (state, rule) if !isKept(store, state, rule) => state }
+        rules.collect { case (state, rule) if !isKept(store, state, rule) => state }.toSet
       )
     }
   }

@@ -41,7 +41,8 @@ private final class SubtaskStore(
     ids.forall(_.length == partitions) &&
       (version == 1 || idsBefore.exists(_.length == partitions))
 
-  /** The same without families that no state has, such as an attempt that failed may have declared.
+  /** The same without families that no state has, such as an attempt that failed may have declared,
+    * or the operator that was in this place before.
     */
   def of(states: Set[String]): SubtaskStore = {
     val declared = store.of { family =>
@@ -54,17 +55,6 @@ private final class SubtaskStore(
   }
 
   def families: Seq[StoredFamily] = store.families
-
-  /** Families that a partition has and that Spark's metadata do not name. Runs in a task. */
-  def undeclared(partition: Int): Set[String] = {
-    val declared = store.families.map(_.name).toSet + StateStore.DEFAULT_COL_FAMILY_NAME
-    var found = Set.empty[String]
-    store.using(partition, conf) { provider =>
-      val state = provider.getStore(version, ids.map(_(partition)))
-      found = SparkShim.familyNames(state) -- declared
-      state
-    }(_ => found)
-  }
 
   /** The rows of a partition's subtasks, those of a list in its order. Runs in a task.
     *
