@@ -170,14 +170,11 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
   test("a function reads another query's state, which has been rescaled, in its batch's session") {
     // Spark 4.0's source cannot read format 2.
-    val other = new Run(
-      asStored("int"),
-      2,
-      more = Map("spark.sql.streaming.stateStore.checkpointFormatVersion" -> "1")
-    )
+    val format = Map("spark.sql.streaming.stateStore.checkpointFormatVersion" -> "1")
+    val other = new Run(asStored("int"), 2, more = format)
     assert(other.counts(1) == expected(1 to 1))
     other.rescale(5)
-    val run = new Run(ofTransformWithState(AsString), 3)
+    val run = new Run(ofTransformWithState(AsString), 3, more = format)
     run.see = { batch =>
       val state = batch.sparkSession.read.format("statestore").option("stateVarName", "n")
       assert(state.load(other.folder.toString).count() == 50)
