@@ -117,15 +117,14 @@ class SinkLogDamageSuite extends FileSinkQueries {
       overwrite(entry, "v2\n")
       val said = it.refused("KEYFOLD_CHECKPOINT_DAMAGED")
       assert(said.contains(s"$log/2"))
-      Files.delete(entry)
       if (log == "offsets") {
-        assert(said.contains("delete it and commits/2 instead"))
-        assert(said.contains("_spark_metadata/2"))
-        Files.delete(Path.of(it.checkpoint, "commits", "2"))
-        Files.delete(it.entry("2"))
+        // Begun anew, the batch might have more input, which a sink that has the batch would not take.
+        assert(said.contains("keyfold fsck") && !said.contains("delete"))
+        it.rollback(1)
       } else {
         // The sink has the batch: it is run for its state.
         assert(said.contains("delete it instead"))
+        Files.delete(entry)
       }
       it.run()
       it.check()
