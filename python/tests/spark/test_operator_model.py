@@ -7,13 +7,11 @@ With KEYFOLD_OPERATOR_KILLS, so many of a hundred starts are killed with -9, whe
 from __future__ import annotations
 
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
 import pytest
-from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.sql import SparkSession
 
 import keyfold
@@ -38,7 +36,6 @@ from python.tests.spark.operator_model import (
 )
 
 pytestmark = NEEDS_JAR
-register_pickle_by_value(sys.modules[__name__])
 
 RUNS = int(os.environ.get("KEYFOLD_OPERATOR_RUNS", "2"))
 STEPS = int(os.environ.get("KEYFOLD_OPERATOR_STEPS", "4"))

@@ -219,9 +219,9 @@ final class StoreTxn private[store] (
 
   private def misplaced(family: Int) = new MisplacedRow(
     s"${elsewhere(family)}, and a rescale has moved the rows of this family by that hash: the " +
-      "query would not find the state that they have. Take spark.sql.streaming.stateStore.keyfold." +
-      "partitions away, if it is set, and rescale the checkpoint to 1 partition, or roll it back to a " +
-      "batch before the rescale."
+      "query would not find the state that they have. Take " +
+      "spark.sql.streaming.stateStore.keyfold.partitions away, if it is set, and rescale the " +
+      "checkpoint to 1 partition, or roll it back to a batch before the rescale."
   )
 
   private def elsewhere(family: Int) =

@@ -7,7 +7,8 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.keyfold._
 
-/** Looks at each query that starts, on the driver, and leaves all other plans alone.
+/** Looks at each query that starts, on the driver, and at the first batch that its run plans, and
+  * leaves all other plans alone.
   *
   * The plan may be analysed more than once for one start: a second look finds nothing to do.
   */

@@ -40,16 +40,17 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
     if (kept.nonEmpty && operators.nonEmpty) {
       val fits = kept.length == operators.length &&
         kept.zip(operators).forall { case ((_, names), operator) => names(operator.name) }
-      if (!fits) throw otherOperators(last, kept.flatMap(_._2), operators.map(_.name))
+      if (!fits) throw otherOperators(last, kept.map(_._2), operators.map(_.name))
       // With another number of operators than the checkpoint has, Spark refuses the query.
       for (((number, _), it) <- kept.zip(operators))
         if (it.operators == all.length && it.number != number) throw otherPlace(last, it, number)
     }
   }
 
-  private def otherOperators(last: LastBatch, kept: Seq[String], planned: Seq[String]) = {
+  private def otherOperators(last: LastBatch, kept: Seq[Set[String]], planned: Seq[String]) = {
+    val names = kept.flatten
     val (condition, why) =
-      if (kept.sorted == planned.sorted)
+      if (names.sorted == planned.sorted)
         "KEYFOLD_OPERATOR_PLACE" -> (
           "Spark gives the state to the operator that is in the same place now: put the operators in " +
             "the order that they had, and leave each its name"
@@ -66,7 +67,7 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
         )
     new Invalid(
       condition,
-      s"The state of subtasks in ${last.logs.location} is of ${listed(kept)}, in this order, and the " +
+      s"The state of subtasks in ${last.logs.location} is of ${listed(names)}, in this order, and the " +
         s"query has ${listed(planned)}. $why. The query was not started."
     )
   }
