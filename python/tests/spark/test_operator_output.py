@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyspark.sql import types
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -39,6 +40,8 @@ from keyfold.subtasks.schemas import arrow_schema
 
 AWARE = dt.datetime(2026, 11, 1, 6, 30, tzinfo=dt.timezone.utc)
 NAIVE = AWARE.replace(tzinfo=None)
+IN_THE_GAP = dt.datetime(1582, 10, 10, tzinfo=dt.timezone.utc)
+NEVER = dt.datetime.min.replace(tzinfo=dt.timezone.utc)
 NAN = float("nan")
 BOTH = [True, False]
 INT, DOUBLE, STRING, ZONED, WALL = (
@@ -110,11 +113,25 @@ def returning() -> Iterator[pa.Table]:
         (PAIR, objects({"y": 2, "x": 1}, (1, 2)), [{"x": 1, "y": 2}] * 2),
         (PAIR, table({"y": 2, "x": 1}), [{"x": 1, "y": 2}]),
         (DayTimeIntervalType(), frame(dt.timedelta(1)), [dt.timedelta(1)]),
+        (DayTimeIntervalType(), objects(None, dt.timedelta(1)), [None, dt.timedelta(1)]),
+        (DayTimeIntervalType(), objects(None), [None]),
+        (DayTimeIntervalType(), pd.DataFrame(columns=["v"]), []),
+        (DayTimeIntervalType(), table(None), [None]),
+        # PySpark would not read these out of a state.
+        (DateType(), objects(IN_THE_GAP.date()), [IN_THE_GAP.date()]),
+        (ZONED, objects(NEVER, IN_THE_GAP), [NEVER, IN_THE_GAP]),
     ],
 )
 def test_output_of_each_kind_is_taken(kind: DataType, rows: Any, values: list[Any]) -> None:
     assert tables(iter([rows, rows]), kind) == values * 2
     assert tables(None, kind) == []
+
+
+@pytest.mark.skipif(not hasattr(types, "TimeType"), reason="Spark has TIME since 4.1")
+def test_times_of_the_day_are_taken() -> None:
+    noon = dt.time(12, 0, 0, 1)
+    for rows in (objects(noon, None), table(noon, None, kind=pa.time64("us"))):
+        assert tables([rows], types.TimeType()) == [noon, None]
 
 
 def test_nan_is_a_number_in_arrow_and_missing_in_pandas() -> None:

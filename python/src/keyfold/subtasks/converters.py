@@ -11,7 +11,7 @@ import numpy as np
 from keyfold.subtasks import values
 from keyfold.subtasks.values import Convert, UnfitError
 
-_LEAVES: Final[dict[str, Convert]] = {
+_OUTPUT: Final[dict[str, Convert]] = {
     **{it: values.whole(it) for it in ("byte", "short", "integer", "long")},
     **{it: values.real(it) for it in ("float", "double")},
     "boolean": values.boolean,
@@ -21,18 +21,19 @@ _LEAVES: Final[dict[str, Convert]] = {
     "timestamp": values.instant,
     "timestamp_ntz": values.wall_clock,
 }
+_STATE: Final = {**_OUTPUT, "date": values.day_of_state, "timestamp": values.instant_of_state}
 _SEQUENCES: Final = (tuple, list, np.ndarray)
 _NUMPYS_PLAIN_KINDS: Final = "biufU"
 _LONGEST_SHOWN: Final = 200
 
 
-def into(kind: Any, *, nullable: bool) -> Convert:
-    """A converter that raises UnfitError alone.
+def into(kind: Any, *, nullable: bool, is_state: bool = True) -> Convert:
+    """A converter that raises UnfitError alone; for the output unless it is for a state.
 
     Raises:
         UnfitError: a state cannot hold the type.
     """
-    convert = _into(kind, kind.typeName())
+    convert = _into(kind, kind.typeName(), is_state=is_state)
 
     def checked(value: Any) -> Any:
         if value is None:
@@ -50,24 +51,25 @@ def into(kind: Any, *, nullable: bool) -> Convert:
     return checked
 
 
-def _into(kind: Any, name: str) -> Convert:
+def _into(kind: Any, name: str, *, is_state: bool) -> Convert:
     if name == "decimal":
         return values.decimal(kind.precision, kind.scale)
     if name == "array":
-        element = into(kind.elementType, nullable=kind.containsNull)
+        element = into(kind.elementType, nullable=kind.containsNull, is_state=is_state)
         return lambda value: [element(it) for it in _sequence(value)]
     if name == "map":
-        key = into(kind.keyType, nullable=False)
-        held = into(kind.valueType, nullable=kind.valueContainsNull)
+        key = into(kind.keyType, nullable=False, is_state=is_state)
+        held = into(kind.valueType, nullable=kind.valueContainsNull, is_state=is_state)
         return lambda value: _map([(key(k), held(it)) for k, it in _pairs(value)])
     if name == "struct":
-        fields = [into(it.dataType, nullable=it.nullable) for it in kind]
+        fields = [into(it.dataType, nullable=it.nullable, is_state=is_state) for it in kind]
         return lambda value: tuple(
             field(it) for field, it in zip(fields, in_order(value, kind.names), strict=True)
         )
-    if name not in _LEAVES:
+    leaves = _STATE if is_state else _OUTPUT
+    if name not in leaves:
         raise UnfitError(f"Keyfold converts no values to {kind.simpleString()}")
-    return _LEAVES[name]
+    return leaves[name]
 
 
 def out_of(kind: Any) -> Convert | None:

@@ -95,7 +95,10 @@ def _exact(given: Any, field: StructField, wanted: pa.DataType) -> Any:
             with suppress(pa.ArrowInvalid):
                 return given.cast(wanted)
         its = given.to_pylist()
-    convert = into(field.dataType, nullable=field.nullable)
+    if t.is_duration(wanted) or t.is_time(wanted) or all(it is None for it in its):
+        # Python's own timedelta and time have microseconds, as Spark's.
+        return pa.array(its, wanted)
+    convert = into(field.dataType, nullable=field.nullable, is_state=False)
     return pa.array([convert(it) for it in its], wanted)
 
 
@@ -110,5 +113,6 @@ def _casts_exactly(given: pa.DataType, wanted: pa.DataType) -> bool:
         (t.is_integer(given) and (t.is_integer(wanted) or t.is_floating(wanted)))
         or (t.is_float32(given) and t.is_float64(wanted))
         or (t.is_duration(given) and t.is_duration(wanted))
+        or (t.is_time(given) and t.is_time(wanted))
         or any(given in kinds and wanted in kinds for kinds in (_TEXTS, _BYTES))
     )

@@ -106,7 +106,12 @@ def day(value: Any) -> date:
     _expect(value, date)
     if isinstance(value, datetime):
         raise TypeError
-    there = date(value.year, value.month, value.day)
+    return date(value.year, value.month, value.day)
+
+
+def day_of_state(value: Any) -> date:
+    """The same, if a state keeps it."""
+    there = day(value)
     if _GAP[0] <= there < _GAP[1]:
         raise UnfitError(f"{value!r} {_AFTER_THE_GAP}")
     return there
@@ -119,7 +124,12 @@ def instant(value: Any) -> datetime:
         raise UnfitError(
             f"{value!r} has no time zone. Give it one, or declare the field as timestamp_ntz"
         )
-    there = utc(moment)
+    return utc(moment)
+
+
+def instant_of_state(value: Any) -> datetime:
+    """The same, if a state keeps it."""
+    there = instant(value)
     if there < _FIRST:
         raise UnfitError(f"{value!r} is before {_FIRST.date()}, and PySpark could not read it")
     if _GAP_OF_ANY_ZONE[0] <= there < _GAP_OF_ANY_ZONE[1]:
