@@ -24,6 +24,7 @@ pytestmark = NEEDS_JAR
 register_pickle_by_value(sys.modules[__name__])
 
 State = dict[str, list[Any]]
+PARTITIONS = "spark.sql.streaming.stateStore.keyfold.partitions"
 
 
 class Keeps(keyfold.OperatorFunction):
@@ -121,19 +122,26 @@ def is_whole(query: Kept) -> bool:
     return keyfold.open_checkpoint(query.root / "checkpoint").fsck(deep=True).findings == ()
 
 
+@pytest.mark.parametrize("rescales", [False, True])
 @pytest.mark.parametrize("why", ["raises", "sources"])
 def test_the_next_start_finds_what_the_last_batch_left(
-    spark: SparkSession, tmp_path: Path, why: str
+    spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest, why: str, *, rescales: bool
 ) -> None:
     query = begun(spark, tmp_path)
     before = query.state()
+    partitions = int(spark.conf.get("spark.sql.shuffle.partitions"))
+    request.addfinalizer(lambda: spark.conf.unset(PARTITIONS))
 
     def fails(parallelism: int) -> None:
+        if rescales:
+            spark.conf.set(PARTITIONS, parallelism + partitions)
         df = query.df(parallelism, Raises())
         if why == "sources":
             df = query.df(parallelism).union(query.source("other", "v int"))
         with pytest.raises(Exception, match=r"a bug in the new release|sources"):
             query.run(df)
+        if rescales:
+            spark.conf.set(PARTITIONS, partitions)
 
     query.add("in", [{"v": -1}])
     query.add("other", [{"v": -1}])

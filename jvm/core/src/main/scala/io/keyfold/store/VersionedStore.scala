@@ -4,7 +4,7 @@ import java.time.Clock
 import java.util.concurrent.locks.ReentrantLock
 import java.util.concurrent.{Executor, TimeUnit}
 
-import io.keyfold.errors.Invalid
+import io.keyfold.errors.{Invalid, MissingFile}
 import io.keyfold.format.{Ancestor, FileKind}
 import io.keyfold.io.{BlobStore, RetryingBlobStore}
 import io.keyfold.map.StateMap
@@ -86,7 +86,7 @@ final class VersionedStore(
   def begin(base: VersionId): StoreTxn = {
     requireSuccessor(base)
     awaitWriter(base.written)
-    withVersion(base.written, !_.isWritten)(begin(base, _, base.written))
+    withVersion(base.written, !_.isWritten)(begin(base, _, base.written, startedEmpty = false))
   }
 
   /** Begins the version after `base` without rows. Its commit writes a snapshot and no delta, so it
@@ -97,14 +97,40 @@ final class VersionedStore(
     */
   def beginEmpty(base: VersionId): StoreTxn = {
     requireSuccessor(base)
-    val keyGroups = loader.keyGroups(base.written).getOrElse(settings.keyGroupsOfNew)
-    withNew(empty(keyGroups))(begin(base, _, VersionId.Empty))
+    val head = loader.head(base.written)
+    val keyGroups = head.fold(settings.keyGroupsOfNew)(_.identity.keyGroups)
+    withNew(empty(keyGroups))(begin(base, _, VersionId.Empty, startedEmpty = base.version > 0))
+  }
+
+  /** Begins another attempt at `version`, which has an id, with its column families and without
+    * rows. Its commit writes a snapshot and no delta: it needs nothing that the version was built
+    * on, and cannot be taken for what an ordinary batch has written (`FrozenFiles`).
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if the head of `version` cannot be read
+    */
+  def beginAgain(version: VersionId): StoreTxn = {
+    val head = loader.head(version.written).getOrElse {
+      throw new MissingFile(s"$location version $version", "another attempt at it needs its file.")
+    }
+    val base = VersionId(version.version - 1)
+    val txn = withNew(empty(head.identity.keyGroups)) {
+      begin(base, _, VersionId.Empty, startedEmpty = true)
+    }
+    try {
+      head.families.foreach(family => txn.createFamily(family.spec))
+      txn
+    } catch {
+      case e: Throwable =>
+        txn.release()
+        throw e
+    }
   }
 
   /** Like [[begin]], with a base rebuilt from exactly the snapshot `snapshot`. */
   def beginReplayed(snapshot: VersionId, base: VersionId): StoreTxn = {
     requireSuccessor(base)
-    withNew(replayed(snapshot, base))(begin(base, _, base.written))
+    withNew(replayed(snapshot, base))(begin(base, _, base.written, startedEmpty = false))
   }
 
   private def replayed(snapshot: VersionId, end: VersionId) =
@@ -123,14 +149,18 @@ final class VersionedStore(
     * @param rowsOf
     *   the version in memory whose rows it begins with
     */
-  private def begin(base: VersionId, in: LoadedVersions, rowsOf: VersionId): StoreTxn = {
+  private def begin(
+      base: VersionId,
+      in: LoadedVersions,
+      rowsOf: VersionId,
+      startedEmpty: Boolean
+  ): StoreTxn = {
     in.retain(base, settings.versionsInMemory)
     in.begun = base.version
     keep(in, base)
     confirmed = Some(base)
     val rows = in.map.begin(rowsOf)
     try {
-      val startedEmpty = rowsOf != base.written
       val txn = new StoreTxn(
         TxnOwner,
         location,

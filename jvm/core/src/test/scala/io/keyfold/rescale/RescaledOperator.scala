@@ -87,6 +87,20 @@ final class RescaledOperator(
     versions(version) = Version(partitions, made, rows)
   }
 
+  /** Writes the rows of a partition again, as another attempt at the newest version. */
+  def rewrite(partition: Int): Unit = {
+    restart()
+    val before = current
+    val txn = store(partition).beginAgain(VersionId(version, before.ids(partition)))
+    try {
+      for (((family, key), values) <- before.rows; value <- values)
+        Append(family, key, value).applyTo(txn, partition, partitions)
+      val made = txn.commit(newId()).id
+      versions(version) = before.copy(ids = before.ids.updated(partition, made))
+    } finally txn.release()
+    restart()
+  }
+
   /** Each store looks for a due snapshot, and for files to delete. */
   def maintain(of: Int => Boolean = _ => true): Unit = for (p <- 0 until partitions if of(p)) {
     snapshotIfDue(p)

@@ -87,4 +87,33 @@ class SettlingSuite extends AnyFunSuite {
     for (_ <- 1 to 3) it.batch(Nil)
     for (p <- 0 until 4) assert(it.changes(p, rescaled + 2, rescaled + 3) == 0)
   }
+
+  for (batches <- Seq(1, 8))
+    test(s"a partition that was written again does not void the rescale, after $batches batches") {
+      val it = new RescaledOperator(2, 12, ids = true)
+      for (n <- 1 to batches; k <- 1 to 8) it.batch(Seq(Put("default", s"n$n k$k", "v")))
+      it.rescale(4)
+      val (at, rescaled) = (it.version, it.current)
+      it.rewrite(0)
+      val rewritten = it.current
+      it.check()
+      it.versions(it.version) = rescaled
+      it.check()
+      it.versions(it.version) = rewritten
+      val own = (1 to 100).map(n => s"b$n").filter(key => Math.floorMod(hash(key), 4) == 0)
+      for (key <- own.take(12)) {
+        it.batch(Seq(Put("default", key, "v")))
+        it.cleanup(0)
+        it.restart()
+        it.check()
+      }
+      assert(plans(it).nonEmpty, "references are in use")
+      for (_ <- 1 to 30) {
+        it.batch((1 to 16).map(n => Put("default", s"c$n", "v")))
+        it.maintain()
+        it.check()
+      }
+      assert(plans(it).isEmpty)
+      assert(it.blobs.paths.map(_.replaceAll(".*/(\\d+)_.*", "$1").toLong).min > at)
+    }
 }

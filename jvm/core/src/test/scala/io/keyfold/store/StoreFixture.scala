@@ -112,6 +112,7 @@ object StoreFixture {
 
   val settings: StoreSettings = StoreSettings(
     partitions = Partitions,
+    checksPartitions = true,
     keyGroups = KeyGroups,
     codec = Codec.Zstandard,
     deltasPerSnapshot = 3,

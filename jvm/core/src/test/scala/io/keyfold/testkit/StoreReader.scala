@@ -44,6 +44,7 @@ object StoreReader {
   /** Nothing is kept, repaired or deleted. */
   private def settings(partitions: Int) = StoreSettings(
     partitions,
+    checksPartitions = true,
     keyGroups = partitions,
     Codec.Plain,
     deltasPerSnapshot = Int.MaxValue,

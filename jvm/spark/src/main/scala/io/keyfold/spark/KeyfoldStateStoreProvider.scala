@@ -108,6 +108,11 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
     }
   }
 
+  /** A store without rows, whose commit is another attempt at a version. */
+  def getStoreAgain(version: Long, id: String): StateStore = loading(version) {
+    writeStore(store.beginAgain(VersionId(version, id)), None, forceSnapshot = false)
+  }
+
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =
     loading(version) {
       readStore(store.read(versionId(version, uniqueId)))
@@ -173,9 +178,10 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
   override def supportedInstanceMetrics: Seq[SparkShim.InstanceMetric] = SparkShim.instanceMetrics
 
   private def settings(keyfold: KeyfoldConf): StoreSettings = {
-    val partitions = PlannedOperators.partitions(hadoopConf)
+    val partitions = SparkShim.partitions(hadoopConf)
     StoreSettings(
       partitions = partitions,
+      checksPartitions = PlannedOperators.isOfRun(hadoopConf),
       keyGroups = keyfold.keyGroups(partitions),
       codec = keyfold.codec,
       deltasPerSnapshot = math.max(conf.minDeltasForSnapshot, 1),

@@ -6,6 +6,8 @@ import scala.collection.mutable
 import scala.concurrent.duration.DurationLong
 import scala.concurrent.{Await, ExecutionContext, Future}
 
+import io.keyfold.spark.admin.AdminApi
+import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.testkit.Gate
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.DataFrame
@@ -29,12 +31,17 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     * @param mode
     *   update, complete: the counts of values; append: each value once, given out while the store
     *   is still written
+    * @param stopped
+    *   called with the checkpoint when the query has stopped
     * @return
     *   versions loaded from files in all batches
     */
-  private def run(format: Int, mode: String = "update", partitions: Int = 2)(
-      see: DataFrame => Seq[Seen]
-  ): Long = inFolder() { f =>
+  private def run(
+      format: Int,
+      mode: String = "update",
+      partitions: Int = 2,
+      stopped: String => Any = identity
+  )(see: DataFrame => Seq[Seen]): Long = inFolder() { f =>
     val session = spark
     import session.implicits._
     session.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", format.toLong)
@@ -65,6 +72,8 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       val loads =
         for (batch <- query.recentProgress; operator <- batch.stateOperators)
           yield operator.customMetrics.get("keyfoldLoads").longValue
+      query.stop()
+      stopped(f.root.toString)
       loads.sum
     } finally query.stop()
   }
@@ -102,6 +111,21 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         Seq(rows.collect().toSeq)
       }
       assert(loads == 0)
+    }
+
+    test(s"format v$format: a thread that has no job group writes the same files") {
+      def planned(checkpoint: String) =
+        AdminApi.planOf(spark, checkpoint, 3, SinkChoice.NoFileSink).refusals.map(_.getMessage)
+      run(format, stopped = it => assert(planned(it).isEmpty)) { batch =>
+        var seen = Seq.empty[Seen]
+        val other = new Thread(() => {
+          spark.sparkContext.clearJobGroup()
+          seen = Seq(collect(batch))
+        })
+        other.start()
+        other.join()
+        seen
+      }
     }
 
     for (mode <- Seq("update", "append"))

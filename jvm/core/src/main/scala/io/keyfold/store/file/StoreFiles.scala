@@ -269,7 +269,7 @@ private[store] final class StoreFiles(
           s"store ${found.store}, not to $location"
       )
     }
-    val partitions = settings.partitions
+    val partitions = if (settings.checksPartitions) settings.partitions else 0
     if (partitions > 0 && found.partitions > 0 && found.partitions != partitions) {
       throw new LayoutMismatch(
         "KEYFOLD_PARTITIONS_MISMATCH",

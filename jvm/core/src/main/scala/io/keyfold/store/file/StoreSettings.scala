@@ -7,6 +7,8 @@ import io.keyfold.format.wire.Codec
   *
   * @param partitions
   *   N, 0 if not known
+  * @param checksPartitions
+  *   whether files of another N are an error; not where they may be another query's
   * @param keyGroups
   *   G for a new checkpoint; an existing one keeps that of its files
   * @param codec
@@ -34,6 +36,7 @@ import io.keyfold.format.wire.Codec
   */
 final case class StoreSettings(
     partitions: Int,
+    checksPartitions: Boolean,
     keyGroups: Int,
     codec: Codec,
     deltasPerSnapshot: Int,

@@ -8,7 +8,7 @@ import io.keyfold.errors.{
   StoreError,
   UnreadableVersion
 }
-import io.keyfold.format.{Ancestor, FileKind}
+import io.keyfold.format.{Ancestor, FileKind, Footer}
 import io.keyfold.map.StateMap
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.store.file.{
@@ -58,7 +58,8 @@ private[store] final class FileLoader(
     e.isInstanceOf[MissingFile] || e.getCause.isInstanceOf[MissingFile]
 
   private def load(target: VersionId, listing: Listing): LoadedVersions = {
-    val (head, keyGroups) = readHead(target, listing)
+    val (head, footer) = readHead(target, listing)
+    val keyGroups = footer.identity.keyGroups
     val ancestry = VersionChain.ancestry(head.elements)(lineageBelow(target, _))
     val chains = VersionChain.all(ancestry) { here =>
       here.kind == FileKind.Snapshot || files.hasSnapshot(here.version, listing)
@@ -79,7 +80,7 @@ private[store] final class FileLoader(
     */
   def replay(start: VersionId, end: VersionId): LoadedVersions = {
     requireBetween(start.version, end)
-    val (head, keyGroups) = readHead(end)
+    val (head, footer) = readHead(end)
     val versions = between(start.version, head)
     def none = new UnreadableVersion(
       s"Cannot replay $location version $end from the snapshot of version $start: there is none.",
@@ -87,7 +88,7 @@ private[store] final class FileLoader(
     )
     if (!versions.headOption.contains(start) || !files.hasSnapshot(start)) throw none
     try
-      fill(head, keyGroups, Listing.Unknown) { applier =>
+      fill(head, footer.identity.keyGroups, Listing.Unknown) { applier =>
         val chain = VersionChain(Some(Ancestor(start, FileKind.Snapshot)), versions.tail)
         applier.applyAll(chain)
         chain
@@ -162,22 +163,22 @@ private[store] final class FileLoader(
     null
   )
 
-  /** Number of key groups of a version; None if it has no Keyfold files. */
-  def keyGroups(version: VersionId): Option[Int] =
+  /** The footer of a version's head; None if it has no Keyfold files. */
+  def head(version: VersionId): Option[Footer] =
     try Option.when(version != VersionId.Empty)(readHead(version)._2)
     catch { case _: MissingFile | _: ForeignFile => None }
 
   private def readHead(
       version: VersionId,
       listing: Listing = Listing.Unknown
-  ): (Lineage, Int) =
+  ): (Lineage, Footer) =
     try {
       val file = files.head(version, listing)
       try {
         val footer = file.footer
         val elements = Ancestor(version, file.kind) :: footer.lineage.toList
         val of = if (file.kind == FileKind.Snapshot) footer.head else Some(file.fingerprint)
-        (Lineage(elements, file = of), footer.identity.keyGroups)
+        (Lineage(elements, file = of), footer)
       } finally file.close()
     } catch {
       case e: CorruptFile =>

@@ -150,14 +150,18 @@ private[store] final class FrozenFiles(
     deleted
   }
 
-  /** Whether this plan's rescale made the version. */
+  /** Whether this plan's rescale made the version, or it was written whole since, as for another
+    * parallelism (`VersionedStore.beginAgain`): an ordinary batch leaves a delta. A plan without
+    * references, which is of a redistribution, has made none.
+    */
   private def isOf(plan: RescalePlan, made: Ancestor): Boolean = {
     val reference = files.path(made.version, FileKind.Reference)
-    plan.stores.head.references.contains(reference) && {
-      made.kind == FileKind.Reference ||
-      (made.kind == FileKind.Snapshot && blobs.exists(reference) &&
-        !blobs.exists(files.path(made.version, FileKind.Delta)))
-    }
+    val references = plan.stores.head.references
+    if (made.kind == FileKind.Reference) references.contains(reference)
+    else
+      made.kind == FileKind.Snapshot && references.nonEmpty && made.version.version == plan.version &&
+      (made.version.id.nonEmpty || references.contains(reference) && blobs.exists(reference)) &&
+      !blobs.exists(files.path(made.version, FileKind.Delta))
   }
 
   private def forget(plan: RescalePlan): Unit = {

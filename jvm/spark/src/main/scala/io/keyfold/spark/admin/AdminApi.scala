@@ -176,7 +176,10 @@ object AdminApi {
       to: Int,
       sink: SinkChoice
   ): Applied = CheckpointTools.using(session, checkpoint) { it =>
-    val plan = planWith(it, to, sink)
+    val before = planWith(it, to, sink)
+    val isChanged =
+      before.refusals.isEmpty && new UndoneRescale(it.logs, it.blobs, it.files).redistributions()
+    val plan = if (isChanged) planWith(it, to, sink) else before
     val layout = new NewLayout(it.blobs, plan, it.parallel, progress)
     if (plan.isOpen) {
       val rewritten = new RewrittenLogs(session, it.logs, it.files, plan.lastBatch)

@@ -26,7 +26,7 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     case StartedQuery(query) =>
       try checkAtRest(query, PlannedSubtasks.in(plan))
       catch { case e: StoreError => throw new IllegalArgumentException(e.getMessage, e) }
-    case AttemptedMetadata.PlannedBatch(query, batch) if !hasPlanned =>
+    case AttemptedMetadata.PlannedBatch(query, batch) if !hasPlanned && isKeyfoldSet =>
       hasPlanned = true
       AttemptedMetadata.remove(session, query, batch)
     case _ => ()
@@ -94,11 +94,13 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     val unfinished = last.flatMap(refuse.unfinished)
     // A rescale that is not finished may have added its batch to the sink's log.
     if (unfinished.isEmpty) refuse.fitSink(logs)
-    last.foreach(redistribute.run(_, subtasks))
+    last.foreach(redistribute.checkNames(_, subtasks))
     val rescale = new RescaleAtStart(session, sink)
     val isRescaled = last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
     if (!isRescaled && refuse.checksRescale) unfinished.foreach(throw _)
     if (unfinished.nonEmpty || isRescaled) refuse.fitSink(logs)
+    // After the rescale, which goes by the subtasks that the last batch had.
+    if (last.nonEmpty) redistribute.run(logs.location, subtasks)
   }
 }
 

@@ -34,7 +34,7 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
     * @throws io.keyfold.errors.Invalid
     *   if the operators are not those of the checkpoint
     */
-  private def checkNames(last: LastBatch, operators: Seq[PlannedSubtasks]): Unit = {
+  def checkNames(last: LastBatch, operators: Seq[PlannedSubtasks]): Unit = {
     val all = Try(SubtaskState.names(last.logs, last.batch)).getOrElse(Nil)
     val kept = all.filter(_._2.nonEmpty)
     if (kept.nonEmpty && operators.nonEmpty) {
@@ -87,13 +87,11 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
     * @throws io.keyfold.errors.StoreError
     *   if it is refused; nothing of this operator is changed then
     */
-  def run(last: LastBatch, operators: Seq[PlannedSubtasks]): Unit = {
-    checkNames(last, operators)
-    operators.foreach(redistribute(last, _))
-  }
+  def run(location: String, operators: Seq[PlannedSubtasks]): Unit =
+    operators.foreach(redistribute(location, _))
 
-  private def redistribute(last: LastBatch, operator: PlannedSubtasks): Unit =
-    CheckpointTools.using(session, last.logs.location) { tools =>
+  private def redistribute(location: String, operator: PlannedSubtasks): Unit =
+    CheckpointTools.using(session, location) { tools =>
       val it = new Redistributor(session, tools, operator.name, operator.places, isStart = true)
       if (Try(it.isDue).getOrElse(false)) {
         val done = it.run()

@@ -28,7 +28,9 @@ private[redistribute] final class LastCommit(
   /** Ids of an operator's state, by partition and store; None under checkpoint format v1. */
   def ids(operator: Long): Option[Array[Array[String]]] = idsIn(entry, operator)
 
-  /** Those that batch R wrote: the entry had them before the operator's oldest plan. */
+  /** Those that batch R, or a rescale since, wrote: the entry had them before the operator's oldest
+    * plan.
+    */
   def idsOfBatch(operator: Long): Option[Array[Array[String]]] = {
     val ofOperator = changes.filter { case (plan, _) =>
       plan.isRedistribution && plan.plan.stores.exists(_.operator == operator)
@@ -36,13 +38,15 @@ private[redistribute] final class LastCommit(
     ofOperator.lastOption.flatMap(_._2.before).fold(ids(operator))(idsIn(_, operator))
   }
 
-  /** The changes of the entry, newest first. Plans from before another attempt at R, which ran
-    * after the entry was deleted, know none of its contents.
+  /** The changes of the entry since the last rescale, newest first. Plans from before another
+    * attempt at R, which ran after the entry was deleted, know none of its contents.
     */
   private lazy val changes: Seq[(OpenPlan, RewrittenFile)] = {
     var contents = Set(entry.toSeq)
     for {
-      plan <- OpenPlan.all(batch + 1, blobs, files)
+      plan <- OpenPlan
+        .all(batch + 1, blobs, files)
+        .takeWhile(it => it.isRedistribution || it.isUndone)
       change <- plan.change(path)
       known = Set(change.before, change.after).flatten.map(_.toSeq)
       if known.exists(contents)

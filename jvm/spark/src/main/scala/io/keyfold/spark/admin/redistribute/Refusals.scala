@@ -1,8 +1,6 @@
 package io.keyfold.spark.admin.redistribute
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.format.FileKind
-import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.admin.rescale.UnfinishedRescale
 import io.keyfold.spark.checkpoint.{CheckpointTools, Command, FileManagers, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
@@ -61,35 +59,13 @@ private[redistribute] final class Refusals(tools: CheckpointTools, name: String,
           s"other states, which failed. Start the query with parallelism=${state.parallelism} and " +
           "let it run one batch, with which Spark writes them anew"
       )
-    ),
-    tooSoon(batch, state)
-  ).flatten
-
-  private def tooSoon(batch: Long, state: SubtaskState) =
-    Option.when(!state.canBeBuilt || isRescaled(batch, state))(
-      refused(
-        "KEYFOLD_REDISTRIBUTE_TOO_SOON",
-        s"batch $batch does not build on files of the batch before, because the query was rescaled, " +
-          "cloned or migrated after it. Start the query with " +
-          s"parallelism=${state.parallelism} and let it run one batch; or undo the rescale, " +
-          "redistribute and rescale again"
-      )
     )
+  ).flatten
 
   def tooMany(most: Int): RescaleRefused = refused(
     "KEYFOLD_REDISTRIBUTE_PARALLELISM",
     s"the parallelism must be between 1 and the operator's max_parallelism, $most, not $to"
   )
-
-  /** Whether the partitions have references: their plan counts on being the last that changed them.
-    */
-  private def isRescaled(batch: Long, state: SubtaskState) =
-    state.ids.exists { ids =>
-      val head = VersionId(batch + 1, ids.head).written
-      val folder = StoreLocation(state.operator, 0, state.storeName).folder
-      head.version == batch + 1 &&
-      blobs.exists(s"$folder/${FileKind.Reference.nameOf(head)}")
-    }
 
   def noBatch: RescaleRefused = refused("KEYFOLD_RESCALE_NO_BATCH", "it has no committed batch")
 

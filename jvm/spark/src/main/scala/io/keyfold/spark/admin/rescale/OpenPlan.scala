@@ -40,8 +40,17 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
     rewriting.files.filter(_.path == path).exists(file => same(files.read(path), file.before))
 
   /** The first of the files that was written since, with content that the plan does not have. */
-  def changedSince: Option[String] = rewriting.files
-    .find { file =>
+  def changedSince: Option[String] = changed.find(!isAttempted(_))
+
+  /** Metadata of the open batch that an attempt has written since, which has failed: the next one
+    * writes them anew.
+    */
+  def attempted: Seq[String] = changed.filter(isAttempted)
+
+  private def isAttempted(path: String) = path.endsWith(s"/_metadata/v2/${plan.batch}")
+
+  private def changed = rewriting.files
+    .filter { file =>
       val now = files.read(file.path)
       now.nonEmpty && !same(now, file.before) && !same(now, file.after)
     }

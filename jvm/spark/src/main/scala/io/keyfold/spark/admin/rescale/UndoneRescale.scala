@@ -2,6 +2,7 @@ package io.keyfold.spark.admin.rescale
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.io.BlobStore
+import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Undoes the last rescale before an open batch, or the last redistribution before the next one,
@@ -37,6 +38,7 @@ private[admin] final class UndoneRescale(
     }
     if (dryRun) open
     else {
+      open.attempted.foreach(files.delete)
       val undone = if (open.isUndone) open else open.undone(blobs)
       undone.complete()
       for (later <- since(open)) {
@@ -48,6 +50,27 @@ private[admin] final class UndoneRescale(
       }
       undone
     }
+  }
+
+  /** Undoes what redistributions have made of the last batch's state, which no batch has committed:
+    * a rescale goes by what the batch left, and a start redistributes again.
+    *
+    * @return
+    *   whether there were any
+    */
+  def redistributions(): Boolean = {
+    val made = logs.lastCommitted.toSeq.flatMap { last =>
+      OpenPlan.all(last + 1, blobs, files).filterNot(_.isUndone).takeWhile(_.isRedistribution)
+    }
+    made.foreach { plan =>
+      val operators = plan.plan.stores.map(_.operator).mkString(", ")
+      CheckpointTools.progress(
+        s"undoing the redistribution of operator $operators, which no batch has run with; the next " +
+          "start redistributes again"
+      )
+      if (plan.changedSince.isEmpty) plan.undone(blobs).complete()
+    }
+    made.nonEmpty
   }
 
   /** A plan that was made after another, which was the last. */

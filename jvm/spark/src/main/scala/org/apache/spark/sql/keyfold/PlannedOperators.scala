@@ -56,18 +56,17 @@ object PlannedOperators extends ColumnarRule {
     case _ => None
   }
 
-  /** Number of partitions of a store's state; 0 if not known. What the session says counts for the
-    * state of the session's run only: a function may read other state in the session of a batch.
+  /** Whether a store is certainly of the run whose session this is: a function may read other state
+    * in the session of a batch, of another number of partitions.
     */
-  def partitions(conf: Configuration): Int = {
+  def isOfRun(conf: Configuration): Boolean = {
     val run = conf.get(SparkPrivate.RunIdKey)
-    val isOfRun = told(conf) match {
+    told(conf) match {
       case Told(_, told) if told.nonEmpty => told == run
-      // By default a run has its id as the group of its jobs.
+      // A run has its id as the group of its jobs, other than those that its functions begin.
       case _ =>
         Option(TaskContext.get()).forall(_.getLocalProperty(SparkContext.SPARK_JOB_GROUP_ID) == run)
     }
-    if (isOfRun) SparkShim.partitions(conf) else 0
   }
 
   // Raw: the name of a column may have what Hadoop takes for a variable.

@@ -36,9 +36,6 @@ final class SubtaskState private (
   /** Ids of the version, by partition. */
   def ids: Option[Seq[String]] = store.ids.map(_.toSeq)
 
-  /** Whether the version before is known, on which the new one is built. */
-  def canBeBuilt: Boolean = store.canBeBuilt
-
   /** Writes the version again, with other subtasks; needs checkpoint format v2.
     *
     * @param places
@@ -103,8 +100,7 @@ object SubtaskState {
         stores.conf(Map.empty),
         batch + 1,
         partitions,
-        ids(id).map(_.map(_.head)),
-        logs.ids(batch - 1).flatMap(_.get(id)).map(_.map(_.head))
+        ids(id).map(_.map(_.head))
       )
       // Subtask 0 is in partition 0.
       rows = session.sparkContext.parallelize(Seq(0), 1).map(store.read(_, _ == family)).collect()

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.keyfold
 
+import io.keyfold.spark.KeyfoldStateStoreProvider
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state._
@@ -24,22 +25,15 @@ private final case class SubtaskRow(
   *   the version to read, which is made a second time, with an id of its own
   * @param ids
   *   of that version, by partition; None under checkpoint format v1
-  * @param idsBefore
-  *   of the version before, on which it builds; None if that is version 0
   */
 private final class SubtaskStore(
     store: StoreOfOperator,
     conf: StateStoreConf,
     version: Long,
     val partitions: Int,
-    val ids: Option[Array[String]],
-    idsBefore: Option[Array[String]]
+    val ids: Option[Array[String]]
 ) extends Serializable {
   import SubtaskStore._
-
-  def canBeBuilt: Boolean =
-    ids.forall(_.length == partitions) &&
-      (version == 1 || idsBefore.exists(_.length == partitions))
 
   /** The same without families that no state has, such as an attempt that failed may have declared,
     * or the operator that was in this place before.
@@ -51,7 +45,7 @@ private final class SubtaskStore(
         case name          => states(name) || name.startsWith("$")
       }
     }
-    new SubtaskStore(declared, conf, version, partitions, ids, idsBefore)
+    new SubtaskStore(declared, conf, version, partitions, ids)
   }
 
   def families: Seq[StoredFamily] = store.families
@@ -83,10 +77,7 @@ private final class SubtaskStore(
       rowsOf: (String, Int) => Iterator[SubtaskRow],
       places: Array[Int]
   ): String =
-    store.using(partition, conf)(
-      _.getStore(version - 1, idsBefore.filter(_ => version > 1).map(_(partition)))
-    ) { state =>
-      store.families.foreach(clear(_, state))
+    store.using(partition, conf)(again(_, partition)) { state =>
       for {
         subtask <- partition until places.length by partitions
         family <- store.families
@@ -103,13 +94,10 @@ private final class SubtaskStore(
       state.getStateStoreCheckpointInfo().stateStoreCkptId.get
     }
 
-  private def clear(family: StoredFamily, state: StateStore): Unit =
-    family
-      .rowsOf(state)
-      .map(_.key.copy())
-      .distinct
-      .toSeq
-      .foreach(state.remove(_, family.name))
+  private def again(provider: StateStoreProvider, partition: Int) = provider match {
+    case it: KeyfoldStateStoreProvider => it.getStoreAgain(version, ids.get(partition))
+    case other => throw new IllegalArgumentException(s"$other is not Keyfold's")
+  }
 }
 
 private object SubtaskStore {

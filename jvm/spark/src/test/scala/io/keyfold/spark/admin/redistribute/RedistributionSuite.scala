@@ -129,14 +129,12 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
 
     test(s"$name: of a rescale and a redistribution one wins, and the other says so") {
-      def rescaled(it: SubtaskQuery) =
-        AdminApi.applyTo(it.session, it.folder.toString, 2, SinkChoice.NoFileSink)
       // Each is held before its first and its last file.
       val first = if (isOpen) "keyfold/rescale-2-open-1.plan" else "offsets/2"
       for (held <- Seq(first, if (isOpen) "commits/1" else "commits/2")) withClue(s"$held: ") {
         val it = begun(isOpen)
         val gate = it.faults.plan.hold(c => c.what == "rename" && c.path == held)
-        val rescale = new Running(rescaled(it))
+        val rescale = new Running(rescaled(it, 2))
         gate.awaitArrival()
         val redistributed = Try(it.redistribute(3))
         gate.open()
@@ -147,7 +145,11 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
             conditionOf((ended.failed orElse redistributed.failed).get)
           )
         )
-        if (ended.isFailure && !isOpen) rescaled(it)
+        // Its batch is begun. Run again, it goes by what the last batch left.
+        if (ended.isFailure && !isOpen) {
+          rescaled(it, 2)
+          it.modelled(2)
+        }
         it.check()
         it.run(it.parallelism, addAgain = !isOpen)
         it.check()
@@ -300,27 +302,58 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.check()
   }
 
-  test("a rescale and a redistribution at one stop: in this order only") {
-    val it = begun()
-    it.redistribute(4)
-    AdminApi.applyTo(it.session, it.folder.toString, 2, SinkChoice.NoFileSink)
-    it.check()
-    refused("KEYFOLD_REDISTRIBUTE_TOO_SOON")(it.redistribute(3))
-    it.run(4)
-    it.check()
+  for (isOpen <- Seq(false, true))
+    test(s"rescales and redistributions at one stop, in any order, isOpen: $isOpen") {
+      val it = begun(isOpen)
+      it.redistribute(4)
+      // A rescale goes by what the last batch left, and so does what comes after it.
+      for (partitions <- Seq(2, 5, 3)) withClue(s"$partitions partitions: ") {
+        rescaled(it, partitions)
+        it.modelled(2)
+        it.check()
+        for (to <- Seq(3, 1, 4)) {
+          it.redistribute(to)
+          it.check()
+        }
+      }
+      it.run(4, addAgain = !isOpen)
+      it.check()
+      it.redistribute(3)
+      it.run(3)
+      it.check()
+    }
+
+  test("both are undone before an open batch, the last first") {
+    val it = begun(isOpen = true)
     it.redistribute(3)
-    it.run(3)
+    rescaled(it, 2)
+    it.modelled(2)
+    it.redistribute(4)
+    // The redistribution, the rescale, and it is as it was before both.
+    for (_ <- 1 to 2) {
+      it.undo()
+      it.modelled(2)
+      it.check()
+    }
+    assert(logs(it).partitions(1).contains(3))
+    it.run(2, addAgain = false)
     it.check()
   }
 
-  test("the same before an open batch") {
+  test("an undo passes over metadata that a failed attempt at the open batch has written") {
     val it = begun(isOpen = true)
-    it.redistribute(4)
-    AdminApi.applyTo(it.session, it.folder.toString, 2, SinkChoice.NoFileSink)
-    refused("KEYFOLD_REDISTRIBUTE_TOO_SOON")(it.redistribute(3))
-    it.run(4, addAgain = false)
+    rescaled(it, 2)
+    val metadata = it.folder.resolve("state/0/_metadata/v2/2")
+    Files.writeString(metadata, Files.readString(metadata) + "\n")
+    Files.deleteIfExists(metadata.resolveSibling(".2.crc"))
+    it.undo()
+    it.check()
+    it.run(2, addAgain = false)
     it.check()
   }
+
+  private def rescaled(it: SubtaskQuery, to: Int) =
+    AdminApi.applyTo(it.session, it.folder.toString, to, SinkChoice.NoFileSink)
 
   test("refused: format v1, a wrong parallelism, no such operator, an unfinished rescale") {
     refused("KEYFOLD_REDISTRIBUTE_FORMAT")(begun(format = 1).redistribute(3))
