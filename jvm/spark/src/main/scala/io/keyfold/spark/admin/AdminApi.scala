@@ -28,7 +28,11 @@ object AdminApi {
 
   /** Plans the rescale of a stopped query to `to` partitions; writes nothing. */
   def planRescale(session: SparkSession, checkpoint: String, to: Int, sinkPath: String): String =
-    AdminJson.of(planOf(session, checkpoint, to, SinkChoice.of(sinkPath)))
+    CheckpointTools.using(session, checkpoint) { it =>
+      val plan = planWith(it, to, SinkChoice.of(sinkPath))
+      if (plan.refusals.isEmpty) undone(it).redistributions(dryRun = true)
+      AdminJson.of(plan)
+    }
 
   /** Plans and runs a rescale, or finishes one that was begun. */
   def rescale(session: SparkSession, checkpoint: String, to: Int, sinkPath: String): String = {
@@ -45,9 +49,9 @@ object AdminApi {
       session: SparkSession,
       checkpoint: String,
       dryRun: Boolean
-  ): OpenPlan = CheckpointTools.using(session, checkpoint) { it =>
-    new UndoneRescale(it.logs, it.blobs, it.files).run(dryRun)
-  }
+  ): OpenPlan = CheckpointTools.using(session, checkpoint)(undone(_).run(dryRun))
+
+  private def undone(it: CheckpointTools) = new UndoneRescale(it.logs, it.blobs, it.files)
 
   /** Changes the number of subtasks of an operator.
     *
@@ -177,8 +181,7 @@ object AdminApi {
       sink: SinkChoice
   ): Applied = CheckpointTools.using(session, checkpoint) { it =>
     val before = planWith(it, to, sink)
-    val isChanged =
-      before.refusals.isEmpty && new UndoneRescale(it.logs, it.blobs, it.files).redistributions()
+    val isChanged = before.refusals.isEmpty && undone(it).redistributions(dryRun = false)
     val plan = if (isChanged) planWith(it, to, sink) else before
     val layout = new NewLayout(it.blobs, plan, it.parallel, progress)
     if (plan.isOpen) {

@@ -55,21 +55,23 @@ private[admin] final class UndoneRescale(
   /** Undoes what redistributions have made of the last batch's state, which no batch has committed:
     * a rescale goes by what the batch left, and a start redistributes again.
     *
+    * @param dryRun
+    *   only says so
     * @return
-    *   whether there were any
+    *   whether there are any
     */
-  def redistributions(): Boolean = {
+  def redistributions(dryRun: Boolean): Boolean = {
     val made = logs.lastCommitted.toSeq.flatMap { last =>
       OpenPlan.all(last + 1, blobs, files).filterNot(_.isUndone).takeWhile(_.isRedistribution)
     }
-    made.foreach { plan =>
-      val operators = plan.plan.stores.map(_.operator).mkString(", ")
+    if (made.nonEmpty) {
+      val operators = made.flatMap(_.plan.stores).map(_.operator).distinct.sorted.mkString(", ")
       CheckpointTools.progress(
-        s"undoing the redistribution of operator $operators, which no batch has run with; the next " +
-          "start redistributes again"
+        s"the rescale ${if (dryRun) "will undo" else "undoes"} the redistribution of operator " +
+          s"$operators, which no batch has run with; the next start redistributes again"
       )
-      if (plan.changedSince.isEmpty) plan.undone(blobs).complete()
     }
+    if (!dryRun) made.filter(_.changedSince.isEmpty).foreach(_.undone(blobs).complete())
     made.nonEmpty
   }
 
