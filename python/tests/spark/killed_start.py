@@ -18,13 +18,15 @@ from python.tests.spark.operator_model import Applies, ModelledQuery
 
 ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 ZONE = "spark.sql.session.timeZone"
+PARTITIONS = "spark.sql.streaming.stateStore.keyfold.partitions"
 _MOST_FILES = 30
 _POLL_S = 0.002
 
 
 def run(query: ModelledQuery, function: Applies, parallelism: int, random: Random) -> None:
     """Kills it with -9 when it has made a random number of files, or lets it end."""
-    conf = {it: query.spark.conf.get(it) for it in (ENCODING, ZONE)}
+    found = {it: query.spark.conf.get(it, None) for it in (ENCODING, ZONE, PARTITIONS)}
+    conf = {it: value for it, value in found.items() if value is not None}
     job = json.dumps([str(query.root), query.specs, function.zone, parallelism, conf])
     files, delay = random.randrange(_MOST_FILES), random.choice([0, random.random() / 10])
     before = _files(query.checkpoint)

@@ -18,13 +18,13 @@ import keyfold
 from keyfold.errors import JvmError
 from keyfold.subtasks import processor, redistribution
 from kit.session import NEEDS_JAR
+from python.tests.spark.killed_start import PARTITIONS
 from python.tests.spark.subtasks import Query
 
 pytestmark = NEEDS_JAR
 register_pickle_by_value(sys.modules[__name__])
 
 State = dict[str, list[Any]]
-PARTITIONS = "spark.sql.streaming.stateStore.keyfold.partitions"
 
 
 class Keeps(keyfold.OperatorFunction):

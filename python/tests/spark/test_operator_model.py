@@ -1,4 +1,4 @@
-"""Random operators, states, parallelisms, kills, bad starts and changes, beside a plain model.
+"""Random operators, states, parallelisms, partitions, kills and bad starts, beside a plain model.
 
 KEYFOLD_OPERATOR_RUNS random queries of KEYFOLD_OPERATOR_STEPS batches each, from KEYFOLD_SEED.
 With KEYFOLD_OPERATOR_KILLS, so many of a hundred starts are killed with -9, wherever they are.
@@ -19,7 +19,7 @@ from keyfold.errors import JvmError
 from keyfold.fsck.finding import Severity
 from kit.session import NEEDS_JAR
 from python.tests.spark import killed_start
-from python.tests.spark.killed_start import ENCODING, ZONE
+from python.tests.spark.killed_start import ENCODING, PARTITIONS, ZONE
 from python.tests.spark.operator_model import (
     BUG,
     MOST,
@@ -67,6 +67,7 @@ class Life:
     def step(self, number: int) -> None:
         self.batch = random_batch(self.random, self.specs)
         self.batch.add_to(self.query)
+        self.draw_partitions()
         if number and self.random.random() < 0.3:
             self.lose_commit()
         while self.random.random() < 0.5:
@@ -75,6 +76,7 @@ class Life:
             self.command()
         before = self.committed()
         parallelism = self._parallelism()
+        self.draw_partitions()
         if self.random.random() < KILLS:
             killed_start.run(self.query, self._applies(), parallelism, self.random)
         if self.committed() == before:
@@ -88,6 +90,11 @@ class Life:
         found = self.query.found(len(self.now))
         assert found == valued(self.now, self.specs), when
 
+    def draw_partitions(self) -> None:
+        """Perhaps another number for the next starts; one that was killed is to be finished."""
+        if self.random.random() < 0.4:
+            self.query.spark.conf.set(PARTITIONS, self.random.randint(1, 6))
+
     def committed(self) -> int:
         commits = (self.query.checkpoint / "commits").glob("[0-9]*")
         return max((int(it.name) for it in commits), default=-1)
@@ -99,6 +106,7 @@ class Life:
 
     def start_badly(self, number: int) -> None:
         """Whatever it is, and with whatever parallelism, it leaves no trace."""
+        self.draw_partitions()
         parallelism, specs = self._parallelism(), dict(self.specs)
         function, shards, said = self._applies(), None, REFUSALS
         kinds = ["fails", "fails", "sources"] + ["lacks", "another", "schema", "kind", "moved"] * (
@@ -135,7 +143,10 @@ class Life:
             self.check(f"{self.name}, after a start that was bad: {kind}")
 
     def command(self) -> None:
-        """One, or two at once."""
+        """A rescale; or one redistribution, or two at once."""
+        if self.random.random() < 0.3:
+            self.rescale()
+            return
         wanted = self.random.sample(
             [self._parallelism() for _ in range(3)], self.random.choice([1, 2])
         )
@@ -146,6 +157,17 @@ class Life:
             assert parallelism in [it for it, is_done in zip(wanted, done, strict=True) if is_done]
             self.now = redistributed(self.model, self.specs, parallelism)
         self.check(f"{self.name}, after commands to {wanted}, done {done}")
+
+    def rescale(self) -> None:
+        """It goes by what the last batch left."""
+        partitions = self.random.randint(1, 6)
+        try:
+            keyfold.rescale(self.query.checkpoint, partitions, dry_run=False, no_file_sink=True)
+            self.now = self.model
+        except JvmError as error:
+            if error.condition != "KEYFOLD_RESCALE_PARTITIONS":
+                raise
+        self.check(f"{self.name}, after a rescale to {partitions}")
 
     def _redistributed(self, parallelism: int) -> bool:
         try:
