@@ -74,12 +74,12 @@ class Life:
             self.start_badly(number)
         if number and self.random.random() < 0.5:
             self.command()
-        before = self.committed()
+        before = self.offsets()
         parallelism = self._parallelism()
         self.draw_partitions()
         if self.random.random() < KILLS:
             killed_start.run(self.query, self._applies(), parallelism, self.random)
-        if self.committed() == before:
+        if self.offsets() == before:
             parallelism = self._parallelism()
             self.query.run(self.query.df(parallelism, self._applies()))
         self.model = self.batch.after(redistributed(self.model, self.specs, parallelism))
@@ -98,6 +98,11 @@ class Life:
     def committed(self) -> int:
         commits = (self.query.checkpoint / "commits").glob("[0-9]*")
         return max((int(it.name) for it in commits), default=-1)
+
+    def offsets(self) -> str:
+        """Of the last committed batch: a rescale may have one of its own."""
+        entry = self.query.checkpoint / "offsets" / str(self.committed())
+        return entry.read_text().splitlines()[-1] if entry.exists() else ""
 
     def lose_commit(self) -> None:
         """The driver is killed before the commit; the batch runs again, in other subtasks."""

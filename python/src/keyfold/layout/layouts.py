@@ -9,7 +9,7 @@ from dataclasses import replace
 from keyfold.format.place import DEFAULT_STORE
 from keyfold.layout.layout import Layout, Shape
 from keyfold.rows.avro_row import AvroRows
-from keyfold.schema.data_type import Atomic, Field, Struct
+from keyfold.schema.data_type import Atomic, Struct
 from keyfold.schema.schema_file import DEFAULT_FAMILY
 from keyfold.schema.state_schema import StateSchema, read_state_schema, schema_paths
 from keyfold.spark_log.logs import OperatorMetadata, former_variables
@@ -25,7 +25,7 @@ _SHAPES = {
 _TIMERS = "timers"
 _GROUPS = ("flatMapGroupsWithState", "applyInPandasWithState")
 # How Spark describes the time of a timeout in state of format 1. The rows have a long.
-_TIMEOUT = Field("timeoutTimestamp", Atomic("integer"), nullable=False)
+_TIMEOUT = ("timeoutTimestamp", Atomic("integer"))
 
 
 def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
@@ -58,9 +58,13 @@ def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
 
 def _with_long_timeouts(schema: StateSchema) -> StateSchema:
     def value(described: Struct) -> Struct:
-        if described.fields[-1:] != (_TIMEOUT,):
+        if not described.fields:
             return described
-        return Struct((*described.fields[:-1], replace(_TIMEOUT, type=Atomic("long"))))
+        *others, last = described.fields
+        # Spark 4.3 made all fields nullable.
+        if (last.name, last.type) != _TIMEOUT:
+            return described
+        return Struct((*others, replace(last, type=Atomic("long"))))
 
     families = {name: replace(it, value=value(it.value)) for name, it in schema.families.items()}
     return replace(schema, families=families)

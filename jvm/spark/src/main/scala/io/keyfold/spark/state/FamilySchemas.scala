@@ -158,12 +158,13 @@ private[spark] object FamilySchemas {
 
   /** How flatMapGroupsWithState of state format 1 describes the time of a timeout. It stores a long
     * there, so the row fits its schema only while that is small: HDFSBacked, which looks at the
-    * first row of the oldest file, mostly lets it pass.
+    * first row of the oldest file, mostly lets it pass. (Since Spark 4.3 all fields are nullable.)
     */
-  private val Timeout = StructField("timeoutTimestamp", IntegerType, nullable = false)
+  private def isTimeout(field: StructField) =
+    field.name == "timeoutTimestamp" && field.dataType == IntegerType
 
-  private def asStored(value: StructType): StructType =
-    if (value.lastOption.contains(Timeout))
-      StructType(value.init :+ Timeout.copy(dataType = LongType))
-    else value
+  private def asStored(value: StructType): StructType = value.lastOption.filter(isTimeout) match {
+    case Some(timeout) => StructType(value.init :+ timeout.copy(dataType = LongType))
+    case None          => value
+  }
 }

@@ -71,7 +71,8 @@ private[admin] final class UndoneRescale(
           s"$operators, which no batch has run with; the next start redistributes again"
       )
     }
-    if (!dryRun) made.filter(_.changedSince.isEmpty).foreach(_.undone(blobs).complete())
+    // Each has what the one before it left.
+    if (!dryRun) made.foreach(plan => if (plan.changedSince.isEmpty) plan.undone(blobs).complete())
     made.nonEmpty
   }
 
