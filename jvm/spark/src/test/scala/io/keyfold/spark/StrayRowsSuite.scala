@@ -7,7 +7,7 @@ import scala.collection.mutable
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.spark.admin.AdminApi
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.keyfold.StateStores
+import org.apache.spark.sql.keyfold.{LineFacts, StateStores}
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.streaming._
 import org.apache.spark.sql.{DataFrame, Dataset, Encoder, Encoders, Row, SparkSession}
@@ -69,6 +69,17 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
     def rescale(to: Int): Unit = {
       AdminApi.rescale(session, folder.toString, to, "")
+      ()
+    }
+
+    /** The query does not find its rows after a migration, says so, and goes on as before. */
+    def requireUndo(): Unit = {
+      val error = intercept[StreamingQueryException](counts(1))
+      assert(error.getMessage.contains("KEYFOLD_MIGRATE_KEYS"), error.getMessage)
+      AdminApi.undoMigration(session, folder.toString, "", dryRun = false)
+      session.conf.set("spark.sql.streaming.stateStore.providerClass", Providers("RocksDB"))
+      // The batch that was begun is gone, and the next one has its input too.
+      assert(counts(1) == expected(3 to 3))
       ()
     }
 
@@ -141,16 +152,20 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val run = new Run(ofTransformWithState(AsString), 1, Providers("RocksDB"))
     assert(run.counts(1) == expected(1 to 1))
     AdminApi.migrate(run.session, run.folder.toString, "", dryRun = false)
-    run.requireSeparated()
-    assert(run.counts(1) == expected(2 to 3))
+    if (LineFacts.schemasHaveKeys) {
+      run.requireSeparated()
+      assert(run.counts(1) == expected(2 to 3))
+    } else run.requireUndo()
   }
 
   test("a key that could be computed, in state that was migrated or kept by another order") {
     val migrated = new Run(computed("an INT column as Long"), 1, Providers("RocksDB"))
     assert(migrated.counts(1) == expected(1 to 1))
     AdminApi.migrate(migrated.session, migrated.folder.toString, "", dryRun = false)
-    assert(migrated.counts(1) == expected(2 to 2))
-    migrated.requireNoRescale()
+    if (LineFacts.schemasHaveKeys) {
+      assert(migrated.counts(1) == expected(2 to 2))
+      migrated.requireNoRescale()
+    } else migrated.requireUndo()
     val reordered = new Run(inOrder("a", "b"), 1)
     assert(reordered.counts(1) == expected(1 to 1))
     reordered.query = inOrder("b", "a")

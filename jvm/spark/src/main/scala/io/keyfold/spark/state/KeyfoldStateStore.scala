@@ -1,6 +1,9 @@
 package io.keyfold.spark.state
 
+import io.keyfold.errors.Invalid
+import io.keyfold.spark.checkpoint.{Command, SinkChoice}
 import io.keyfold.store.StoreTxn
+import org.apache.hadoop.fs.Path
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
@@ -103,10 +106,35 @@ private[spark] final class KeyfoldStateStore(
   }
 
   private def create(schema: FamilySchema): Unit = {
-    val strays = there(schema).exists(it => schemas.isOfOtherShuffle(it.spec, schema))
+    val before = there(schema)
+    val strays = before.exists(it => schemas.isOfOtherShuffle(it.spec, schema))
     val spec = if (strays) schema.spec.copy(strays = true) else schema.spec
     StoreFamilies.matching(schema.name)(txn.createFamily(spec))
     schemas.register(schema)
+    if (spec.strays && before.exists(it => it.keys != 0 && !it.spec.strays && !it.spec.rescaled)) {
+      families.changed()
+      requireFound(schema.name)
+    }
+  }
+
+  /** That rows are found by their keys: those that a migration wrote have hashes by the schema that
+    * Spark's files had, and for Scala's transformWithState Spark 4.3 writes the types of the
+    * columns that are grouped by, not those of the key.
+    */
+  private def requireFound(family: String): Unit = {
+    val rows = families("iterator", family)
+    for (first <- rows.iterator().take(1) if !rows.contains(first.key)) {
+      val checkpoint = new Path(id.checkpointRootLocation).getParent.toString
+      throw new Invalid(
+        "KEYFOLD_MIGRATE_KEYS",
+        s"The state of $id was migrated under other types of its keys than the query has: column " +
+          s"family $family has a row that is not found by its key. Since Spark 4.3, schemas of " +
+          "transformWithState have the types of the columns that are grouped by, and not the key's. " +
+          s"Undo the migration with `${Command.undoMigrate(checkpoint, SinkChoice.NotSaid)}` and go on " +
+          "with the old provider; or cast the columns to the key's types, and start with a new " +
+          "checkpoint location."
+      )
+    }
   }
 
   private def there(schema: FamilySchema) = txn.families.find(_.spec.name == schema.name)

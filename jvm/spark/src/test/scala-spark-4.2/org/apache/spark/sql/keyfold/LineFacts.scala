@@ -11,4 +11,9 @@ object LineFacts {
 
   /** The newest state format that a new join may have here. */
   val newestJoin = 4
+
+  /** Whether schemas of transformWithState have the types of its keys, and not of the columns that
+    * are grouped by.
+    */
+  val schemasHaveKeys = true
 }

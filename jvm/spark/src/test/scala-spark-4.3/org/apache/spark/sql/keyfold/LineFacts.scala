@@ -13,4 +13,9 @@ object LineFacts {
     * RocksDB provider.
     */
   val newestJoin = 2
+
+  /** Whether schemas of transformWithState have the types of its keys, and not of the columns that
+    * are grouped by.
+    */
+  val schemasHaveKeys = false
 }
