@@ -30,6 +30,19 @@ final case class VersionId(version: Long, id: String = "") {
           )
       }
 
+  /** Another attempt at this version, with other rows, in place of one that a rescale may have
+    * made.
+    *
+    * @param unique
+    *   a new id
+    */
+  def again(unique: String): VersionId =
+    if (written == this) copy(id = s"$unique${VersionId.Again}${original.id}")
+    else copy(id = unique)
+
+  /** The attempt in whose place this one is; itself if it is in no other's. */
+  def original: VersionId = copy(id = id.drop(id.lastIndexOf(VersionId.Again) + 1))
+
   /** The next version, if it has the same rows and is not written. */
   def unchanged: VersionId = VersionId(version + 1, s"${VersionId.Same}$written")
 
@@ -43,6 +56,9 @@ object VersionId {
 
   /** What ids begin with that lead to another version. */
   private[model] val Same = "="
+
+  /** Between a new id and that of the attempt in whose place it is. */
+  private val Again = '~'
 
   private val Name = """(?s)([1-9][0-9]{0,18})_(.+)""".r
 }

@@ -103,8 +103,9 @@ final class VersionedStore(
   }
 
   /** Begins another attempt at `version`, which has an id, with its column families and without
-    * rows. Its commit writes a snapshot and no delta: it needs nothing that the version was built
-    * on, and cannot be taken for what an ordinary batch has written (`FrozenFiles`).
+    * rows. Its commit writes a snapshot and no delta, so it needs nothing that the version was
+    * built on. It is to get the id of [[io.keyfold.model.VersionId.again]], by which a rescale that
+    * has made the version stays known (`FrozenFiles`).
     *
     * @throws io.keyfold.errors.StoreError
     *   if the head of `version` cannot be read

@@ -91,11 +91,12 @@ final class RescaledOperator(
   def rewrite(partition: Int): Unit = {
     restart()
     val before = current
-    val txn = store(partition).beginAgain(VersionId(version, before.ids(partition)))
+    val of = VersionId(version, before.ids(partition))
+    val txn = store(partition).beginAgain(of)
     try {
       for (((family, key), values) <- before.rows; value <- values)
         Append(family, key, value).applyTo(txn, partition, partitions)
-      val made = txn.commit(newId()).id
+      val made = txn.commit(of.again(newId()).id).id
       versions(version) = before.copy(ids = before.ids.updated(partition, made))
     } finally txn.release()
     restart()

@@ -116,4 +116,37 @@ class SettlingSuite extends AnyFunSuite {
       assert(plans(it).isEmpty)
       assert(it.blobs.paths.map(_.replaceAll(".*/(\\d+)_.*", "$1").toLong).min > at)
     }
+
+  test("partitions that were written again and never change do not keep the old files") {
+    val it = new RescaledOperator(2, 12, ids = true)
+    for (k <- 1 to 8) it.batch(Seq(Put("default", s"k$k", "v")))
+    it.rescale(4)
+    for (p <- Seq(0, 2)) it.rewrite(p)
+    val keys = (1 to 200).map(n => s"b$n").filter(key => Math.floorMod(hash(key), 2) == 1)
+    for (key <- keys.take(40)) {
+      it.batch(Seq(Put("default", key, "v")))
+      it.read()
+      it.maintain()
+      it.check()
+    }
+    assert(plans(it).isEmpty)
+    it.restart()
+    it.check()
+  }
+
+  test("a plan that was not begun is void, also where a partition was written again") {
+    val it = new RescaledOperator(2, 12, ids = true)
+    for (k <- 1 to 8) it.batch(Seq(Put("default", s"k$k", "v")))
+    it.rescale(1, isDecided = false)
+    it.batch(Seq(Put("default", "more", "v")))
+    it.rewrite(0)
+    val own = (1 to 100).map(n => s"b$n").filter(key => Math.floorMod(hash(key), 2) == 0)
+    for (key <- own.take(30)) {
+      it.batch(Seq(Put("default", key, "v")))
+      it.maintain(_ == 0)
+      it.restart()
+      it.check()
+    }
+    assert(plans(it).isEmpty)
+  }
 }

@@ -110,7 +110,9 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
 
   /** A store without rows, whose commit is another attempt at a version. */
   def getStoreAgain(version: Long, id: String): StateStore = loading(version) {
-    writeStore(store.beginAgain(VersionId(version, id)), None, forceSnapshot = false)
+    val of = VersionId(version, id)
+    val newId = of.again(UUID.randomUUID.toString).id
+    writeStore(store.beginAgain(of), None, forceSnapshot = false, Some(newId))
   }
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =
@@ -202,14 +204,20 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
     )
   }
 
-  private def writeStore(txn: StoreTxn, baseId: Option[String], forceSnapshot: Boolean) =
+  private def newId = Option.when(conf.enableStateStoreCheckpointIds)(UUID.randomUUID.toString)
+
+  private def writeStore(
+      txn: StoreTxn,
+      baseId: Option[String],
+      forceSnapshot: Boolean,
+      attempt: Option[String] = newId
+  ) =
     try {
       // A join or transformWithState declares a default family in several ways and does not use it.
       if (!txn.families.exists(_.spec.name == FamilySchemas.Default)) {
         txn.createFamily(schemas.default.spec)
       }
-      val newId = Option.when(conf.enableStateStoreCheckpointIds)(UUID.randomUUID.toString)
-      new KeyfoldStateStore(id, txn, schemas, baseId, newId, forceSnapshot, committed, metrics.of)
+      new KeyfoldStateStore(id, txn, schemas, baseId, attempt, forceSnapshot, committed, metrics.of)
     } catch {
       case e: Throwable =>
         txn.release()

@@ -150,18 +150,15 @@ private[store] final class FrozenFiles(
     deleted
   }
 
-  /** Whether this plan's rescale made the version, or it was written whole since, as for another
-    * parallelism (`VersionedStore.beginAgain`): an ordinary batch leaves a delta. A plan without
-    * references, which is of a redistribution, has made none.
-    */
+  /** Whether this plan's rescale made the version, or the attempt in whose place it is. */
   private def isOf(plan: RescalePlan, made: Ancestor): Boolean = {
-    val reference = files.path(made.version, FileKind.Reference)
-    val references = plan.stores.head.references
-    if (made.kind == FileKind.Reference) references.contains(reference)
-    else
-      made.kind == FileKind.Snapshot && references.nonEmpty && made.version.version == plan.version &&
-      (made.version.id.nonEmpty || references.contains(reference) && blobs.exists(reference)) &&
-      !blobs.exists(files.path(made.version, FileKind.Delta))
+    val of = made.version.original
+    val reference = files.path(of, FileKind.Reference)
+    plan.stores.head.references.contains(reference) && {
+      made.kind == FileKind.Reference ||
+      (made.kind == FileKind.Snapshot && blobs.exists(reference) &&
+        !blobs.exists(files.path(of, FileKind.Delta)))
+    }
   }
 
   private def forget(plan: RescalePlan): Unit = {

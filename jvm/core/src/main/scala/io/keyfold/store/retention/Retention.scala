@@ -109,7 +109,7 @@ private[store] final class Retention(
       name <- files.list()
       (version, kind) <- FileKind.parse(name).orElse(FileKind.parseUnfinished(name))
       if version.version >= floor || frozen.isOwn(version, kind)
-      if version.version < base.version || (version == base && kind == FileKind.Reference)
+      if version.version < base.version || isReplaced(version, kind, base)
     } yield (version.version, kind, name)
     listed
       .groupBy { case (version, _, _) => version }
@@ -119,6 +119,10 @@ private[store] final class Retention(
         of.sortBy { case (_, kind, _) => kind != FileKind.Snapshot }.map(_._3)
       }
   }
+
+  /** A reference of the base's version: the base is a snapshot of it, or is in its place. */
+  private def isReplaced(version: VersionId, kind: FileKind, base: VersionId) =
+    kind == FileKind.Reference && (version == base || version == base.original)
 
   /** Stops at the first failure: a snapshot that remains needs its delta, which shows whether it is
     * valid.

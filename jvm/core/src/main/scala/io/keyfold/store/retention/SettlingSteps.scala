@@ -72,7 +72,7 @@ private[store] final class SettlingSteps(
     val own = referencesOf(Seq(plan)).map(RescalePlan.versionOf(_).id).toSet
     name =>
       FileKind.parse(name).exists { case (of, _) =>
-        of.version < plan.version || of.version < plan.floor && !own(of.id)
+        of.version < plan.version || of.version < plan.floor && !own(of.original.id)
       }
   }
 

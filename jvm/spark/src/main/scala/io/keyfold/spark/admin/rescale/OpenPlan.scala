@@ -29,8 +29,15 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
   /** Whether it is of an operator's subtasks: a rescale has other partitions after it. */
   def isRedistribution: Boolean = plan.from == plan.to
 
-  /** Whether it is not undone to the end. */
-  private def counts: Boolean = !isUndone || !isComplete
+  /** Whether it is not undone to the end.
+    *
+    * @param older
+    *   plans: to what one of them found, a redistribution may have led back; after the undo of that
+    *   one too, the content tells nothing
+    */
+  private def counts(older: Seq[OpenPlan]): Boolean = !isUndone || !isComplete && !older.exists {
+    _.rewriting.files.exists(of => change(of.path).exists(it => same(it.after, of.before)))
+  }
 
   /** What it changes in a file, if it does. */
   def change(path: String): Option[RewrittenFile] = rewriting.files.find(_.path == path)
@@ -108,13 +115,19 @@ private[spark] object OpenPlan {
 
   /** The newest plan before a batch that is not undone to the end; None if there is none. */
   def of(batch: Long, blobs: BlobStore, files: CheckpointFiles): Option[OpenPlan] =
-    all(batch, blobs, files).find(_.counts)
+    counting(batch, blobs, files).headOption
+
+  /** All plans before a batch that are not undone to the end, newest first. */
+  def counting(batch: Long, blobs: BlobStore, files: CheckpointFiles): Seq[OpenPlan] =
+    all(batch, blobs, files).tails.collect {
+      case plan +: older if plan.counts(if (plan.isRedistribution) older else Nil) => plan
+    }.toSeq
 
   /** The same without redistributions: each of them changes one file, so there is nothing between
     * before and after, and nothing to finish.
     */
   def ofRescale(batch: Long, blobs: BlobStore, files: CheckpointFiles): Option[OpenPlan] =
-    all(batch, blobs, files).filterNot(_.isRedistribution).find(_.counts)
+    counting(batch, blobs, files).find(!_.isRedistribution)
 
   /** All plans before a batch that are not final, newest first. */
   def all(batch: Long, blobs: BlobStore, files: CheckpointFiles): Seq[OpenPlan] =

@@ -39,8 +39,7 @@ private[admin] final class UndoneRescale(
     if (dryRun) open
     else {
       open.attempted.foreach(files.delete)
-      val undone = if (open.isUndone) open else open.undone(blobs)
-      undone.complete()
+      val undone = undo(open)
       for (later <- since(open)) {
         throw new RescaleRefused(
           "KEYFOLD_RESCALE_RACE",
@@ -50,6 +49,12 @@ private[admin] final class UndoneRescale(
       }
       undone
     }
+  }
+
+  private def undo(plan: OpenPlan) = {
+    val undone = if (plan.isUndone) plan else plan.undone(blobs)
+    undone.complete()
+    undone
   }
 
   /** Undoes what redistributions have made of the last batch's state, which no batch has committed:
@@ -62,7 +67,7 @@ private[admin] final class UndoneRescale(
     */
   def redistributions(dryRun: Boolean): Boolean = {
     val made = logs.lastCommitted.toSeq.flatMap { last =>
-      OpenPlan.all(last + 1, blobs, files).filterNot(_.isUndone).takeWhile(_.isRedistribution)
+      OpenPlan.counting(last + 1, blobs, files).takeWhile(_.isRedistribution)
     }
     if (made.nonEmpty) {
       val operators = made.flatMap(_.plan.stores).map(_.operator).distinct.sorted.mkString(", ")
@@ -72,7 +77,7 @@ private[admin] final class UndoneRescale(
       )
     }
     // Each has what the one before it left.
-    if (!dryRun) made.foreach(plan => if (plan.changedSince.isEmpty) plan.undone(blobs).complete())
+    if (!dryRun) made.foreach(plan => if (plan.changedSince.isEmpty) undo(plan))
     made.nonEmpty
   }
 
