@@ -24,7 +24,13 @@ import io.keyfold.store.file.{RowChecksumSettings, SnapshotRepair, StoreSettings
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.keyfold.{ChangeIterator, PlannedOperators, SparkPrivate, SparkShim}
+import org.apache.spark.sql.keyfold.{
+  ChangeIterator,
+  PlannedOperators,
+  SparkPrivate,
+  SparkShim,
+  StoreAgain
+}
 import org.apache.spark.sql.types.StructType
 import org.slf4j.LoggerFactory
 
@@ -34,7 +40,11 @@ import org.slf4j.LoggerFactory
   * `init` touches a file, unless the key is a single column of no type: a limit has such a key, and
   * only Spark's description of the operator tells it from others.
   */
-class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with SparkShim.Replay {
+class KeyfoldStateStoreProvider
+    extends LineOfSpark
+    with SparkShim.Provider
+    with SparkShim.Replay
+    with StoreAgain {
   import KeyfoldStateStoreProvider._
 
   private var id: StateStoreId = _
@@ -108,8 +118,7 @@ class KeyfoldStateStoreProvider extends LineOfSpark with SparkShim.Provider with
     }
   }
 
-  /** A store without rows, whose commit is another attempt at a version. */
-  def getStoreAgain(version: Long, id: String): StateStore = loading(version) {
+  override def getStoreAgain(version: Long, id: String): StateStore = loading(version) {
     val of = VersionId(version, id)
     val newId = of.again(UUID.randomUUID.toString).id
     writeStore(store.beginAgain(of), None, forceSnapshot = false, Some(newId))

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.keyfold
 
-import io.keyfold.spark.KeyfoldStateStoreProvider
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state._
@@ -95,8 +94,8 @@ private final class SubtaskStore(
     }
 
   private def again(provider: StateStoreProvider, partition: Int) = provider match {
-    case it: KeyfoldStateStoreProvider => it.getStoreAgain(version, ids.get(partition))
-    case other => throw new IllegalArgumentException(s"$other is not Keyfold's")
+    case it: StoreAgain => it.getStoreAgain(version, ids.get(partition))
+    case other => throw new IllegalArgumentException(s"$other cannot write a version again")
   }
 }
 
