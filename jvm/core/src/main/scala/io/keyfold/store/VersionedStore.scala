@@ -86,7 +86,7 @@ final class VersionedStore(
   def begin(base: VersionId): StoreTxn = {
     requireSuccessor(base)
     awaitWriter(base.written)
-    withVersion(base.written, !_.isWritten)(begin(base, _, base.written, startedEmpty = false))
+    withVersion(base.written, !_.isWritten)(begin(base, _, base.written))
   }
 
   /** Begins the version after `base` without rows. Its commit writes a snapshot and no delta, so it
@@ -131,7 +131,7 @@ final class VersionedStore(
   /** Like [[begin]], with a base rebuilt from exactly the snapshot `snapshot`. */
   def beginReplayed(snapshot: VersionId, base: VersionId): StoreTxn = {
     requireSuccessor(base)
-    withNew(replayed(snapshot, base))(begin(base, _, base.written, startedEmpty = false))
+    withNew(replayed(snapshot, base))(begin(base, _, base.written))
   }
 
   private def replayed(snapshot: VersionId, end: VersionId) =
@@ -154,7 +154,7 @@ final class VersionedStore(
       base: VersionId,
       in: LoadedVersions,
       rowsOf: VersionId,
-      startedEmpty: Boolean
+      startedEmpty: Boolean = false
   ): StoreTxn = {
     in.retain(base, settings.versionsInMemory)
     in.begun = base.version

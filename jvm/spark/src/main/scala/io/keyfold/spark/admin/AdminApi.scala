@@ -28,11 +28,7 @@ object AdminApi {
 
   /** Plans the rescale of a stopped query to `to` partitions; writes nothing. */
   def planRescale(session: SparkSession, checkpoint: String, to: Int, sinkPath: String): String =
-    CheckpointTools.using(session, checkpoint) { it =>
-      val plan = planWith(it, to, SinkChoice.of(sinkPath))
-      if (plan.refusals.isEmpty) undone(it).redistributions(dryRun = true)
-      AdminJson.of(plan)
-    }
+    AdminJson.of(planOf(session, checkpoint, to, SinkChoice.of(sinkPath)))
 
   /** Plans and runs a rescale, or finishes one that was begun. */
   def rescale(session: SparkSession, checkpoint: String, to: Int, sinkPath: String): String = {
@@ -172,7 +168,11 @@ object AdminApi {
       checkpoint: String,
       to: Int,
       sink: SinkChoice
-  ): CheckpointPlan = CheckpointTools.using(session, checkpoint)(planWith(_, to, sink))
+  ): CheckpointPlan = CheckpointTools.using(session, checkpoint) { it =>
+    val plan = planWith(it, to, sink)
+    if (plan.refusals.isEmpty) undone(it).redistributions(dryRun = true)
+    plan
+  }
 
   private[spark] def applyTo(
       session: SparkSession,

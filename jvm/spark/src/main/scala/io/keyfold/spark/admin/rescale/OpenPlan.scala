@@ -32,11 +32,14 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
   /** Whether it is not undone to the end.
     *
     * @param older
-    *   plans: to what one of them found, a redistribution may have led back; after the undo of that
+    *   plans. A redistribution may have led back to what one of them found: after the undo of that
     *   one too, the content tells nothing
     */
-  private def counts(older: Seq[OpenPlan]): Boolean = !isUndone || !isComplete && !older.exists {
-    _.rewriting.files.exists(of => change(of.path).exists(it => same(it.after, of.before)))
+  private def counts(older: Seq[OpenPlan]): Boolean = {
+    def ledBackTo(plan: OpenPlan) = plan.rewriting.files.exists { of =>
+      change(of.path).exists(it => same(it.after, of.before))
+    }
+    !isUndone || !isComplete && !(isRedistribution && older.exists(ledBackTo))
   }
 
   /** What it changes in a file, if it does. */
@@ -120,7 +123,7 @@ private[spark] object OpenPlan {
   /** All plans before a batch that are not undone to the end, newest first. */
   def counting(batch: Long, blobs: BlobStore, files: CheckpointFiles): Seq[OpenPlan] =
     all(batch, blobs, files).tails.collect {
-      case plan +: older if plan.counts(if (plan.isRedistribution) older else Nil) => plan
+      case plan +: older if plan.counts(older) => plan
     }.toSeq
 
   /** The same without redistributions: each of them changes one file, so there is nothing between
