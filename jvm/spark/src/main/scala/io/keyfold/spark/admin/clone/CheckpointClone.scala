@@ -8,16 +8,17 @@ import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{Invalid, MissingFile}
-import io.keyfold.format.{FileKind, Manifest, RescalePlan}
+import io.keyfold.format.{FileKind, Manifest, RescalePlan, RewrittenFile}
 import io.keyfold.rescale.VersionFiles
-import io.keyfold.spark.admin.rescale.UnfinishedRescale
+import io.keyfold.spark.admin.rescale.{OpenPlan, UnfinishedRescale}
 import io.keyfold.spark.checkpoint.{CheckpointTools, QueryId}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Copies a checkpoint as of one batch: only the files that hold the state of that batch, and
-  * Spark's own files. The original is only read and may be in use.
+  * Spark's own files. Subtasks that the newest batch's state was given to since are not copied: no
+  * batch has run with them. The original is only read and may be in use.
   *
   * The commit log of the copy is written last: until then a query would not start on it.
   *
@@ -65,7 +66,7 @@ final class CheckpointClone(
     val newest =
       logs.lastCommitted.getOrElse(throw refused("KEYFOLD_CLONE_BATCH", "no batch was committed"))
     val chosen = batch.getOrElse(newest)
-    val log = entries(chosen)
+    val log = entries(chosen, chosen == newest)
     val settings = logs.settings(chosen).filter(_ => logs.hasCommitted(chosen)).getOrElse {
       throw refused(
         "KEYFOLD_CLONE_BATCH",
@@ -100,7 +101,7 @@ final class CheckpointClone(
         s"the schema of its state, which Spark has written to $lost, is not there. Restore it from a copy"
       )
     }
-    val state = stateOf(chosen)
+    val state = stateOf(chosen, log)
     val other = (descriptions ++ from.walk("sources") ++ plansOf(state)).filterNot(isOperator)
     ClonePlan(logs.location, target.location, chosen, state, other, log)
   }
@@ -117,9 +118,9 @@ final class CheckpointClone(
       copyAll(planned.other, planned.other.map(_.bytes).sum)
       logs.copyOperators(planned.batch, target.location).foreach(copied.add)
       if (newQuery) write(QueryId.Place, QueryId.fresh()) else copy(QueryId.Place)
-      for ((path, bytes) <- planned.log) {
-        requireSame(path, bytes)
-        write(path, bytes)
+      for (entry <- planned.log) {
+        requireSame(entry)
+        write(entry.path, entry.after.get)
       }
     } catch {
       case e: Throwable =>
@@ -137,13 +138,14 @@ final class CheckpointClone(
       target.deleteEmptyFolders("")
     } catch { case NonFatal(e) => cause.addSuppressed(e) }
 
-  private def stateOf(chosen: Long): Seq[FileSize] = {
+  private def stateOf(chosen: Long, log: Seq[RewrittenFile]): Seq[FileSize] = {
+    val ids = log.find(_.path == s"commits/$chosen").flatMap(_.after).flatMap(logs.idsIn)
     val partitions = logs.partitions(chosen).getOrElse(0)
     val files = new VersionFiles(blobs, partitions, chosen + 1, parallel)
     val paths = for {
       operator <- logs.operators(chosen)
       (store, place) <- operator.stores.zipWithIndex
-      path <- files.of(operator.id, store, logs.ids(chosen, operator, place))
+      path <- files.of(operator.id, store, logs.idsOfStore(chosen, ids, operator, place))
     } yield path
     val folders = paths.map(path => path.take(path.lastIndexOf('/'))).distinct
     val lengths = folders.zip(parallel(folders.indices)(i => blobs.lengths(folders(i)))).toMap
@@ -188,17 +190,32 @@ final class CheckpointClone(
 
   /** What Spark starts from: the offsets of a batch and of the batch before, and the commit. Those
     * that are not there are left out. Retention may delete them while the state is copied.
+    *
+    * @return
+    *   as they are, and as they are copied
     */
-  private def entries(batch: Long): Seq[(String, Array[Byte])] =
-    Seq(s"offsets/${batch - 1}", s"offsets/$batch", s"commits/$batch")
-      .flatMap(path => from.read(path).map(path -> _))
+  private def entries(batch: Long, isNewest: Boolean): Seq[RewrittenFile] = {
+    val commit = s"commits/$batch"
+    for {
+      path <- Seq(s"offsets/${batch - 1}", s"offsets/$batch", commit)
+      now <- from.read(path)
+      changes =
+        if (isNewest && path == commit)
+          OpenPlan.redistributionsOf(path, now, batch + 1, blobs, from)
+        else Nil
+    } yield RewrittenFile(
+      path,
+      Some(now),
+      changes.lastOption.flatMap(_._2.before).orElse(Some(now))
+    )
+  }
 
   /** The state that was copied is that of these entries, unless the query has gone back and on. */
-  private def requireSame(path: String, bytes: Array[Byte]): Unit =
-    if (from.read(path).exists(!Arrays.equals(_, bytes))) {
+  private def requireSame(entry: RewrittenFile): Unit =
+    if (from.read(entry.path).exists(!Arrays.equals(_, entry.before.get))) {
       throw refused(
         "KEYFOLD_CONCURRENT_UPDATE",
-        s"${from.resolve(path)} was replaced meanwhile, since the query was rolled back and has run " +
+        s"${from.resolve(entry.path)} was replaced meanwhile, since the query was rolled back and has run " +
           "on, or was rescaled. Copy it again"
       )
     }

@@ -1,5 +1,6 @@
 package io.keyfold.spark.admin.clone
 
+import io.keyfold.format.RewrittenFile
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 
 /** The files of a copy of a checkpoint.
@@ -9,7 +10,7 @@ import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
   * @param other
   *   Spark's files, except for the logs and files that are rewritten
   * @param log
-  *   entries of the logs as they were before anything else was looked at, by path
+  *   entries of the logs, as they were before anything else was looked at and as they are copied
   */
 final case class ClonePlan(
     from: String,
@@ -17,7 +18,7 @@ final case class ClonePlan(
     batch: Long,
     state: Seq[FileSize],
     other: Seq[FileSize],
-    log: Seq[(String, Array[Byte])]
+    log: Seq[RewrittenFile]
 ) {
   def stateBytes: Long = state.map(_.bytes).sum
 }

@@ -23,7 +23,6 @@ private[redistribute] final class LastCommit(
   private val number = OpenPlan.nextNumber(batch + 1, blobs)
   private val begun = logs.lastBegun
   private val entry = CheckpointLogs.stillThere(s"${logs.location}/$path", files.read(path))
-  private val rewritten = new RewrittenLogs(session, logs, files, batch)
 
   /** Ids of an operator's state, by partition and store; None under checkpoint format v1. */
   def ids(operator: Long): Option[Array[Array[String]]] = idsIn(entry, operator)
@@ -33,30 +32,15 @@ private[redistribute] final class LastCommit(
     */
   def idsOfBatch(operator: Long): Option[Array[Array[String]]] = {
     val ofOperator = changes.filter { case (plan, _) =>
-      plan.isRedistribution && plan.plan.stores.exists(_.operator == operator)
+      plan.plan.stores.exists(_.operator == operator)
     }
     ofOperator.lastOption.flatMap(_._2.before).fold(ids(operator))(idsIn(_, operator))
   }
 
-  /** The changes of the entry since the last rescale, newest first. Plans from before another
-    * attempt at R, which ran after the entry was deleted, know none of its contents.
-    */
-  private lazy val changes: Seq[(OpenPlan, RewrittenFile)] = {
-    var contents = Set(entry.toSeq)
-    for {
-      plan <- OpenPlan
-        .all(batch + 1, blobs, files)
-        .takeWhile(it => it.isRedistribution || it.isUndone)
-      change <- plan.change(path)
-      known = Set(change.before, change.after).flatten.map(_.toSeq)
-      if known.exists(contents)
-    } yield {
-      contents ++= known
-      plan -> change
-    }
-  }
+  private lazy val changes = OpenPlan.redistributionsOf(path, entry, batch + 1, blobs, files)
 
-  private def idsIn(entry: Array[Byte], operator: Long) = rewritten.idsIn(entry).get(operator)
+  private def idsIn(entry: Array[Byte], operator: Long) =
+    logs.idsIn(entry).flatMap(_.get(operator))
 
   /** Whether the query or another command has begun something since the entry was read. */
   private def isOvertaken = logs.lastBegun != begun || logs.hasCommitted(batch + 1)
@@ -70,7 +54,8 @@ private[redistribute] final class LastCommit(
     *   false if another command came first; the entry is then as that one wants it
     */
   def change(store: RescaledStore, partitions: Int, ids: Array[Array[String]]): Boolean = {
-    val commit = rewritten.commit(entry, rewritten.idsIn(entry).updated(store.operator, ids))
+    val all = logs.idsIn(entry).getOrElse(Map.empty).updated(store.operator, ids)
+    val commit = new RewrittenLogs(session, logs, files, batch).commit(entry, all)
     val plan = RescalePlan(
       batch + 1,
       RescalePlan.openId(number),

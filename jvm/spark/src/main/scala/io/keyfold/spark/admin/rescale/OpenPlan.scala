@@ -136,6 +136,38 @@ private[spark] object OpenPlan {
   def all(batch: Long, blobs: BlobStore, files: CheckpointFiles): Seq[OpenPlan] =
     numbers(batch, blobs).sorted.reverse.map(read(batch, _, blobs, files)).filterNot(_.isFinal)
 
+  /** The redistributions that have changed the last batch's entry in the commit log since it, or a
+    * rescale since, left it; newest first. What the oldest found is the entry as it was left. Plans
+    * from before another attempt at that batch, which ran after the entry was deleted, know none of
+    * its contents.
+    *
+    * @param path
+    *   of the entry
+    * @param entry
+    *   as it is now
+    * @param batch
+    *   the next one
+    */
+  def redistributionsOf(
+      path: String,
+      entry: Array[Byte],
+      batch: Long,
+      blobs: BlobStore,
+      files: CheckpointFiles
+  ): Seq[(OpenPlan, RewrittenFile)] = {
+    var contents = Set(entry.toSeq)
+    val changes = for {
+      plan <- all(batch, blobs, files).takeWhile(it => it.isRedistribution || it.isUndone)
+      change <- plan.change(path)
+      known = Set(change.before, change.after).flatten.map(_.toSeq)
+      if known.exists(contents)
+    } yield {
+      contents ++= known
+      plan -> change
+    }
+    changes.filter(_._1.isRedistribution)
+  }
+
   /** Those of [[all]] that can be read. */
   def readable(batch: Long, blobs: BlobStore, files: CheckpointFiles): Seq[OpenPlan] =
     numbers(batch, blobs)

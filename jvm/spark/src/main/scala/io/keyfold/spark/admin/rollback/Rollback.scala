@@ -162,9 +162,10 @@ private[admin] final class Rollback(
     }
     val partitions = logs.partitions(batch).getOrElse(0)
     val planner = new StorePlanner(blobs, partitions, partitions, batch + 1, parallel)
+    val ids = logs.ids(batch)
     for (operator <- logs.operators(batch); (store, index) <- operator.stores.zipWithIndex) {
       progress(s"reading operator ${operator.id} (${operator.name}) store $store")
-      try planner.plan(operator.id, store, logs.ids(batch, operator, index))
+      try planner.plan(operator.id, store, logs.idsOfStore(batch, ids, operator, index))
       catch {
         case e @ (_: MissingFile | _: CorruptFile | _: UnreadableVersion) =>
           throw refused(

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.keyfold
 
-import java.io.{FileNotFoundException, UncheckedIOException}
+import java.io.{ByteArrayInputStream, FileNotFoundException, UncheckedIOException}
 import java.nio.charset.CharacterCodingException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.InvalidPathException
@@ -72,17 +72,30 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     * v1.
     */
   def ids(batch: Long): Option[Map[Long, Array[Array[String]]]] =
-    committed(batch).flatMap(_.stateUniqueIds).filter(_.nonEmpty)
+    committed(batch).flatMap(idsOf)
+
+  /** The same of an entry's content. */
+  def idsIn(entry: Array[Byte]): Option[Map[Long, Array[Array[String]]]] =
+    idsOf(logs.commits.get.deserialize(new ByteArrayInputStream(entry)))
+
+  private def idsOf(commit: SparkShim.CommitEntry) = commit.stateUniqueIds.filter(_.nonEmpty)
 
   /** Ids of one store's state, one for each partition.
     *
+    * @param ids
+    *   of all operators after the batch
     * @param store
     *   its index among the operator's stores
     * @throws io.keyfold.errors.Invalid
     *   if the commit log does not have them
     */
-  def ids(batch: Long, operator: Operator, store: Int): Option[IndexedSeq[String]] =
-    ids(batch).map { all =>
+  def idsOfStore(
+      batch: Long,
+      ids: Option[Map[Long, Array[Array[String]]]],
+      operator: Operator,
+      store: Int
+  ): Option[IndexedSeq[String]] =
+    ids.map { all =>
       all.getOrElse(operator.id, Array.empty[Array[String]]).toIndexedSeq.map { ofPartition =>
         if (ofPartition.length != operator.stores.length) {
           throw new Invalid(

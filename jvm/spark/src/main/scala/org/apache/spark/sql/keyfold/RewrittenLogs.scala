@@ -39,15 +39,10 @@ final class RewrittenLogs(
 
   /** An entry of the commit log with other state. */
   def commit(entry: Array[Byte], ids: Map[Long, Array[Array[String]]]): RewrittenFile = {
-    val after = bytes(commits.serialize(SparkShim.withIds(read(entry), ids), _))
+    val before = commits.deserialize(new ByteArrayInputStream(entry))
+    val after = bytes(commits.serialize(SparkShim.withIds(before, ids), _))
     RewrittenFile(s"commits/$last", Some(entry), Some(after))
   }
-
-  /** The ids of the state that an entry of the commit log has. */
-  def idsIn(entry: Array[Byte]): Map[Long, Array[Array[String]]] =
-    read(entry).stateUniqueIds.getOrElse(Map.empty)
-
-  private def read(entry: Array[Byte]) = commits.deserialize(new ByteArrayInputStream(entry))
 
   private def changed(path: String, content: Array[Byte]) =
     RewrittenFile(path, files.read(path), Some(content))

@@ -110,6 +110,24 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       it.check()
     }
 
+    test(s"$name: a clone and a savepoint have what the last batch left") {
+      val it = begun(isOpen)
+      for (to <- Seq(3, 5)) it.redistribute(to)
+      it.modelled(2)
+      val clone = Files.createTempDirectory("keyfold-clone").resolve("cp").toString
+      AdminApi.cloneCheckpoint(it.session, it.folder.toString, clone, -1, dryRun = false)
+      AdminApi.savepoint(it.session, it.folder.toString, "stop")
+      for (copy <- Seq(Path.of(clone), it.folder.resolve("keyfold/savepoints/stop"))) {
+        it.moveTo(copy)
+        it.check()
+      }
+      // It goes on with others, from what the batch left.
+      it.redistribute(3)
+      it.check()
+      it.run(3, addAgain = !isOpen)
+      it.check()
+    }
+
     test(s"$name: of two that read the same state one wins, and the other changes nothing") {
       val it = begun(isOpen)
       it.redistributing(5) { second =>
