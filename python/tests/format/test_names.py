@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.format.names import FileName, Kind, Version, parse_name, place_of, written
+from keyfold.format.names import FileName, Kind, Version, original, parse_name, place_of, written
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,16 @@ def test_place_is_read_from_the_path() -> None:
 )
 def test_an_id_leads_to_the_version_that_is_written(unique: str, version: Version | None) -> None:
     assert written(9, unique) == version
+
+
+@pytest.mark.parametrize(
+    ("unique", "version"),
+    [
+        ("a", Version(9, "a")),
+        ("b~a", Version(9, "a")),
+        ("b~=7_a", Version(7, "a")),
+        ("b~=9_a", Version(9, "b~=9_a")),
+    ],
+)
+def test_an_id_says_in_whose_place_it_is(unique: str, version: Version) -> None:
+    assert original(Version(9, unique)) == version

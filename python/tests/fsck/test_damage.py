@@ -58,6 +58,22 @@ def test_healthy_after_retention(writer: StateWriter) -> None:
     assert check(writer, deep=True).findings == ()
 
 
+def test_healthy_after_a_driver_went_on_from_what_was_redistributed(fake: FakeCheckpoint) -> None:
+    writer = StateWriter(fake)
+    for number in range(4):
+        writer.batch({number: number, number + 10: number})
+    rows = [put(hash_of(k), bigint(k), bigint(*v)) for k, v in writer.rows.items()]
+    rows = [it for it in rows if it["hash"] % 2 == 0]
+    replaced, again = writer.unique(0, 4), "again~id-4-0"
+    content = writer.file(4, "snapshot", 0, rows, lineage=[], id=again)
+    writer.path(4).with_name(f"4_{again}.snapshot").write_bytes(content)
+    writer.batch({4: 4})
+    fake.commit(3, {0: [[again], [writer.unique(1, 4)]]})
+    assert check(writer, deep=True).findings == ()
+    fake.commit(3, {0: [[replaced.replace("4-0", "4-1")], [writer.unique(1, 4)]]})
+    assert Kind.LINEAGE in kinds(check(writer))
+
+
 def test_batches_that_retention_has_deleted_before_spark_has_deleted_their_log_entries(
     writer: StateWriter,
 ) -> None:

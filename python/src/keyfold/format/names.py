@@ -86,6 +86,12 @@ def written(number: int, unique: str) -> Version | None:
     return Version(int(earlier), its_own) if is_earlier and its_own and is_id(its_own) else None
 
 
+def original(version: Version) -> Version:
+    """The version in whose place one is that has files (section 2.2); itself if in no other's."""
+    place = version.id.partition("~")[2] or version.id
+    return written(version.number, place) or version
+
+
 def is_store(text: str) -> bool:
     """Whether it can be the name of a store, and so of a folder."""
     return text not in {"", ".", ".."} and _NOT_OF_STORE.search(text) is None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
-from keyfold.format.names import FileName, Version
+from keyfold.format.names import FileName, Version, original
 from keyfold.format.names import Kind as FileKind
 from keyfold.format.place import StorePlace
 from keyfold.fsck.file import FileCheck, kind_of
@@ -260,7 +260,7 @@ class StoreCheck:
                     f"{known.number} with id {known.id!r}. Restore the file from a copy."
                 )
             link = _at(head, before.version)
-            if link is None or self._refers_to(known, link):
+            if link is None or original(known) == link or self._refers_to(known, link):
                 return None
             if link != known:
                 return f"{self.place.folder}/{self._listed.name_of(head)}", (

@@ -12,7 +12,8 @@ import io.keyfold.io.BlobStore
 import io.keyfold.model.{Names, VersionId}
 
 /** The plan of a rescale, planned or done: docs/FORMAT.md, section 10. The file exists from before
-  * the first reference is written until no file of the old layout is left.
+  * the first reference is written until no file of the old layout is left. Or that of the
+  * redistribution of an operator's subtasks, until the batch after it is committed.
   *
   * @param batch
   *   the rescale's own, or the open batch before which it is
@@ -42,6 +43,9 @@ final case class RescalePlan(
   def floor: Long = batch + 1
 
   def name: String = RescalePlan.nameOf(batch, id)
+
+  /** Whether it is of an operator's subtasks: a rescale has other partitions after it. */
+  def isRedistribution: Boolean = from == to
 }
 
 /** @param references

@@ -18,30 +18,38 @@ final case class VersionId(version: Long, id: String = "") {
   def written: VersionId =
     if (!id.startsWith(VersionId.Same)) this
     else
-      id.drop(VersionId.Same.length) match {
-        case VersionId.Name(number, unique)
-            if Names.isId(unique) && number.toLongOption.exists(_ < version) =>
-          VersionId(number.toLong, unique)
-        case _ =>
-          throw new Invalid(
-            "KEYFOLD_CHECKPOINT_DAMAGED",
-            s"Cannot use '$id' as the id of version $version: it leads to no earlier version. " +
-              "Restore the checkpoint's commit log from a copy."
-          )
+      earlier.getOrElse {
+        throw new Invalid(
+          "KEYFOLD_CHECKPOINT_DAMAGED",
+          s"Cannot use '$id' as the id of version $version: it leads to no earlier version. " +
+            "Restore the checkpoint's commit log from a copy."
+        )
       }
 
-  /** Another attempt at this version, with other rows, in place of one that a rescale may have
-    * made.
+  /** The version to which the id leads; None if it leads to none. */
+  private def earlier: Option[VersionId] = id match {
+    case VersionId.Leads(number, unique)
+        if Names.isId(unique) && number.toLongOption.exists(_ < version) =>
+      Some(VersionId(number.toLong, unique))
+    case _ => None
+  }
+
+  /** Another attempt at this version, with other rows, in place of [[original]].
     *
     * @param unique
     *   a new id
     */
-  def again(unique: String): VersionId =
-    if (written == this) copy(id = s"$unique${VersionId.Again}${original.id}")
-    else copy(id = unique)
+  def again(unique: String): VersionId = {
+    val place = if (original.version == version) original.id else s"${VersionId.Same}$original"
+    copy(id = s"$unique${VersionId.Again}$place")
+  }
 
-  /** The attempt in whose place this one is; itself if it is in no other's. */
-  def original: VersionId = copy(id = id.drop(id.lastIndexOf(VersionId.Again) + 1))
+  /** The version in whose place the files are; itself if it was written and is in no other's. */
+  def original: VersionId = {
+    val files = earlier.getOrElse(this)
+    val place = files.copy(id = files.id.drop(files.id.indexOf(VersionId.Again) + 1))
+    place.earlier.getOrElse(place)
+  }
 
   /** The next version, if it has the same rows and is not written. */
   def unchanged: VersionId = VersionId(version + 1, s"${VersionId.Same}$written")
@@ -60,5 +68,5 @@ object VersionId {
   /** Between a new id and that of the attempt in whose place it is. */
   private val Again = '~'
 
-  private val Name = """(?s)([1-9][0-9]{0,18})_(.+)""".r
+  private val Leads = s"(?s)$Same([1-9][0-9]{0,18})_(.+)".r
 }

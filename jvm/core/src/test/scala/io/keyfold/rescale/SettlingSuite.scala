@@ -117,6 +117,26 @@ class SettlingSuite extends AnyFunSuite {
       assert(it.blobs.paths.map(_.replaceAll(".*/(\\d+)_.*", "$1").toLong).min > at)
     }
 
+  for (isChanged <- Seq(true, false))
+    test(s"one that was written again batches later shows the rescale, changed: $isChanged") {
+      val it = new RescaledOperator(2, 12, ids = true)
+      for (k <- 1 to 8) it.batch(Seq(Put("default", s"k$k", "v")))
+      it.rescale(4)
+      val own = (1 to 200).map(n => s"b$n").filter(key => Math.floorMod(hash(key), 4) == 0)
+      val keys = if (isChanged) own else (1 to 200).map(n => s"c$n").diff(own)
+      for (key <- keys.take(3)) it.batch(Seq(Put("default", key, "v")))
+      if (!isChanged) it.batch(Nil)
+      it.rewrite(0)
+      for (_ <- 1 to 30) {
+        it.batch((1 to 16).map(n => Put("default", s"d$n", "v")))
+        it.maintain()
+        it.check()
+      }
+      assert(plans(it).isEmpty)
+      it.restart()
+      it.check()
+    }
+
   test("partitions that were written again and never change do not keep the old files") {
     val it = new RescaledOperator(2, 12, ids = true)
     for (k <- 1 to 8) it.batch(Seq(Put("default", s"k$k", "v")))

@@ -23,6 +23,10 @@ import org.slf4j.LoggerFactory
   * Of several plans the newest counts: when nothing older than its version is needed, nothing older
   * than theirs is.
   *
+  * Plans of redistributions freeze nothing: what they replace is of their store's own partitions,
+  * and retained as long as its batch is. They are deleted, the newest first, once the batch after
+  * is committed: until then a redistribution goes by what the oldest of them found.
+  *
   * Not thread-safe: maintenance calls it.
   */
 private[store] final class FrozenFiles(
@@ -33,8 +37,12 @@ private[store] final class FrozenFiles(
   import FrozenFiles._
   import SettlingSteps.Step
 
-  /** Newest first; None: not listed yet. While a query runs, plans are deleted but never added. */
+  /** Of rescales, newest first; None: not listed yet. While a query runs, plans are deleted but
+    * never added.
+    */
   private var names: Option[Seq[PlanName]] = None
+
+  private var redistributions = Seq.empty[RescalePlan]
 
   private var newestPlan: Option[RescalePlan] = None
 
@@ -55,7 +63,12 @@ private[store] final class FrozenFiles(
         val isOpen = RescalePlan.openNumber(id).nonEmpty
         PlanName(batch, RescalePlan.nameOf(batch, id), isOpen)
       }
-    names = Some(found.sortBy(plan => (-plan.batch, plan.name)))
+    if (names.isEmpty) {
+      redistributions =
+        found.filter(_.isOpen).flatMap(plan => read(plan.name)).filter(_.isRedistribution)
+    }
+    val rescales = found.filterNot(plan => redistributions.exists(_.name == plan.name))
+    names = Some(rescales.sortBy(plan => (-plan.batch, plan.name)))
   }
 
   /** This store must not delete files of versions below this, but for [[isOwn]]. */
@@ -78,6 +91,18 @@ private[store] final class FrozenFiles(
   private def isDeleter(plan: RescalePlan) = plan.stores.headOption.exists { store =>
     store.operator == location.operator && store.store == location.store
   }
+
+  /** Deletes the plans of redistributions of this store that no start goes by any more.
+    *
+    * @param version
+    *   the newest one that is known to be committed
+    */
+  def forgetRedistributions(version: Long): Unit =
+    redistributions
+      .filter(plan => location.partition == 0 && isDeleter(plan) && plan.floor <= version)
+      .sortBy(plan => RescalePlan.openNumber(plan.id))
+      .reverse
+      .foreach(forget)
 
   /** Runs a share of the work for the newest plan, if this store is the one to do it; the next call
     * continues.
@@ -164,6 +189,7 @@ private[store] final class FrozenFiles(
   private def forget(plan: RescalePlan): Unit = {
     blobs.delete(s"${RescalePlan.Folder}/${plan.name}")
     names = names.map(_.filterNot(_.name == plan.name))
+    redistributions = redistributions.filterNot(_.name == plan.name)
     newestPlan = newestPlan.filterNot(_.name == plan.name)
   }
 

@@ -49,6 +49,7 @@ private[store] final class Retention(
     else {
       val oldest = base(newest, oldestToRetain)
       frozen.look()
+      frozen.forgetRedistributions(version)
       val thawed = frozen.settle(ancestor(version, newest, _), oldest, settings.deletesPerCleanup)
       counters.filesDeleted.add(thawed.toLong)
       val floor = frozen.floor
@@ -63,11 +64,27 @@ private[store] final class Retention(
     }
   }
 
-  /** The file that has the rows of a version at or below the newest, as far as files still show it.
+  /** The file that has the rows of a version at or below the newest, as far as files still show it:
+    * below an attempt in the place of another one, that one's are older.
     */
   private def ancestor(newest: Long, lineage: Lineage, version: Long): Option[Ancestor] =
     if (newest < version) None
-    else ancestry(lineage).dropWhile(_.version.version > version).nextOption()
+    else {
+      VersionChain
+        .ancestry(lineage.elements) { below =>
+          val own = lineageOf(below)
+          if (own.lengthIs == 1 && below.original != below) own ++ headOf(below.original) else own
+        }
+        .dropWhile(_.version.version > version)
+        .nextOption()
+    }
+
+  private def headOf(version: VersionId): List[Ancestor] =
+    try {
+      val file = files.head(version)
+      try Ancestor(version, file.kind) :: file.footer.lineage.toList
+      finally file.close()
+    } catch { case _: StoreError => Nil }
 
   /** The newest snapshot of the lineage that is not newer than `oldestToRetain`. */
   private def base(newest: Lineage, oldestToRetain: Long): Option[VersionId] =

@@ -7,7 +7,7 @@ import java.util.Arrays
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
-import io.keyfold.errors.{Invalid, MissingFile}
+import io.keyfold.errors.{CorruptFile, Invalid, MissingFile}
 import io.keyfold.format.{FileKind, Manifest, RescalePlan, RewrittenFile}
 import io.keyfold.rescale.VersionFiles
 import io.keyfold.spark.admin.rescale.{OpenPlan, UnfinishedRescale}
@@ -180,10 +180,15 @@ final class CheckpointClone(
       RescalePlan
         .parseName(file.name)
         .map { case (number, id) => RescalePlan.stateBatch(number, id) }
+        .filterNot(_ => isRedistribution(file.name))
         .orElse(Manifest.parseName(file.name).map(_._1))
         .exists(batches)
     }
   }
+
+  private def isRedistribution(name: String) =
+    try RescalePlan.read(blobs, name).isRedistribution
+    catch { case _: CorruptFile | _: FileNotFoundException => false }
 
   /** Contains absolute paths, so it is rewritten. */
   private def isOperator(file: FileSize) = file.path.matches("state/\\d+/_metadata/v2/.*")

@@ -74,10 +74,13 @@ private[redistribute] final class LastCommit(
     }
   }
 
-  /** What it may have replaced is of a plan that was made from the same entry. */
+  /** What it may have replaced is of a later plan that was made from the same entry. */
   private def giveUp(made: OpenPlan): Unit = {
     made.undone(blobs).complete()
-    OpenPlan.of(batch + 1, blobs, files).filter(_.isRedistribution).foreach(_.complete())
+    OpenPlan
+      .of(batch + 1, blobs, files)
+      .filter(it => it.isRedistribution && it.number > made.number)
+      .foreach(_.complete())
   }
 
   private def isNow(commit: RewrittenFile) =

@@ -16,6 +16,8 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
 
   def isUndone: Boolean = rewriting.isUndone
 
+  def number: Int = RescalePlan.openNumber(plan.id).get
+
   /** Whether a rollback to the batch before has made it final: it still protects files, but is
     * neither finished nor undone.
     */
@@ -26,8 +28,7 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
     */
   def isComplete: Boolean = rewriting.files.forall(!isLeft(_))
 
-  /** Whether it is of an operator's subtasks: a rescale has other partitions after it. */
-  def isRedistribution: Boolean = plan.from == plan.to
+  def isRedistribution: Boolean = plan.isRedistribution
 
   /** Whether it is not undone to the end.
     *

@@ -269,18 +269,28 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.session.conf.set("spark.sql.streaming.minBatchesToRetain", "2")
     it.session.conf.set("spark.sql.streaming.ratioExtraSpaceAllowedInCheckpoint", "0")
     it.session.conf.set("spark.sql.streaming.stateStore.minDeltasForSnapshot", "2")
-    it.redistribute(3)
-    val plan = it.folder.resolve("keyfold/rescale-2-open-1.plan")
-    assert(Files.exists(plan))
-    for (_ <- 1 to 8) {
-      it.run(3)
+    def plans = it.folder.resolve("keyfold").toFile.list.filter(_.endsWith(".plan")).toSet
+    def run(parallelism: Int, times: Int) = for (_ <- 1 to times) {
+      it.run(parallelism)
       StateStores.maintain()
       while (!StateStores.isIdle) Thread.`yield`()
     }
+    // The second is made while the first is still there.
+    it.redistribute(3)
+    run(3, 1)
+    for (to <- Seq(5, 4, 2)) it.redistribute(to)
+    assert(plans == Set(2 -> 1, 3 -> 1, 3 -> 2, 3 -> 3).map { case (b, n) =>
+      s"rescale-$b-open-$n.plan"
+    })
+    run(2, 8)
     it.check()
-    assert(Files.notExists(plan))
-    it.redistribute(2)
-    it.run(2)
+    assert(plans.isEmpty)
+    val versions = Using.resource(Files.list(it.folder.resolve("state/0/0"))) {
+      _.iterator.asScala.map(_.getFileName.toString).filter(_.head.isDigit).toList
+    }
+    assert(versions.map(_.takeWhile(_.isDigit).toInt).min > 5, versions)
+    it.redistribute(3)
+    it.run(3)
     it.check()
   }
 
