@@ -45,6 +45,7 @@ BEGUN_ON = $(SPARK)
 JDK =
 JAR_OF = python/src/keyfold/jars/keyfold-spark_$(1)_2.13.jar
 JARS := $(foreach it,$(LINES),$(call JAR_OF,$(it)))
+JARS_READY := jvm/spark/target/jars-ready
 # The newest line whose own tests Spark publishes: everything is tested on it.
 TESTED := 4.2
 JAR := $(call JAR_OF,$(TESTED))
@@ -76,7 +77,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jars servers s3 demo test test-long test-faults test-lines smoke upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jars servers s3 demo test test-long test-faults test-lines smoke contract smoke-operators upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python bench-subtasks golden docs fmt lint clean
 
 help: ## list the targets
@@ -90,10 +91,16 @@ $(VENV)/ready: python/pyproject.toml VERSION
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e 'python[spark,demo,dev,docs]'
 	touch $@
 
-jars: $(JARS) ## a jar for each line of Spark, where the wheel takes them from
 $(JARS): $(call JAR_OF,%): $(JVM_SOURCES)
 	build/sbt -DsparkLine=$* spark/bundle
 	touch $@
+
+# One sbt goes from line to line: the first compilation warms it up for the others.
+ON_LINE = 'eval sys.props.put("sparkLine", "$(1)")' reload
+jars: $(JARS_READY) ## a jar for each line of Spark, where the wheel takes them from
+$(JARS_READY): $(JVM_SOURCES)
+	build/sbt $(foreach it,$(LINES),$(call ON_LINE,$(it)) spark/bundle)
+	touch $@ $(JARS)
 
 $(TEST_CLASSES): $(JAR) $(shell find jvm/core/src/test jvm/spark/src/test jvm/testkit/src -type f)
 	build/sbt spark/Test/compile testkit/compile
@@ -134,15 +141,20 @@ test-faults: setup jars servers # of test-long: kills, S3, HDFS
 test-lines: setup jars # of test-long: core without checks, the wheel, and other lines of Spark
 	build/test-core-unchecked
 	$(BIN)/python -m pytest -m long integration-tests/lines $(PYTEST_ARGS)
-	$(MAKE) smoke SPARK=4.0 BEGUN_ON=4.0
-	$(MAKE) smoke SPARK=4.1 BEGUN_ON=4.0
-	$(MAKE) smoke SPARK=4.3 BEGUN_ON=4.1
+	$(MAKE) contract SPARK="$(filter-out $(TESTED),$(LINES))"
+	$(MAKE) smoke-operators SPARK=4.0 BEGUN_ON=4.0
+	$(MAKE) smoke-operators SPARK=4.1 BEGUN_ON=4.0
+	$(MAKE) smoke-operators SPARK=4.3 BEGUN_ON=4.1
 
-smoke: $(call JAR_OF,$(SPARK)) ## the provider's contract and each operator on a line of Spark: SPARK=4.1; checkpoints of another: BEGUN_ON=4.0; another Java: JDK=/folder
+smoke: contract smoke-operators ## the provider's contract and each operator on a line of Spark: SPARK=4.1; checkpoints of another: BEGUN_ON=4.0; another Java: JDK=/folder
+
+contract: # the provider's, on lines of Spark: SPARK="4.0 4.1"
 	$(if $(JDK),"$(JDK)/bin/java" -version)
-	build/sbt -DsparkLine=$(SPARK) \
+	build/sbt $(foreach it,$(SPARK),$(call ON_LINE,$(it)) \
 		$(if $(JDK),"set spark / Test / forkOptions ~= (_.withJavaHome(file(\"$(JDK)\")))") \
-		"spark/testOnly io.keyfold.spark.KeyfoldStateStoreProviderSuite io.keyfold.spark.MaintenanceSuite"
+		"spark/testOnly io.keyfold.spark.KeyfoldStateStoreProviderSuite io.keyfold.spark.MaintenanceSuite")
+
+smoke-operators: $(call JAR_OF,$(SPARK)) # each operator, on a line of Spark
 	$(if $(JDK),JAVA_HOME="$(JDK)") KEYFOLD_BEGUN_ON=$(BEGUN_ON) \
 		$$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m pytest integration-tests/operators $(PYTEST_ARGS)
 

@@ -8,7 +8,7 @@ ThisBuild / scalaVersion := line.scala
 ThisBuild / autoScalaLibrary := true
 
 // Shipped by Spark itself at these versions, so "provided" in the jar.
-val sparkShipped = line.shipped.map(_ % Provided)
+def shippedBy(line: SparkLine) = line.shipped.map(_ % Provided)
 
 val testing = Seq(
   "org.scalatest" %% "scalatest" % "3.2.19" % Test,
@@ -66,7 +66,6 @@ lazy val targetOfLine =
   target := (if (line == SparkLine.default) target.value else target.value / s"spark-${line.name}")
 
 lazy val shared = Seq(
-  targetOfLine,
   scalacOptions ++= Seq(
     "-release",
     "17",
@@ -98,11 +97,13 @@ Global / concurrentRestrictions := Seq(
   Tags.exclusiveGroup(Tags.Clean)
 )
 
+// Compiled once for all lines: by the oldest Scala of any, which runs on the later ones.
 lazy val core = (project in file("jvm/core"))
   .settings(
     shared,
     name := "keyfold-core",
-    libraryDependencies ++= sparkShipped ++ testing,
+    scalaVersion := SparkLine.oldest.scala,
+    libraryDependencies ++= shippedBy(SparkLine.default) ++ testing,
     // Every access off the heap is checked: a wrong one is a failed test, not a dead JVM.
     Test / javaOptions += "-Dkeyfold.mem.checks=true"
   )
@@ -111,6 +112,7 @@ lazy val spark = (project in file("jvm/spark"))
   .dependsOn(core % "compile->compile;test->test")
   .settings(
     shared,
+    targetOfLine,
     name := s"keyfold-spark_${line.name}",
     // Not the normalized one: that has no dots.
     moduleName := name.value,
@@ -126,7 +128,7 @@ lazy val spark = (project in file("jvm/spark"))
           folder / name
         }
     }.taskValue,
-    libraryDependencies ++= sparkShipped ++ testing ++ s3Client ++ line.sql.map(_ % Provided),
+    libraryDependencies ++= shippedBy(line) ++ testing ++ s3Client ++ line.sql.map(_ % Provided),
     Compile / unmanagedJars ++= pysparkJars.value,
     Publishing.settings,
     // One jar for users: core has no dependency that Spark lacks, so nothing needs shading.

@@ -127,6 +127,8 @@ object SparkLine {
   /** The newest line whose own tests are published. */
   val default: SparkLine = all.filter(_.isPublished).last
 
+  val oldest: SparkLine = all.head
+
   /** The line chosen by `-DsparkLine=4.0`, or the default. */
   def selected: SparkLine = {
     val wanted = sys.props.getOrElse("sparkLine", default.name)

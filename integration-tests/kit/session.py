@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import keyfold
-from kit.places import TEST_CLASSES, TESTKIT
+from kit.places import INTEGRATION_TESTS, TEST_CLASSES, TESTKIT
 from kit.program import JVM_OPTIONS
 from kit.servers.needed import S3A
 
@@ -43,6 +43,9 @@ _OPTIONS = ["--driver-java-options", JVM_OPTIONS, "--driver-class-path", _CLASS_
 
 # Of a process that starts a Spark.
 ENVIRONMENT = {
+    "PYTHONPATH": os.pathsep.join(
+        filter(None, (os.environ.get("PYTHONPATH"), str(INTEGRATION_TESTS)))
+    ),
     "PYSPARK_PYTHON": sys.executable,
     "PYSPARK_SUBMIT_ARGS": shlex.join([*_OPTIONS, "pyspark-shell"]),
 }
@@ -54,6 +57,7 @@ def session(root: Path, settings: Mapping[str, str]) -> Iterator[SparkSession]:
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.python.daemon.module", "kit.daemon")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.warehouse.dir", str(root / "warehouse"))

@@ -65,6 +65,15 @@ object Fault {
     }
   }
 
+  /** The same for the first and the last call of each kind: of files whose paths differ in numbers and
+    * ids only.
+    */
+  def ofEachKind(calls: Seq[FileCall])(failures: FileCall => Seq[Failure]): Seq[Fault] = {
+    val faults = all(calls)(failures)
+    def kind(of: Fault) = (of.call.what, of.call.path.replaceAll("[0-9a-f-]{8,}|\\d+", "#"), of.how)
+    faults.groupBy(kind).values.flatMap(it => Set(it.head, it.last)).toSeq.sortBy(faults.indexOf)
+  }
+
   /** Places to break off a write of so many bytes: at both ends, and some between. */
   def within(bytes: Int): Seq[Failure] =
     Seq(0, 1, bytes / 4, bytes / 2, bytes - 1, bytes).distinct.map(Failure.Within(_))

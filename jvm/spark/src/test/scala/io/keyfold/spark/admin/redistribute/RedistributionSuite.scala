@@ -66,7 +66,7 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         )
       )
       assert(written.filter(_.startsWith("state/")).forall(_.matches("state/0/[012]/2_.*")))
-      val outcomes = for (fault <- Fault.all(calls)(failures)) yield withClue(s"$fault: ") {
+      val outcomes = for (fault <- Fault.ofEachKind(calls)(failures)) yield withClue(s"$fault: ") {
         val it = begun(isOpen)
         it.faults.plan.arm(fault)
         try it.redistribute(3)
@@ -189,7 +189,7 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         it.undo()
         it.faults.plan.calls.filter(call => Set("rename", "delete")(call.what))
       }
-      for (fault <- None +: Fault.all(calls)(failures).map(Some(_))) withClue(s"$fault: ") {
+      for (fault <- None +: Fault.ofEachKind(calls)(failures).map(Some(_))) withClue(s"$fault: ") {
         val it = done()
         fault.foreach { it.faults.plan.arm(_) }
         try it.undo()

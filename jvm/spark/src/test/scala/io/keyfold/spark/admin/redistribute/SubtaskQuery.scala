@@ -100,7 +100,12 @@ private[redistribute] final class SubtaskQuery(
   }
 
   /** Number of subtasks that the state in the checkpoint is of. */
-  def parallelism: Int = found.subtasks.length
+  def parallelism: Int = own.length
+
+  private def own = read("subtask_of_op")
+    .select("key.subtask", "value.parallelism", "value.batch")
+    .as[(Int, Int, Long)]
+    .collect()
 
   /** The model of a query that was undone is that of before. */
   def unchanged(change: => Any): Unit = {
@@ -110,14 +115,15 @@ private[redistribute] final class SubtaskQuery(
     committed = before._2
   }
 
+  private def read(state: String) = session.read
+    .format("statestore")
+    .option("path", folder.toString)
+    .option("operatorId", "0")
+    .option("stateVarName", state)
+    .option("flattenCollectionTypes", "true")
+    .load()
+
   private def found: Model = {
-    def read(state: String) = session.read
-      .format("statestore")
-      .option("path", folder.toString)
-      .option("operatorId", "0")
-      .option("stateVarName", state)
-      .option("flattenCollectionTypes", "true")
-      .load()
     def list(state: String) =
       read(state).select("key.subtask", "list_element.value").as[(Int, Int)].collect().toSeq
     val (split, union) = (list("dealt"), list("all"))
@@ -125,10 +131,7 @@ private[redistribute] final class SubtaskQuery(
       .select("key.subtask", "user_map_key.value", "user_map_value.value")
       .as[(Int, Int, Int)]
       .collect()
-    val own = read("subtask_of_op")
-      .select("key.subtask", "value.parallelism", "value.batch")
-      .as[(Int, Int, Long)]
-      .collect()
+    val own = this.own
     assert(own.map(_._1).sorted.toSeq == own.indices)
     assert(own.forall(_._2 == own.length))
     assert(own.map(_._3).distinct.lengthIs <= 1)

@@ -141,7 +141,7 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
           }
       )
       val outcomes = for {
-        fault <- Fault.all(calls)(failures)
+        fault <- Fault.ofEachKind(calls)(failures)
         undoes <- Seq(false, true)
       } yield withClue(s"$fault, undone: $undoes: ") {
         val it = opened(shape)
@@ -167,7 +167,7 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
       it
     }
     val calls = writes(rescaled(), _.undoRescale())
-    val outcomes = for (fault <- Fault.all(calls)(failures)) yield withClue(s"$fault: ") {
+    val outcomes = for (fault <- Fault.ofEachKind(calls)(failures)) yield withClue(s"$fault: ") {
       val it = rescaled()
       breakOff(it, fault)(_.undoRescale())
       val outcome = goOn(it)(_.undoRescale())

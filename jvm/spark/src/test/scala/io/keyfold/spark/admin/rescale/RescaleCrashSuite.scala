@@ -57,7 +57,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       // commits it.
       assert(written.count(_.endsWith(".manifest")) == 1)
       assert(written.count(_.endsWith(".ref")) == 3 && written.length == 7)
-      val outcomes = for (fault <- Fault.all(calls)(failures)) yield withClue(s"$fault: ") {
+      val outcomes = for (fault <- Fault.ofEachKind(calls)(failures)) yield withClue(s"$fault: ") {
         val it = scenario(format)
         it.faults.plan.arm(fault)
         try {
@@ -86,7 +86,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
     val calls = writes(joined()).filter(_.path.contains("_metadata/v2"))
     assert(calls.map(_.what).toSet == Set("rename", "delete"))
-    for (fault <- Fault.all(calls)(failures)) withClue(s"$fault: ") {
+    for (fault <- Fault.ofEachKind(calls)(failures)) withClue(s"$fault: ") {
       val it = joined()
       it.faults.plan.arm(fault)
       intercept[Exception](it.rescale(3))
