@@ -20,12 +20,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 import keyfold
 from keyfold.subtasks import redistribution
+from kit.subtask_states import BUG
 from python.tests.spark.subtasks import Query
 
 register_pickle_by_value(sys.modules[__name__])
 
 MOST = 200
-BUG = "a bug in the new release"
 ZONES = ("UTC", "America/New_York", "Asia/Kolkata")
 # The night on which New York sets its clocks back.
 _NIGHT = datetime(2026, 11, 1, 6, tzinfo=timezone.utc)
@@ -194,7 +194,7 @@ class ModelledQuery(Query):
 
     def __init__(self, spark: SparkSession, root: Path, specs: Specs) -> None:
         super().__init__(spark, root, Applies(specs))
-        self.specs, self.checkpoint = specs, root / "checkpoint"
+        self.specs = specs
 
     def df(self, parallelism: int, function: Applies, shards: DataFrame | None = None) -> DataFrame:
         return keyfold.with_operator_state(

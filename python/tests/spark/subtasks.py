@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.sql import DataFrame, SparkSession
 
 import keyfold
+from kit.subtask_states import Keeps, State, state_of
 
 # Workers do not have the tests' modules.
 register_pickle_by_value(sys.modules[__name__])
@@ -87,6 +88,7 @@ class Query:
 
     def __init__(self, spark: SparkSession, root: Path, function: keyfold.OperatorFunction) -> None:
         self.spark, self.root, self.function = spark, root, function
+        self.checkpoint = root / "checkpoint"
         self.rows: list[Rows] = []
 
     def source(self, name: str, schema: str) -> DataFrame:
@@ -105,12 +107,41 @@ class Query:
         found: Rows = []
         query = (
             df.writeStream.foreachBatch(lambda it, _: found.extend(map(tuple, it.collect())))
-            .option("checkpointLocation", str(self.root / "checkpoint"))
+            .option("checkpointLocation", str(self.checkpoint))
             .trigger(availableNow=True)
             .start()
         )
         query.awaitTermination()
         return sorted(found)
+
+
+class Kept(Query):
+    """A query of `Keeps`, or of another form of it."""
+
+    def df(self, parallelism: int, function: keyfold.OperatorFunction | None = None) -> DataFrame:
+        source = self.source("in", "v int")
+        return keyfold.with_operator_state(
+            source, function or self.function, "v int", parallelism=parallelism, name="op"
+        )
+
+    def start(self, parallelism: int, values: Iterable[int]) -> None:
+        self.add("in", [{"v": v} for v in values])
+        self.run(self.df(parallelism))
+
+    def state(self) -> State:
+        return state_of(self.checkpoint, "op")
+
+
+def begun(spark: SparkSession, root: Path) -> Kept:
+    """Two subtasks have run two batches."""
+    query = Kept(spark, root, Keeps())
+    query.start(2, range(7))
+    query.start(2, range(7, 13))
+    return query
+
+
+def is_whole(query: Query) -> bool:
+    return keyfold.open_checkpoint(query.checkpoint).fsck(deep=True).findings == ()
 
 
 def device_rows(records: list[Any]) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped]
-import pyarrow as pa
 import pytest
 from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.sql import DataFrame, SparkSession
@@ -16,37 +15,14 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 import keyfold
 from keyfold.errors import JvmError
-from keyfold.subtasks import processor, redistribution
+from keyfold.subtasks import processor
 from kit.session import NEEDS_JAR
+from kit.subtask_states import BUG, Keeps, Raises, redistributed
 from python.tests.spark.killed_start import PARTITIONS
-from python.tests.spark.subtasks import Query
+from python.tests.spark.subtasks import Kept, begun, is_whole
 
 pytestmark = NEEDS_JAR
 register_pickle_by_value(sys.modules[__name__])
-
-State = dict[str, list[Any]]
-
-
-class Keeps(keyfold.OperatorFunction):
-    """Keeps values from 0 on in a state of each kind."""
-
-    def open(self, ctx: keyfold.OperatorContext) -> None:
-        self.dealt = ctx.list_state("dealt", "v int")
-        self.all = ctx.list_state("all", "v int", redistribute="union")
-        self.rules = ctx.broadcast_state("rules", "k int", "v int")
-
-    def process(self, batches: Iterator[pa.RecordBatch]) -> None:
-        for batch in batches:
-            for v in batch.column("v").to_pylist():
-                if v >= 0:
-                    self.dealt.add(v)
-                    self.all.add(v)
-                    self.rules.put((v,), (v,))
-
-
-class Raises(Keeps):
-    def process(self, batches: Iterator[pa.RecordBatch]) -> None:  # noqa: ARG002
-        raise ValueError("a bug in the new release")
 
 
 class LacksStates(keyfold.OperatorFunction):
@@ -71,57 +47,6 @@ class RaisesWithAnotherKind(HasAnotherKind):
     process = Raises.process
 
 
-class Kept(Query):
-    """A query of `Keeps`, or of another form of it."""
-
-    def df(self, parallelism: int, function: keyfold.OperatorFunction | None = None) -> DataFrame:
-        source = self.source("in", "v int")
-        return keyfold.with_operator_state(
-            source, function or self.function, "v int", parallelism=parallelism, name="op"
-        )
-
-    def start(self, parallelism: int, values: Iterator[int] | range | list[int]) -> None:
-        self.add("in", [{"v": v} for v in values])
-        self.run(self.df(parallelism))
-
-    def state(self) -> State:
-        """Of each subtask, by name."""
-        [operator] = keyfold.open_checkpoint(self.root / "checkpoint").operators
-        own = operator["subtask_of_op"].scan().to_arrow().to_pylist()
-        found: State = {"dealt": [], "all": [], "rules": []}
-        for name, column in (("dealt", "list_element"), ("all", "list_element")):
-            found[name] = [[] for _ in own]
-            for row in operator[name].scan().to_arrow().to_pylist():
-                found[name][row["key"]["subtask"]].append(row[column]["v"])
-        found["rules"] = [{} for _ in own]
-        for row in operator["rules"].scan().to_arrow().to_pylist():
-            found["rules"][row["key"]["subtask"]][row["user_map_key"]["k"]] = row["user_map_value"]
-        assert {it["value"]["parallelism"] for it in own} == {len(own)}
-        return found
-
-
-def begun(spark: SparkSession, root: Path) -> Kept:
-    """Two subtasks have run two batches."""
-    query = Kept(spark, root, Keeps())
-    query.start(2, range(7))
-    query.start(2, range(7, 13))
-    return query
-
-
-def redistributed(state: State, parallelism: int) -> State:
-    if len(state["all"]) == parallelism:
-        return state
-    return {
-        "dealt": redistribution.split(state["dealt"], parallelism),
-        "all": redistribution.union(state["all"], parallelism),
-        "rules": redistribution.broadcast(state["rules"], parallelism),
-    }
-
-
-def is_whole(query: Kept) -> bool:
-    return keyfold.open_checkpoint(query.root / "checkpoint").fsck(deep=True).findings == ()
-
-
 @pytest.mark.parametrize("rescales", [False, True])
 @pytest.mark.parametrize("why", ["raises", "sources"])
 def test_the_next_start_finds_what_the_last_batch_left(
@@ -138,7 +63,7 @@ def test_the_next_start_finds_what_the_last_batch_left(
         df = query.df(parallelism, Raises())
         if why == "sources":
             df = query.df(parallelism).union(query.source("other", "v int"))
-        with pytest.raises(Exception, match=r"a bug in the new release|sources"):
+        with pytest.raises(Exception, match=rf"{BUG}|sources"):
             query.run(df)
         if rescales:
             spark.conf.set(PARTITIONS, partitions)
@@ -179,7 +104,7 @@ def test_the_first_batch_may_have_been_tried_with_other_states(
 ) -> None:
     query = Kept(spark, tmp_path, Keeps())
     query.add("in", [{"v": -1}])
-    with pytest.raises(Exception, match="a bug in the new release"):
+    with pytest.raises(Exception, match=BUG):
         query.run(query.df(2, RaisesWithAnotherKind()))
     metadata = tmp_path / "checkpoint/state/0/_metadata/v2/0"
     declared = metadata.read_bytes()
