@@ -1,4 +1,4 @@
-"""State of subtasks that is rolled back and brought back, or started from a savepoint."""
+"""State of subtasks that is migrated, rolled back and brought back, or started from a savepoint."""
 
 from __future__ import annotations
 
@@ -10,11 +10,40 @@ from pyspark.sql import SparkSession
 import keyfold
 from keyfold.admin.copies import SAVEPOINTS, savepoint
 from keyfold.admin.rollback import rollback, undo_rollback
+from keyfold.settings import PROVIDER_KEY
+from kit.providers import ROCKSDB
 from kit.session import NEEDS_JAR
 from kit.subtask_states import BUG, Raises, redistributed
 from python.tests.spark.subtasks import begun, is_whole
 
 pytestmark = NEEDS_JAR
+
+FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+
+
+@pytest.mark.parametrize("checkpoint_format", ["1", "2"])
+def test_after_a_migration_the_next_start_redistributes(
+    spark: SparkSession, tmp_path: Path, checkpoint_format: str
+) -> None:
+    before = spark.newSession()
+    before.conf.set(PROVIDER_KEY, ROCKSDB)
+    before.conf.set(FORMAT, checkpoint_format)
+    query = begun(before, tmp_path)
+    keyfold.migrate(query.checkpoint, dry_run=False, no_file_sink=True)
+    dealt = [[0, 2, 4, 6, 7, 9, 11], [1, 3, 5, 8, 10, 12]]
+    migrated = {
+        "dealt": dealt,
+        "all": dealt,
+        "rules": [{v: {"v": v} for v in values} for values in dealt],
+    }
+    assert query.state() == migrated
+    query.spark = spark
+    query.add("in", [{"v": -1}])
+    with pytest.raises(Exception, match=BUG):
+        query.run(query.df(3, Raises()))
+    query.run(query.df(5))
+    assert query.state() == redistributed(migrated, 5)
+    assert is_whole(query)
 
 
 @pytest.mark.parametrize("batch", [0, 1])

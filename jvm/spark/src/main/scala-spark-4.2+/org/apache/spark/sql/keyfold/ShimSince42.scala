@@ -101,7 +101,11 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
   private[keyfold] def withIds(
       commit: CommitEntry,
       ids: Map[Long, Array[Array[String]]]
-  ): CommitEntry = commit.withStateUniqueIds(Some(ids))
+  ): CommitEntry = commit match {
+    case v1: checkpointing.CommitMetadata =>
+      checkpointing.CommitMetadataV2(v1.nextBatchWatermarkMs, Some(ids))
+    case later => later.withStateUniqueIds(Some(ids))
+  }
 
   /** The operators of a checkpoint as of a batch; none if they have no metadata. */
   private[keyfold] def operators(

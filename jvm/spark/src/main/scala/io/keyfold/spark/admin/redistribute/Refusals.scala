@@ -5,7 +5,7 @@ import io.keyfold.spark.admin.rescale.UnfinishedRescale
 import io.keyfold.spark.checkpoint.{CheckpointTools, Command, FileManagers, SinkChoice}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.keyfold.{CheckpointLogs, SubtaskState}
+import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkShim, SubtaskState}
 
 /** Why the state of an operator's subtasks is not given to `to` of them. */
 private[redistribute] final class Refusals(tools: CheckpointTools, name: String, to: Int) {
@@ -39,7 +39,11 @@ private[redistribute] final class Refusals(tools: CheckpointTools, name: String,
     if (logs.formatOf(batch) == 1)
       Some(
         "the checkpoint has format 1, in which files have no ids. Start the query with the " +
-          s"parallelism that it had, or with a new checkpoint and ${CheckpointLogs.FormatKey}=2"
+          "parallelism that it had" + (
+            if (SparkShim.continuesUnder(1, 2).contains(2))
+              s" and ${CheckpointLogs.FormatKey}=2: after a batch it can be redistributed"
+            else s", or with a new checkpoint and ${CheckpointLogs.FormatKey}=2"
+          )
       )
     else
       Option.when(!FileManagers.canReplace(new Path(logs.location), logs.hadoopConf))(

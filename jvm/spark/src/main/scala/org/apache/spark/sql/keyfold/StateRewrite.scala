@@ -51,12 +51,15 @@ final class StateRewrite(
   }
 
   /** Keyfold's settings ask for format 2, and some lines of Spark do not continue format 1 under
-    * it. Elsewhere there are none: HDFSBacked cannot read a folder that has files with ids, which a
-    * migration that broke off has left.
+    * it. State of subtasks is redistributed under format 2 only, which not every line goes over to.
+    * Elsewhere there are none: HDFSBacked, which has no such state, cannot read a folder that has
+    * files with ids, which a migration that broke off has left.
     */
   private def needsIds(operators: Seq[OperatorStateMetadata]) =
-    SparkShim.continuesUnder(1, 2).isEmpty &&
+    (SparkShim.continuesUnder(1, 2).isEmpty || hasSubtasks) &&
       (SparkShim.oneTaskCanHaveIds || !operators.exists(isOneTask))
+
+  private def hasSubtasks = SubtaskState.names(logs, of).exists(_._2.nonEmpty)
 
   private def isOneTask(operator: OperatorStateMetadata) =
     logs.partitionFolders(operator.operatorInfo.operatorId).size == 1 &&
