@@ -132,6 +132,12 @@ REFUSED: dict[str, Callable[[str, Any], object]] = {
     "rescale {} --to 3 --sink-path '/a sink' --apply": lambda path, spark: keyfold.rescale(
         path, 3, dry_run=False, sink_path="/a sink", spark=spark
     ),
+    "rescale {} --operator op --parallelism 3 --apply": lambda path, spark: keyfold.redistribute(
+        path, "op", 3, dry_run=False, spark=spark
+    ),
+    "rescale {} --undo --apply": lambda path, spark: keyfold.undo_rescale(
+        path, dry_run=False, spark=spark
+    ),
     "migrate {} --no-file-sink --apply": lambda path, spark: keyfold.migrate(
         path, dry_run=False, no_file_sink=True, spark=spark
     ),
@@ -162,3 +168,11 @@ def test_what_changes_a_checkpoint_names_the_command_line(
         REFUSED[command](path, connect)
     assert str(caught.value).endswith(f": keyfold {command.format(path)}")
     assert files_in(writer.fake.root) == before
+
+
+def test_an_operator_with_state_of_its_subtasks_names_the_session_that_it_needs(
+    connect: Any,
+) -> None:
+    rows = connect.readStream.format("rate").load()
+    with pytest.raises(ClassicSessionError, match=r"spark-submit, or .*\.master\("):
+        keyfold.with_operator_state(rows, keyfold.OperatorFunction(), "v long", parallelism=2)

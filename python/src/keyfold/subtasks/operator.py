@@ -72,7 +72,9 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     arguments.check_function(function)
     if jvm.is_connect_session(df.sparkSession):
         raise ClassicSessionError(
-            "An operator with state of its subtasks needs a classic session, not Spark Connect's."
+            "An operator with state of its subtasks needs a JVM in this process, which a Spark "
+            "Connect session does not have. Start its query with spark-submit, or from a session "
+            "of SparkSession.builder.master(...) instead of remote(...)."
         )
     called = type(function).__name__ if name is None else name
     arguments.check_name(called)
