@@ -1,14 +1,15 @@
 """Counts per key that remember which attempts wrote them, in tasks that are held for their twin.
 
-Usage: speculation_job.py INPUT CHECKPOINT OUTPUT MEETINGS
+Usage: speculation_job.py INPUT CHECKPOINT OUTPUT MEETINGS [PARALLELISM]
 
-Batch n writes to OUTPUT/<n>. One partition of each batch is held as `speculation_plan` says; its
-attempts leave a file in MEETINGS, named by batch and number of the attempt, once they have
-committed.
+With PARALLELISM, so many subtasks of an operator have the counts, each those of its keys. Batch n
+writes to OUTPUT/<n>. One partition of each batch is held as `speculation_plan` says; its attempts
+leave a file in MEETINGS, named by batch and number of the attempt, once they have committed.
 """
 
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,14 +19,19 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.state import GroupState
 
+import keyfold
 from cluster.speculation_plan import ORIGINAL_FIRST, ORIGINAL_UNCOMMITTED, planned
 
 TIMEOUT_S = 120
-STATE = "rows long, total long, attempts string"
+STATE = "rows long, total long, partitions string, attempts string"
+OUTPUT = f"key long, {STATE}"
+NAMES = ["key", "rows", "total", "partitions", "attempts"]
 
 Batches = Iterator[pa.RecordBatch]
+Count = tuple[int, int, str, str]
+NEW: Count = (0, 0, "", "")
 
-source, checkpoint, output, meetings = sys.argv[1:]
+source, checkpoint, output, meetings, *parallelism = sys.argv[1:]
 # Never there: Spark kills the attempt that waits for it, once the other one has ended.
 KILL = Path(meetings, "the kill")
 spark = SparkSession.builder.getOrCreate()
@@ -47,22 +53,52 @@ def wait_for(path: Path) -> None:
         time.sleep(0.005)
 
 
-def count(
-    key: tuple[int], frames: Iterator[pd.DataFrame], state: GroupState
-) -> Iterator[pd.DataFrame]:
-    """Adds to the count of a key, and notes the attempt that does: twins' state is not the same."""
-    rows, total, attempts = state.get if state.exists else (0, 0, "")
+def after(count: Count, values: list[int]) -> Count:
+    """The count of a key, and which attempts made it: twins' state is not the same."""
+    rows, total, partitions, attempts = count
     partition, attempt = task().partitionId(), task().attemptNumber()
     # Each batch has all keys, so this is number len(attempts).
     if planned(len(attempts)) == (ORIGINAL_UNCOMMITTED, partition) and attempt == 0:
         wait_for(KILL)
-    for frame in frames:
-        rows += len(frame)
-        total += int(frame["value"].sum())
-    attempts += str(attempt)
-    state.update((rows, total, attempts))
-    names = ["key", "partition", "rows", "total", "attempts"]
-    yield pd.DataFrame([[*key, partition, rows, total, attempts]], columns=names)
+    return (
+        rows + len(values),
+        total + sum(values),
+        partitions + str(partition),
+        attempts + str(attempt),
+    )
+
+
+def count(
+    key: tuple[int], frames: Iterator[pd.DataFrame], state: GroupState
+) -> Iterator[pd.DataFrame]:
+    values = [value for frame in frames for value in frame["value"].tolist()]
+    state.update(after(state.get if state.exists else NEW, values))
+    yield pd.DataFrame([[*key, *state.get]], columns=NAMES)
+
+
+class Counts(keyfold.OperatorFunction):
+    """Counts the keys that come to a subtask."""
+
+    def open(self, ctx: keyfold.OperatorContext) -> None:
+        self.counts = ctx.list_state("counts", OUTPUT, redistribute="union")
+
+    def process(self, batches: Batches) -> Iterator[pd.DataFrame]:
+        values = defaultdict(list)
+        for batch in batches:
+            for row in batch.to_pylist():
+                values[row["key"]].append(row["value"])
+        before = {key: count for key, *count in self.counts.get()}
+        # Those of other subtasks, which it may have after a change of parallelism, go.
+        self.counts.update((key, *after(before.get(key, NEW), values[key])) for key in values)
+        yield pd.DataFrame(self.counts.get(), columns=NAMES)
+
+
+def counted(rows: DataFrame) -> DataFrame:
+    if parallelism:
+        return keyfold.with_operator_state(
+            rows, Counts(), OUTPUT, parallelism=int(parallelism[0]), route="key"
+        )
+    return rows.groupBy("key").applyInPandasWithState(count, OUTPUT, STATE, "update", "NoTimeout")
 
 
 def held(batch: int) -> Callable[[Batches], Batches]:
@@ -89,14 +125,9 @@ def write(batch: DataFrame, number: int) -> None:
     rows.write.mode("overwrite").json(f"{output}/{number}")
 
 
+rows = spark.readStream.schema("key long, value long").option("maxFilesPerTrigger", 1).json(source)
 query = (
-    spark.readStream.schema("key long, value long")
-    .option("maxFilesPerTrigger", 1)
-    .json(source)
-    .groupBy("key")
-    .applyInPandasWithState(
-        count, f"key long, partition int, {STATE}", STATE, "update", "NoTimeout"
-    )
+    counted(rows)
     .writeStream.outputMode("update")
     .foreachBatch(write)
     .option("checkpointLocation", checkpoint)

@@ -61,12 +61,19 @@ def spark(tmp_path: Path) -> Iterator[Spark]:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    "checkpoint",
-    [LOCAL, *(pytest.param(it, marks=pytest.mark.long) for it in (S3, HDFS))],
-    indirect=True,
+    ("checkpoint", "parallelisms"),
+    [
+        pytest.param(LOCAL, ((), ()), id=LOCAL),
+        *(pytest.param(it, ((), ()), marks=pytest.mark.long, id=it) for it in (S3, HDFS)),
+        pytest.param(LOCAL, (("4",), ("3",)), marks=pytest.mark.long, id="subtasks"),
+    ],
+    indirect=["checkpoint"],
 )
 def test_of_two_speculative_attempts_the_one_that_won_counts_fault_1(
-    spark: Spark, tmp_path: Path, checkpoint: CheckpointPlace
+    spark: Spark,
+    tmp_path: Path,
+    checkpoint: CheckpointPlace,
+    parallelisms: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> None:
     source, output, meetings, events = (
         tmp_path / name for name in ("in", "out", "meetings", "events")
@@ -76,13 +83,9 @@ def test_of_two_speculative_attempts_the_one_that_won_counts_fault_1(
     conf = {**CONF, **checkpoint.conf, "spark.eventLog.dir": events.as_uri()}
     job = (JOB, source, checkpoint.url, output, meetings)
 
-    # The second run has nothing in memory: it reads the files that the commit log names.
     write_input(source, first=0, files=BATCHES)
-    spark.run(*job, conf=conf)
-    write_input(source, first=BATCHES, files=1)
-    spark.run(*job, conf=conf)
-
-    attempts = [it for log in sorted(events.iterdir()) for it in state_attempts(log)]
+    spark.run(*job, *parallelisms[0], conf=conf)
+    attempts = attempts_in(events)
     for batch in range(BATCHES):
         kind, partition = planned(batch)
         pair = {it.number: it for it in attempts if (it.batch, it.partition) == (batch, partition)}
@@ -92,18 +95,27 @@ def test_of_two_speculative_attempts_the_one_that_won_counts_fault_1(
         deltas = [it for it in files if re.fullmatch(rf"{batch + 1}_.*\.delta", it)]
         assert len(deltas) == committed == (1 if kind == ORIGINAL_UNCOMMITTED else 2)
 
+    # The second run has nothing in memory: it reads the files that the commit log names.
+    write_input(source, first=BATCHES, files=1)
+    spark.run(*job, *parallelisms[1], conf=conf)
+
     rows = [json.loads(line) for line in lines_of(output / str(BATCHES))]
     counts = sorted((row["key"], row["rows"], row["total"]) for row in rows)
     assert counts == expected(BATCHES + 1)
 
-    won = {(it.batch, it.partition): it.number for it in attempts if it.end == "Success"}
+    won = {(it.batch, it.partition): it.number for it in attempts_in(events) if it.end == "Success"}
     for row in rows:
-        winners = [won[batch, row["partition"]] for batch in range(BATCHES + 1)]
+        winners = [won[batch, int(it)] for batch, it in enumerate(row["partitions"])]
         assert row["attempts"] == "".join(map(str, winners))
 
-    description = keyfold.open_checkpoint(checkpoint.uri).describe()
-    assert description.problems == ()
-    assert description.rows == KEYS
+    opened = keyfold.open_checkpoint(checkpoint.uri)
+    assert opened.describe().problems == ()
+    table = opened[0]["counts"] if any(parallelisms) else opened[0].only
+    assert table.count() == KEYS
+
+
+def attempts_in(events: Path) -> list[Attempt]:
+    return [it for log in sorted(events.iterdir()) for it in state_attempts(log)]
 
 
 def assert_twins(kind: str, pair: dict[int, Attempt]) -> None:
