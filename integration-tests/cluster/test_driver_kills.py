@@ -13,7 +13,7 @@ from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
 from kit.kill_moment import KillMoment, last_batch
 from kit.submit import PARTITIONS, Spark
 
-KILLS = int(os.environ.get("KEYFOLD_KILLS", "10"))
+KILLS = int(os.environ.get("KEYFOLD_KILLS", "6"))
 FEW_KILLS = 2
 SERVER_KILLS = int(os.environ.get("KEYFOLD_SERVER_KILLS", "3"))
 FIRST_SEED = int(os.environ.get("KEYFOLD_SEED", "1"))

@@ -65,8 +65,8 @@ object Fault {
     }
   }
 
-  /** The same for the first and the last call of each kind: of files whose paths differ in numbers and
-    * ids only.
+  /** The same for the first and the last call of each kind: of files whose paths differ in numbers
+    * and ids only.
     */
   def ofEachKind(calls: Seq[FileCall])(failures: FileCall => Seq[Failure]): Seq[Fault] = {
     val faults = all(calls)(failures)

@@ -20,6 +20,9 @@ trait LocalSpark extends BeforeAndAfterAll with BeforeAndAfterEach { this: Suite
       .config("spark.sql.shuffle.partitions", "2")
       .config("spark.sql.codegen.wholeStage", "false")
       .config("spark.sql.adaptive.enabled", "false")
+      // Or each session compiles the same classes again: a third of the time.
+      .config("spark.sql.artifact.isolation.enabled", "false")
+      .config("spark.sql.codegen.cache.maxEntries", "1000")
       .config(
         "spark.sql.streaming.stateStore.providerClass",
         classOf[KeyfoldStateStoreProvider].getName
