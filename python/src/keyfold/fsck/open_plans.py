@@ -108,7 +108,7 @@ def _newest(storage: Storage, plans: list[re.Match[str]]) -> tuple[str, list[lis
 
 
 def _is_half_done(storage: Storage, lines: list[list[str]]) -> bool:
-    """Whether a file of Spark's has the content that it should have no more."""
+    """Whether a file of Spark's still has to be replaced."""
     is_undone = ["undone", "true"] in lines
     # Plans of earlier releases may have files that do not change.
     changed = [words for words in _of(lines, "file") if words[2] != words[3]]

@@ -15,7 +15,7 @@ final case class Rewriting(files: Seq[RewrittenFile], isUndone: Boolean) {
   /** What a file should have; None: it should not be there. */
   def goal(file: RewrittenFile): Option[Array[Byte]] = if (isUndone) file.before else file.after
 
-  /** What a file should have no more. */
+  /** What a file has as long as it is not replaced. */
   def opposite(file: RewrittenFile): Option[Array[Byte]] = if (isUndone) file.after else file.before
 }
 

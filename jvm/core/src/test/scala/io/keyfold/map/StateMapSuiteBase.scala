@@ -9,7 +9,7 @@ import io.keyfold.mem.Slice
 import io.keyfold.model.{Family, VersionId}
 import io.keyfold.testkit.SeededChecks
 
-/** The contract of [[StateMap]], M1 to M6, for one implementation; [[StateMapModel]] adds random
+/** The contract of [[StateMap]], M1 to M7, for one implementation; [[StateMapModel]] adds random
   * sequences of operations.
   */
 abstract class StateMapSuiteBase extends MapSuite with SeededChecks {

@@ -23,8 +23,8 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
     */
   private def isFinal: Boolean = rewriting.files.isEmpty
 
-  /** Whether no file has the content that it should have no more. A file with other content was
-    * written later.
+  /** Whether it is carried out, or undone, to the end: each file was replaced, by the plan or by
+    * something later.
     */
   def isComplete: Boolean = rewriting.files.forall(!isLeft(_))
 
