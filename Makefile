@@ -97,7 +97,7 @@ $(JARS): $(call JAR_OF,%): $(JVM_SOURCES)
 
 # One sbt goes from line to line: the first compilation warms it up for the others.
 ON_LINE = 'eval sys.props.put("sparkLine", "$(1)")' reload
-jars: $(JARS_READY) ## a jar for each line of Spark, where the wheel takes them from
+jars: $(JARS_READY) $(JARS) ## a jar for each line of Spark, where the wheel takes them from
 $(JARS_READY): $(JVM_SOURCES)
 	build/sbt $(foreach it,$(LINES),$(call ON_LINE,$(it)) spark/bundle)
 	touch $@ $(JARS)

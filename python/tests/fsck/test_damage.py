@@ -70,6 +70,13 @@ def test_healthy_after_a_driver_went_on_from_what_was_redistributed(fake: FakeCh
     writer.batch({4: 4})
     fake.commit(3, {0: [[again], [writer.unique(1, 4)]]})
     assert check(writer, deep=True).findings == ()
+    # The driver's batch changed nothing in this partition.
+    log = {0: [[f"=4_{replaced}"], [writer.unique(1, 5)]]}
+    writer.path(5).rename(writer.path(5).with_name("kept"))
+    fake.commit(4, log)
+    assert Kind.LINEAGE not in kinds(check(writer))
+    writer.path(5).with_name("kept").rename(writer.path(5))
+    fake.commit(4, {0: [[writer.unique(0, 5)], [writer.unique(1, 5)]]})
     fake.commit(3, {0: [[replaced.replace("4-0", "4-1")], [writer.unique(1, 4)]]})
     assert Kind.LINEAGE in kinds(check(writer))
 

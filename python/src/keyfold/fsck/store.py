@@ -253,6 +253,8 @@ class StoreCheck:
         except KeyfoldError:
             return None
         for before, known in reversed(earlier):
+            if original(written) == original(known):
+                return None
             if written.number <= before.version:
                 return f"commits/{batch.number}", (
                     f"partition {self.place.partition} goes back to version {written.number} "
@@ -260,7 +262,7 @@ class StoreCheck:
                     f"{known.number} with id {known.id!r}. Restore the file from a copy."
                 )
             link = _at(head, before.version)
-            if link is None or original(known) == link or self._refers_to(known, link):
+            if link is None or original(known) == original(link) or self._refers_to(known, link):
                 return None
             if link != known:
                 return f"{self.place.folder}/{self._listed.name_of(head)}", (
@@ -305,6 +307,7 @@ class StoreCheck:
         versions = {self._written(it) for it in self._batches}
         for head in heads.values():
             versions |= {Version(link.version, link.id) for link in head.lineage}
+        versions |= {original(it) for it in versions}
         return {
             FileName(*version, kind)
             for version in versions

@@ -13,7 +13,7 @@ import io.keyfold.model.{Names, VersionId}
 
 /** The plan of a rescale, planned or done: docs/FORMAT.md, section 10. The file exists from before
   * the first reference is written until no file of the old layout is left. Or that of the
-  * redistribution of an operator's subtasks, until the batch after it is committed.
+  * redistribution of an operator's subtasks, as long as the batch before it is retained.
   *
   * @param batch
   *   the rescale's own, or the open batch before which it is

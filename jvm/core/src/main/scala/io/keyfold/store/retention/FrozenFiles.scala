@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory
   * than theirs is.
   *
   * Plans of redistributions freeze nothing: what they replace is of their store's own partitions,
-  * and retained as long as its batch is. They are deleted, the newest first, once the batch after
-  * is committed: until then a redistribution goes by what the oldest of them found.
+  * and retained as long as its batch is. They are deleted with it, the newest first: until then a
+  * query that was rolled back to it goes by what the oldest of them found.
   *
   * Not thread-safe: maintenance calls it.
   */
@@ -94,12 +94,12 @@ private[store] final class FrozenFiles(
 
   /** Deletes the plans of redistributions of this store that no start goes by any more.
     *
-    * @param version
-    *   the newest one that is known to be committed
+    * @param oldest
+    *   number of the oldest version that is retained
     */
-  def forgetRedistributions(version: Long): Unit =
+  def forgetRedistributions(oldest: Long): Unit =
     redistributions
-      .filter(plan => location.partition == 0 && isDeleter(plan) && plan.floor <= version)
+      .filter(plan => location.partition == 0 && isDeleter(plan) && plan.version <= oldest)
       .sortBy(plan => RescalePlan.openNumber(plan.id))
       .reverse
       .foreach(forget)
@@ -175,12 +175,14 @@ private[store] final class FrozenFiles(
     deleted
   }
 
-  /** Whether this plan's rescale made the version, or the attempt in whose place it is. */
+  /** Whether this plan's rescale made the version, or the attempt in whose place it is. No other
+    * attempt has the id of a reference; without ids, a batch's delta may have its name.
+    */
   private def isOf(plan: RescalePlan, made: Ancestor): Boolean = {
     val of = made.version.original
     val reference = files.path(of, FileKind.Reference)
     plan.stores.head.references.contains(reference) && {
-      made.kind == FileKind.Reference ||
+      made.kind == FileKind.Reference || of.id.nonEmpty ||
       (made.kind == FileKind.Snapshot && blobs.exists(reference) &&
         !blobs.exists(files.path(of, FileKind.Delta)))
     }

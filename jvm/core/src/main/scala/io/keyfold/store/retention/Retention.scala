@@ -49,7 +49,7 @@ private[store] final class Retention(
     else {
       val oldest = base(newest, oldestToRetain)
       frozen.look()
-      frozen.forgetRedistributions(version)
+      frozen.forgetRedistributions(oldestToRetain)
       val thawed = frozen.settle(ancestor(version, newest, _), oldest, settings.deletesPerCleanup)
       counters.filesDeleted.add(thawed.toLong)
       val floor = frozen.floor

@@ -11,7 +11,8 @@ import io.keyfold.model.VersionId
 import io.keyfold.store.file.VersionChain
 
 /** The versions of one store of one partition that some batches need: their own and their
-  * ancestors, as far down as files show them. Reads footers, no blocks.
+  * ancestors, as far down as files show them, and those in whose place these are, which show what
+  * is below. Reads footers, no blocks.
   *
   * @param blobs
   *   the checkpoint's `state` folder
@@ -39,8 +40,12 @@ private final class NeededVersions(
       .ancestry(lineageOf(batch))(lineageOf)
       .drop(1)
       .takeWhile(it => versions.add(it.version) || it.kind != FileKind.Snapshot)
-      .foreach(_ => ())
+      .foreach(it => addOriginal(it.version))
+    addOriginal(batch)
   }
+
+  private def addOriginal(version: VersionId): Unit =
+    if (version.original != version) add(version.original)
 
   private def lineageOf(version: VersionId): List[Ancestor] = VersionChain.HeadKinds.iterator
     .flatMap(lineageOf(version, _))
