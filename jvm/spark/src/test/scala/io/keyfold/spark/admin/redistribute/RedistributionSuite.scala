@@ -76,10 +76,9 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         val parallelism = it.parallelism
         it.modelled(parallelism)
         it.check()
-        it.run(parallelism, addAgain = !isOpen)
-        it.check()
-        it.redistribute(4)
-        it.run(4)
+        val next = if (fault.how == Failure.Before) parallelism else 4
+        if (next == 4) it.redistribute(4)
+        it.run(next, addAgain = !isOpen)
         it.check()
         parallelism
       }
