@@ -19,13 +19,16 @@ from python.tests.spark.operator_model import Applies, ModelledQuery
 ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 ZONE = "spark.sql.session.timeZone"
 PARTITIONS = "spark.sql.streaming.stateStore.keyfold.partitions"
+RETAINED = "spark.sql.streaming.minBatchesToRetain"
+EXTRA_SPACE = "spark.sql.streaming.ratioExtraSpaceAllowedInCheckpoint"
+SETTINGS = (ENCODING, ZONE, PARTITIONS, RETAINED, EXTRA_SPACE)
 _MOST_FILES = 30
 _POLL_S = 0.002
 
 
 def run(query: ModelledQuery, function: Applies, parallelism: int, random: Random) -> None:
     """Kills it with -9 when it has made a random number of files, or lets it end."""
-    found = {it: query.spark.conf.get(it, None) for it in (ENCODING, ZONE, PARTITIONS)}
+    found = {it: query.spark.conf.get(it, None) for it in SETTINGS}
     conf = {it: value for it, value in found.items() if value is not None}
     job = json.dumps([str(query.root), query.specs, function.zone, parallelism, conf])
     files, delay = random.randrange(_MOST_FILES), random.choice([0, random.random() / 10])

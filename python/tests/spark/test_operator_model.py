@@ -19,7 +19,7 @@ from keyfold.errors import JvmError
 from keyfold.fsck.finding import Severity
 from kit.session import NEEDS_JAR
 from python.tests.spark import killed_start
-from python.tests.spark.killed_start import ENCODING, PARTITIONS, ZONE
+from python.tests.spark.killed_start import ENCODING, EXTRA_SPACE, PARTITIONS, RETAINED, ZONE
 from python.tests.spark.operator_model import (
     BUG,
     MOST,
@@ -57,6 +57,9 @@ class Life:
         session = spark.newSession()
         session.conf.set(ENCODING, self.random.choice(["unsaferow", "avro"]))
         session.conf.set(ZONE, self.random.choice(ZONES))
+        # Old files are deleted after each batch, or none are.
+        session.conf.set(RETAINED, self.random.choice([2, 100]))
+        session.conf.set(EXTRA_SPACE, 0)
         self.query = ModelledQuery(session, root, self.specs)
         # The states that the last committed batch has left; those in the files, if a command made
         # others of them since.
