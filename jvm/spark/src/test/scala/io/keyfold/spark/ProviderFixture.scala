@@ -93,7 +93,12 @@ final class ProviderFixture(
   def delete(): Unit = {
     InBackground.await()
     val all = Files.walk(root)
-    try all.sorted(Comparator.reverseOrder[Path]).forEach(file => Files.delete(file))
+    // Maintenance may still delete old files, too.
+    try
+      all.sorted(Comparator.reverseOrder[Path]).forEach { file =>
+        Files.deleteIfExists(file)
+        ()
+      }
     finally all.close()
   }
 
