@@ -89,9 +89,7 @@ def rescale(spark: SparkSession, place: Place, queries: Iterable[str], partition
         text=f"All queries have ended; keyfold.rescale takes each to {partitions} partitions",
     )
     for query in queries:
-        done = keyfold.rescale(
-            place.checkpoint(query), partitions, dry_run=False, no_file_sink=True, spark=spark
-        )
+        done = keyfold.rescale(place.checkpoint(query), partitions, dry_run=False, spark=spark)
         fact = Rescaled(query, done.before, done.after, done.duration_ms or 0)
         send("rescaled", rescaled=asdict(fact))
 

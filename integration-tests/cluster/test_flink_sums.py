@@ -31,7 +31,7 @@ def test_keys_groups_operators_and_sums_are_those_published(spark: Spark, tmp_pa
 
     assert run(BEFORE) == expected(BEFORE, 1.0)
 
-    keyfold.rescale(checkpoint, AFTER, dry_run=False, no_file_sink=True)
+    keyfold.rescale(checkpoint, AFTER, dry_run=False)
     assert run(AFTER) == expected(AFTER, 2.0)
     [operator] = keyfold.open_checkpoint(checkpoint).describe().operators
     assert operator.partitions == AFTER

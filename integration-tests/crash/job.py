@@ -131,9 +131,7 @@ class Job:
         return {"error": error, "faults": faults}
 
     def rescale(self, checkpoint: str, partitions: int) -> int:
-        found = rescale.rescale(
-            checkpoint, partitions, dry_run=False, no_file_sink=True, spark=self._spark
-        )
+        found = rescale.rescale(checkpoint, partitions, dry_run=False, spark=self._spark)
         return found.batch
 
     def rollback(self, checkpoint: str, batch: int) -> str | None:

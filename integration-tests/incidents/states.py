@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -32,19 +31,8 @@ def _open(query: Query) -> None:
         (commits / name).unlink(missing_ok=True)
 
 
-def _sink_of(query: Query) -> dict[str, Any]:
-    """What commands are told of it."""
-    return {"sink_path": str(query.sink)} if query.sink else {"no_file_sink": True}
-
-
 def _rescaled(query: Query) -> None:
-    keyfold.rescale(
-        query.checkpoint,
-        3,
-        dry_run=False,
-        **_sink_of(query),
-        spark=query.spark,
-    )
+    keyfold.rescale(query.checkpoint, 3, dry_run=False, spark=query.spark)
 
 
 def _rescaled_before_an_open_batch(query: Query) -> None:
@@ -70,7 +58,6 @@ def _migrated(query: Query) -> None:
     keyfold.migrate(
         query.checkpoint,
         dry_run=False,
-        **_sink_of(query),
         spark=query.spark,
     )
     for key in (PROVIDER_KEY, FORMAT_KEY):

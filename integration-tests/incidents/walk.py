@@ -91,11 +91,9 @@ class Walk:
             Path(it).unlink(missing_ok=True)
         if advice.kind == "command":
             words = list(advice.words)
-            says_sink = {"--sink-path", "--no-file-sink", "--undo"} & set(words)
-            undoes = words[0] == "migrate" and "--sink-path" not in words
-            if query.sink and (undoes or (words[0] == "rollback" and not says_sink)):
+            says_sink = {"--sink-path", "--undo"} & set(words)
+            if query.sink and words[0] == "rollback" and not says_sink:
                 # fsck asks for it: a checkpoint does not name the folder.
-                words = [it for it in words if it != "--no-file-sink"]
                 words += ["--sink-path", str(query.sink)]
             done = CliRunner().invoke(cli, words)
             self._tell(f"  exit code {done.exit_code}")

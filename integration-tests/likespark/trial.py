@@ -80,16 +80,8 @@ class Trial:
     def _rescale(self, partitions: int | None) -> None:
         if partitions is None:
             return
-        sink = {"sink_path": str(self._output)} if self.world.sink == "json" else {}
         try:
-            keyfold.rescale(
-                self.checkpoint,
-                partitions,
-                dry_run=False,
-                no_file_sink=not sink,
-                **sink,
-                spark=self.spark,
-            )
+            keyfold.rescale(self.checkpoint, partitions, dry_run=False, spark=self.spark)
         except (KeyfoldError, PySparkException, Py4JError) as error:
             self.refused = str(error)
 

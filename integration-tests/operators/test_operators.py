@@ -66,7 +66,7 @@ class Runs:
         """What speaks against it is kept in a file: it is about one case only."""
         checkpoint = home / "checkpoint"
         try:
-            keyfold.rescale(checkpoint, AFTER, dry_run=False, no_file_sink=True, spark=self._spark)
+            keyfold.rescale(checkpoint, AFTER, dry_run=False, spark=self._spark)
             said = "\n".join(map(str, keyfold.open_checkpoint(checkpoint).describe().problems))
         except keyfold.KeyfoldError as error:
             said = str(error)

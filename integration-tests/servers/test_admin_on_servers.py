@@ -41,7 +41,7 @@ def test_a_query_goes_on_after_a_rescale_and_after_it_was_rolled_back(
 ) -> None:
     place = app.place(kind)
     query.run(place.url, 3, **SNAPSHOTS)
-    done = keyfold.rescale(place.url, 3, dry_run=False, no_file_sink=True)
+    done = keyfold.rescale(place.url, 3, dry_run=False)
     assert (done.before, done.after, done.batch) == (2, 3, 3)
     assert query.run(place.url, 1, **SNAPSHOTS) == query.expected(4)
     checked(place, 3)
@@ -61,10 +61,10 @@ def test_a_plan_changes_nothing_and_a_rollback_is_undone(
     place = app.place(kind)
     query.run(place.url, 3, **SNAPSHOTS)
     before = contents(place)
-    planned = keyfold.plan_rescale(place.url, 3, no_file_sink=True)
+    planned = keyfold.plan_rescale(place.url, 3)
     assert (planned.refusals, planned.batch) == ((), 3)
     assert contents(place) == before
-    keyfold.rescale(place.url, 3, dry_run=False, no_file_sink=True)
+    keyfold.rescale(place.url, 3, dry_run=False)
     query.run(place.url, 2, **SNAPSHOTS)
 
     rescaled = contents(place)
@@ -97,7 +97,7 @@ def test_a_clone_on_another_kind_of_file_system_and_the_original_go_on_apart(
     settings = {**SNAPSHOTS, FORMAT: checkpoint_format}
     query.run(original.url, 3, **settings)
     # Its references go along, and the files that they refer to.
-    keyfold.rescale(original.url, 5, dry_run=False, no_file_sink=True)
+    keyfold.rescale(original.url, 5, dry_run=False)
     query.run(original.url, 1, **settings)
     before = contents(original)
     planned = clone(original.url, copy.url, dry_run=True)
@@ -126,22 +126,20 @@ def test_a_migration_is_undone_and_done_again(
     place, old = app.place(kind), {PROVIDER: provider, FORMAT: 1}
     query.run(place.url, 3, **old)
     before = contents(place)
-    assert keyfold.migrate(place.url, no_file_sink=True).refusals == ()
+    assert keyfold.migrate(place.url).refusals == ()
     assert contents(place) == before
-    keyfold.migrate(place.url, dry_run=False, no_file_sink=True)
+    keyfold.migrate(place.url, dry_run=False)
     checked(place, 2)
     assert state(place.uri) == query.expected(3)
 
     migrated = contents(place)
-    planned = keyfold.undo_migration(place.url, no_file_sink=True)
+    planned = keyfold.undo_migration(place.url)
     assert contents(place) == migrated
-    assert (
-        keyfold.undo_migration(place.url, dry_run=False, no_file_sink=True).files == planned.files
-    )
+    assert keyfold.undo_migration(place.url, dry_run=False).files == planned.files
     assert contents(place) == before
     assert query.run(place.url, 1, **old) == query.expected()
 
-    keyfold.migrate(place.url, dry_run=False, no_file_sink=True)
+    keyfold.migrate(place.url, dry_run=False)
     assert query.run(place.url, 2, **SNAPSHOTS) == query.expected(6)
     checked(place, 2)
     assert state(place.uri) == query.expected()

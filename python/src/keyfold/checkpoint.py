@@ -274,7 +274,6 @@ def _checked(storage: Storage) -> str | None:
         raise OtherProviderError(
             f"The state in {storage.root} was written by {provider}. Keyfold reads checkpoints of "
             "queries that were started with it. To move the state to it, stop the query and run "
-            f"`keyfold migrate {shlex.quote(storage.root)} --no-file-sink --apply`. If the query "
-            "writes to a file sink, give its folder with --sink-path instead of --no-file-sink."
+            f"`keyfold migrate {shlex.quote(storage.root)} --apply`."
         )
     return query

@@ -116,7 +116,7 @@ class SparkVersionError(KeyfoldError):
 class JvmError(KeyfoldError):
     """Keyfold's Scala code refused or failed.
 
-    `condition` is the condition of that error, such as KEYFOLD_RESCALE_SINK.
+    `condition` is the condition of that error, such as KEYFOLD_RESCALE_RUNNING.
     """
 
     condition = "KEYFOLD_JVM"

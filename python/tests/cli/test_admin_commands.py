@@ -78,31 +78,31 @@ def run(*arguments: str, code: int = 0) -> Result:
 
 def test_rescale_plans_until_it_is_told_to_apply(jvm: Jvm, path: str) -> None:
     jvm.answers = {"planRescale": PLAN, "rescale": PLAN | {"applied": True, "durationMs": 900}}
-    planned = run("rescale", path, "--to", "6", "--no-file-sink").stdout
+    planned = run("rescale", path, "--to", "6").stdout
     assert "4.0 KiB of 1,500 files" in planned
     assert "at most 1.0 KiB of 250 files by one" in planned
     assert "4 -> 6" in planned
     assert "--apply" in planned
-    done = run("rescale", path, "--to", "6", "--sink-path", "/s", "--apply").stdout
+    done = run("rescale", path, "--to", "6", "--apply").stdout
     assert "in 900 ms" in done
     assert f"keyfold rollback {CHECKPOINT} --to-batch 7" in done
     assert jvm.asked == [
-        ("planRescale", path, 6, ""),
-        ("rescale", path, 6, "/s"),
+        ("planRescale", path, 6),
+        ("rescale", path, 6),
     ]
 
 
 def test_refused_plan_says_why_and_ends_with_1(jvm: Jvm, path: str) -> None:
     jvm.answers = {
-        "planRescale": PLAN | {"refusals": [{"condition": "X", "reason": "Say which sink."}]}
+        "planRescale": PLAN | {"refusals": [{"condition": "X", "reason": "It runs elsewhere."}]}
     }
     result = run("rescale", path, "--to", "6", code=1)
-    assert "Say which sink." in result.stdout
-    assert jvm.asked == [("planRescale", path, 6, None)]
+    assert "It runs elsewhere." in result.stdout
+    assert jvm.asked == [("planRescale", path, 6)]
 
 
 def test_refused_apply_is_a_message_and_ends_with_3(jvm: Jvm, path: str) -> None:
-    result = run("rescale", path, "--to", "6", "--no-file-sink", "--apply", code=3)
+    result = run("rescale", path, "--to", "6", "--apply", code=3)
     assert result.stdout == ""
     assert "[KEYFOLD_RESCALE_RUNNING] It runs." in result.stderr
     assert jvm.asked
@@ -110,7 +110,7 @@ def test_refused_apply_is_a_message_and_ends_with_3(jvm: Jvm, path: str) -> None
 
 def test_json_has_all_that_the_jvm_says(jvm: Jvm, path: str) -> None:
     jvm.answers = {"planRescale": PLAN}
-    found = run("rescale", path, "--to", "6", "--no-file-sink", "-o", "json")
+    found = run("rescale", path, "--to", "6", "-o", "json")
     assert json.loads(found.stdout) == PLAN
 
 
@@ -147,28 +147,28 @@ def test_batches_from_before_a_migration_are_refused_by_name(
 
 def test_a_migration_is_undone(jvm: Jvm, path: str) -> None:
     jvm.answers = {"migrate": MIGRATION | {"applied": True}, "undoMigration": UNDO}
-    said = run("migrate", path, "--no-file-sink", "--apply").stdout
+    said = run("migrate", path, "--apply").stdout
     assert f"keyfold migrate {CHECKPOINT} --undo" in said
-    planned = run("migrate", path, "--undo", "--no-file-sink").stdout
+    planned = run("migrate", path, "--undo").stdout
     for part in ("RocksDB", "8 goes", "4 of Keyfold's go, 4.0 KiB", "--apply"):
         assert part in planned
     jvm.answers["undoMigration"] = UNDO | {"batch": -1, "applied": True}
-    done = run("migrate", path, "--undo", "--sink-path", "/s", "--apply").stdout
+    done = run("migrate", path, "--undo", "--apply").stdout
     assert "none of its own" in done
     assert "--apply" not in done
     jvm.answers["undoMigration"] = UNDO | {"refusals": ["It runs."]}
-    assert "It runs." in run("migrate", path, "--undo", "--no-file-sink", code=1).stdout
+    assert "It runs." in run("migrate", path, "--undo", code=1).stdout
     assert jvm.asked[1:] == [
-        ("undoMigration", path, "", True),
-        ("undoMigration", path, "/s", False),
-        ("undoMigration", path, "", True),
+        ("undoMigration", path, True),
+        ("undoMigration", path, False),
+        ("undoMigration", path, True),
     ]
 
 
 def test_migrate(jvm: Jvm, path: str) -> None:
     jvm.answers = {"migrate": MIGRATION}
-    assert "RocksDB -> Keyfold" in run("migrate", path, "--no-file-sink").stdout
-    run("migrate", path, "--no-file-sink", "--apply")
+    assert "RocksDB -> Keyfold" in run("migrate", path).stdout
+    run("migrate", path, "--apply")
     assert [asked[-1] for asked in jvm.asked] == [True, False]
 
 
@@ -220,7 +220,7 @@ def test_what_no_query_can_have_is_a_wrong_use(jvm: Jvm, path: str) -> None:
     ["rescale", "--to", "4"], ["rescale", "--undo"], ["migrate"], ["migrate", "--undo"],
 ])  # fmt: skip
 def test_path_that_is_no_checkpoint(jvm: Jvm, tmp_path: Path, command: list[str]) -> None:
-    refused = run(command[0], str(tmp_path / "nope"), *command[1:], "--no-file-sink", code=3)
+    refused = run(command[0], str(tmp_path / "nope"), *command[1:], code=3)
     assert refused.stderr.startswith("[KEYFOLD_NOT_A_CHECKPOINT]")
     assert "there is no such folder" in refused.stderr
     assert jvm.asked == []

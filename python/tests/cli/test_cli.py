@@ -193,7 +193,7 @@ def without_java(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_java_that_does_not_start(path: str) -> None:
     pytest.importorskip("pyspark", reason="`make test-reader` has none")
-    result = without_java("rescale", path, "--to", "4", "--no-file-sink")
+    result = without_java("rescale", path, "--to", "4")
     assert result.returncode == 3
     assert "Set JAVA_HOME to a JDK 17 or 21; it is /nonexistent." in result.stderr
     assert "Traceback" not in result.stderr

@@ -54,7 +54,7 @@ def refusal(condition: str, said: str) -> Iterator[None]:
 
 
 def rescaled(checkpoint: Path, partitions: int) -> RescalePlan:
-    return keyfold.rescale(checkpoint, partitions, dry_run=False, no_file_sink=True)
+    return keyfold.rescale(checkpoint, partitions, dry_run=False)
 
 
 def test_a_query_goes_on_with_more_partitions_and_with_fewer(
@@ -62,13 +62,13 @@ def test_a_query_goes_on_with_more_partitions_and_with_fewer(
 ) -> None:
     checkpoint = run(spark, tmp_path, by_word, [FIRST])
     before = files_in(checkpoint)
-    plan = keyfold.plan_rescale(checkpoint, 5, no_file_sink=True)
+    plan = keyfold.plan_rescale(checkpoint, 5)
     assert (plan.before, plan.after, plan.last_batch, plan.batch) == (2, 5, 0, 1)
     assert (plan.refusals, plan.applied, plan.duration_ms) == ((), False, None)
     assert plan.referenced_bytes > 0
     assert "2 -> 5" in str(plan)
     assert "not done" in str(plan)
-    assert keyfold.rescale(checkpoint, 5, no_file_sink=True) == plan
+    assert keyfold.rescale(checkpoint, 5) == plan
     assert files_in(checkpoint) == before
 
     done = rescaled(checkpoint, 5)
@@ -88,13 +88,9 @@ def test_a_number_that_does_not_divide_the_key_groups_is_warned_of(
 ) -> None:
     """10,080 is 2 * 2 * 2 * 2 * 2 * 3 * 3 * 5 * 7."""
     checkpoint = run(spark, tmp_path, by_word, [FIRST])
-    (warning,) = (
-        it
-        for it in keyfold.plan_rescale(checkpoint, 64, no_file_sink=True).warnings
-        if "divide" in it
-    )
+    (warning,) = (it for it in keyfold.plan_rescale(checkpoint, 64).warnings if "divide" in it)
     assert warning.endswith("the nearest that divide it: 63, 70")
-    found = keyfold.plan_rescale(checkpoint, 63, no_file_sink=True).warnings
+    found = keyfold.plan_rescale(checkpoint, 63).warnings
     assert not any("divide" in it for it in found)
 
 
@@ -104,7 +100,7 @@ def test_a_query_that_was_stopped_in_a_batch_is_rescaled_before_it(
     checkpoint = run(spark, tmp_path, by_word, [FIRST, SECOND])
     for name in ("commits/1", "commits/.1.crc"):
         (checkpoint / name).unlink(missing_ok=True)
-    plan = keyfold.plan_rescale(checkpoint, 5, no_file_sink=True)
+    plan = keyfold.plan_rescale(checkpoint, 5)
     assert (plan.refusals, plan.is_open, plan.last_batch, plan.batch) == ((), True, 0, 1)
     done = rescaled(checkpoint, 5)
     rows = spark.read.format("statestore").load(str(checkpoint))
@@ -261,7 +257,7 @@ def test_a_checkpoint_of_rocksdb_becomes_keyfolds(
     before = files_in(checkpoint)
     with refusal("KEYFOLD_MIGRATE_REFUSED", "sink"):
         keyfold.migrate(checkpoint, dry_run=False)
-    plan = keyfold.migrate(checkpoint, no_file_sink=True)
+    plan = keyfold.migrate(checkpoint)
     assert (plan.last_batch, plan.partitions, plan.refusals) == (0, 2, ())
     assert (plan.provider, plan.operators, plan.applied) == (ROCKSDB, ("stateStoreSave",), False)
     assert files_in(checkpoint) == before
@@ -269,7 +265,7 @@ def test_a_checkpoint_of_rocksdb_becomes_keyfolds(
     context = spark.sparkContext
     group = f"migration of format {checkpoint_format}"
     context.setJobGroup(group, group)
-    done = keyfold.migrate(checkpoint, dry_run=False, no_file_sink=True)
+    done = keyfold.migrate(checkpoint, dry_run=False)
     context.setJobGroup("after it", "after it")
     assert done.applied
     tracker = context.statusTracker()
@@ -290,14 +286,14 @@ def test_a_migration_is_given_up(
     old = session_of(spark, provider, checkpoint_format)
     checkpoint = run(old, tmp_path, by_word, [FIRST])
     before = files_in(checkpoint)
-    keyfold.migrate(checkpoint, dry_run=False, no_file_sink=True)
+    keyfold.migrate(checkpoint, dry_run=False)
     after = files_in(checkpoint)
     with refusal("KEYFOLD_MIGRATE_REFUSED", "sink"):
         keyfold.undo_migration(checkpoint, dry_run=False)
-    plan = keyfold.undo_migration(checkpoint, no_file_sink=True)
+    plan = keyfold.undo_migration(checkpoint)
     assert (plan.batch, plan.provider, plan.files, plan.applied) == (1, provider, 2, False)
     assert files_in(checkpoint) == after
-    assert keyfold.undo_migration(checkpoint, dry_run=False, no_file_sink=True).applied
+    assert keyfold.undo_migration(checkpoint, dry_run=False).applied
     assert files_in(checkpoint) == before
 
     run(old, tmp_path, by_word, [SECOND])
@@ -311,10 +307,6 @@ def test_a_refused_rescale_has_its_condition_and_changes_nothing(
 ) -> None:
     checkpoint = run(spark, tmp_path, by_word, [FIRST])
     before = files_in(checkpoint)
-    with refusal("KEYFOLD_RESCALE_SINK", "file sink"):
-        keyfold.rescale(checkpoint, 5, dry_run=False)
-    with refusal("KEYFOLD_RESCALE_SINK", "no log of a file sink"):
-        keyfold.rescale(checkpoint, 5, dry_run=False, sink_path=str(tmp_path))
     with refusal("KEYFOLD_RESCALE_PARTITIONS", "must be at least 1"):
         rescaled(checkpoint, 0)
     with refusal("KEYFOLD_RESCALE_NO_BATCH", "no committed batch"):
@@ -327,7 +319,7 @@ def test_a_refused_rescale_has_its_condition_and_changes_nothing(
     with refusal("KEYFOLD_STORAGE", "run the command again"):
         clone(checkpoint, tmp_path / "file" / "copy")
 
-    [said] = keyfold.plan_rescale(checkpoint, 2, no_file_sink=True).refusals
+    [said] = keyfold.plan_rescale(checkpoint, 2).refusals
     assert "already has 2 partitions" in said
 
 

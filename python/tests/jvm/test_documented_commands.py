@@ -114,15 +114,14 @@ ELLIPSES = {
     "diff": "agg 0 2",
     "history": """agg '{"origin": "JFK", "letters": 3}'""",
     "report": "{root}/state.html",
-    "rescale": "--to 8 --no-file-sink",
+    "rescale": "--to 8",
     "rollback": "--to-batch 1",
     "savepoint": "kept",
     "clone": "{root}/another",
-    "migrate": "--no-file-sink",
 }
 FILLED_IN = {
     "get CHECKPOINT TABLE KEY": "get CHECKPOINT " + ELLIPSES["get"],
-    "migrate CHECKPOINT": "migrate CHECKPOINT --no-file-sink",
+    "migrate CHECKPOINT": "migrate CHECKPOINT",
     "clone PATH TO": "clone PATH {root}/copy",
     "savepoint PATH NAME": "savepoint PATH before-upgrade",
 }

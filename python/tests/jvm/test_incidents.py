@@ -258,7 +258,7 @@ def test_batch_that_a_driver_committed_in_spite_of_two_rescales(incident: Incide
         path.unlink(missing_ok=True)
     before = len(list(incident.checkpoint.glob("state/0/[0-9]")))
     for partitions in (before + 1, before):
-        keyfold.rescale(incident.checkpoint, partitions, dry_run=False, no_file_sink=True)
+        keyfold.rescale(incident.checkpoint, partitions, dry_run=False)
     commit.write_bytes(kept)
     assert str(keyfold.open_checkpoint(incident.checkpoint).fsck()).endswith("its last, is whole.")
     incident.goes_on()

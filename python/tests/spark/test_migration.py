@@ -63,7 +63,7 @@ class Migrated:
         self.query = before
         for _ in range(3):
             self.run()
-        done = keyfold.migrate(before.checkpoint, dry_run=False, no_file_sink=True)
+        done = keyfold.migrate(before.checkpoint, dry_run=False)
         self.last = done.last_batch
         self.own = done.last_batch + 1
         self.path = before.checkpoint

@@ -170,7 +170,7 @@ class Life:
         """It goes by what the last batch left."""
         partitions = self.random.randint(1, 6)
         try:
-            keyfold.rescale(self.query.checkpoint, partitions, dry_run=False, no_file_sink=True)
+            keyfold.rescale(self.query.checkpoint, partitions, dry_run=False)
             self.now = self.model
         except JvmError as error:
             if error.condition != "KEYFOLD_RESCALE_PARTITIONS":

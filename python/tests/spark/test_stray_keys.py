@@ -121,7 +121,7 @@ def goes_on(query: Query, keys: int) -> None:
             assert (found["value"], found["partition_id"]) == (row["value"], row["partition_id"])
     assert checkpoint.fsck(deep=True).findings == ()
     with pytest.raises(JvmError, match="KEYFOLD_RESCALE_PLACEMENT"):
-        keyfold.rescale(query.checkpoint, 8, no_file_sink=True, dry_run=False)
+        keyfold.rescale(query.checkpoint, 8, dry_run=False)
 
 
 @pytest.mark.parametrize("kind", NULLABLE)
@@ -147,8 +147,8 @@ def test_a_grouping_key_that_looks_like_a_maps(
     keys = ["struct(id % 6 a) key", "struct(id % 4 b) userKey"]
     query = Query(spark, tmp_path, keys, Count(listed=listed, ttl_ms=HOUR_MS))
     assert query.batch() == Counter({5: 12})
-    keyfold.rescale(query.checkpoint, 4, no_file_sink=True, dry_run=False)
+    keyfold.rescale(query.checkpoint, 4, dry_run=False)
     assert query.batch() == Counter({10: 12})
-    keyfold.rescale(query.checkpoint, 3, no_file_sink=True, dry_run=False)
+    keyfold.rescale(query.checkpoint, 3, dry_run=False)
     assert query.batch() == Counter({15: 12})
     assert keyfold.open_checkpoint(query.checkpoint).fsck(deep=True).findings == ()

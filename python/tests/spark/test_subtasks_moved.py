@@ -29,7 +29,7 @@ def test_after_a_migration_the_next_start_redistributes(
     before.conf.set(PROVIDER_KEY, ROCKSDB)
     before.conf.set(FORMAT, checkpoint_format)
     query = begun(before, tmp_path)
-    keyfold.migrate(query.checkpoint, dry_run=False, no_file_sink=True)
+    keyfold.migrate(query.checkpoint, dry_run=False)
     dealt = [[0, 2, 4, 6, 7, 9, 11], [1, 3, 5, 8, 10, 12]]
     migrated = {
         "dealt": dealt,

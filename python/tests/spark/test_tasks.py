@@ -126,11 +126,9 @@ def test_a_command_from_another_thread_uses_the_session_and_leaves_it(
 
 
 REFUSED: dict[str, Callable[[str, Any], object]] = {
-    "rescale {} --to 3 --no-file-sink": lambda path, spark: keyfold.plan_rescale(
-        path, 3, no_file_sink=True, spark=spark
-    ),
-    "rescale {} --to 3 --sink-path '/a sink' --apply": lambda path, spark: keyfold.rescale(
-        path, 3, dry_run=False, sink_path="/a sink", spark=spark
+    "rescale {} --to 3": lambda path, spark: keyfold.plan_rescale(path, 3, spark=spark),
+    "rescale {} --to 3 --apply": lambda path, spark: keyfold.rescale(
+        path, 3, dry_run=False, spark=spark
     ),
     "rescale {} --operator op --parallelism 3 --apply": lambda path, spark: keyfold.redistribute(
         path, "op", 3, dry_run=False, spark=spark
@@ -138,11 +136,10 @@ REFUSED: dict[str, Callable[[str, Any], object]] = {
     "rescale {} --undo --apply": lambda path, spark: keyfold.undo_rescale(
         path, dry_run=False, spark=spark
     ),
-    "migrate {} --no-file-sink --apply": lambda path, spark: keyfold.migrate(
-        path, dry_run=False, no_file_sink=True, spark=spark
-    ),
-    "migrate {} --undo --sink-path /s": lambda path, spark: keyfold.undo_migration(
-        path, sink_path="/s", spark=spark
+    "migrate {} --apply": lambda path, spark: keyfold.migrate(path, dry_run=False, spark=spark),
+    "migrate {} --undo": lambda path, spark: keyfold.undo_migration(path, spark=spark),
+    "rollback {} --to-batch 0 --sink-path '/a sink'": lambda path, spark: rollback(
+        path, 0, sink_path="/a sink", spark=spark
     ),
     "rollback {} --to-batch 0": lambda path, spark: rollback(path, 0, spark=spark),
     "rollback {} --undo rollback-0-a --apply": lambda path, spark: undo_rollback(

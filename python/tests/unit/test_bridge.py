@@ -23,11 +23,9 @@ def test_a_folder_of_the_file_sink_that_is_empty_is_not_taken_for_no_sink(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert bridge.sink(None, no_file_sink=True) == ""
-    assert bridge.sink(None, no_file_sink=False) is None
-    assert bridge.sink("out", no_file_sink=False) == str(tmp_path / "out")
-    for path, no_sink in (("", False), ("", True), ("out", True)):
-        with pytest.raises(InvalidArgumentError):
-            bridge.sink(path, no_file_sink=no_sink)
+    assert bridge.sink(None) is None
+    assert bridge.sink("out") == str(tmp_path / "out")
+    with pytest.raises(InvalidArgumentError):
+        bridge.sink("")
     with pytest.raises(InvalidArgumentError):
         bridge.place("")

@@ -91,21 +91,14 @@ def place(path: str | os.PathLike[str]) -> str:
     return text if is_uri(text) else str(Path(text).absolute())
 
 
-def sink(sink_path: str | None, *, no_file_sink: bool) -> str | None:
-    """The query's file sink for the JVM: its folder; "" for no sink; None if unknown.
+def sink(sink_path: str | None) -> str | None:
+    """The folder of the query's file sink for the JVM; None if none is given.
 
     Raises:
-        InvalidArgumentError: the folder is empty, or there is one and there is to be none.
+        InvalidArgumentError: the folder is empty.
     """
     if sink_path is None:
-        return "" if no_file_sink else None
-    if no_file_sink:
-        raise InvalidArgumentError(
-            f"Invalid options: the folder {sink_path!r} of a file sink, and no file sink. Give one."
-        )
+        return None
     if not sink_path:
-        raise InvalidArgumentError(
-            "Invalid folder of the file sink: it is empty. If the query has no file sink, say so: "
-            "--no-file-sink, or no_file_sink=True in Python."
-        )
+        raise InvalidArgumentError("Invalid folder of the file sink: it is empty.")
     return place(sink_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,6 @@ class MigrationPlan:
         operators: names of the stateful operators.
         refusals: the reasons why it cannot be done, a sentence each.
         applied: whether it was done.
-        sink_path: folder of the query's file sink; None if it has none.
     """
 
     checkpoint: str
@@ -39,10 +37,9 @@ class MigrationPlan:
     operators: tuple[str, ...]
     refusals: tuple[str, ...]
     applied: bool
-    sink_path: str | None = None
 
     @classmethod
-    def of(cls, found: dict[str, Any], sink_path: str | None) -> MigrationPlan:
+    def of(cls, found: dict[str, Any]) -> MigrationPlan:
         """From the JVM's answer."""
         return cls(
             checkpoint=found["checkpoint"],
@@ -52,7 +49,6 @@ class MigrationPlan:
             operators=tuple(it["name"] for it in found["operators"]),
             refusals=tuple(found["refusals"]),
             applied=found["applied"],
-            sink_path=sink_path,
         )
 
     def __str__(self) -> str:
@@ -66,8 +62,7 @@ class MigrationPlan:
         ]
         if self.applied:
             done = f"batch {self.last_batch + 1} has the same state, in Keyfold's files"
-            sink = ["--sink-path", self.sink_path] if self.sink_path else ["--no-file-sink"]
-            undo = shlex.join(["keyfold", "migrate", self.checkpoint, "--undo", *sink, "--apply"])
+            undo = bridge.command_line("migrate", self.checkpoint, undo=True, apply=True)
             rows += [("done", done), ("to undo", f"{undo}, before the query runs")]
         elif not self.refusals:
             rows.append(NOT_DONE)
@@ -118,8 +113,6 @@ def migrate(
     path: str | os.PathLike[str],
     *,
     dry_run: bool = True,
-    sink_path: str | None = None,
-    no_file_sink: bool = False,
     spark: SparkSession | None = None,
 ) -> MigrationPlan:
     """Converts a stopped query's state to Keyfold, with a Spark task for each partition.
@@ -130,25 +123,19 @@ def migrate(
     Args:
         path: checkpoint of a stopped query.
         dry_run: only plan.
-        sink_path: folder of the query's file sink, whose log gets an entry for the migration's
-            batch; a checkpoint does not say whether there is one.
-        no_file_sink: whether the query has no file sink. Pass this or `sink_path`.
         spark: session to use; by default the active one, or a new one.
 
     Raises:
         ClassicSessionError: the session is a Spark Connect session.
         JvmError: it is refused, and nothing was changed; or the checkpoint cannot be read.
     """
-    found = _ask("migrate", path, dry_run, sink_path, no_file_sink, spark)
-    return MigrationPlan.of(found, sink_path)
+    return MigrationPlan.of(_ask("migrate", path, spark, dry_run=dry_run))
 
 
 def undo_migration(
     path: str | os.PathLike[str],
     *,
     dry_run: bool = True,
-    sink_path: str | None = None,
-    no_file_sink: bool = False,
     spark: SparkSession | None = None,
 ) -> MigrationUndo:
     """Undoes a migration, done or interrupted, if the query has not run with Keyfold since.
@@ -160,33 +147,18 @@ def undo_migration(
     Args:
         path: checkpoint of a stopped query.
         dry_run: only show what would be deleted.
-        sink_path: as for `migrate`; the migration's batch is removed from its log, as otherwise the
-            sink would not write the next batch.
-        no_file_sink: whether the query has no file sink. Pass this or `sink_path`.
         spark: session to use; by default the active one, or a new one.
 
     Raises:
         ClassicSessionError: the session is a Spark Connect session.
         JvmError: it is refused, and nothing was changed; or the checkpoint cannot be read.
     """
-    return MigrationUndo.of(_ask("undoMigration", path, dry_run, sink_path, no_file_sink, spark))
+    return MigrationUndo.of(_ask("undoMigration", path, spark, dry_run=dry_run))
 
 
-def _ask(  # noqa: PLR0913, PLR0917 - what both are called with
-    method: str,
-    path: str | os.PathLike[str],
-    dry_run: bool,  # noqa: FBT001
-    sink_path: str | None,
-    no_file_sink: bool,  # noqa: FBT001
-    spark: SparkSession | None,
+def _ask(
+    method: str, path: str | os.PathLike[str], spark: SparkSession | None, *, dry_run: bool
 ) -> dict[str, Any]:
-    command = bridge.command_line(
-        "migrate",
-        path,
-        undo=method == "undoMigration",
-        sink_path=sink_path,
-        no_file_sink=no_file_sink,
-        apply=not dry_run,
-    )
-    sink = bridge.sink(sink_path, no_file_sink=no_file_sink)
-    return bridge.answer(method, bridge.place(path), sink, dry_run, command=command, spark=spark)
+    undo = method == "undoMigration"
+    command = bridge.command_line("migrate", path, undo=undo, apply=not dry_run)
+    return bridge.answer(method, bridge.place(path), dry_run, command=command, spark=spark)

@@ -38,7 +38,6 @@ class RescalePlan:
         warnings: what to check before it.
         applied: whether it was done.
         duration_ms: time that it took; None for a plan.
-        sink_path: folder of the query's file sink, if one was given.
         details: all details, by operator, store and partition.
     """
 
@@ -57,11 +56,10 @@ class RescalePlan:
     warnings: tuple[str, ...]
     applied: bool
     duration_ms: int | None
-    sink_path: str | None
     details: dict[str, Any]
 
     @classmethod
-    def of(cls, found: dict[str, Any], sink_path: str | None = None) -> RescalePlan:
+    def of(cls, found: dict[str, Any]) -> RescalePlan:
         """From the JVM's answer."""
         return cls(
             checkpoint=found["checkpoint"],
@@ -79,7 +77,6 @@ class RescalePlan:
             warnings=tuple(found["warnings"]),
             applied=found["applied"],
             duration_ms=found.get("durationMs"),
-            sink_path=sink_path,
             details=found,
         )
 
@@ -106,11 +103,7 @@ class RescalePlan:
                 bridge.command_line("rescale", self.checkpoint, undo=True, apply=True)
                 if self.is_open
                 else bridge.command_line(
-                    "rollback",
-                    self.checkpoint,
-                    to_batch=self.last_batch,
-                    sink_path=self.sink_path,
-                    apply=True,
+                    "rollback", self.checkpoint, to_batch=self.last_batch, apply=True
                 )
             )
             where = "before batch" if self.is_open else "batch"
@@ -196,8 +189,6 @@ def plan_rescale(
     path: str | os.PathLike[str],
     partitions: int,
     *,
-    sink_path: str | None = None,
-    no_file_sink: bool = False,
     spark: SparkSession | None = None,
 ) -> RescalePlan:
     """Returns what `rescale` would do; writes nothing.
@@ -205,9 +196,6 @@ def plan_rescale(
     Args:
         path: checkpoint of a stopped query.
         partitions: the new number of partitions.
-        sink_path: folder of the query's file sink, whose log gets an entry for the rescale's batch;
-            a checkpoint does not say whether there is one.
-        no_file_sink: whether the query has no file sink. Pass this or `sink_path`.
         spark: session to use; by default the active one, or a new one.
 
     Raises:
@@ -216,23 +204,14 @@ def plan_rescale(
         JvmError: the checkpoint cannot be read. Reasons against the rescale are in the plan's
             `refusals` instead.
     """
-    return rescale(
-        path,
-        partitions,
-        dry_run=True,
-        sink_path=sink_path,
-        no_file_sink=no_file_sink,
-        spark=spark,
-    )
+    return rescale(path, partitions, dry_run=True, spark=spark)
 
 
-def rescale(  # noqa: PLR0913 - all but two by name
+def rescale(
     path: str | os.PathLike[str],
     partitions: int,
     *,
     dry_run: bool = True,
-    sink_path: str | None = None,
-    no_file_sink: bool = False,
     spark: SparkSession | None = None,
 ) -> RescalePlan:
     """Changes the number of partitions of a stopped query, whatever the state's size, in seconds.
@@ -244,8 +223,6 @@ def rescale(  # noqa: PLR0913 - all but two by name
         path: checkpoint of a stopped query.
         partitions: the new number of partitions.
         dry_run: only plan.
-        sink_path: as for `plan_rescale`.
-        no_file_sink: as for `plan_rescale`.
         spark: as for `plan_rescale`.
 
     Raises:
@@ -257,20 +234,12 @@ def rescale(  # noqa: PLR0913 - all but two by name
         raise InvalidArgumentError(
             f"Invalid number of partitions {partitions:,}: a query has at most {MOST_PARTITIONS:,}."
         )
-    command = bridge.command_line(
-        "rescale",
-        path,
-        to=partitions,
-        sink_path=sink_path,
-        no_file_sink=no_file_sink,
-        apply=not dry_run,
-    )
+    command = bridge.command_line("rescale", path, to=partitions, apply=not dry_run)
     found = bridge.answer(
         "planRescale" if dry_run else "rescale",
         bridge.place(path),
         partitions,
-        bridge.sink(sink_path, no_file_sink=no_file_sink),
         command=command,
         spark=spark,
     )
-    return RescalePlan.of(found, sink_path)
+    return RescalePlan.of(found)

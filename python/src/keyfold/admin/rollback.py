@@ -112,7 +112,7 @@ def rollback(
         sink_path=sink_path,
         apply=not dry_run,
     )
-    sink = bridge.sink(sink_path, no_file_sink=False)
+    sink = bridge.sink(sink_path)
     found = bridge.answer(
         "rollback", bridge.place(path), batch, sink, dry_run, command=command, spark=spark
     )

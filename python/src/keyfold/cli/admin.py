@@ -20,10 +20,6 @@ from keyfold.cli.output import Output
 from keyfold.errors import InvalidArgumentError
 
 _apply = click.option("--apply", "applies", is_flag=True, help="Do it; without this, only plan.")
-_sink = click.option(
-    "--sink-path", type=folder, help="Folder of the query's file sink, whose log gets an entry."
-)
-_no_sink = click.option("--no-file-sink", is_flag=True, help="The query has no file sink.")
 
 
 @command(
@@ -32,8 +28,6 @@ _no_sink = click.option("--no-file-sink", is_flag=True, help="The query has no f
     click.option("--operator", help="Redistribute the state of this operator's subtasks instead."),
     click.option("--parallelism", type=int, help="With --operator: number of subtasks."),
     click.option("--undo", "gives_up", is_flag=True, help="Undo a rescale before an open batch."),
-    _sink,
-    _no_sink,
     _apply,
     output,
 )
@@ -45,8 +39,6 @@ def rescale(  # noqa: PLR0913 - one for each option
     operator: str | None,
     parallelism: int | None,
     gives_up: bool,
-    sink_path: str | None,
-    no_file_sink: bool,
     applies: bool,
 ) -> int | None:
     """Change the number of partitions of a stopped query.
@@ -66,13 +58,7 @@ def rescale(  # noqa: PLR0913 - one for each option
         undone = rescaling.undo_rescale(checkpoint, dry_run=not applies)
         output.value(asdict(undone), str(undone))
         return None
-    found = rescaling.rescale(
-        checkpoint,
-        partitions,
-        dry_run=not applies,
-        sink_path=sink_path,
-        no_file_sink=no_file_sink,
-    )
+    found = rescaling.rescale(checkpoint, partitions, dry_run=not applies)
     output.value(found.details, str(found))
     return ExitCode.NO if found.refusals else None
 
@@ -80,27 +66,17 @@ def rescale(  # noqa: PLR0913 - one for each option
 @command(
     changeable,
     click.option("--undo", "gives_up", is_flag=True, help="Undo the migration."),
-    _sink,
-    _no_sink,
     _apply,
     output,
 )
-def migrate(  # noqa: PLR0913 - one for each option
-    output: Output,
-    *,
-    checkpoint: str,
-    gives_up: bool,
-    sink_path: str | None,
-    no_file_sink: bool,
-    applies: bool,
-) -> int | None:
+def migrate(output: Output, *, checkpoint: str, gives_up: bool, applies: bool) -> int | None:
     """Convert state of HDFSBacked or RocksDB to Keyfold's.
 
     The query must be stopped.
     """
     require_checkpoint(checkpoint)
     work = migrating.undo_migration if gives_up else migrating.migrate
-    found = work(checkpoint, dry_run=not applies, sink_path=sink_path, no_file_sink=no_file_sink)
+    found = work(checkpoint, dry_run=not applies)
     output.value(asdict(found), str(found))
     return ExitCode.NO if found.refusals else None
 

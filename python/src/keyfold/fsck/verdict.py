@@ -110,12 +110,8 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
             "--sink-path with its folder:"
         )
     elif migrated is not None and migrated[0] <= min(limits):
-        words = ["migrate", root, "--undo", "--no-file-sink"]
-        way = (
-            f"undo the migration: the query goes on after batch {migrated[0]} with {migrated[1]}. "
-            "If it writes to a file sink, give its folder with --sink-path instead of "
-            "--no-file-sink:"
-        )
+        words = ["migrate", root, "--undo"]
+        way = f"undo the migration: the query goes on after batch {migrated[0]} with {migrated[1]}:"
     else:
         way = ""
     sets = dict.fromkeys(it.sets for it in obstacles if it.sets)

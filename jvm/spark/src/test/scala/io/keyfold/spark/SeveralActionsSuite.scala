@@ -7,7 +7,6 @@ import scala.concurrent.duration.DurationLong
 import scala.concurrent.{Await, ExecutionContext, Future}
 
 import io.keyfold.spark.admin.AdminApi
-import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.testkit.Gate
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.DataFrame
@@ -115,7 +114,7 @@ class SeveralActionsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
     test(s"format v$format: a thread that has no job group writes the same files") {
       def planned(checkpoint: String) =
-        AdminApi.planOf(spark, checkpoint, 3, SinkChoice.NoFileSink).refusals.map(_.getMessage)
+        AdminApi.planOf(spark, checkpoint, 3).refusals.map(_.getMessage)
       run(format, stopped = it => assert(planned(it).isEmpty)) { batch =>
         var seen = Seq.empty[Seen]
         val other = new Thread(() => {

@@ -68,7 +68,7 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
 
     def rescale(to: Int): Unit = {
-      AdminApi.rescale(session, folder.toString, to, "")
+      AdminApi.rescale(session, folder.toString, to)
       ()
     }
 
@@ -76,7 +76,7 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     def requireUndo(): Unit = {
       val error = intercept[StreamingQueryException](counts(1))
       assert(error.getMessage.contains("KEYFOLD_MIGRATE_KEYS"), error.getMessage)
-      AdminApi.undoMigration(session, folder.toString, "", dryRun = false)
+      AdminApi.undoMigration(session, folder.toString, dryRun = false)
       session.conf.set("spark.sql.streaming.stateStore.providerClass", Providers("RocksDB"))
       // The batch that was begun is gone, and the next one has its input too.
       assert(counts(1) == expected(3 to 3))
@@ -127,7 +127,7 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("a migration of RocksDB's state keeps every row") {
     val run = new Run(ofTransformWithState(NotUtf8), 4, Providers("RocksDB"))
     assert(run.counts(2) == expected(1 to 2))
-    AdminApi.migrate(run.session, run.folder.toString, "", dryRun = false)
+    AdminApi.migrate(run.session, run.folder.toString, dryRun = false)
     assert(run.counts(1) == expected(3 to 3))
     run.requireNoRescale()
   }
@@ -151,7 +151,7 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("a key that cannot be computed, in RocksDB's state, which is migrated: 1 -> 4 -> 1") {
     val run = new Run(ofTransformWithState(AsString), 1, Providers("RocksDB"))
     assert(run.counts(1) == expected(1 to 1))
-    AdminApi.migrate(run.session, run.folder.toString, "", dryRun = false)
+    AdminApi.migrate(run.session, run.folder.toString, dryRun = false)
     if (LineFacts.schemasHaveKeys) {
       run.requireSeparated()
       assert(run.counts(1) == expected(2 to 3))
@@ -161,7 +161,7 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("a key that could be computed, in state that was migrated or kept by another order") {
     val migrated = new Run(computed("an INT column as Long"), 1, Providers("RocksDB"))
     assert(migrated.counts(1) == expected(1 to 1))
-    AdminApi.migrate(migrated.session, migrated.folder.toString, "", dryRun = false)
+    AdminApi.migrate(migrated.session, migrated.folder.toString, dryRun = false)
     if (LineFacts.schemasHaveKeys) {
       assert(migrated.counts(1) == expected(2 to 2))
       migrated.requireNoRescale()

@@ -7,16 +7,15 @@ import io.keyfold.spark.admin.redistribute.Redistributor
 import io.keyfold.spark.admin.rescale._
 import io.keyfold.spark.admin.rollback.{Rollback, RollbackUndo}
 import io.keyfold.spark.admin.vacuum.Vacuum
-import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
+import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, RewrittenLogs}
 
 /** The entry points for Python: strings and numbers in, JSON out. Progress goes to the standard
   * error stream.
   *
-  * Common parameters: `checkpoint` is the location of a query's checkpoint; `sinkPath` is the
-  * folder that the query's file sink writes to, empty if it has no file sink, null if not known.
-  * With `dryRun` nothing is written, and a plan's `refusals` are empty if it can be applied.
+  * Common parameters: `checkpoint` is the location of a query's checkpoint. With `dryRun` nothing
+  * is written, and a plan's `refusals` are empty if it can be applied.
   *
   * All throw [[io.keyfold.errors.StoreError]] if the operation is refused or the checkpoint cannot
   * be read; nothing is changed then.
@@ -27,13 +26,13 @@ object AdminApi {
   private val SavepointName = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 
   /** Plans the rescale of a stopped query to `to` partitions; writes nothing. */
-  def planRescale(session: SparkSession, checkpoint: String, to: Int, sinkPath: String): String =
-    AdminJson.of(planOf(session, checkpoint, to, SinkChoice.of(sinkPath)))
+  def planRescale(session: SparkSession, checkpoint: String, to: Int): String =
+    AdminJson.of(planOf(session, checkpoint, to))
 
   /** Plans and runs a rescale, or finishes one that was begun. */
-  def rescale(session: SparkSession, checkpoint: String, to: Int, sinkPath: String): String = {
+  def rescale(session: SparkSession, checkpoint: String, to: Int): String = {
     val start = System.nanoTime
-    val applied = applyTo(session, checkpoint, to, SinkChoice.of(sinkPath))
+    val applied = applyTo(session, checkpoint, to)
     AdminJson.of(applied, (System.nanoTime - start) / 1000000)
   }
 
@@ -67,7 +66,11 @@ object AdminApi {
   }
 
   /** Rolls a stopped query back to a batch that its checkpoint still has. Newer files are set
-    * aside, in the folder that `aside` names; with a file sink, entries of its log too.
+    * aside, in the folder that `aside` names.
+    *
+    * @param sinkPath
+    *   folder of the query's file sink, the newer entries of whose log are set aside too; empty or
+    *   null: none
     */
   def rollback(
       session: SparkSession,
@@ -75,11 +78,10 @@ object AdminApi {
       batch: Long,
       sinkPath: String,
       dryRun: Boolean
-  ): String = {
-    val sink = SinkChoice.of(sinkPath)
-    CheckpointTools.using(session, checkpoint) { tools =>
-      AdminJson.of(new Rollback(tools, progress).to(batch, sink, dryRun))
-    }
+  ): String = CheckpointTools.using(session, checkpoint) { tools =>
+    AdminJson.of(
+      new Rollback(tools, progress).to(batch, Option(sinkPath).filter(_.nonEmpty), dryRun)
+    )
   }
 
   /** Restores the files that a rollback set aside, if the query has not run since.
@@ -121,26 +123,17 @@ object AdminApi {
   }
 
   /** Migrates the state of a stopped query from one of Spark's providers to Keyfold. */
-  def migrate(
-      session: SparkSession,
-      checkpoint: String,
-      sinkPath: String,
-      dryRun: Boolean
-  ): String = {
-    val migration = new Migration(session, checkpoint, SinkChoice.of(sinkPath), progress)
+  def migrate(session: SparkSession, checkpoint: String, dryRun: Boolean): String = {
+    val migration = new Migration(session, checkpoint, progress)
     AdminJson.of(if (dryRun) migration.plan() else migration.apply(), !dryRun)
   }
 
   /** Undoes a migration. */
-  def undoMigration(
-      session: SparkSession,
-      checkpoint: String,
-      sinkPath: String,
-      dryRun: Boolean
-  ): String = CheckpointTools.using(session, checkpoint) { tools =>
-    val undo = new MigrationUndo(tools, SinkChoice.of(sinkPath))
-    AdminJson.of(if (dryRun) undo.plan() else undo.apply(), !dryRun)
-  }
+  def undoMigration(session: SparkSession, checkpoint: String, dryRun: Boolean): String =
+    CheckpointTools.using(session, checkpoint) { tools =>
+      val undo = new MigrationUndo(tools)
+      AdminJson.of(if (dryRun) undo.plan() else undo.apply(), !dryRun)
+    }
 
   /** Deletes files that a check has found to be unreferenced.
     *
@@ -163,35 +156,30 @@ object AdminApi {
     AdminJson.of(logs.location, found, !dryRun)
   }
 
-  private[spark] def planOf(
-      session: SparkSession,
-      checkpoint: String,
-      to: Int,
-      sink: SinkChoice
-  ): CheckpointPlan = CheckpointTools.using(session, checkpoint) { it =>
-    val plan = planWith(it, to, sink)
-    if (plan.refusals.isEmpty) undone(it).redistributions(dryRun = true)
-    plan
-  }
+  private[spark] def planOf(session: SparkSession, checkpoint: String, to: Int): CheckpointPlan =
+    CheckpointTools.using(session, checkpoint) { it =>
+      val plan = planWith(it, to)
+      if (plan.refusals.isEmpty) undone(it).redistributions(dryRun = true)
+      plan
+    }
 
   private[spark] def applyTo(
       session: SparkSession,
       checkpoint: String,
-      to: Int,
-      sink: SinkChoice
+      to: Int
   ): Applied = CheckpointTools.using(session, checkpoint) { it =>
-    val before = planWith(it, to, sink)
+    val before = planWith(it, to)
     val isChanged = before.refusals.isEmpty && undone(it).redistributions(dryRun = false)
-    val plan = if (isChanged) planWith(it, to, sink) else before
+    val plan = if (isChanged) planWith(it, to) else before
     val layout = new NewLayout(it.blobs, plan, it.parallel, progress)
     if (plan.isOpen) {
       val rewritten = new RewrittenLogs(session, it.logs, it.files, plan.lastBatch)
       new OpenRescaler(rewritten, it.logs, it.blobs, it.files, plan, layout, progress).run()
-    } else new Rescaler(it.logs, it.blobs, plan, sink, layout, progress).run()
+    } else new Rescaler(it.logs, it.blobs, plan, layout, progress).run()
   }
 
-  private def planWith(it: CheckpointTools, to: Int, sink: SinkChoice) =
-    new RescalePlanner(it.logs, it.blobs, it.files, to, sink, it.parallel, progress).plan()
+  private def planWith(it: CheckpointTools, to: Int) =
+    new RescalePlanner(it.logs, it.blobs, it.files, to, it.parallel, progress).plan()
 
   private def cloned(
       session: SparkSession,

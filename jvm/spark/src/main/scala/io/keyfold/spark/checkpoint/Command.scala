@@ -4,33 +4,28 @@ package io.keyfold.spark.checkpoint
 object Command {
   private val Plain = "[A-Za-z0-9@%+=:,./_-]+"
 
-  def rescale(checkpoint: String, to: Int, sink: SinkChoice): String =
-    s"keyfold rescale ${quoted(checkpoint)} --to $to${options(sink)} --apply"
+  def rescale(checkpoint: String, to: Int): String =
+    s"keyfold rescale ${quoted(checkpoint)} --to $to --apply"
 
   def undoRescale(checkpoint: String): String =
     s"keyfold rescale ${quoted(checkpoint)} --undo --apply"
 
-  /** A rollback without a file sink need not say so. */
-  def rollback(checkpoint: String, batch: Long, sink: SinkChoice): String = {
-    val said = if (sink == SinkChoice.NoFileSink) SinkChoice.NotSaid else sink
-    s"keyfold rollback ${quoted(checkpoint)} --to-batch $batch${options(said)} --apply"
+  /** @param sinkPath
+    *   folder of the query's file sink, whose log is to go back too
+    */
+  def rollback(checkpoint: String, batch: Long, sinkPath: Option[String] = None): String = {
+    val sink = sinkPath.fold("")(path => s" --sink-path ${quoted(path)}")
+    s"keyfold rollback ${quoted(checkpoint)} --to-batch $batch$sink --apply"
   }
 
-  def migrate(checkpoint: String, sink: SinkChoice): String =
-    s"keyfold migrate ${quoted(checkpoint)}${options(sink)} --apply"
+  def migrate(checkpoint: String): String = s"keyfold migrate ${quoted(checkpoint)} --apply"
 
-  def undoMigrate(checkpoint: String, sink: SinkChoice): String =
-    s"keyfold migrate ${quoted(checkpoint)} --undo${options(sink)} --apply"
+  def undoMigrate(checkpoint: String): String =
+    s"keyfold migrate ${quoted(checkpoint)} --undo --apply"
 
   def describe(checkpoint: String): String = s"keyfold describe ${quoted(checkpoint)}"
 
   def fsck(checkpoint: String): String = s"keyfold fsck ${quoted(checkpoint)}"
-
-  private def options(sink: SinkChoice) = sink match {
-    case SinkChoice.NotSaid      => ""
-    case SinkChoice.NoFileSink   => " --no-file-sink"
-    case SinkChoice.Folder(path) => s" --sink-path ${quoted(path)}"
-  }
 
   private def quoted(word: String) =
     if (word.matches(Plain)) word else s"'${word.replace("'", "'\\''")}'"

@@ -1,7 +1,6 @@
 package io.keyfold.spark.start
 
 import io.keyfold.errors.StoreError
-import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.spark.conf.{KeyfoldConf, ProviderClass}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -53,20 +52,19 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
 
   private def check(query: StartedQuery, subtasks: Seq[PlannedSubtasks]): Unit = {
     val logs = new CheckpointLogs(session, query.checkpoint)
-    val sink = query.fileSink.fold[SinkChoice](SinkChoice.NoFileSink)(SinkChoice.Folder)
     if (query.isStateful || logs.hasState) {
       val last = lastBatch(logs)
-      val refuse = new RefuseAtStart(session, sink)
+      val refuse = new RefuseAtStart(session, query.fileSink)
       last.flatMap(refuse.unfinishedMigration).foreach(throw _)
       last.flatMap(refuse.otherFormat).foreach(throw _)
       if (last.isEmpty) refuse.missingProvider(logs).foreach(throw _)
       val provider = last.fold(session.conf.get(CheckpointLogs.ProviderKey))(_.provider)
-      if (provider == ProviderClass.Keyfold) check(logs, last, refuse, sink, subtasks)
+      if (provider == ProviderClass.Keyfold) check(logs, last, refuse, subtasks)
       // Who set Keyfold follows its messages, which say how the query goes on as it was.
       else if (isKeyfoldSet) refuse.sinkThatDoesNotFit(logs).foreach(throw _)
     } else if (logs.wasChanged) {
       // A rollback may have taken a query without state back, and not its sink.
-      new RefuseAtStart(session, sink).fitSink(logs)
+      new RefuseAtStart(session, query.fileSink).fitSink(logs)
     }
   }
 
@@ -83,7 +81,6 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
       logs: CheckpointLogs,
       last: Option[LastBatch],
       refuse: RefuseAtStart,
-      sink: SinkChoice,
       subtasks: Seq[PlannedSubtasks]
   ): Unit = {
     val conf = new KeyfoldConf(session.conf.getAll)
@@ -92,13 +89,12 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     val redistribute = new RedistributeAtStart(session)
     redistribute.check(subtasks)
     val unfinished = last.flatMap(refuse.unfinished)
-    // A rescale that is not finished may have added its batch to the sink's log.
-    if (unfinished.isEmpty) refuse.fitSink(logs)
+    refuse.fitSink(logs)
     last.foreach(redistribute.checkNames(_, subtasks))
-    val rescale = new RescaleAtStart(session, sink)
+    val rescale = new RescaleAtStart(session)
     val isRescaled = last.exists(batch => conf.partitions.exists(rescale.run(batch, _)))
     if (!isRescaled && refuse.checksRescale) unfinished.foreach(throw _)
-    if (unfinished.nonEmpty || isRescaled) refuse.fitSink(logs)
+    if (isRescaled) refuse.fitSink(logs)
     // After the rescale, which goes by the subtasks that the last batch had.
     if (last.nonEmpty) redistribute.run(logs.location, subtasks)
   }

@@ -2,7 +2,7 @@ package io.keyfold.spark.start
 
 import io.keyfold.errors.{Invalid, RescaleRefused}
 import io.keyfold.spark.admin.rescale.UnfinishedRescale
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.CheckpointLogs
 
@@ -18,9 +18,9 @@ private[start] final case class LastBatch(logs: CheckpointLogs, batch: Long, pro
   def format: Int = logs.formatOf(batch)
 
   /** Why a rescale must be finished or undone before the query starts. */
-  def unfinishedRescale(session: SparkSession, sink: SinkChoice): Option[RescaleRefused] =
+  def unfinishedRescale(session: SparkSession): Option[RescaleRefused] =
     CheckpointTools.using(session, logs.location) { it =>
-      new UnfinishedRescale(it.logs, it.blobs, it.files).refusal(batch, sink)
+      new UnfinishedRescale(it.logs, it.blobs, it.files).refusal(batch)
     }
 }
 

@@ -3,7 +3,7 @@ package io.keyfold.spark.start
 import scala.util.Try
 
 import io.keyfold.errors.{Invalid, RescaleRefused}
-import io.keyfold.spark.checkpoint.{Command, SinkChoice}
+import io.keyfold.spark.checkpoint.Command
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSession
@@ -13,7 +13,7 @@ import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkPrivate, SparkShim}
   * own errors come when the next batch has begun, and do not say what to do: they name a version of
   * a log, a missing file, or an index that an array does not have.
   */
-private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice) {
+private[start] final class RefuseAtStart(session: SparkSession, sinkPath: Option[String]) {
   import CheckpointLogs.{FormatKey, ProviderKey, VerifiesIdKey}
   import RefuseAtStart._
 
@@ -51,7 +51,7 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
     s"The state in ${last.logs.location}/state was written by ${last.provider}, under checkpoint " +
       s"format 1. A checkpoint keeps its provider, and Spark cannot continue it under $FormatKey=2, " +
       s"which is set for Keyfold. To move the state to Keyfold, run " +
-      s"`${Command.migrate(last.logs.location, sink)}` and start the query again. To continue with " +
+      s"`${Command.migrate(last.logs.location)}` and start the query again. To continue with " +
       s"that provider, set $FormatKey=1 for this query before it starts. Or start with a new " +
       "checkpoint location. Nothing was changed."
   )
@@ -67,8 +67,8 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
         "KEYFOLD_MIGRATE_UNFINISHED",
         s"A migration of ${last.logs.location} to Keyfold has begun batch ${begun.get}, and the commit " +
           s"log ends at batch ${last.batch}, of ${last.provider}. To finish the migration, run " +
-          s"`${Command.migrate(last.logs.location, sink)}`. To give it up, run " +
-          s"`${Command.undoMigrate(last.logs.location, sink)}`. The query was not started."
+          s"`${Command.migrate(last.logs.location)}`. To give it up, run " +
+          s"`${Command.undoMigrate(last.logs.location)}`. The query was not started."
       )
     )
   }
@@ -115,7 +115,7 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
 
   /** Why a rescale must be finished first. */
   def unfinished(last: LastBatch): Option[RescaleRefused] = ifReadable {
-    if (last.provider == ProviderClass.Keyfold) last.unfinishedRescale(session, sink) else None
+    if (last.provider == ProviderClass.Keyfold) last.unfinishedRescale(session) else None
   }
 
   /** Whether a query must not start before its rescale is finished. */
@@ -135,9 +135,7 @@ private[start] final class RefuseAtStart(session: SparkSession, sink: SinkChoice
   /** Whether the log of a file sink does not fit the checkpoint. */
   def sinkThatDoesNotFit(logs: CheckpointLogs): Option[Invalid] = sinkOf(logs).flatMap(_.refusal)
 
-  private def sinkOf(logs: CheckpointLogs) = Some(sink).collect { case SinkChoice.Folder(path) =>
-    new SinkAtStart(logs, path)
-  }
+  private def sinkOf(logs: CheckpointLogs) = sinkPath.map(new SinkAtStart(logs, _))
 }
 
 private object RefuseAtStart {

@@ -1,16 +1,12 @@
 package io.keyfold.spark.start
 
 import io.keyfold.spark.admin.AdminApi
-import io.keyfold.spark.checkpoint.SinkChoice
 import org.apache.spark.sql.SparkSession
 import org.slf4j.LoggerFactory
 
 /** Gives the state of a query the number of partitions that is set for it, before its next batch.
-  *
-  * @param sink
-  *   of the query
   */
-private[start] final class RescaleAtStart(session: SparkSession, sink: SinkChoice) {
+private[start] final class RescaleAtStart(session: SparkSession) {
   import RescaleAtStart._
 
   /** Rescales, or finishes a rescale to this number that was begun. Does nothing if the state has
@@ -24,11 +20,11 @@ private[start] final class RescaleAtStart(session: SparkSession, sink: SinkChoic
     */
   def run(last: LastBatch, to: Int): Boolean = {
     val isDue =
-      last.partitions.exists(_ != to) || last.unfinishedRescale(session, sink).nonEmpty
+      last.partitions.exists(_ != to) || last.unfinishedRescale(session).nonEmpty
     if (isDue && last.logs.hasState) {
       val location = last.logs.location
       log.info(s"Rescaling $location from ${last.partitions.getOrElse("?")} to $to partitions")
-      val applied = AdminApi.applyTo(session, location, to, sink)
+      val applied = AdminApi.applyTo(session, location, to)
       log.info(
         s"Rescaled $location from ${applied.plan.from} to $to partitions, as batch " +
           s"${applied.plan.batch}; its first loads count as keyfoldRescaledLoads"

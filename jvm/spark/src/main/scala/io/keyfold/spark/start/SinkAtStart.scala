@@ -4,7 +4,7 @@ import scala.util.Try
 
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.rollback.SinkAside
-import io.keyfold.spark.checkpoint.{Command, SinkChoice}
+import io.keyfold.spark.checkpoint.{Command, EnteredBatch}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, FileSink}
 
@@ -22,14 +22,27 @@ import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, FileSink}
 private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   import SinkAtStart._
 
-  private val sink = SinkChoice.Folder(folder)
   private val files = new CheckpointFiles(logs.location, logs.hadoopConf)
 
   // In this order: a run of the query that is still active adds to the three in the other one.
   private val committed = logs.lastCommitted
   private val log = logs.fileSink(folder).filter(_.lastBatch.nonEmpty)
-  private val newest = log.flatMap(_.lastBatch)
   private val begun = logs.lastBegun
+  log.foreach(fit)
+  private val newest = log.flatMap(_.lastBatch)
+
+  /** Enters the batches of rescales and migrations, which the query has not run and which have no
+    * output. Takes out batches that are not begun and have no output: those of rescales and
+    * migrations that were undone since.
+    */
+  private def fit(log: FileSink): Unit = {
+    for (newest <- log.lastBatch; last <- committed)
+      (newest + 1 to last).takeWhile(logs.isOwn).foreach { batch =>
+        EnteredBatch.note(files, batch, folder)
+        log.addEmpty(batch)
+      }
+    begun.foreach(log.forgetEmptyAfter)
+  }
 
   /** None if they fit, or if the log is new. */
   def refusal: Option[Invalid] = for {
@@ -37,8 +50,14 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     newest <- newest
     refusal <-
       if (committed.exists(_ > newest)) Some(behind(log, newest, committed.get))
-      else Option.when(!begun.exists(_ >= newest))(ahead(log, newest))
+      else Option.when(!begun.exists(_ >= newest) || hasOther(log))(ahead(log, newest))
   } yield refusal
+
+  /** Whether the log has output of a batch that here is a rescale's or a migration's: the
+    * checkpoint went back without it.
+    */
+  private def hasOther(log: FileSink) =
+    committed.exists(last => logs.isOwn(last) && log.hasOutput(last).contains(true))
 
   /** Gives the log what Spark wants to find in it and does not write itself. A log in a new folder
     * begins where the query is: Spark reads a log from its first batch, or from an entry that it
@@ -66,7 +85,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     else if (isOf(batch, _ == ProviderClass.Keyfold) && logs.canStartAfter(batch))
       Some(
         s"take the query and the log back to batch $batch, by " +
-          s"`${Command.rollback(logs.location, batch, sink)}`: $TwiceRead"
+          s"`${Command.rollback(logs.location, batch, Some(folder))}`: $TwiceRead"
       )
     else if (
       isOf(batch, ProviderClass.BuiltIn.contains) && isOf(batch + 1, _ == ProviderClass.Keyfold) &&
@@ -74,8 +93,8 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     )
       Some(
         s"undo the migration that followed batch $batch, by " +
-          s"`${Command.undoMigrate(logs.location, sink)}`, which works until the query has committed a " +
-          "batch with Keyfold. Then migrate again, with the sink."
+          s"`${Command.undoMigrate(logs.location)}`, which works until the query has committed a " +
+          "batch with Keyfold. Then migrate again."
       )
     else None
   }.toOption.flatten
@@ -83,9 +102,10 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   private def ahead(log: FileSink, newest: Long) = new Invalid(
     "KEYFOLD_SINK_AHEAD",
     s"The log of the file sink in $folder has batch $newest, and the newest batch that ${logs.location} " +
-      s"has begun is ${begun.fold("none")(_.toString)}. Spark would not write the output of the batches " +
+      s"has begun is ${begun.fold("none")(_.toString)}${if (hasOther(log)) ", of a rescale or a migration"
+        else ""}. Spark would not write the output of the batches " +
       s"after it, which have other input now. The query was not started. " +
-      committed.fold(otherFolder)(aheadRemedy(log, _))
+      committed.fold(otherFolder)(last => aheadRemedy(log, if (hasOther(log)) last - 1 else last))
   )
 
   private def otherFolder =
@@ -104,7 +124,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     else if (backTo(last).isEmpty)
       s"`${Command.fsck(logs.location)}` says how the query goes back."
     else
-      s"To take the sink's log back to batch $last, run `${Command.rollback(logs.location, last, sink)}`: " +
+      s"To take the sink's log back to batch $last, run `${Command.rollback(logs.location, last, Some(folder))}`: " +
         TwiceRead
 
   private def behind(log: FileSink, newest: Long, last: Long) = new Invalid(

@@ -1,7 +1,7 @@
 package io.keyfold.spark.state
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.checkpoint.{Command, SinkChoice}
+import io.keyfold.spark.checkpoint.Command
 import io.keyfold.store.StoreTxn
 import org.apache.hadoop.fs.Path
 import org.apache.spark.TaskContext
@@ -130,7 +130,7 @@ private[spark] final class KeyfoldStateStore(
         s"The state of $id was migrated under other types of its keys than the query has: column " +
           s"family $family has a row that is not found by its key. Since Spark 4.3, schemas of " +
           "transformWithState have the types of the columns that are grouped by, and not the key's. " +
-          s"Undo the migration with `${Command.undoMigrate(checkpoint, SinkChoice.NotSaid)}` and go on " +
+          s"Undo the migration with `${Command.undoMigrate(checkpoint)}` and go on " +
           "with the old provider; or cast the columns to the key's types, and start with a new " +
           "checkpoint location."
       )

@@ -10,11 +10,11 @@ import org.scalatest.funsuite.AnyFunSuite
 /** Commands that are given a wrong path. */
 class NoCheckpointSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   private val commands = Seq[(String, String => Any)](
-    "rescale" -> (AdminApi.rescale(spark, _, 3, "")),
+    "rescale" -> (AdminApi.rescale(spark, _, 3)),
     "rollback" -> (AdminApi.rollback(spark, _, 1, null, dryRun = false)),
     "clone" -> (path => AdminApi.cloneCheckpoint(spark, path, s"$path-copy", -1, dryRun = false)),
-    "migrate" -> (AdminApi.migrate(spark, _, "", dryRun = false)),
-    "undo of a migration" -> (AdminApi.undoMigration(spark, _, "", dryRun = false)),
+    "migrate" -> (AdminApi.migrate(spark, _, dryRun = false)),
+    "undo of a migration" -> (AdminApi.undoMigration(spark, _, dryRun = false)),
     "vacuum" -> (AdminApi.vacuum(spark, _, "state/0/0/1.delta", 0, dryRun = false))
   )
 

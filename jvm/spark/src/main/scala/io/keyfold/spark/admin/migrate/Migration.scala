@@ -3,7 +3,7 @@ package io.keyfold.spark.admin.migrate
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateRewrite}
@@ -15,14 +15,10 @@ import org.apache.spark.sql.keyfold.{CheckpointLogs, StateRewrite}
   * provider out, which would read Keyfold's files, and whose own might be replaced, as HDFSBacked
   * uses the same names. So the old state is never changed. A second run after a crash writes all
   * state again.
-  *
-  * @param sink
-  *   the query's file sink, which the checkpoint does not name
   */
 final class Migration(
     session: SparkSession,
     checkpoint: String,
-    sink: SinkChoice,
     progress: String => Unit
 ) {
   import CheckpointLogs.ProviderKey
@@ -48,7 +44,7 @@ final class Migration(
         settings.getOrElse(ProviderKey, ""),
         logs.partitions(batch).getOrElse(0),
         logs.operators(batch).map(it => MigratedOperator(it.id, it.name, it.stores)),
-        new MigrationRefusals(logs, batch, settings, sink, canUndo).all
+        new MigrationRefusals(logs, batch, settings, canUndo).all
       )
   }
 
@@ -82,9 +78,6 @@ final class Migration(
         case NonFatal(e) => throw failed(batch, e)
       }
     progress(s"committing batch $batch")
-    Some(sink).collect { case SinkChoice.Folder(path) =>
-      logs.fileSink(path).foreach(_.addEmpty(batch))
-    }
     // An undo may have taken the batch away meanwhile, and its state.
     if (!isOurs(batch) || !logs.commit(batch, from, ids)) throw lost(batch)
     plan
@@ -93,7 +86,7 @@ final class Migration(
   private def canUndo = undo(_.plan().refusals.isEmpty)
 
   private def undo[T](use: MigrationUndo => T): T =
-    CheckpointTools.using(session, checkpoint)(tools => use(new MigrationUndo(tools, sink)))
+    CheckpointTools.using(session, checkpoint)(tools => use(new MigrationUndo(tools)))
 
   private def isOurs(batch: Long) = logs.providerOf(batch).contains(Keyfold)
 
@@ -106,8 +99,8 @@ final class Migration(
   private def failed(batch: Long, cause: Throwable) = new Invalid(
     "KEYFOLD_MIGRATE_UNFINISHED",
     s"The migration of ${logs.location} has begun batch $batch and failed to write its state: $cause. " +
-      s"To finish it, run `${Command.migrate(logs.location, sink)}`. To give it up, run " +
-      s"`${Command.undoMigrate(logs.location, sink)}`. The old state was not changed.",
+      s"To finish it, run `${Command.migrate(logs.location)}`. To give it up, run " +
+      s"`${Command.undoMigrate(logs.location)}`. The old state was not changed.",
     cause
   )
 

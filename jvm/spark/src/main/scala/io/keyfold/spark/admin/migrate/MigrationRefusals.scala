@@ -1,8 +1,8 @@
 package io.keyfold.spark.admin.migrate
 
-import io.keyfold.spark.checkpoint.{Command, SinkChoice}
+import io.keyfold.spark.checkpoint.Command
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.keyfold.{CheckpointLogs, FileSink}
+import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** Why a checkpoint cannot be migrated as it is, and what to do about it.
   *
@@ -17,11 +17,9 @@ private final class MigrationRefusals(
     logs: CheckpointLogs,
     batch: Long,
     settings: Map[String, String],
-    sink: SinkChoice,
     canUndo: => Boolean
 ) {
   import CheckpointLogs.{FormatKey, ProviderKey}
-  import MigrationRefusals._
   import ProviderClass.{BuiltIn, Keyfold}
 
   private val provider = settings.getOrElse(ProviderKey, "")
@@ -36,8 +34,7 @@ private final class MigrationRefusals(
     Option.when(logs.isRunningHere)("Its query is running; stop it first."),
     logs.lastBegun.filter(_ > batch + 1).map(lostCommits),
     Option.when(logs.lastBegun.contains(batch + 1) && !isOurs(batch + 1))(begun),
-    Option.when(logs.operators(batch).isEmpty)(withoutOperators),
-    ofSink
+    Option.when(logs.operators(batch).isEmpty)(withoutOperators)
   ).flatten
 
   private def lostOffsets =
@@ -73,46 +70,12 @@ private final class MigrationRefusals(
       "It has no state. If its query keeps state, the folder state is lost: restore it from a copy, " +
         "or start with a new checkpoint location: no batch is left to go back to."
 
-  private def ofSink: Option[String] = sink match {
-    case SinkChoice.NotSaid      => Some(SinkNotSaid)
-    case SinkChoice.NoFileSink   => None
-    case SinkChoice.Folder(path) =>
-      logs
-        .fileSink(path)
-        .fold(Option("The folder of the file sink has no log, _spark_metadata."))(misfit)
-  }
-
-  private def misfit(log: FileSink) = {
-    val ends = log.lastBatch
-    val fits = ends.contains(batch) || ends.contains(batch + 1) && isOurs(batch + 1)
-    val unlike =
-      s"The log of the file sink ends at batch ${ends.getOrElse("none")}, and the commit " +
-        s"log at $batch: it is another query's, or "
-    Option.unless(fits)(
-      unlike + (
-        if (ends.contains(batch + 1) && logs.lastBegun.contains(batch + 1))
-          "the driver ended between the two commits of a batch. If it did: " +
-            s"$once it completes that batch and stops. Then migrate."
-        else
-          "one of the logs has lost entries, or is an older copy. If it is its own: set " +
-            s"$FormatKey=${logs.formatOf(batch)} for the query and start it. The error says how the two " +
-            "fit again."
-      )
-    )
-  }
-
   private def once =
     s"Set $FormatKey=${logs.formatOf(batch)} for the query, and start it once with the trigger " +
       "AvailableNow:"
 
-  private def again = Command.migrate(logs.location, sink)
-  private def undo = Command.undoMigrate(logs.location, sink)
+  private def again = Command.migrate(logs.location)
+  private def undo = Command.undoMigrate(logs.location)
 
   private def isOurs(batch: Long) = logs.providerOf(batch).contains(Keyfold)
-}
-
-private object MigrationRefusals {
-  val SinkNotSaid: String =
-    "If the query writes to a file sink, pass its folder as sink path, so that its log gets an " +
-      "entry for the batch; if not, say that there is no file sink."
 }

@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, Layout}
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, SinkChoice}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, EnteredBatch}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
@@ -16,10 +16,10 @@ import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
   * own. So the migration's entry in the offset log, which keeps HDFSBacked out, is deleted after
   * them, and the one in the commit log first. After a failure at any point it can be run again.
   *
-  * @param sink
-  *   the query's file sink, whose log has the migration's batch and would skip the next one
+  * The log of a file sink may have the migration's batch, from a start since, and would skip the
+  * next one: it goes there first.
   */
-final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
+final class MigrationUndo(tools: CheckpointTools) {
   import CheckpointTools.progress
   import ProviderClass.{BuiltIn, Keyfold}
   import tools.logs
@@ -49,7 +49,6 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
       (isLost && !isOfMigration) ->
         (s"The offset log lost its entries after batch ${before.getOrElse("none")}, and no file of " +
           "Keyfold's says that they are a migration's. Restore them from a copy."),
-      (since.nonEmpty && sink == SinkChoice.NotSaid) -> MigrationRefusals.SinkNotSaid,
       (since.nonEmpty && before.exists(it => BuiltIn.contains(providerOf(it))) && !canForget) ->
         ("The log of the file sink has later batches than the query, or has compacted that batch with " +
           "earlier ones.")
@@ -82,7 +81,6 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
     requireStill(logs.lastStarted, since.lastOption)
     for (batch <- since.reverse) {
       progress(s"deleting batch $batch from the logs")
-      // First: where the offsets are lost, only the commit says that the sink has the batch.
       sinkLog.foreach(_.forget(batch))
       files.delete(s"commits/$batch")
       if (batch > since.head) files.delete(s"offsets/$batch")
@@ -117,10 +115,8 @@ final class MigrationUndo(tools: CheckpointTools, sink: SinkChoice) {
 
   private def providerOf(batch: Long) = logs.providerOf(batch).getOrElse("")
 
-  private def sinkLog = sink match {
-    case SinkChoice.Folder(path) => logs.fileSink(path)
-    case _                       => None
-  }
+  private def sinkLog =
+    since.headOption.flatMap(EnteredBatch.sinkOf(files, _)).flatMap(logs.fileSink)
 
   private def canForget = sinkLog.forall(_.canForget(since.head, since.last))
 

@@ -2,7 +2,7 @@ package io.keyfold.spark.admin.redistribute
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.spark.admin.rescale.UnfinishedRescale
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, FileManagers, SinkChoice}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, FileManagers}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkShim, SubtaskState}
@@ -30,7 +30,7 @@ private[redistribute] final class Refusals(tools: CheckpointTools, name: String,
           s"batch $batch was committed, and the offset log ends at ${logs.lastBegun.getOrElse("none")}"
         )
       ),
-      new UnfinishedRescale(logs, blobs, files).refusal(batch, SinkChoice.NotSaid),
+      new UnfinishedRescale(logs, blobs, files).refusal(batch),
       notReplaceable(batch).map(refused("KEYFOLD_REDISTRIBUTE_FORMAT", _))
     ).flatten
   }

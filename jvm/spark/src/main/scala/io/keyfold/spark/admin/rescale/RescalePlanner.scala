@@ -9,7 +9,7 @@ import io.keyfold.format.FileKind
 import io.keyfold.io.BlobStore
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.{StorePlan, StorePlanner}
-import io.keyfold.spark.checkpoint.{Command, FileManagers, SinkChoice}
+import io.keyfold.spark.checkpoint.{Command, FileManagers}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
@@ -25,7 +25,6 @@ private[admin] final class RescalePlanner(
     blobs: BlobStore,
     files: CheckpointFiles,
     to: Int,
-    sink: SinkChoice,
     parallel: StorePlanner.Parallel,
     progress: String => Unit
 ) {
@@ -62,7 +61,6 @@ private[admin] final class RescalePlanner(
     if (from == to) refuse("KEYFOLD_RESCALE_PARTITIONS", s"the query already has $to partitions")
     val entry = s"${logs.location}/offsets/$last"
     checkSettings(CheckpointLogs.stillThere(entry, logs.settings(last)))
-    if (!begun.isOpen) checkSink(last, begun.resumes)
     val ids = logs.ids(last)
     // What Spark's files name from then on is there already.
     val isMade = resumed.exists(!_.isOld(s"commits/$last"))
@@ -101,7 +99,7 @@ private[admin] final class RescalePlanner(
 
   private def ownBatch(last: Long): Begun = {
     if (!logs.partitions(last + 1).contains(to))
-      unfinished.own(last, sink).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
+      unfinished.own(last).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
     Begun.OwnBatch
   }
 
@@ -118,7 +116,7 @@ private[admin] final class RescalePlanner(
         unfinished.open(open.plan.batch).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
         Begun.Open
       case None =>
-        val rollback = Command.rollback(logs.location, last, sink)
+        val rollback = Command.rollback(logs.location, last)
         val reason =
           if (begun > last + 1 || isRescale(begun, last)) Some("the logs do not fit together")
           else if (logs.ids(last).isEmpty) Some("the checkpoint has format 1")
@@ -149,30 +147,6 @@ private[admin] final class RescalePlanner(
           "not give"
       )
     }
-  }
-
-  private def checkSink(last: Long, resumes: Boolean): Unit = sink match {
-    case SinkChoice.NotSaid =>
-      refuse(
-        "KEYFOLD_RESCALE_SINK",
-        "if the query writes to a file sink, give its path, so that the sink's log gets an entry for " +
-          "the rescale's batch; if not, say that there is no file sink"
-      )
-    case SinkChoice.NoFileSink   => ()
-    case SinkChoice.Folder(path) =>
-      logs.fileSink(path).map(_.lastBatch) match {
-        case None => refuse("KEYFOLD_RESCALE_SINK", s"there is no log of a file sink in $path")
-        case Some(ends) =>
-          if (!ends.contains(last) && !(resumes && ends.contains(last + 1))) {
-            refuse(
-              "KEYFOLD_RESCALE_SINK",
-              s"the log of the file sink in $path ends at batch ${ends.getOrElse("none")}, the " +
-                s"query's last is $last: it is the log of another query or folder, or has lost " +
-                "entries. If it is this query's, start the query once without a rescale: the start " +
-                "says how both get to the same batch"
-            )
-          }
-      }
   }
 
   private def planOperators(

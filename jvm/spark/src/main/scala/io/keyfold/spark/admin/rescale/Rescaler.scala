@@ -7,7 +7,6 @@ import scala.util.control.NonFatal
 import io.keyfold.errors.{MissingFile, RescaleRefused}
 import io.keyfold.format.RescalePlan
 import io.keyfold.io.BlobStore
-import io.keyfold.spark.checkpoint.SinkChoice
 import org.apache.spark.sql.keyfold.CheckpointLogs
 import org.slf4j.LoggerFactory
 
@@ -20,7 +19,7 @@ import org.slf4j.LoggerFactory
   *   1. the entry of the rescale's batch in the offset log; the run that creates it wins
   *   1. under checkpoint format v1 the manifest and the references: their names are fixed, so not
   *      earlier
-  *   1. operator metadata, and the file sink's log
+  *   1. operator metadata
   *   1. the entry in the commit log, which names the references
   *
   * A rescale that failed after its batch was begun is resumed; one that failed before starts over,
@@ -30,7 +29,6 @@ private[admin] final class Rescaler(
     logs: CheckpointLogs,
     blobs: BlobStore,
     plan: CheckpointPlan,
-    sink: SinkChoice,
     layout: NewLayout,
     progress: String => Unit
 ) {
@@ -47,10 +45,6 @@ private[admin] final class Rescaler(
     checkState()
     progress(s"committing batch ${plan.batch}")
     logs.rewriteOperators(plan.batch, plan.lastBatch, plan.from, plan.to)
-    sink match {
-      case SinkChoice.Folder(path) => logs.fileSink(path).foreach(_.addEmpty(plan.batch))
-      case _                       => ()
-    }
     val ids = Option.when(usesIds)(layout.idsOf(made.stores))
     val isMine = logs.commit(plan.batch, plan.lastBatch, ids)
     val winner = tidy(made)

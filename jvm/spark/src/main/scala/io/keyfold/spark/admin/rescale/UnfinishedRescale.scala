@@ -2,7 +2,7 @@ package io.keyfold.spark.admin.rescale
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.io.BlobStore
-import io.keyfold.spark.checkpoint.{Command, SinkChoice}
+import io.keyfold.spark.checkpoint.Command
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Finds a rescale that was begun and is to be finished or undone before anything else is done with
@@ -18,13 +18,11 @@ private[spark] final class UnfinishedRescale(
     *
     * @param last
     *   the last committed batch
-    * @param sink
-    *   of the query
     */
-  def refusal(last: Long, sink: SinkChoice): Option[RescaleRefused] =
+  def refusal(last: Long): Option[RescaleRefused] =
     (logs.lastBegun match {
       case Some(`last`)                     => overtaken(last)
-      case Some(begun) if begun == last + 1 => open(begun).orElse(own(last, sink))
+      case Some(begun) if begun == last + 1 => open(begun).orElse(own(last))
       case _                                => None
     }).map { reason =>
       new RescaleRefused(
@@ -46,19 +44,19 @@ private[spark] final class UnfinishedRescale(
     OpenPlan.ofRescale(begun, blobs, files).filterNot(_.isComplete).map { open =>
       val (from, to) = (open.plan.from, open.plan.to)
       val undo = s"`${Command.undoRescale(logs.location)}`"
-      val finish = s"`${Command.rescale(logs.location, to, SinkChoice.NoFileSink)}`"
+      val finish = s"`${Command.rescale(logs.location, to)}`"
       s"a rescale from $from to $to partitions before batch $begun, which is open, was " +
         (if (open.isUndone) s"not undone to the end: run $undo again"
          else s"begun and not finished: to finish it, run $finish; to undo it, run $undo")
     }
 
   /** A rescale that has a batch of its own. */
-  def own(last: Long, sink: SinkChoice): Option[String] =
+  def own(last: Long): Option[String] =
     for {
       from <- logs.partitions(last)
       to <- logs.partitions(last + 1)
       if from != to && OpenPlan.hasOwnPlan(last + 1, blobs)
     } yield s"a rescale from $from to $to partitions was begun as batch ${last + 1}, and not " +
-      s"finished: to finish it, run `${Command.rescale(logs.location, to, sink)}`; to give it up, " +
-      s"run `${Command.rollback(logs.location, last, sink)}`"
+      s"finished: to finish it, run `${Command.rescale(logs.location, to)}`; to give it up, " +
+      s"run `${Command.rollback(logs.location, last)}`"
 }

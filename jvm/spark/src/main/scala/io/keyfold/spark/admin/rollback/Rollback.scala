@@ -7,7 +7,7 @@ import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.StorePlanner
 import io.keyfold.spark.admin.rescale.{OpenPlan, UnfinishedRescale}
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, QueryId, SinkChoice}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, QueryId}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.{CheckpointLogs, FileSink}
 
@@ -28,19 +28,17 @@ private[admin] final class Rollback(
   import Rollback._
   import tools.{blobs, files, logs, parallel}
 
-  /** @param choice
-    *   the query's file sink, if it has one: its log goes back too
+  /** @param sinkPath
+    *   folder of the query's file sink, whose log is to go back too
     * @param dryRun
     *   only report the files to set aside
     * @throws io.keyfold.errors.RescaleRefused
     *   if the batch no longer exists, or the query runs
     */
-  def to(batch: Long, choice: SinkChoice, dryRun: Boolean): RolledBack = {
+  def to(batch: Long, sinkPath: Option[String], dryRun: Boolean): RolledBack = {
     requireStopped(logs)
     val last = logs.lastStarted.getOrElse(-1L)
-    val sink = Some(choice).collect { case SinkChoice.Folder(path) =>
-      logs.fileSink(path).getOrElse(throw noSink(path))
-    }
+    val sink = sinkPath.map(path => logs.fileSink(path).getOrElse(throw noSink(path)))
     val output = sink.toSeq.flatMap(_.entriesAfter(batch))
     if (batch < 0 || batch > last || batch == last && output.isEmpty) {
       throw refused(s"batch $batch is not before the last one, which is $last")
@@ -119,7 +117,7 @@ private[admin] final class Rollback(
     for (reason <- misfit)
       throw refused(
         s"the log of the file sink in ${sink.folder} ends at batch $ends, and $reason. If it is this " +
-          s"query's, run `${Command.rollback(logs.location, batch, SinkChoice.NoFileSink)}`; the next " +
+          s"query's, run `${Command.rollback(logs.location, batch)}`; the next " +
           "start then says how the log goes back"
       )
   }
@@ -206,7 +204,7 @@ private[admin] final class Rollback(
   private def compacted(sink: FileSink, batch: Long) = refused(
     s"the log of the file sink in ${sink.folder} cannot be taken back to batch $batch, since Spark has " +
       "compacted the batches before it into a later entry and deleted their own. To go back without it, " +
-      s"run `${Command.rollback(logs.location, batch, SinkChoice.NoFileSink)}`, and let the query write " +
+      s"run `${Command.rollback(logs.location, batch)}`, and let the query write " +
       "to a new folder"
   )
 

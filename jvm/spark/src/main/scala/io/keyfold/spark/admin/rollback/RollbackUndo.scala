@@ -1,6 +1,6 @@
 package io.keyfold.spark.admin.rollback
 
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, QueryId, SinkChoice}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, QueryId}
 import org.apache.spark.sql.keyfold.FileSink
 
 /** Restores the files that a rollback set aside.
@@ -140,7 +140,7 @@ private[admin] final class RollbackUndo(
   private def requirePlace(folder: String): Unit = ofSink(folder, name).taken.foreach { entry =>
     throw refused(
       s"the log of the file sink has another $entry by now. Take it back first: run " +
-        s"`${Command.rollback(logs.location, batch, SinkChoice.Folder(folder))}`"
+        s"`${Command.rollback(logs.location, batch, Some(folder))}`"
     )
   }
 

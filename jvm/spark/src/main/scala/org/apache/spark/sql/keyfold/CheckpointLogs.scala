@@ -119,6 +119,16 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   def formatOf(batch: Long): Int =
     if (ids(batch).nonEmpty || linesOf(batch).head.trim == "v2") 2 else 1
 
+  /** Whether a batch is Keyfold's own, of a rescale or a migration: it has the input and the time
+    * of the batch before, and another setting.
+    */
+  def isOwn(batch: Long): Boolean = {
+    for {
+      own <- offsets(batch); before <- offsets(batch - 1)
+      settings <- settings(batch)
+    } yield own != before && own == SparkShim.withSettings(before, settings)
+  }.contains(true)
+
   /** Lines of a batch's entry in the commit log. */
   private def linesOf(batch: Long): Seq[String] = {
     val file = new Path(location, s"commits/$batch")

@@ -59,6 +59,25 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
   def canForget(batch: Long, newest: Long): Boolean =
     lastBatch.forall(it => it < batch || it <= newest && canEndAt(batch - 1))
 
+  /** Removes batches after this one, the last first, as long as they wrote no file. */
+  def forgetEmptyAfter(batch: Long): Unit =
+    for (
+      last <- lastBatch if last > batch && hasOutput(last).contains(false) && canEndAt(last - 1)
+    ) {
+      forget(last)
+      forgetEmptyAfter(batch)
+    }
+
+  /** Whether a batch wrote files; None if its entry does not tell. What cannot be read is for Spark
+    * to report.
+    */
+  def hasOutput(batch: Long): Option[Boolean] =
+    try {
+      val own = entries.find(batchOf(_) == batch)
+      val earlier = if (own.exists(_.endsWith(Compact))) chain(batch - 1, entries) else Nil
+      own.map(read(_).length > earlier.map(read(_).length).sum)
+    } catch { case NonFatal(_) => None }
+
   /** Removes a batch and later ones from the log; requires [[canForget]]. */
   def forget(batch: Long): Unit =
     entriesAfter(batch - 1).foreach(it => manager.delete(new Path(path.getParent, it)))
@@ -86,8 +105,6 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
   }
 
   private def writeCompacted(batch: Long, of: Seq[String]): Unit = {
-    def read(entry: String) =
-      Using.resource(manager.open(new Path(path, entry)))(log.deserialize(_))
     val out = manager.createAtomic(new Path(path, s"$batch$Compact"), false)
     try {
       log.serialize(of.flatMap(read(_)).toArray, out)
@@ -98,6 +115,9 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
         throw e
     }
   }
+
+  private def read(entry: String) =
+    Using.resource(manager.open(new Path(path, entry)))(log.deserialize(_))
 
   /** Adds a batch that wrote no file, unless the log has it. */
   def addEmpty(batch: Long): Unit = if (!lastBatch.exists(_ >= batch)) {

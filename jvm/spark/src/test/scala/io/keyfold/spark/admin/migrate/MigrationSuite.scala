@@ -17,7 +17,7 @@ import io.keyfold.spark.{
   QuietLogs
 }
 import io.keyfold.spark.admin.AdminApi
-import io.keyfold.spark.checkpoint.{CheckpointTools, SinkChoice}
+import io.keyfold.spark.checkpoint.CheckpointTools
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.testkit.{Failure, FileContents}
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
@@ -220,7 +220,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     run.answers(first)
     run.migration.apply()
     CheckpointTools.using(spark, run.folder.toString) { tools =>
-      val undo = new MigrationUndo(tools, SinkChoice.NoFileSink)
+      val undo = new MigrationUndo(tools)
       assert(undo.plan().refusals.isEmpty)
       run.answers(second.take(1))
       val files = run.files
@@ -239,7 +239,6 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
       Files.delete(run.folder.resolve(s"offsets/${run.newest}"))
       val advice = s"Or undo the earlier migration, whose batch it is, by `keyfold migrate"
       assert(run.migration.plan().refusals.exists(_.contains(advice)))
-      assert(run.undo(dryRun = true, SinkChoice.NotSaid).refusals.nonEmpty, "of the sink")
       run.undo(dryRun = false)
       assert(run.files == before)
       run.migration.apply()
@@ -257,18 +256,15 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     assert(run.files.toSet.subsetOf(before.toSet))
   }
 
-  test("a migration is not undone once the query has run with Keyfold, nor if no sink is said") {
+  test("a migration is not undone once the query has run with Keyfold") {
     val run = new Run("aggregation", RocksDb, 1)
     run.answers(first)
-    def refused(reason: String, sink: SinkChoice = SinkChoice.NoFileSink) = {
-      val error = intercept[Invalid](run.undo(dryRun = false, sink))
-      assert(error.condition == "KEYFOLD_MIGRATE_REFUSED" && error.getMessage.contains(reason))
-    }
     run.migration.apply()
-    refused("file sink", SinkChoice.NotSaid)
     run.answers(second.take(1))
     val before = run.files
-    refused("not that of a migration")
+    val error = intercept[Invalid](run.undo(dryRun = false))
+    assert(error.condition == "KEYFOLD_MIGRATE_REFUSED")
+    assert(error.getMessage.contains("not that of a migration"))
     assert(run.files == before)
   }
 
@@ -303,6 +299,9 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
       val input = MemoryStream[Int](session)
       def write(value: Int): Unit = {
         input.addData(value)
+        goOn()
+      }
+      def goOn(): Unit = {
         val query = input
           .toDF()
           .dropDuplicates()
@@ -315,16 +314,16 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
       }
       write(1)
       write(2)
-      val sink = SinkChoice.Folder(folder.toString)
-      new Migration(session, checkpoint.toString, sink, _ => ()).apply()
+      new Migration(session, checkpoint.toString, _ => ()).apply()
       if (isOpen) {
         write(3)
         val commits = checkpoint.resolve("commits")
         Files.delete(commits.resolve("3"))
         assert(Files.exists(commits.resolve("2")))
-      }
+      } else goOn()
+      assert(Files.exists(folder.resolve("_spark_metadata/2")))
       CheckpointTools.using(session, checkpoint.toString) { tools =>
-        new MigrationUndo(tools, sink).apply()
+        new MigrationUndo(tools).apply()
       }
       write(if (isOpen) 4 else 3)
       assert(
@@ -392,19 +391,6 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
       val error = intercept[Invalid](migration.apply())
       assert(error.getMessage.contains(reason) && error.getMessage.contains("Nothing was changed"))
     }
-    refused(
-      new Migration(spark, run.folder.toString, SinkChoice.NotSaid, _ => ()),
-      "file sink"
-    )
-    refused(
-      new Migration(
-        spark,
-        run.folder.toString,
-        SinkChoice.Folder(run.folder.toString),
-        _ => ()
-      ),
-      "_spark_metadata"
-    )
     Files.delete(run.folder.resolve("commits/0"))
     refused(run.migration, "No batch is committed")
     val unnamed = new Run("aggregation", Hdfs, 1)
@@ -440,7 +426,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     def migration: Migration = migrationThat(_ => ())
 
     def migrationThat(progress: String => Unit): Migration =
-      new Migration(own, folder.toString, SinkChoice.NoFileSink, progress)
+      new Migration(own, folder.toString, progress)
 
     def newest: Long = numbers("commits").max
 
@@ -471,9 +457,9 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
       found.filter(_.nonEmpty).toSeq
     }
 
-    def undo(dryRun: Boolean, sink: SinkChoice = SinkChoice.NoFileSink): UndoPlan =
+    def undo(dryRun: Boolean): UndoPlan =
       CheckpointTools.using(own, folder.toString) { tools =>
-        val undo = new MigrationUndo(tools, sink)
+        val undo = new MigrationUndo(tools)
         if (dryRun) undo.plan() else undo.apply()
       }
 

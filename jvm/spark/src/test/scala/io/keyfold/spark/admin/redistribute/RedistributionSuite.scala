@@ -7,7 +7,6 @@ import scala.util.{Try, Using}
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.spark.admin.AdminApi
-import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.testkit.{Failure, Fault, FileCall, Running}
 import org.apache.spark.SPARK_VERSION
@@ -390,7 +389,7 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   )
 
   private def rescaled(it: SubtaskQuery, to: Int) =
-    AdminApi.applyTo(it.session, it.folder.toString, to, SinkChoice.NoFileSink)
+    AdminApi.applyTo(it.session, it.folder.toString, to)
 
   test("refused: format v1, a wrong parallelism, no such operator, an unfinished rescale") {
     refused("KEYFOLD_REDISTRIBUTE_FORMAT")(begun(format = 1).redistribute(3))
@@ -401,7 +400,7 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.leaveOpen(2)
     it.faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path == "commits/1")
     intercept[Exception](
-      AdminApi.applyTo(it.session, it.folder.toString, 2, SinkChoice.NoFileSink)
+      AdminApi.applyTo(it.session, it.folder.toString, 2)
     )
     it.faults.plan.clear()
     refused("KEYFOLD_RESCALE_UNFINISHED")(it.redistribute(3))

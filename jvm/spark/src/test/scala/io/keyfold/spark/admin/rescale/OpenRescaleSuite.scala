@@ -10,7 +10,6 @@ import io.keyfold.format.RescalePlan
 import io.keyfold.io.LocalBlobStore
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
-import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.testkit.{Failure, Fault, FileCall}
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
 import org.scalatest.concurrent.Eventually
@@ -382,7 +381,7 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
 
   test("format v1: an open batch is refused, and both ways out are named") {
     val it = opened(format = 1)
-    val plan = AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink)
+    val plan = AdminApi.planOf(it.session, it.folder.toString, 3)
     assert(plan.refusals.map(_.condition).head == "KEYFOLD_RESCALE_UNCOMMITTED_BATCH")
     val said = plan.refusals.head.getMessage
     assert(said.contains("AvailableNow") && said.contains("--to-batch 1 --apply"))

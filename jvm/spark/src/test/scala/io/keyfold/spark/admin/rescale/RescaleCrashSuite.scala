@@ -10,7 +10,6 @@ import scala.util.{Failure => Failed, Try}
 import io.keyfold.errors.{Invalid, MissingFile, RescaleRefused}
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
-import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.testkit.{Failure, Fault, FileCall}
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 import org.apache.spark.sql.streaming.StreamingQueryException
@@ -104,7 +103,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     } catch {
       case e: IllegalArgumentException =>
         assert(e.getMessage.startsWith("[KEYFOLD_RESCALE_UNFINISHED]"))
-        val plan = AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink)
+        val plan = AdminApi.planOf(it.session, it.folder.toString, 3)
         assert(plan.resumes && plan.refusals.isEmpty)
         val other = intercept[RescaleRefused](it.rescale(4))
         assert(other.condition == "KEYFOLD_RESCALE_UNFINISHED")
@@ -210,12 +209,11 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val root = new org.apache.hadoop.fs.Path(logs.location, "state")
     val blobs = new io.keyfold.spark.checkpoint.HadoopBlobStore(root, logs.hadoopConf)
     val files = new CheckpointFiles(logs.location, logs.hadoopConf)
-    val sink = SinkChoice.NoFileSink
     val inTurn = io.keyfold.rescale.StorePlanner.InTurn
-    val plan = new RescalePlanner(logs, blobs, files, to, sink, inTurn, _ => ()).plan()
+    val plan = new RescalePlanner(logs, blobs, files, to, inTurn, _ => ()).plan()
     assert(plan.refusals.isEmpty)
     val layout = new NewLayout(blobs, plan, inTurn, _ => ())
-    () => new Rescaler(logs, blobs, plan, sink, layout, _ => ()).run()
+    () => new Rescaler(logs, blobs, plan, layout, _ => ()).run()
   }
 
   private def allFiles(folder: Path): Set[String] = {
@@ -237,11 +235,11 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       def condition(body: => Any) = intercept[Invalid](body).condition
       Files.writeString(other.resolve(s"${last + 2}.delta"), "of the next batch")
       assert(
-        AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink).refusals.isEmpty
+        AdminApi.planOf(it.session, it.folder.toString, 3).refusals.isEmpty
       )
       Files.writeString(other.resolve(s"${last + 1}.delta"), "")
       assert(
-        condition(AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink)) ==
+        condition(AdminApi.planOf(it.session, it.folder.toString, 3)) ==
           "KEYFOLD_CHECKPOINT_DAMAGED"
       )
       assert(
@@ -254,11 +252,10 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("what cannot be rescaled is refused, with the reason, and nothing is written") {
     val it = scenario(2)
     val files = allFiles(it.folder)
-    def conditionOf(to: Int, sink: SinkChoice = SinkChoice.NoFileSink) =
-      AdminApi.planOf(it.session, it.folder.toString, to, sink).refusals.map(_.condition).distinct
+    def conditionOf(to: Int) =
+      AdminApi.planOf(it.session, it.folder.toString, to).refusals.map(_.condition).distinct
     assert(conditionOf(0) == Seq("KEYFOLD_RESCALE_PARTITIONS"))
     assert(conditionOf(2) == Seq("KEYFOLD_RESCALE_PARTITIONS"))
-    assert(conditionOf(3, SinkChoice.NotSaid) == Seq("KEYFOLD_RESCALE_SINK"))
     val query = it.start()
     try {
       query.processAllAvailable()
@@ -267,7 +264,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(conditionOf(3).isEmpty)
     assert(allFiles(it.folder) == files)
     val empty = Files.createTempDirectory("keyfold-empty").toString
-    val nothing = AdminApi.planOf(it.session, empty, 3, SinkChoice.NoFileSink)
+    val nothing = AdminApi.planOf(it.session, empty, 3)
     assert(nothing.refusals.map(_.condition) == Seq("KEYFOLD_RESCALE_NO_BATCH"))
     assert(allFiles(Path.of(empty)).isEmpty)
   }
@@ -281,14 +278,14 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider")
     )
     it.run(1)
-    val plan = AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink)
+    val plan = AdminApi.planOf(it.session, it.folder.toString, 3)
     assert(plan.refusals.map(_.condition).head == "KEYFOLD_RESCALE_PROVIDER")
   }
 
   test("format v1: files of a batch that the logs do not know are refused") {
     val it = scenario(1)
     Files.copy(it.folder.resolve("state/0/1/2.delta"), it.folder.resolve("state/0/1/3.delta"))
-    val plan = AdminApi.planOf(it.session, it.folder.toString, 3, SinkChoice.NoFileSink)
+    val plan = AdminApi.planOf(it.session, it.folder.toString, 3)
     assert(plan.refusals.map(_.condition) == Seq("KEYFOLD_RESCALE_STALE_FILES"))
   }
 
@@ -304,7 +301,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
   test("what Python gets can be read") {
     val it = scenario(2)
-    val plan = ujson.read(AdminApi.planRescale(it.session, it.folder.toString, 4, ""))
+    val plan = ujson.read(AdminApi.planRescale(it.session, it.folder.toString, 4))
     assert(plan("from").num == 2 && plan("to").num == 4 && plan("batch").num == 2)
     assert(plan("refusals").arr.isEmpty && !plan("applied").bool)
     val store = plan("operators")(0)("stores")(0)
@@ -312,7 +309,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(store("partitions")(3)("firstLoadFiles").num == 2)
     assert(plan("firstLoadFiles").num == 4 * 2 && plan("firstLoadFilesMax").num == 2)
     assert(store("layers")(0)("files").arr.length == 2 * 2)
-    val done = ujson.read(AdminApi.rescale(it.session, it.folder.toString, 4, ""))
+    val done = ujson.read(AdminApi.rescale(it.session, it.folder.toString, 4))
     assert(done("applied").bool && done("references").num == 4 && done("rollbackTo").num == 1)
   }
 }

@@ -2,7 +2,6 @@ package io.keyfold.spark.admin.rescale
 
 import java.nio.file.{Files, Path}
 
-import io.keyfold.errors.RescaleRefused
 import io.keyfold.spark.{
   EventCounts,
   ExpiringCounts,
@@ -164,9 +163,9 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     import EventCounts.event
     val keys = ('a' to 'p').map(_.toString)
     counts.run(keys.map(event(_, 1)), keys.map(event(_, 2)))
-    AdminApi.rescale(session, folder.toString, 16, "")
+    AdminApi.rescale(session, folder.toString, 16)
     assert(counts.run(keys.map(event(_, 3))) == keys.map(k => s"$k 3 1,2,3 1,2,3"))
-    AdminApi.rescale(session, folder.toString, 12, "")
+    AdminApi.rescale(session, folder.toString, 12)
     val late = counts.run(Seq(event("z", 100)), Seq(event("z", 101)))
     assert(
       late.filter(_.startsWith("timer")).toSet ==
@@ -191,7 +190,7 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
       val last = logs.lastCommitted.get
       Files.delete(folder.resolve(s"commits/$last"))
       Files.deleteIfExists(folder.resolve(s"commits/.$last.crc"))
-      AdminApi.rescale(session, folder.toString, to, "")
+      AdminApi.rescale(session, folder.toString, to)
       val seconds = (1 to second).mkString(",")
       val found = counts.run(keys.map(event(_, second.toLong)))
       assert(keys.map(k => s"$k $second $seconds $seconds").diff(found).isEmpty)
@@ -207,7 +206,7 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     val counts = new ExpiringCounts(session, folder)
     def rescale(from: Int, to: Int): Unit = {
       val before = rows(session, folder, from)
-      AdminApi.rescale(session, folder.toString, to, "")
+      AdminApi.rescale(session, folder.toString, to)
       assert(rows(session, folder, to) == before)
       ()
     }
@@ -255,18 +254,14 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
       finally query.stop()
     }
     run(1 to 4)
-    for (wrong <- Seq(null, checkpoint)) {
-      val error = intercept[RescaleRefused](AdminApi.rescale(session, checkpoint, 6, wrong))
-      assert(error.condition == "KEYFOLD_RESCALE_SINK")
-    }
-    AdminApi.rescale(session, checkpoint, 6, out)
+    AdminApi.rescale(session, checkpoint, 6)
     // As after a crash before the last step.
     Files.delete(Path.of(checkpoint, "commits", "4"))
     Files.deleteIfExists(Path.of(checkpoint, "commits", ".4.crc"))
-    assert(ujson.read(AdminApi.planRescale(session, checkpoint, 6, out))("resumes").bool)
-    AdminApi.rescale(session, checkpoint, 6, out)
+    assert(ujson.read(AdminApi.planRescale(session, checkpoint, 6))("resumes").bool)
+    AdminApi.rescale(session, checkpoint, 6)
     run(5 to 7)
-    AdminApi.rescale(session, checkpoint, 3, out)
+    AdminApi.rescale(session, checkpoint, 3)
     run(8 to 12)
     assert(session.read.json(out).as[Long].collect().sorted.toSeq == (1L to 13L))
   }

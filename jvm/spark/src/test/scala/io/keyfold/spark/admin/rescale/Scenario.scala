@@ -6,7 +6,6 @@ import scala.collection.mutable
 
 import io.keyfold.spark.{FileFaults, KeyfoldStateStoreProvider, LaterFeatures}
 import io.keyfold.spark.admin.AdminApi
-import io.keyfold.spark.checkpoint.SinkChoice
 import io.keyfold.testkit.Failure
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.functions._
@@ -114,7 +113,7 @@ private[spark] final class Scenario(
   }
 
   def rescale(to: Int): Applied =
-    AdminApi.applyTo(session, folder.toString, to, SinkChoice.NoFileSink)
+    AdminApi.applyTo(session, folder.toString, to)
 
   /** A batch is begun, runs to its end, and is not committed. */
   def leaveOpen(): Unit = {
