@@ -4,7 +4,7 @@ import scala.util.Try
 
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.rollback.SinkAside
-import io.keyfold.spark.checkpoint.{Command, EnteredBatch}
+import io.keyfold.spark.checkpoint.{Command, NotedSink}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, FileSink}
 
@@ -38,7 +38,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   private def fit(log: FileSink): Unit = {
     for (newest <- log.lastBatch; last <- committed)
       (newest + 1 to last).takeWhile(logs.isOwn).foreach { batch =>
-        EnteredBatch.note(files, batch, folder)
+        NotedSink.note(files, folder)
         log.addEmpty(batch)
       }
     begun.foreach(log.forgetEmptyAfter)

@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, Layout}
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, EnteredBatch}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, NotedSink}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
@@ -115,8 +115,7 @@ final class MigrationUndo(tools: CheckpointTools) {
 
   private def providerOf(batch: Long) = logs.providerOf(batch).getOrElse("")
 
-  private def sinkLog =
-    since.headOption.flatMap(EnteredBatch.sinkOf(files, _)).flatMap(logs.fileSink)
+  private def sinkLog = NotedSink.folder(files).flatMap(logs.fileSink)
 
   private def canForget = sinkLog.forall(_.canForget(since.head, since.last))
 

@@ -19,7 +19,7 @@ import io.keyfold.spark.{
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.CheckpointTools
 import io.keyfold.spark.conf.ProviderClass
-import io.keyfold.testkit.{Failure, FileContents}
+import io.keyfold.testkit.{Failure, FileContents, Folders}
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
@@ -48,40 +48,50 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
   private val second =
     Seq(keys.drop(3).map(event(_, 12)), Seq(event("z", 100)), Seq(event("a", 101)))
 
+  private val begins = mutable.Map.empty[(String, String, Int), Run]
+  private val answers = mutable.Map.empty[(String, String, Int), Seq[Set[String]]]
+
+  /** A query that has run its first batches. They run once; each query goes on with a copy. */
+  private def begun(name: String, provider: String, format: Int): Run = {
+    def begin() = {
+      val it = new Run(name, provider, format)
+      it.answers(first)
+      it
+    }
+    begins.getOrElseUpdate((name, provider, format), begin()).copied()
+  }
+
+  /** What it says after them when nothing is changed. */
+  private def answerOf(name: String, provider: String, format: Int): Seq[Set[String]] =
+    answers.getOrElseUpdate(
+      (name, provider, format),
+      begun(name, provider, format).answers(second)
+    )
+
   for {
     name <- Queries.keys.toSeq
     provider <- Seq(RocksDb, Hdfs)
     if provider == RocksDb || !name.startsWith("transformWithState")
     format <- if (provider == RocksDb && name == "aggregation") Seq(1, 2) else Seq(1)
   } test(s"$name from ${provider.split('.').last}, checkpoint format v$format") {
-    def run(migrated: Boolean) = {
-      val run = new Run(name, provider, format)
-      val before = run.answers(first)
-      if (migrated) {
-        val plan = run.migration.plan()
-        assert(plan.refusals.isEmpty && plan.provider == provider && plan.batch == run.newest)
-        run.migration.apply()
-        assert(run.migration.plan().refusals.exists(_.contains("already Keyfold's")))
-      }
-      val after = run.answers(second)
-      if (migrated) assert(run.keyfoldFiles.nonEmpty, "state after it is in Keyfold's files")
-      (before, after)
-    }
-    val expected = run(migrated = false)
-    assert(expected._2.nonEmpty)
-    assert(run(migrated = true) == expected)
+    val answer = answerOf(name, provider, format)
+    assert(answer.nonEmpty)
+    val run = begun(name, provider, format)
+    val plan = run.migration.plan()
+    assert(plan.refusals.isEmpty && plan.provider == provider && plan.batch == run.newest)
+    run.migration.apply()
+    assert(run.migration.plan().refusals.exists(_.contains("already Keyfold's")))
+    assert(run.answers(second) == answer)
+    assert(run.keyfoldFiles.nonEmpty, "state after it is in Keyfold's files")
   }
 
   for (provider <- Seq(Hdfs, RocksDb))
     test(
       s"${provider.split('.').last}: a run that broke off is repeated; until then no query starts"
     ) {
-      val expected = new Run("aggregation", provider, 1)
-      expected.answers(first)
-      val answer = expected.answers(second)
+      val answer = answerOf("aggregation", provider, 1)
       for (written <- Seq(false, true)) withClue(s"state written: $written: ") {
-        val run = new Run("aggregation", provider, 1)
-        run.answers(first)
+        val run = begun("aggregation", provider, 1)
         run.migrateUpTo(written)
         assert(run.migration.plan().provider == provider)
         val refused = sources(intercept[Exception](run.answers(second)))
@@ -106,8 +116,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
 
   test("state variables that the last run did not declare are not left behind") {
     def run() = {
-      val run = new Run("transformWithState", RocksDb, 1)
-      run.answers(first)
+      val run = begun("transformWithState", RocksDb, 1)
       run.answers(Seq(Seq(event("a", 12))), "transformWithState of fewer variables")
       run
     }
@@ -127,8 +136,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     val expected = new Run("aggregation", Hdfs, 1)
     expected.answers(first ++ second.take(1))
     val answer = expected.answers(second.drop(1))
-    val run = new Run("aggregation", Hdfs, 1)
-    run.answers(first)
+    val run = begun("aggregation", Hdfs, 1)
     var files = Map.empty[String, Seq[Byte]]
     val overtaken = run.migrationThat { _ =>
       if (files.isEmpty) {
@@ -142,8 +150,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
   }
 
   test("a migration whose tasks fail is finished or given up, as it says") {
-    val run = new Run("aggregation", Hdfs, 1)
-    run.answers(first)
+    val run = begun("aggregation", Hdfs, 1)
     val faults = new FileFaults(run.folder.toString)
     faults.settings.foreach { case (key, value) => run.set(key, value) }
     faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path.startsWith("state/0/1/"))
@@ -157,17 +164,14 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
 
   for ((provider, format) <- Seq(Hdfs -> 1, RocksDb -> 1, RocksDb -> 2))
     test(s"${provider.split('.').last}, v$format: a migration is given up wherever it was") {
-      val expected = new Run("aggregation", provider, format)
-      expected.answers(first)
-      val answer = expected.answers(second)
+      val answer = answerOf("aggregation", provider, format)
       val stages = Seq[(String, Run => Any)](
         "batch begun" -> (_.migrateUpTo(written = false)),
         "state written" -> (_.migrateUpTo(written = true)),
         "committed" -> (_.migration.apply())
       )
       for ((stage, migrate) <- stages) withClue(s"$stage: ") {
-        val run = new Run("aggregation", provider, format)
-        run.answers(first)
+        val run = begun("aggregation", provider, format)
         val before = run.files
         migrate(run)
         val left = run.files
@@ -183,8 +187,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
 
   for ((provider, format) <- Seq(Hdfs -> 1, RocksDb -> 1, RocksDb -> 2))
     test(s"${provider.split('.').last}, v$format: vacuum keeps what earlier batches are made of") {
-      val run = new Run("aggregation", provider, format)
-      run.answers(first)
+      val run = begun("aggregation", provider, format)
       val before = run.files.keys.filter(_.startsWith("state/")).toSeq.sorted
       run.migration.apply()
       for (path <- before) withClue(s"$path: ") {
@@ -196,8 +199,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     }
 
   test("an undo that broke off keeps HDFSBacked out, and is finished by running it again") {
-    val run = new Run("aggregation", Hdfs, 1)
-    run.answers(first)
+    val run = begun("aggregation", Hdfs, 1)
     val before = run.files
     run.migration.apply()
     val own = run.newest
@@ -216,8 +218,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
   }
 
   test("an undo that a batch of the query overtakes deletes nothing") {
-    val run = new Run("aggregation", Hdfs, 1)
-    run.answers(first)
+    val run = begun("aggregation", Hdfs, 1)
     run.migration.apply()
     CheckpointTools.using(spark, run.folder.toString) { tools =>
       val undo = new MigrationUndo(tools)
@@ -232,8 +233,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
 
   for ((provider, format) <- Seq(Hdfs -> 1, RocksDb -> 1, RocksDb -> 2))
     test(s"${provider.split('.').last}, v$format: a migration whose offsets are lost is undone") {
-      val run = new Run("aggregation", provider, format)
-      run.answers(first)
+      val run = begun("aggregation", provider, format)
       val before = run.files
       run.migration.apply()
       Files.delete(run.folder.resolve(s"offsets/${run.newest}"))
@@ -246,8 +246,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     }
 
   test("a batch of the old provider whose offsets are lost is not taken for a migration's") {
-    val run = new Run("aggregation", Hdfs, 1)
-    run.answers(first)
+    val run = begun("aggregation", Hdfs, 1)
     val (newest, before) = (run.newest, run.files)
     Files.delete(run.folder.resolve(s"offsets/$newest"))
     assert(run.undo(dryRun = true).refusals.exists(_.contains("offset log lost its entries")))
@@ -257,8 +256,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
   }
 
   test("a migration is not undone once the query has run with Keyfold") {
-    val run = new Run("aggregation", RocksDb, 1)
-    run.answers(first)
+    val run = begun("aggregation", RocksDb, 1)
     run.migration.apply()
     run.answers(second.take(1))
     val before = run.files
@@ -272,8 +270,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     test(
       s"${provider.split('.').last}: undone after damage, with the batch that Keyfold had begun"
     ) {
-      val run = new Run("aggregation", provider, 1)
-      run.answers(first)
+      val run = begun("aggregation", provider, 1)
       val before = run.files
       run.migration.apply()
       val own = run.newest
@@ -334,8 +331,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
 
   for ((provider, suffix) <- Seq(RocksDb -> ".zip", Hdfs -> ".delta"))
     test(s"state that ${provider.split('.').last} cannot read is named, and stays as it is") {
-      val run = new Run("aggregation", provider, 1)
-      run.answers(first)
+      val run = begun("aggregation", provider, 1)
       val path = run.files.keys.filter(_.endsWith(s"/${run.newest + 1}$suffix")).min
       val file = run.folder.resolve(path)
       val whole = Files.readAllBytes(file)
@@ -369,8 +365,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
 
   for (isThere <- Seq(false, true))
     test(s"a schema that cannot be read is named, and Spark writes it again, there: $isThere") {
-      val run = new Run("aggregation", Hdfs, 1)
-      run.answers(first)
+      val run = begun("aggregation", Hdfs, 1)
       val schema = run.folder.resolve("state/0/0/_metadata/schema")
       Files.deleteIfExists(schema.resolveSibling(".schema.crc"))
       if (isThere) Files.write(schema, Array.emptyByteArray) else Files.delete(schema)
@@ -393,8 +388,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     }
     Files.delete(run.folder.resolve("commits/0"))
     refused(run.migration, "No batch is committed")
-    val unnamed = new Run("aggregation", Hdfs, 1)
-    unnamed.answers(first)
+    val unnamed = begun("aggregation", Hdfs, 1)
     for (name <- Seq("metadata", ".metadata.crc"))
       Files.deleteIfExists(unnamed.folder.resolve(s"state/0/_metadata/$name"))
     refused(unnamed.migration, "Spark writes the description again. Then migrate.")
@@ -402,7 +396,6 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     assert(unnamed.migration.plan().refusals.isEmpty)
   }
 
-  /** One query on one checkpoint. */
   /** Errors of Keyfold's among the causes of one. */
   private def sources(error: Throwable): Seq[Invalid] = Iterator
     .iterate(error)(_.getCause)
@@ -410,6 +403,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     .collect { case it: Invalid => it }
     .toSeq
 
+  /** One query on one checkpoint. */
   private final class Run(name: String, provider: String, format: Int) {
     val folder: Path = Files.createTempDirectory("keyfold-migration")
     private val own = spark.newSession()
@@ -419,6 +413,21 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     private val input = {
       import own.implicits._
       MemoryStream[Event](own)
+    }
+    private val added = mutable.Buffer.empty[Seq[Event]]
+
+    /** A query that goes on with a copy of the checkpoint, from where this one is. */
+    def copied(): Run = {
+      val copy = new Run(name, provider, format)
+      Folders.copy(folder, copy.folder)
+      added.foreach(copy.add)
+      copy
+    }
+
+    private def add(batch: Seq[Event]): Unit = {
+      added += batch
+      input.addData(batch)
+      ()
     }
 
     def set(key: String, value: String): Unit = own.conf.set(key, value)
@@ -450,7 +459,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
         .start()
       try
         for (batch <- batches) {
-          input.addData(batch)
+          add(batch)
           running.processAllAvailable()
         }
       finally running.stop()

@@ -1,14 +1,15 @@
 package io.keyfold.spark.admin.redistribute
 
-import java.nio.file.{Files, Path, StandardCopyOption}
+import java.nio.file.{Files, Path}
 
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.{Try, Using}
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
-import io.keyfold.testkit.{Failure, Fault, FileCall, Running}
+import io.keyfold.testkit.{Failure, Fault, FileCall, Folders, Running}
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
 import org.scalatest.funsuite.AnyFunSuite
@@ -20,18 +21,23 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   override protected def settings: Map[String, String] =
     Map("spark.sql.extensions" -> classOf[KeyfoldExtensions].getName)
 
-  /** Two batches of two subtasks are committed. */
+  private val begins = mutable.Map.empty[(Boolean, Int, String), SubtaskQuery]
+
+  /** Two batches of two subtasks are committed. They run once; each query goes on with a copy. */
   private def begun(
       isOpen: Boolean = false,
       format: Int = 2,
       encoding: String = "unsaferow"
   ): SubtaskQuery = {
     assume(SPARK_VERSION >= "4.1", "Spark 4.0's source cannot read format 2")
-    val it = new SubtaskQuery(spark, format, encoding)
-    it.run(2)
-    it.run(2)
-    if (isOpen) it.leaveOpen(2)
-    it
+    def begin() = {
+      val it = new SubtaskQuery(spark, format, encoding)
+      it.run(2)
+      it.run(2)
+      if (isOpen) it.leaveOpen(2)
+      it
+    }
+    begins.getOrElseUpdate((isOpen, format, encoding), begin()).copied()
   }
 
   private def logs(it: SubtaskQuery) = new CheckpointLogs(it.session, it.folder.toString)
@@ -225,11 +231,11 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("what a driver commits that does not know of it counts, and it is done again (fault 13)") {
     val it = begun(isOpen = true)
     val (own, other) = (it.folder, Files.createTempDirectory("keyfold-other").resolve("cp"))
-    copyAll(own, other)
+    Folders.copy(own, other)
     it.unchanged(it.redistribute(3))
     it.moveTo(other)
     it.run(2, addAgain = false)
-    copyAll(other.resolve("state"), own.resolve("state"))
+    Folders.copy(other.resolve("state"), own.resolve("state"))
     Files.copy(other.resolve("commits/2"), own.resolve("commits/2"))
     it.moveTo(own)
     it.check()
@@ -239,13 +245,6 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     it.run(3)
     it.check()
   }
-
-  private def copyAll(from: Path, to: Path): Unit =
-    Using.resource(Files.walk(from))(_.iterator.asScala.toList).foreach { path =>
-      val target = to.resolve(from.relativize(path).toString)
-      if (Files.isDirectory(path)) Files.createDirectories(target)
-      else Files.copy(path, target, StandardCopyOption.REPLACE_EXISTING)
-    }
 
   test("only files of this operator are written, and ids of other state stay") {
     val it = begun()

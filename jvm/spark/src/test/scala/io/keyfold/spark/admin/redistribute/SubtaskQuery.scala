@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import io.keyfold.spark.FileFaults
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.CheckpointTools
-import io.keyfold.testkit.Failure
+import io.keyfold.testkit.{Failure, Folders}
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.streaming._
 import org.apache.spark.sql.{Dataset, Encoders, SparkSession}
@@ -43,6 +43,16 @@ private[redistribute] final class SubtaskQuery(
 
   /** From now on the query goes on with a copy of the checkpoint. */
   def moveTo(copy: Path): Unit = place = copy
+
+  /** A query that goes on with a copy of the checkpoint, from where this one is. */
+  def copied(): SubtaskQuery = {
+    val copy = new SubtaskQuery(base, format, encoding)
+    Folders.copy(folder, copy.folder)
+    while (copy.next < next) copy.add()
+    copy.model = model
+    copy.committed = committed
+    copy
+  }
 
   /** Gives a batch of numbers to so many subtasks. */
   def run(parallelism: Int, addAgain: Boolean = true): Unit = {

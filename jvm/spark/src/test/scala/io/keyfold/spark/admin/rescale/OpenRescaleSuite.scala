@@ -1,16 +1,15 @@
 package io.keyfold.spark.admin.rescale
 
-import java.nio.file.{Files, Path, StandardCopyOption}
+import java.nio.file.Files
 
-import scala.jdk.CollectionConverters._
-import scala.util.Using
+import scala.collection.mutable
 
 import io.keyfold.errors.{Invalid, RescaleRefused}
 import io.keyfold.format.RescalePlan
 import io.keyfold.io.LocalBlobStore
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
-import io.keyfold.testkit.{Failure, Fault, FileCall}
+import io.keyfold.testkit.{Failure, Fault, FileCall, Folders}
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
@@ -27,12 +26,18 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
 
   private val few = Map("spark.sql.shuffle.partitions" -> "2")
 
-  /** Two batches are committed, the third is open. */
+  private val begins = mutable.Map.empty[(String, Int), Scenario]
+
+  /** Two batches are committed, the third is open. They run once; each query goes on with a copy.
+    */
   private def opened(shape: Scenario.Shape = Scenario.aggregation, format: Int = 2): Scenario = {
-    val it = new Scenario(spark, shape, format, few)
-    it.run(2)
-    it.leaveOpen()
-    it
+    def begin() = {
+      val it = new Scenario(spark, shape, format, few)
+      it.run(2)
+      it.leaveOpen()
+      it
+    }
+    begins.getOrElseUpdate((shape.name, format), begin()).copied()
   }
 
   private def logs(it: Scenario) = new CheckpointLogs(it.session, it.folder.toString)
@@ -198,13 +203,13 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
   ) {
     val it = opened()
     val other = Files.createTempDirectory("keyfold-other").resolve("cp")
-    copyAll(it.folder, other)
+    Folders.copy(it.folder, other)
     val own = it.folder
     it.rescale(3)
     it.moveTo(other)
     it.run(1, addAgain = false)
     // The other driver's files are in the checkpoint, its commit too; it has not touched the rest.
-    copyAll(other.resolve("state"), own.resolve("state"))
+    Folders.copy(other.resolve("state"), own.resolve("state"))
     Files.copy(other.resolve("commits/2"), own.resolve("commits/2"))
     it.moveTo(own)
     for (start <- Seq[() => Any](() => it.run(1), () => it.rescale(5))) {
@@ -396,11 +401,4 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
     assert(partitions(it) == 3)
     it.check()
   }
-
-  private def copyAll(from: Path, to: Path): Unit =
-    Using.resource(Files.walk(from))(_.iterator.asScala.toList).foreach { path =>
-      val target = to.resolve(from.relativize(path).toString)
-      if (Files.isDirectory(path)) Files.createDirectories(target)
-      else Files.copy(path, target, StandardCopyOption.REPLACE_EXISTING)
-    }
 }

@@ -6,7 +6,7 @@ import scala.collection.mutable
 
 import io.keyfold.spark.{FileFaults, KeyfoldStateStoreProvider, LaterFeatures}
 import io.keyfold.spark.admin.AdminApi
-import io.keyfold.testkit.Failure
+import io.keyfold.testkit.{Failure, Folders}
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.keyfold.LineFacts
@@ -46,7 +46,7 @@ private[spark] final class Scenario(
   all.foreach { case (key, value) => session.conf.set(key, value) }
 
   private val input = MemoryStream[Int](session)
-  private val added = mutable.Buffer.empty[Int]
+  private val added = mutable.Buffer.empty[Seq[Int]]
   private val found = mutable.Map.empty[Any, Row]
 
   /** By batch: a sink that goes by its number counts a batch that runs again once. */
@@ -60,6 +60,23 @@ private[spark] final class Scenario(
 
   /** From now on the query goes on with a copy of the checkpoint. */
   def moveTo(copy: Path): Unit = place = copy
+
+  /** A query that goes on with a copy of the checkpoint, from where this one is. */
+  def copied(): Scenario = {
+    val copy = new Scenario(base, shape, format, confs)
+    Folders.copy(folder, copy.folder)
+    added.foreach(copy.add)
+    copy.found ++= found
+    copy.rows = rows
+    copy.sinkBatches ++= sinkBatches
+    copy
+  }
+
+  private def add(numbers: Seq[Int]): Unit = {
+    added += numbers
+    input.addData(numbers)
+    ()
+  }
 
   def state = new StateFolder(folder)
 
@@ -99,12 +116,8 @@ private[spark] final class Scenario(
     val query = start()
     try {
       for (_ <- 1 to batches) {
-        val from = added.length / 2
-        val numbers = from until from + 40
-        if (addAgain) {
-          added ++= numbers
-          input.addData(numbers)
-        }
+        val from = added.map(_.length).sum / 2
+        if (addAgain) add(from until from + 40)
         query.processAllAvailable()
         between()
       }
@@ -129,7 +142,7 @@ private[spark] final class Scenario(
 
   /** What came out is what comes out of all numbers at once. */
   def check(): Unit = {
-    val values = added.toSeq.toDF("value")
+    val values = added.flatten.toSeq.toDF("value")
     val expected = shape.inBatch(values).collect().map(_.toString).sorted.toSeq
     val got = (if (shape.mode == "update") found.values else rows.values.flatten)
       .map(_.toString)
