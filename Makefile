@@ -5,6 +5,8 @@ SHELL := bash
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PYTEST_ARGS ?=
+# Python's tests run in so many processes, each with a Spark of its own: they wait more than they compute.
+WORKERS ?= 2
 # One suite only: make conformance SUITE=StreamingAggregationSuite; RENEW=1 puts what it says on the page
 SUITE ?=
 RENEW ?=
@@ -32,6 +34,7 @@ RUNS ?= 100
 
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 # The supported lines of Spark, by the release of PySpark that stands for each; the last is the newest.
 PYSPARK_4.0 := 4.0.5
 PYSPARK_4.1 := 4.1.4
@@ -106,6 +109,12 @@ $(TEST_CLASSES): $(JAR) $(shell find jvm/core/src/test jvm/spark/src/test jvm/te
 	build/sbt spark/Test/compile testkit/compile
 	touch $@
 
+# Each of Spark's JVMs starts with a third less work: a Python test starts some 3 of them.
+CLASS_DATA := .cache/classes.jsa
+$(CLASS_DATA): $(VENV)/ready | $(JAR)
+	@echo "Archiving the classes of Spark (a minute at the first time) ..."
+	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.class_data >/dev/null 2>&1
+
 # Tests that need it are skipped without Go, and say so.
 $(S3_SERVER):
 	@if command -v go >/dev/null; then \
@@ -135,8 +144,8 @@ test: setup $(TEST_CLASSES) servers ## everything that must pass before a change
 test-long: setup jars servers ## what takes longer: core's tests as it runs for users; kills and faults on S3 and HDFS; other lines of Spark
 	$(MAKE) -j2 -O test-faults test-lines
 
-test-faults: setup jars servers # of test-long: kills, S3, HDFS
-	$(BIN)/python -m pytest -m long --ignore integration-tests/lines integration-tests $(PYTEST_ARGS)
+test-faults: setup jars servers $(CLASS_DATA) # of test-long: kills, S3, HDFS
+	$(PYTEST) -m long --ignore integration-tests/lines integration-tests $(PYTEST_ARGS)
 
 test-lines: setup jars # of test-long: core without checks, the wheel, and other lines of Spark
 	build/test-core-unchecked
@@ -167,8 +176,8 @@ upgrades: jars ## checkpoints of each line, each operator, on every later line, 
 test-jvm: servers ## format check, Scala tests, and one of Spark's own suites against Keyfold
 	build/test-jvm
 
-test-python: setup $(TEST_CLASSES) servers lint ## Python tests, and spark-submit on a local cluster
-	$(BIN)/python -m pytest python/tests demo/tests integration-tests $(PYTEST_ARGS)
+test-python: setup $(TEST_CLASSES) servers $(CLASS_DATA) lint ## Python tests, and spark-submit on a local cluster
+	$(PYTEST) python/tests demo/tests integration-tests $(PYTEST_ARGS)
 
 # Of the tests of the Python package, those that need no PySpark and no tool of $(VENV).
 READER_TESTS := --ignore python/tests/report/test_in_browser.py \

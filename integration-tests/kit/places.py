@@ -12,3 +12,5 @@ TEST_CLASSES = os.pathsep.join(
 )
 # Hadoop's local file system without a process for each file.
 TESTKIT = str(ROOT / "jvm/testkit/target/scala-2.13/classes")
+# Classes of Spark, ready for its JVMs to map; JVMs do without while it is not there.
+CLASS_DATA = ROOT / ".cache" / "classes.jsa"

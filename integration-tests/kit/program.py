@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kit.installation import HERE, Installation
-from kit.places import INTEGRATION_TESTS
+from kit.places import CLASS_DATA, INTEGRATION_TESTS
 
 TIMEOUT_S = 240
 POLL_S = 0.002
@@ -22,11 +22,12 @@ OTHERS = ("SPARK_", "PYSPARK_", "HADOOP_")
 # JVMs that live for seconds, or a few minutes: half of the time went into optimising and verifying
 # their classes. Hadoop starts `chmod` and `readlink` for each file; without a helper between them
 # and the JVM that takes half as long.
-JVM_OPTIONS = (
+PLAIN_JVM_OPTIONS = (
     "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
     " -Djdk.lang.Process.launchMechanism=VFORK"
 )
+JVM_OPTIONS = f"{PLAIN_JVM_OPTIONS} -XX:SharedArchiveFile={CLASS_DATA} -Xlog:cds*=error"
 
 
 class Program:
