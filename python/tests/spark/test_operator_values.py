@@ -54,6 +54,8 @@ STORED: list[tuple[str, Any, Any]] = [
     ("v map<string, timestamp>", ({"a": NOON},), ({"a": NOON},)),
     ("v map<string, int>", ([("a", 1)],), ({"a": 1},)),
     ("v array<double>", (np.array([1, 2]),), ([1.0, 2.0],)),
+    ("v array<int>", ([8, 8],), ([8, 8],)),
+    ("v bigint", (2**53 + 1,), (2**53 + 1,)),
     (
         "a int, b struct<x: bigint, y: timestamp>",
         {"b": {"y": NOON, "x": 1}, "a": 2},
@@ -154,7 +156,7 @@ def test_a_value_that_does_not_fit_is_refused_at_the_call(
 
 
 def test_a_list_of_a_hundred_rows_does_not_go_through_pandas() -> None:
-    """There, PySpark 4.0 and 4.1 make NULL of NaN."""
+    """There, PySpark 4.1 makes NULL of NaN."""
     calls: list[tuple[str, int]] = []
 
     class Recorded:

@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import pyspark
 from pyspark import TaskContext
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from keyfold.errors import OperatorParallelismError, OperatorStateChangedError
 from keyfold.subtasks.declared import SUBTASK_OF, Declared, taken
 from keyfold.subtasks.function import OperatorContext, OperatorFunction, call_for_nothing
+from keyfold.subtasks.list_of_4_0 import ListOf40
 from keyfold.subtasks.output import OutputTables
 from keyfold.subtasks.packed import BROADCAST, OWN, packed, unpacked
 from keyfold.subtasks.state import Call
@@ -44,6 +46,10 @@ def _task() -> TaskContext:
     return context
 
 
+def _list_of(state: Any, schema: StructType) -> Any:
+    return ListOf40(state, schema) if pyspark.__version__.startswith("4.0.") else state
+
+
 class SubtaskProcessor(StatefulProcessor):
     """Runs each subtask of an operator, in the order of its keys."""
 
@@ -70,7 +76,7 @@ class SubtaskProcessor(StatefulProcessor):
         self._held = {
             it.spec: it.held(
                 self._name,
-                handle.getListState(it.spec.name, it.value)
+                _list_of(handle.getListState(it.spec.name, it.value), it.value)
                 if it.key is None
                 else handle.getMapState(it.spec.name, it.key, it.value),
             )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Redistribution = Literal["split", "union", "broadcast"]
 
 _THROUGH_PANDAS: Final = 100
-"""PySpark 4.0 and 4.1 send a list of so many rows through pandas, where NaN becomes NULL."""
+"""PySpark 4.1 sends a list of so many rows through pandas, where NaN becomes NULL."""
 
 
 @dataclass(frozen=True)
