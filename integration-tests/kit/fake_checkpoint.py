@@ -7,6 +7,7 @@ from pathlib import Path
 
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
 from kit.golden.encoder import encode
+from kit.golden.manifest import PLACES
 from kit.golden.spec import family, spec
 
 QUERY = "3b241101-e2bb-4255-8caf-4136c566a962"
@@ -91,7 +92,7 @@ class FakeCheckpoint:
                 identity,
                 lineage=lineage,
                 families=families,
-                references={"plan": "p", "files": []},
+                references={"plan": "p", "parts": PLACES[:1]},
             )
         )
         unique = f"_{identity['id']}" if identity.get("id") else ""

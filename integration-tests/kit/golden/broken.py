@@ -32,7 +32,6 @@ from kit.golden.encoder import (
     KINDS,
     LINEAGE,
     PARTS,
-    REFERENCES,
     TRAILER_BYTES,
     Parts,
     Section,
@@ -53,7 +52,6 @@ from kit.golden.valid import (
     DELTA,
     MULTI_VALUE,
     REFERENCE,
-    REFERENCE_PARTS,
     ROW_CHECKSUMS,
     SNAPSHOT_LZ4,
     SNAPSHOT_OF_HEAD,
@@ -91,7 +89,7 @@ def broken_files() -> list[Broken]:
         *_wrong_footer_frame(),
         *_wrong_footer(),
         *_wrong_head(),
-        *_wrong_references(),
+        *_wrong_parts(),
         *_wrong_places(),
         *_wrong_block(),
         *_wrong_continued(),
@@ -271,25 +269,21 @@ def _wrong_head() -> list[Broken]:
     ]
 
 
-def _wrong_references() -> list[Broken]:
-    def both(parts: Parts) -> None:
-        parts.sections.append(section(parts_of(REFERENCE), REFERENCES))
-
-    def neither(parts: Parts) -> None:
+def _wrong_parts() -> list[Broken]:
+    def missing(parts: Parts) -> None:
         parts.sections = [s for s in parts.sections if s.code != PARTS]
 
-    def no_part(parts: Parts) -> None:
+    def none(parts: Parts) -> None:
         it = section(parts, PARTS)
         it.payload = it.payload[: 2 + len(PLAN)] + bytes(4)
 
     edits: list[tuple[str, Callable[[Parts], None], str]] = [
-        ("references-both", both, "sections 7 and 9"),
-        ("references-neither", neither, "neither section 7 nor 9"),
-        ("references-no-part", no_part, "no part of a manifest"),
+        ("parts-missing", missing, "section 7 is not there"),
+        ("parts-none", none, "no part of a manifest"),
     ]
-    name = REFERENCE_PARTS["file"].rpartition("/")[2]
+    name = REFERENCE["file"].rpartition("/")[2]
     return [
-        Broken(f"broken/{it}/{name}", changed(REFERENCE_PARTS, edit), CORRUPT, "footer", why)
+        Broken(f"broken/{it}/{name}", changed(REFERENCE, edit), CORRUPT, "footer", why)
         for it, edit, why in edits
     ]
 
@@ -383,7 +377,7 @@ def _wrong_continued() -> list[Broken]:
     removed = remove(before["hash"], before["key"])
     groups = [group(0, 4, 0, 0, 4, 122), *CONTINUED["groups"][1:]]
     files = [
-        ("unmarked", changed(CONTINUED, without_section), "file", "an APPEND without section 10"),
+        ("unmarked", changed(CONTINUED, without_section), "file", "an APPEND without section 9"),
         ("none", with_count(0), "footer", "0 entries"),
         ("many", with_count(5), "footer", "all 5 entries"),
         ("key", encode(CONTINUED | with_first(before, entry, other_key)), "file", "another key"),
@@ -415,10 +409,10 @@ def _wrong_unchanged() -> list[Broken]:
     gapless = last | {"lineage": [link(it, "delta", "x") for it in range(5, 0, -1)]}
     upwards = last | {"lineage": [link(1, "delta", "a"), link(4, "delta", "b")]}
     files = [
-        ("unmarked", encode(last | {"unchanged": 0}), "a gap of 3 without section 11"),
+        ("unmarked", encode(last | {"unchanged": 0}), "a gap of 3 without section 10"),
         ("few", with_count(2), "2 versions, not 3"),
         ("none", with_count(0), "0 versions"),
-        ("marked", encode(gapless | {"unchanged": 1}), "section 11 without a gap"),
+        ("marked", encode(gapless | {"unchanged": 1}), "section 10 without a gap"),
         ("upwards", encode(upwards | {"unchanged": 0}), "a lineage from 1 to 4"),
     ]
     return [
@@ -435,11 +429,6 @@ def _lies() -> list[Broken]:
 
     def with_identity(**fields: Any) -> bytes:
         return encode(DELTA | {"identity": DELTA["identity"] | fields})
-
-    def with_file(**fields: Any) -> bytes:
-        references = REFERENCE["references"]
-        files = [references["files"][0] | fields]
-        return encode(REFERENCE | {"references": references | {"files": files}})
 
     def with_family(**fields: Any) -> bytes:
         first = DELTA["families"][0]
@@ -459,17 +448,7 @@ def _lies() -> list[Broken]:
         ("entries-overflow", huge, "a group of 4294967295 entries"),
         ("footer-zstd-huge", _promise(DELTA), "its frame promises 1 GiB and has 300 bytes"),
     ]
-    references = [
-        ("path-outside", with_file(path="../0/1/28.snapshot"), "the path is '../0/1/28.snapshot'"),
-        ("path-of-another", with_file(path="0/1/29.snapshot"), "the path is of another version"),
-        ("reference-twice", with_file(path="0/1/28.ref", kind="reference"), "of a reference"),
-        ("takes-nothing", with_file(groupModulus=0), "modulus 0"),
-        ("takes-no-row", with_file(rowModulus=2, rowResidue=2), "residue 2 of modulus 2"),
-    ]
-    return [_delta(name, content, CORRUPT, "footer", why) for name, content, why in deltas] + [
-        Broken(f"broken/{name}/31.ref", content, CORRUPT, "footer", why)
-        for name, content, why in references
-    ]
+    return [_delta(name, content, CORRUPT, "footer", why) for name, content, why in deltas]
 
 
 def _promise(spec: Spec) -> bytes:

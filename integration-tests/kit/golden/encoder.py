@@ -21,8 +21,8 @@ KINDS = {"delta": 1, "snapshot": 2, "reference": 3}
 CODECS = {"none": 0, "zstd": 1, "lz4": 2}
 TYPES = {"PUT": 1, "APPEND": 2, "REMOVE": 3}
 
-IDENTITY, LINEAGE, FAMILIES, DROPPED, BLOCKS, GROUPS, REFERENCES, HEAD, PARTS = range(1, 10)
-CONTINUED, UNCHANGED = 10, 11
+IDENTITY, LINEAGE, FAMILIES, DROPPED, BLOCKS, GROUPS, PARTS, HEAD = range(1, 9)
+CONTINUED, UNCHANGED = 9, 10
 
 Spec = dict[str, Any]
 
@@ -71,10 +71,8 @@ def parts_of(spec: Spec) -> Parts:
     ]
     if spec["kind"] == "delta":
         sections.insert(3, Section(DROPPED, dropped(spec["dropped"])))
-    if spec["kind"] == "reference" and "parts" in spec["references"]:
+    if spec["kind"] == "reference":
         sections.append(Section(PARTS, parts(spec["references"])))
-    elif spec["kind"] == "reference":
-        sections.append(Section(REFERENCES, references(spec["references"])))
     if spec["head"] is not None:
         sections.append(Section(HEAD, head(spec["head"]), flags=0))
     if spec["continued"]:
@@ -195,14 +193,8 @@ def groups(items: list[Spec]) -> bytes:
     )
 
 
-def references(it: Spec) -> bytes:
-    """Payload of section 7."""
-    files = b"".join(named_file(file) for file in it["files"])
-    return text(it["plan"]) + struct.pack("<I", len(it["files"])) + files
-
-
 def parts(it: Spec) -> bytes:
-    """Payload of section 9."""
+    """Payload of section 7."""
     payload = text(it["plan"]) + struct.pack("<I", len(it["parts"]))
     for part in it["parts"]:
         payload += struct.pack("<QB", part["offset"], CODECS[part["codec"]])
@@ -220,14 +212,6 @@ def fingerprint(spec: Spec) -> Spec:
     content = encode(spec)
     (checksum,) = struct.unpack_from("<I", content, len(content) - 8)
     return {"length": len(content), "checksum": checksum}
-
-
-def named_file(file: Spec) -> bytes:
-    """A file in section 7 or in a manifest."""
-    named = text(file["path"]) + struct.pack("<Bq", KINDS[file["kind"]], file["version"])
-    named += text(file["id"]) + struct.pack("<Q", file["length"])
-    named += struct.pack("<ii", file["groupModulus"], file["groupResidue"])
-    return named + struct.pack("<ii", file["rowModulus"], file["rowResidue"])
 
 
 def text(value: str) -> bytes:

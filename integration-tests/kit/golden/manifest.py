@@ -1,7 +1,7 @@
 """The golden manifests: what they hold as plain data, and their encoder.
 
 The valid one is of a rescale from 4 to 6 partitions. Of a rescale from 2 to 4 before it,
-partition 1 has no snapshot yet; partition 3 has what a release before the manifest has written.
+partition 1 has no snapshot yet; of one file in partition 3 only some rows are taken.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kit.golden.edits import flip
-from kit.golden.encoder import Spec, compress, crc32c, named_file
+from kit.golden.encoder import KINDS, Spec, compress, crc32c, text
 
 PLAN = "0b9c2f1a-3f5e"
 VALID = f"valid/manifest/rescale-30-{PLAN}.manifest"
@@ -69,6 +69,14 @@ PARTS = [
 ]
 
 
+def named_file(it: Spec) -> bytes:
+    """A file in a part."""
+    named = text(it["path"]) + struct.pack("<Bq", KINDS[it["kind"]], it["version"])
+    named += text(it["id"]) + struct.pack("<Q", it["length"])
+    named += struct.pack("<ii", it["groupModulus"], it["groupResidue"])
+    return named + struct.pack("<ii", it["rowModulus"], it["rowResidue"])
+
+
 def raw_part(it: Spec) -> bytes:
     """Raw bytes of a part."""
     raw = struct.pack("<iI", it["partitions"], len(it["of"]))
@@ -103,13 +111,22 @@ class BrokenManifest:
     why: str
 
 
-def _edited(name: str, why: str, edit: Callable[[bytearray], None]) -> BrokenManifest:
-    raw = bytearray(raw_part(PARTS[-1]))
-    edit(raw)
-    content, places = manifest([("none", bytes(raw))])
+def _of(name: str, why: str, raw: bytes) -> BrokenManifest:
+    content, places = manifest([("none", raw)])
     return BrokenManifest(
         f"broken/manifest-{name}/rescale-30-{PLAN}.manifest", content, places[0], why
     )
+
+
+def _edited(name: str, why: str, edit: Callable[[bytearray], None]) -> BrokenManifest:
+    raw = bytearray(raw_part(PARTS[-1]))
+    edit(raw)
+    return _of(name, why, bytes(raw))
+
+
+def _naming(name: str, why: str, **fields: Any) -> BrokenManifest:
+    named = file("0/1/28.snapshot", "snapshot", 28, 70000) | fields
+    return _of(name, why, raw_part(part(4, had(1, named))))
 
 
 def _packed(code: str, offset: int, value: int) -> Callable[[bytearray], None]:
@@ -139,7 +156,11 @@ def broken_manifests() -> list[BrokenManifest]:
         _edited("stands", "a partition stands on 2", _packed("<B", 12, 2)),
         _edited("partitions-past-end", "4294967295 partitions", _packed("<I", 4, 0xFFFFFFFF)),
         _edited("files-past-end", "4294967295 files", _packed("<I", 13, 0xFFFFFFFF)),
-        _edited("kind", "it names a reference", _packed("<B", 17 + 2 + 12, 3)),
-        _edited("residue", "group 1 of 1", _packed("<i", one - 12, 1)),
+        _naming("path-outside", "a path is '../0/1/28.snapshot'", path="../0/1/28.snapshot"),
+        _naming("path-of-another", "a path is of another version", path="0/1/29.snapshot"),
+        _naming("kind", "it names a reference", path="0/1/28.ref", kind="reference"),
+        _naming("takes-nothing", "modulus 0", groupModulus=0),
+        _naming("takes-no-group", "residue 1 of modulus 1", groupResidue=1),
+        _naming("takes-no-row", "residue 2 of modulus 2", rowModulus=2, rowResidue=2),
         _edited("left-over", "a byte too many", lambda raw: raw.append(0)),
     ]

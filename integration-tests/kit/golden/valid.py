@@ -319,45 +319,9 @@ DROPPED = spec(
     groups=[group(1, 7, 0, 0, 1, 48)],
 )
 
-# Partition 5 of 8 after a rescale from 4: group filters, and a row filter on the last file, which
-# is why nobody knows how many rows there are.
+# Partition 5 of 6, by the parts that the golden manifest has for its class.
 REFERENCE = spec(
-    "reference/31.ref",
-    "reference",
-    {"version": 31, "partition": 5, "partitions": 8, "keyGroups": 48},
-    families=[family(0, "default", -1, -1)],
-    references={
-        "plan": "rescale-31",
-        "files": [
-            {
-                "path": "0/1/28.snapshot",
-                "kind": "snapshot",
-                "version": 28,
-                "id": "",
-                "length": 70000,
-                "groupModulus": 8,
-                "groupResidue": 5,
-                "rowModulus": 0,
-                "rowResidue": 0,
-            },
-            {
-                "path": "0/1/29_f2f1d7a6.delta",
-                "kind": "delta",
-                "version": 29,
-                "id": "f2f1d7a6",
-                "length": 5000000000,
-                "groupModulus": 4,
-                "groupResidue": 1,
-                "rowModulus": 8,
-                "rowResidue": 5,
-            },
-        ],
-    },
-)
-
-# Partition 5 of 6, by the parts that a manifest has for its class: what the golden one describes.
-REFERENCE_PARTS = spec(
-    "reference-parts/31_77a1e90c.ref",
+    "reference/31_77a1e90c.ref",
     "reference",
     {"version": 31, "id": "77a1e90c", "partition": 5, "partitions": 6, "keyGroups": 24},
     families=[family(0, "default", -1, -1)],
@@ -521,7 +485,6 @@ VALID: list[Spec] = [
     WITH_IDS,
     DROPPED,
     REFERENCE,
-    REFERENCE_PARTS,
     AFTER_RESCALE,
     UNKNOWN_SECTION,
     SECTIONS_REVERSED,

@@ -159,9 +159,6 @@ def described(footer: Footer) -> dict[str, Any]:
     if footer.parts:
         parts = [place(it) for it in footer.parts]
         found["references"] = {"plan": footer.plan, "parts": parts}
-    if footer.references:
-        files = [with_kind(camel(asdict(it))) for it in footer.references]
-        found["references"] = {"plan": footer.plan, "files": files}
     return found
 
 

@@ -16,74 +16,10 @@ from kit.golden.manifest import had, manifest, part, raw_part
 from kit.golden.spec import family, spec
 from kit.state_writer import StateWriter, hash_of
 
-
-def rescale(writer: StateWriter, to: int, *, modulus: int, filtered: bool) -> None:
-    """What FORMAT.md 4.7 says: all old files in order, the groups of each part, a row filter."""
-    old, version = writer.partitions, writer.batch_number + 1
-    for partition in range(to):
-        files = []
-        for source in range(old):
-            for number in range(1, version + 1):
-                path = writer.path(number, "delta", source)
-                files.append(
-                    {
-                        "path": str(path.relative_to(writer.fake.root / "state")),
-                        "kind": "delta",
-                        "version": number,
-                        "id": writer.unique(source, number),
-                        "length": path.stat().st_size,
-                        "groupModulus": modulus,
-                        "groupResidue": partition % modulus,
-                        "rowModulus": to if filtered else 0,
-                        "rowResidue": partition if filtered else 0,
-                    }
-                )
-        identity = {
-            "version": version + 1, "id": f"new-{partition}", "partition": partition,
-            "partitions": to, "keyGroups": writer.groups,
-        }  # fmt: skip
-        content = encode(
-            spec("", "reference", identity, families=[family(0, "default", -1, -1, values=-1)],
-                 references={"plan": "p", "files": files})
-        )  # fmt: skip
-        writer.fake.write(f"state/0/{partition}/{version + 1}_new-{partition}.ref", content)
-    writer.fake.start(version, partitions=to)
-    writer.fake.commit(version, {0: [[f"new-{partition}"] for partition in range(to)]})
-
-
-@pytest.mark.parametrize(
-    ("to", "modulus", "filtered"),
-    [(4, 4, False), (1, 1, False), (3, 3, False), (6, 6, False), (5, 1, True), (8, 4, True)],
-)
-def test_rows_are_where_they_belong(
-    fake: FakeCheckpoint,
-    to: int,
-    modulus: int,
-    filtered: bool,  # noqa: FBT001
-) -> None:
-    writer = StateWriter(fake)
-    writer.batch({key: key for key in range(60)})
-    writer.batch(dict.fromkeys(range(0, 60, 3)))
-    writer.batch({key: 1000 + key for key in range(0, 60, 4)})
-    before = {key: values[0] for key, values in writer.rows.items()}
-    rescale(writer, to, modulus=modulus, filtered=filtered)
-    opened = keyfold.open_checkpoint(fake.root)
-    rows = opened[0].scan().to_pylist()
-    assert {row["key"]["id"]: row["value"]["total"] for row in rows} == before
-    assert len(rows) == len(before)
-    for row in rows:
-        assert row["partition_id"] == hash_of(row["key"]["id"]) % to
-    assert opened[0].count() == len(before)
-    assert opened[0].get({"id": 4}).to_pylist()[0]["value"] == {"total": 1004}
-    assert opened[0].diff(2, 3).num_rows == 0
-    assert opened[0].history({"id": 4}).column("batch_id").to_pylist()[:1] == [0]
-    assert [it for it in opened.fsck(deep=True).findings if it.is_damage] == []
-
-
 PLAN = "p-1"
 
 
-def rescale_by_manifest(writer: StateWriter, to: int, layers: list[tuple[int, list[Any]]]) -> None:
+def rescale(writer: StateWriter, to: int, layers: list[tuple[int, list[Any]]]) -> None:
     """What FORMAT.md 11 says: each layer in as many parts as the largest common divisor says."""
     version = writer.batch_number + 2
     parts, first = [], []
@@ -147,11 +83,15 @@ def test_rows_are_where_a_manifest_says(fake: FakeCheckpoint, to: int) -> None:
     writer = StateWriter(fake)
     writer.batch({key: key for key in range(60)})
     writer.batch(dict.fromkeys(range(0, 60, 3)))
-    rescale_by_manifest(writer, to, [layer_of(writer, 1, 2)])
+    writer.batch({key: 1000 + key for key in range(0, 60, 4)})
+    rescale(writer, to, [layer_of(writer, 1, 2, 3)])
     check(fake, to, {key: values[0] for key, values in writer.rows.items()})
-    references = keyfold.open_checkpoint(fake.root).inspect.references()
-    assert references.column("referenced_files").to_pylist() == [
-        2 * sum(p % gcd(2, to) == q % gcd(2, to) for p in range(2)) for q in range(to)
+    opened = keyfold.open_checkpoint(fake.root)
+    assert opened[0].count() == len(writer.rows)
+    assert opened[0].diff(2, 3).num_rows == 0
+    assert opened[0].history({"id": 4}).column("batch_id").to_pylist()[:1] == [0]
+    assert opened.inspect.references().column("referenced_files").to_pylist() == [
+        3 * sum(p % gcd(2, to) == q % gcd(2, to) for p in range(2)) for q in range(to)
     ]
 
 
@@ -162,7 +102,7 @@ def test_groups_that_several_partitions_refer_to_are_listed_once(
     writer = StateWriter(fake)
     writer.batch({key: key for key in range(60)})
     writer.batch(dict.fromkeys(range(0, 60, 3)))
-    rescale_by_manifest(writer, to, [layer_of(writer, 1, 2)])
+    rescale(writer, to, [layer_of(writer, 1, 2)])
     groups = keyfold.open_checkpoint(fake.root).inspect.groups()
     assert sum(groups.column("entries").to_pylist()) == 60 + 20
     page = fake.root / "report.html"
@@ -191,7 +131,7 @@ def test_rows_of_partitions_that_stand_on_an_earlier_layer(fake: FakeCheckpoint,
             str(path.relative_to(fake.root / "state")), "snapshot", 2, len(content), id="id-2-1"
         ),
     )
-    rescale_by_manifest(writer, to, [older, (partitions, of)])
+    rescale(writer, to, [older, (partitions, of)])
     # Only the files that they would need are not written here.
     for batch in range(2):
         (fake.root / f"commits/{batch}").unlink()
@@ -201,7 +141,7 @@ def test_rows_of_partitions_that_stand_on_an_earlier_layer(fake: FakeCheckpoint,
 def test_manifest_that_is_gone_is_named(fake: FakeCheckpoint) -> None:
     writer = StateWriter(fake)
     writer.batch({key: key for key in range(20)})
-    rescale_by_manifest(writer, 4, [layer_of(writer, 1)])
+    rescale(writer, 4, [layer_of(writer, 1)])
     path = fake.root / f"keyfold/rescale-1-{PLAN}.manifest"
     path.unlink()
     with pytest.raises(FileMissingError, match=path.name):
@@ -216,7 +156,7 @@ def test_snapshot_that_another_executor_has_written_again(fake: FakeCheckpoint) 
     writer = StateWriter(fake)
     writer.batch({key: key for key in range(20)}, snapshots=True)
     snapshots = [had(p, named(writer, p, 1, "snapshot")) for p in range(writer.partitions)]
-    rescale_by_manifest(writer, 4, [(writer.partitions, snapshots)])
+    rescale(writer, 4, [(writer.partitions, snapshots)])
     for partition in range(writer.partitions):
         path = writer.path(1, "snapshot", partition)
         rows = [writer._put(key) for key in range(20) if writer.owner(key) == partition]
@@ -229,7 +169,7 @@ def test_snapshot_that_another_executor_has_written_again(fake: FakeCheckpoint) 
 def test_file_that_is_not_the_one_referred_to(fake: FakeCheckpoint) -> None:
     writer = StateWriter(fake)
     writer.batch({key: key for key in range(20)})
-    rescale(writer, 4, modulus=4, filtered=False)
+    rescale(writer, 4, [layer_of(writer, 1)])
     path = writer.path(1, "delta", 0)
     path.write_bytes(writer.file(1, "delta", 0, [], lineage=[]))
     with pytest.raises(FileCorruptError):
@@ -251,7 +191,7 @@ def test_family_dropped_by_one_partition_stays_with_the_others(fake: FakeCheckpo
         families=[family(0, "default", 0, 0)],
     )
     writer.path(2, "delta", 1).write_bytes(encode(dropping))
-    rescale(writer, 1, modulus=1, filtered=False)
+    rescale(writer, 1, [layer_of(writer, 1, 2)])
     rows = keyfold.open_checkpoint(fake.root)[0].scan().to_pylist()
     assert {row["key"]["id"] for row in rows} == {
         key for key in range(20) if writer.owner(key) == 0
@@ -274,7 +214,7 @@ def test_strays_that_were_dropped_with_their_family_are_not_taken(fake: FakeChec
             families=[family(0, "default", 0, 0)],
         )  # fmt: skip
         writer.path(2, "delta", partition).write_bytes(encode(dropping))
-    rescale(writer, 1, modulus=1, filtered=False)
+    rescale(writer, 1, [layer_of(writer, 1, 2)])
     assert keyfold.open_checkpoint(fake.root)[0].scan().to_pylist() == []
 
 
@@ -294,14 +234,5 @@ def test_drop_in_a_file_that_is_listed_twice_is_of_the_rows_taken_each_time(
     first, second = named(writer, 0, 1), named(writer, 0, 2)
     halves = [{"rowModulus": 2, "rowResidue": half} for half in range(2)]
     files = [it | half for half in halves for it in (first, second)]
-    identity = {
-        "version": 3, "id": "new-0", "partition": 0, "partitions": 1, "keyGroups": 12,
-    }  # fmt: skip
-    content = encode(
-        spec("", "reference", identity, families=[family(0, "default", -1, -1, values=-1)],
-             references={"plan": "p", "files": files})
-    )  # fmt: skip
-    fake.write("state/0/0/3_new-0.ref", content)
-    fake.start(2, partitions=1)
-    fake.commit(2, {0: [["new-0"]]})
+    rescale(writer, 1, [(1, [had(0, *files)])])
     check(fake, 1, {key: key for key in range(20)})

@@ -88,7 +88,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Reference:
-    """A file that is part of a version written by a rescale, and which of its rows may be."""
+    """A file in a manifest, and which of its rows may be part of the version that names it."""
 
     path: str
     kind: Kind
@@ -133,9 +133,8 @@ class Footer:
     """A footer.
 
     `plan` names the rescale that wrote a reference. `parts` are those of its manifest, one for each
-    layer, oldest first; releases before the manifest have written `references` instead. `head` is
-    in a snapshot, as far as it says so: the delta or reference whose version it holds. `continued`
-    is the number of entries that continue the one before them.
+    layer, oldest first. `head` is in a snapshot, as far as it says so: the delta or reference whose
+    version it holds. `continued` is the number of entries that continue the one before them.
     """
 
     frame: Frame
@@ -146,7 +145,6 @@ class Footer:
     blocks: tuple[Block, ...]
     groups: GroupTable
     plan: str
-    references: tuple[Reference, ...]
     parts: tuple[Part, ...]
     head: Fingerprint | None
     continued: int

@@ -21,10 +21,8 @@ from keyfold.format.names import FileName, Kind, is_file, is_id, is_store
 from keyfold.wire.codec import codec_of
 from keyfold.wire.cursor import Cursor, LineageError, MalformedError
 
-_IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _REFERENCES, _HEAD, _PARTS = range(
-    1, 10
-)
-_CONTINUED, _UNCHANGED = 10, 11
+_IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _PARTS, _HEAD = range(1, 9)
+_CONTINUED, _UNCHANGED = 9, 10
 _NAMES = {
     _IDENTITY: "identity",
     _LINEAGE: "lineage",
@@ -32,9 +30,8 @@ _NAMES = {
     _DROPPED: "dropped families",
     _BLOCKS: "blocks",
     _GROUPS: "groups",
-    _REFERENCES: "references",
-    _HEAD: "head",
     _PARTS: "parts",
+    _HEAD: "head",
     _CONTINUED: "continued entries",
     _UNCHANGED: "unchanged versions",
 }
@@ -61,11 +58,10 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     needed = {_IDENTITY, _LINEAGE, _FAMILIES, _BLOCKS, _GROUPS}
     if frame.kind is Kind.DELTA:
         needed.add(_DROPPED)
-    named = payloads.keys() & {_REFERENCES, _PARTS}
-    if frame.kind is Kind.REFERENCE and len(named) != 1:
-        raise MalformedError("a reference has references, or parts of a manifest, and not both")
-    if frame.kind is not Kind.REFERENCE and named:
-        raise MalformedError("only a reference may have a references section")
+    if frame.kind is Kind.REFERENCE:
+        needed.add(_PARTS)
+    elif _PARTS in payloads:
+        raise MalformedError("only a reference may have a parts section")
     if _HEAD in payloads and frame.kind is not Kind.SNAPSHOT:
         raise MalformedError("only a snapshot may have a head section")
     for code in sorted(needed - payloads.keys()):
@@ -79,11 +75,7 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     dropped = _read(payloads, _DROPPED, _dropped) if _DROPPED in payloads else ()
     if dropped and frame.kind is not Kind.DELTA:
         raise MalformedError("only a delta drops families")
-    plan, references, parts = "", tuple[Reference, ...](), tuple[Part, ...]()
-    if _REFERENCES in payloads:
-        plan, references = _read(payloads, _REFERENCES, _references)
-    if _PARTS in payloads:
-        plan, parts = _read(payloads, _PARTS, _parts)
+    plan, parts = _read(payloads, _PARTS, _parts) if _PARTS in payloads else ("", ())
     return Footer(
         frame=frame,
         identity=identity,
@@ -97,7 +89,6 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
             payloads, _GROUPS, lambda cursor: read_groups(cursor, blocks, identity.key_groups)
         ),
         plan=plan,
-        references=references,
         parts=parts,
         head=_read(payloads, _HEAD, _head) if _HEAD in payloads else None,
         continued=(
@@ -232,11 +223,6 @@ def _dropped(cursor: Cursor) -> tuple[str, ...]:
     return tuple(cursor.text() for _ in range(cursor.u16()))
 
 
-def _references(cursor: Cursor) -> tuple[str, tuple[Reference, ...]]:
-    plan = cursor.text()
-    return plan, tuple(parse_reference(cursor) for _ in range(cursor.u32()))
-
-
 def _parts(cursor: Cursor) -> tuple[str, tuple[Part, ...]]:
     plan = cursor.text()
     parts = tuple(
@@ -249,7 +235,7 @@ def _parts(cursor: Cursor) -> tuple[str, tuple[Part, ...]]:
 
 
 def parse_reference(cursor: Cursor) -> Reference:
-    """A file that a reference or a manifest names; raises MalformedError."""
+    """A file that a manifest names; raises MalformedError."""
     path, kind = cursor.text(), _kind(cursor.u8())
     reference = Reference(
         path=path,
@@ -262,7 +248,7 @@ def parse_reference(cursor: Cursor) -> Reference:
         row_residue=cursor.i32(),
     )
     if kind is Kind.REFERENCE:
-        raise MalformedError("a reference refers to a reference")
+        raise MalformedError("a manifest names a reference")
     name = str(FileName(reference.version, reference.id, kind))
     if not is_file(path, name):
         raise MalformedError(f"{path!r} is no path of {name}")
@@ -273,7 +259,7 @@ def parse_reference(cursor: Cursor) -> Reference:
         or not 0 <= reference.group_residue < groups
         or not 0 <= reference.row_residue < max(rows, 1)
     ):
-        raise MalformedError(f"a reference has an invalid selection of rows of {path!r}")
+        raise MalformedError(f"a manifest has an invalid selection of rows of {path!r}")
     return reference
 
 

@@ -19,7 +19,7 @@ from keyfold.state.store_files import StoreFiles
 class Step:
     """A file to apply, by its path in the checkpoint.
 
-    If a reference or its manifest names it, only rows that are in all of `taken` are.
+    If the manifest of a reference names it, only rows that are in all of `taken` are.
     """
 
     path: str
@@ -79,13 +79,11 @@ def chains(files: StoreFiles, version: Version) -> Iterator[Chain]:
 
 
 def referenced(files: StoreFiles, footer: Footer) -> list[Step]:
-    """The files that a reference takes rows from (docs/FORMAT.md, sections 4.7 and 11).
+    """The files that a reference takes rows from (docs/FORMAT.md, section 11).
 
     Raises:
         KeyfoldError: its manifest cannot be read.
     """
-    if not footer.parts:
-        return [Step(f"state/{it.path}", it, _listed(it)) for it in footer.references]
     identity = footer.identity
     taken: tuple[Residues, ...] = (Residues(identity.partitions, frozenset({identity.partition})),)
     steps: list[Step] = []

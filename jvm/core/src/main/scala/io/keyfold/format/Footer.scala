@@ -107,19 +107,12 @@ final case class GroupRun(
     bytes: Long
 )
 
-/** The files that a rescale put a version together from.
+/** The files that a rescale put a version together from, as its manifest lists them.
   *
-  * @param files
-  *   in references of earlier releases
   * @param parts
-  *   otherwise the places of the layers in the plan's manifest, oldest first: docs/FORMAT.md,
-  *   section 11
+  *   the places of the layers in the plan's manifest, oldest first: docs/FORMAT.md, section 11
   */
-final case class References(
-    planId: String,
-    files: Seq[FileReference],
-    parts: Seq[ManifestPart] = Nil
-)
+final case class References(planId: String, parts: Seq[ManifestPart])
 
 /** The place of a part in a manifest. */
 final case class ManifestPart(
@@ -130,12 +123,12 @@ final case class ManifestPart(
     checksum: Int
 )
 
-/** The rows to take from another file.
+/** A file in a manifest, and the rows to take from it.
   *
   * @param path
   *   relative to the checkpoint's `state` folder
   * @param length
-  *   of the file in bytes, when the reference was made
+  *   of the file in bytes, when the manifest was made
   */
 final case class FileReference(
     path: String,

@@ -20,10 +20,7 @@ object FooterCodec {
     }
     section(out, Section.Blocks)(blocks(_, footer.blocks))
     section(out, Section.Groups)(groups(_, footer.groups))
-    footer.references.foreach { r =>
-      if (r.parts.isEmpty) section(out, Section.References)(references(_, r))
-      else section(out, Section.Parts)(parts(_, r))
-    }
+    footer.references.foreach(r => section(out, Section.Parts)(parts(_, r)))
     footer.head.foreach(h => section(out, Section.Head, flags = 0)(head(_, h)))
     if (footer.continued > 0) section(out, Section.Continued)(_.i32(footer.continued))
     if (footer.unchanged > 0) section(out, Section.Unchanged)(_.i64(footer.unchanged))
@@ -50,9 +47,6 @@ object FooterCodec {
       if (sections.contains(code)) in.fail(s"section $code is there twice")
       if (known) sections += code -> payload
     }
-    if (sections.contains(Section.References) && sections.contains(Section.Parts)) {
-      in.fail("it has references of the old and of the new kind")
-    }
 
     def required[T](code: Int)(body: ByteSource => T): T = {
       val payload = sections.getOrElse(code, in.fail(s"section $code is missing"))
@@ -77,7 +71,7 @@ object FooterCodec {
       optional(Section.Dropped)(s => Seq.fill(s.u16())(s.str())).getOrElse(Nil),
       blocks,
       required(Section.Groups)(groups(_, blocks, id.keyGroups)),
-      optional(Section.References)(references).orElse(optional(Section.Parts)(parts)),
+      optional(Section.Parts)(parts),
       optional(Section.Head)(head),
       optional(Section.Continued)(continued(_, blocks)).getOrElse(0),
       optional(Section.Unchanged)(unchanged).getOrElse(0L)
@@ -287,15 +281,6 @@ object FooterCodec {
     runs.result()
   }
 
-  private def references(out: ByteSink, references: References): Unit = {
-    out.str(references.planId)
-    out.i32(references.files.length)
-    references.files.foreach(reference(out, _))
-  }
-
-  private def references(in: ByteSource): References =
-    References(in.str(), Vector.fill(in.count(MinReference))(reference(in)))
-
   private def parts(out: ByteSink, references: References): Unit = {
     out.str(references.planId)
     out.i32(references.parts.length)
@@ -314,7 +299,7 @@ object FooterCodec {
       ManifestPart(in.i64(), codec(in), in.length(), in.length(), in.i32())
     }
     if (parts.isEmpty) in.fail("it has no part of a manifest")
-    References(planId, Nil, parts)
+    References(planId, parts)
   }
 
   private def codec(in: ByteSource): Codec = {
@@ -341,7 +326,7 @@ object FooterCodec {
     val path = in.str()
     val kind = fileKind(in)
     val of = version(in)
-    if (kind == FileKind.Reference) in.fail("a reference refers to a reference")
+    if (kind == FileKind.Reference) in.fail("a manifest names a reference")
     if (!Names.isFile(path, kind.nameOf(of))) in.fail(s"'$path' is no path of ${kind.nameOf(of)}")
     FileReference(path, kind, of, length = in.i64(), selection(in))
   }

@@ -27,11 +27,10 @@ object Layout {
     val Dropped = 4
     val Blocks = 5
     val Groups = 6
-    val References = 7
+    val Parts = 7
     val Head = 8
-    val Parts = 9
-    val Continued = 10
-    val Unchanged = 11
+    val Continued = 9
+    val Unchanged = 10
 
     /** Section flag: a reader that does not know this section must refuse the file. */
     val Required = 1
@@ -68,7 +67,7 @@ object Layout {
   val BlockTarget: Int = 256 * 1024
 
   /** Raw bytes of an entry at which the further values of its row go into an entry of their own, so
-    * that no list is too large for a block. Releases before section 10 cannot read such files.
+    * that no list is too large for a block.
     */
   val EntryTarget: Int = 4 * 1024 * 1024
 

@@ -2,7 +2,7 @@ package io.keyfold.group
 
 /** Rows of a file: those of the groups with `group mod groupModulus == groupResidue`, and of these,
   * unless `rowModulus` is 0, those with `pmod(hash, rowModulus) == rowResidue`: docs/FORMAT.md,
-  * section 4.7. `groupModulus` divides the number of key groups.
+  * section 11. `groupModulus` divides the number of key groups.
   */
 final case class Selection(
     groupModulus: Int,

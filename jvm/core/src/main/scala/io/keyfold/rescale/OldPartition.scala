@@ -113,9 +113,7 @@ private[rescale] final class OldPartition(
 
   private def onTopOf(version: VersionId, newer: List[FileReference]): OldPartition.Chain = {
     val base = if (version == head.version) footer else footerOf(version, FileKind.Reference)
-    val references = base.references.get
-    if (references.parts.nonEmpty) OldPartition.Chain(Some(base), newer)
-    else OldPartition.Chain(None, references.files.toList ++ newer)
+    OldPartition.Chain(Some(base), newer)
   }
 
   private def has(version: VersionId, kind: FileKind) = listed.contains(kind.nameOf(version))

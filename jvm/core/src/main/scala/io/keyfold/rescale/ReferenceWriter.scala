@@ -64,7 +64,7 @@ final class ReferenceWriter(
         identity,
         Nil,
         partition.families,
-        references = Some(References(planId, Nil, parts))
+        references = Some(References(planId, parts))
       )
       ()
     }

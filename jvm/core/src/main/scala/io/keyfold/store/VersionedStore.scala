@@ -414,9 +414,8 @@ final class VersionedStore(
   }
 
   /** Without ids a version can be committed twice: after a rollback with other rows, or by a zombie
-    * executor with the same rows. The new delta invalidates an earlier snapshot of that version
-    * (unless an older release wrote it without naming its head), but later versions may have been
-    * built on it. So the snapshot is replaced first.
+    * executor with the same rows. The new delta invalidates an earlier snapshot of that version,
+    * but later versions may have been built on it. So the snapshot is replaced first.
     */
   private def commitDelta(txn: StoreTxn, version: VersionId): Lineage = {
     val base = synchronized(txn.loaded.lineageOf(txn.base.written))

@@ -3,7 +3,7 @@ package io.keyfold.format
 import java.util.HexFormat
 
 import io.keyfold.errors.{CorruptFile, UnknownFormat}
-import io.keyfold.format.wire.Codec
+import io.keyfold.format.wire.{ByteSink, ByteSource, Codec}
 import io.keyfold.group.{KeyGroups, Selection}
 import io.keyfold.model.{Family, FamilySpec, VersionId}
 import io.keyfold.testkit.SeededChecks
@@ -75,12 +75,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     families <- FilePlan.genFamilies(3)
     dropped <- Gen.listOf(FilePlan.genText)
     plan <- FilePlan.genText
-    references <- Gen.option(
-      Gen.oneOf(
-        Gen.listOf(genReference).map(References(plan, _)),
-        Gen.nonEmptyListOf(genPart).map(References(plan, Nil, _))
-      )
-    )
+    references <- Gen.option(Gen.nonEmptyListOf(genPart).map(References(plan, _)))
     blocks <- if (references.isEmpty) Gen.listOf(genBlock) else Gen.const(Nil)
     groups <- genGroups(blocks, keyGroups)
     head <- Gen.option(FilePlan.genFingerprint)
@@ -200,21 +195,38 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     assert(decoded(HexFormat.of.parseHex(bytes)) == footer)
   }
 
-  test("references have the bytes worked out by hand from the format") {
-    val references = References(
-      "p",
-      Seq(
-        FileReference("0/1/14.delta", FileKind.Delta, VersionId(14), 15, Selection(17, 16, 19, 18))
-      )
-    )
+  test("the parts of a reference have the bytes worked out by hand from the format") {
+    val references = References("p", Seq(ManifestPart(16, Codec.Lz4, 10, 171, 0xfffffffe)))
     val footer = small.copy(references = Some(references))
     val bytes = Seq(
-      "0700 0100 38000000",
-      "010070 01000000 0c00 302f312f31342e64656c7461 01 0e00000000000000 0000 0f00000000000000",
-      "11000000 10000000 13000000 12000000"
+      "0700 0100 1c000000",
+      "010070 01000000 1000000000000000 02 0a000000 ab000000 feffffff"
     ).mkString.replace(" ", "")
     assert(HexFormat.of.formatHex(sections(encoded(footer)).last) == bytes)
     assert(decoded(encoded(footer)) == footer)
+  }
+
+  private def encoded(file: FileReference): Array[Byte] = {
+    val sink = new ByteSink
+    FooterCodec.reference(sink, file)
+    sink.array.take(sink.length)
+  }
+
+  private def decodedFile(bytes: Array[Byte]): FileReference =
+    FooterCodec.reference(new ByteSource(bytes, 0, bytes.length, "a.manifest", "part"))
+
+  test("any file in a manifest is decoded to what was encoded") {
+    forEach(genReference, 100)(file => assert(decodedFile(encoded(file)) == file))
+  }
+
+  test("a file in a manifest has the bytes worked out by hand from the format") {
+    val file =
+      FileReference("0/1/14.delta", FileKind.Delta, VersionId(14), 15, Selection(17, 16, 19, 18))
+    val bytes = Seq(
+      "0c00 302f312f31342e64656c7461 01 0e00000000000000 0000 0f00000000000000",
+      "11000000 10000000 13000000 12000000"
+    ).mkString.replace(" ", "")
+    assert(HexFormat.of.formatHex(encoded(file)) == bytes)
   }
 
   test("the head of a snapshot has the bytes worked out by hand from the format") {
@@ -224,7 +236,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     assert(decoded(encoded(footer)) == footer)
   }
 
-  test("a reference that takes what no file has groups for is damaged") {
+  test("a manifest that takes what no file has groups for is damaged") {
     for (
       taken <- Seq(
         Selection(0, 0, 0, 0),
@@ -235,9 +247,10 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
         Selection(1, 0, 0, 1)
       )
     ) {
-      val files = Seq(FileReference("0/1/14.delta", FileKind.Delta, VersionId(14), 15, taken))
-      val footer = small.copy(references = Some(References("p", files)))
-      assert(intercept[CorruptFile](decoded(encoded(footer))).getMessage.contains(taken.toString))
+      assertRefused(
+        FileReference("0/1/14.delta", FileKind.Delta, VersionId(14), 15, taken),
+        taken.toString
+      )
     }
   }
 
@@ -247,10 +260,14 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     ()
   }
 
-  private def withReference(path: String, id: String = "", kind: FileKind = FileKind.Delta) = {
-    val file = FileReference(path, kind, VersionId(14, id), 15, Selection.All)
-    small.copy(references = Some(References("p", Seq(file))))
+  private def assertRefused(file: FileReference, why: String): Unit = {
+    val error = intercept[CorruptFile](decodedFile(encoded(file)))
+    assert(error.getMessage.contains(why))
+    ()
   }
+
+  private def fileAt(path: String, id: String = "", kind: FileKind = FileKind.Delta) =
+    FileReference(path, kind, VersionId(14, id), 15, Selection.All)
 
   private val badIds = Seq("../../x", "a/b", "a.b", "..", "a\u0000b", "\u001b[2J")
 
@@ -259,7 +276,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
       val bad = VersionId(1, id)
       assertRefused(small.copy(identity = small.identity.copy(version = bad)), "version 1 with id")
       assertRefused(small.copy(lineage = Seq(Ancestor(bad, FileKind.Delta))), "version 1 with id")
-      assertRefused(withReference("0/1/14.delta", id), "version 14 with id")
+      assertRefused(fileAt("0/1/14.delta", id), "version 14 with id")
     }
   }
 
@@ -280,15 +297,15 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     }
   }
 
-  test("a reference to a file outside, or to another than it says, is refused") {
+  test("a file in a manifest that is outside, or another than it says, is refused") {
     val outside = Seq("../0/1/14.delta", "/0/1/14.delta", "0/../1/14.delta", "0/1/../14.delta")
     val others =
       Seq("14.delta", "0/1/x/y/14.delta", "0/1/15.delta", "0/1/14.snapshot", "x/1/14.delta")
-    for (path <- outside ++ others) assertRefused(withReference(path), "is no path of 14.delta")
+    for (path <- outside ++ others) assertRefused(fileAt(path), "is no path of 14.delta")
   }
 
-  test("a reference to a reference is refused") {
-    assertRefused(withReference("0/1/14.ref", kind = FileKind.Reference), "to a reference")
+  test("a reference in a manifest is refused") {
+    assertRefused(fileAt("0/1/14.ref", kind = FileKind.Reference), "names a reference")
   }
 
   test("two families of one name are refused") {

@@ -200,11 +200,9 @@ class GoldenFilesSuite extends AnyFunSuite {
     Fingerprint(json("length").num.toLong, json("checksum").num.toLong.toInt)
   }
 
-  private def referencesOf(json: ujson.Value) =
-    if (json.isNull) None
-    else if (json.obj.contains("parts")) {
-      Some(References(json("plan").str, Nil, json("parts").arr.toSeq.map(partOf)))
-    } else Some(References(json("plan").str, json("files").arr.toSeq.map(referenceOf)))
+  private def referencesOf(json: ujson.Value) = Option.unless(json.isNull) {
+    References(json("plan").str, json("parts").arr.toSeq.map(partOf))
+  }
 
   private def partOf(json: ujson.Value) = ManifestPart(
     json("offset").num.toLong,

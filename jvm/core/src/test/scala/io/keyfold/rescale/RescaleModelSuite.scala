@@ -30,9 +30,7 @@ class RescaleModelSuite extends AnyFunSuite with SeededChecks {
     8 -> Gen.listOf(change(Seq("default", "x", "y"))).map(Batch(_)),
     4 -> Gen.choose(0, 3).map(Maintain(_)),
     2 -> Gen.const(Restart),
-    2 -> Gen
-      .zip(counts, Gen.frequency(3 -> true, 1 -> false), Gen.frequency(3 -> false, 1 -> true))
-      .map { case (to, decided, asBefore) => Rescale(to, decided, asBefore) }
+    2 -> Gen.zip(counts, Gen.frequency(3 -> true, 1 -> false)).map((Rescale.apply _).tupled)
   )
 
   private val life = for {
@@ -62,9 +60,9 @@ class RescaleModelSuite extends AnyFunSuite with SeededChecks {
       operator.maintain(p => p % 4 <= which)
       checkRetained(operator)
     case Restart                          => operator.restart()
-    case Rescale(to, isDecided, asBefore) =>
+    case Rescale(to, isDecided) =>
       if (to != operator.partitions) {
-        operator.rescale(to, isDecided, asBefore)
+        operator.rescale(to, isDecided)
         operator.check()
       }
   }
@@ -104,10 +102,6 @@ private object RescaleModelSuite {
   /** In the partitions that are at most this modulo 4. */
   final case class Maintain(which: Int) extends Step
   case object Restart extends Step
-
-  /** @param asBefore
-    *   with references of a release before the manifest
-    */
-  final case class Rescale(to: Int, isDecided: Boolean, asBefore: Boolean) extends Step
+  final case class Rescale(to: Int, isDecided: Boolean) extends Step
   final case class Life(partitions: Int, groups: Int, steps: List[Step])
 }

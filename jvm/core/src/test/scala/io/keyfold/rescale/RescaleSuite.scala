@@ -385,21 +385,6 @@ class RescaleSuite extends AnyFunSuite {
     }
   }
 
-  test("references of a release before the manifest are loaded, and rescaled again") {
-    for (to <- Seq(8, 3, 5)) {
-      val it = operator()
-      it.batch(puts("1"))
-      it.rescale(to, asBefore = true)
-      assert(it.blobs.paths.forall(!_.endsWith(".manifest")))
-      it.check()
-      it.batch(Seq(Put("default", "k1", "new"), Remove("default", "k2")))
-      it.rescale(6)
-      it.check()
-      go(it, 12)
-      assert(plans(it).isEmpty && references(it).isEmpty)
-    }
-  }
-
   test("rescaled again and again without snapshots, each file is named once") {
     val it = operator(partitions = 16, groups = 240)
     it.batch(puts("1"))

@@ -2,9 +2,7 @@ package io.keyfold.rescale
 
 import scala.collection.mutable
 
-import io.keyfold.format.{FileKind, FileWriter, Identity, References, RescalePlan, RescaledStore}
-import io.keyfold.format.wire.Codec
-import io.keyfold.group.Selection
+import io.keyfold.format.{RescalePlan, RescaledStore}
 import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.Slice
 import io.keyfold.mem.page.PagePool
@@ -180,10 +178,8 @@ final class RescaledOperator(
     *
     * @param isDecided
     *   or it breaks off before its batch is begun: under format v2 references are there by then
-    * @param asBefore
-    *   whether its references are those of a release before the manifest, if that is possible
     */
-  def rescale(to: Int, isDecided: Boolean = true, asBefore: Boolean = false): StorePlan = {
+  def rescale(to: Int, isDecided: Boolean = true): StorePlan = {
     restart()
     val store = plan(to)
     attempts += 1
@@ -202,13 +198,9 @@ final class RescaledOperator(
     )
     if (isDecided || ids) {
       val writer = new ReferenceWriter(files, planId, to, StoreFixture.clock, "test")
-      if (asBefore && isFlat(store)) {
-        named.foreach { case (it, id) => writeAsBefore(store, it, id, planId) }
-      } else {
-        val parts = writer.writeManifest(version, Seq(store)).head
-        named.foreach { case (it, id) =>
-          writer.write(store, it, id, store.partsOf(it.partition, parts))
-        }
+      val parts = writer.writeManifest(version, Seq(store)).head
+      named.foreach { case (it, id) =>
+        writer.write(store, it, id, store.partsOf(it.partition, parts))
       }
     }
     if (isDecided) {
@@ -217,29 +209,6 @@ final class RescaledOperator(
       versions(version) = Version(to, named.map(_._2.id), versions(version - 1).rows)
     }
     store
-  }
-
-  /** Whether all that was not rescaled before. */
-  private def isFlat(store: StorePlan) =
-    store.layers.length == 1 && store.layers.head.of
-      .forall(_.files.forall(_.taken == Selection.All))
-
-  private def writeAsBefore(
-      store: StorePlan,
-      it: PartitionPlan,
-      id: VersionId,
-      planId: String
-  ): Unit = {
-    val own = Selection.ofPartition(it.partition, store.to, store.keyGroups)
-    val files = store.layers.head.of.flatMap(_.files).map(_.copy(taken = own))
-    val identity =
-      Identity(id, 0, it.partition, store.store, store.to, store.keyGroups, 0, "a release before")
-    blobs.write(ReferenceWriter.pathOf(store, it, id)) { out =>
-      new FileWriter(out, FileKind.Reference, Codec.Plain, rowChecksums = false)
-        .finish(identity, Nil, it.families, references = Some(References(planId, files)))
-      ()
-    }
-    ()
   }
 
   /** Loads a version with stores of its own and compares it, row by row. */

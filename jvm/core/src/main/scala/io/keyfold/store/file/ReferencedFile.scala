@@ -13,7 +13,7 @@ private[store] final case class ReferencedFile(file: FileReference, taken: Seq[R
 
 private[store] object ReferencedFile {
 
-  /** The files of a reference, in the order to apply them: docs/FORMAT.md, sections 4.7 and 11.
+  /** The files of a reference, in the order to apply them: docs/FORMAT.md, section 11.
     *
     * @param reference
     *   its footer
@@ -23,13 +23,9 @@ private[store] object ReferencedFile {
     *   if the manifest is damaged
     */
   def of(blobs: BlobStore, reference: Footer): IndexedSeq[ReferencedFile] = {
-    val found = reference.references.get
-    if (found.parts.isEmpty) found.files.map(f => ReferencedFile(f, Seq(f.taken))).toIndexedSeq
-    else {
-      val manifest = Manifest.open(blobs, Manifest.pathOf(reference))
-      try of(found.parts.map(manifest.read), reference)
-      finally manifest.close()
-    }
+    val manifest = Manifest.open(blobs, Manifest.pathOf(reference))
+    try of(reference.references.get.parts.map(manifest.read), reference)
+    finally manifest.close()
   }
 
   private def of(layers: Seq[Layer], reference: Footer): IndexedSeq[ReferencedFile] = {

@@ -10,10 +10,9 @@ import io.keyfold.store.file.{ReferencedFile, RowChecksum, StoreFiles}
 /** Applies the rows that a reference takes from other files to a transaction.
   *
   * A file may record that a family was dropped. The drop holds for the rows taken of that file's
-  * partition and no others: those may be newer than the drop, and the same file may come again for
-  * another partition's rows. So no family is dropped; instead, entries of earlier files that a drop
-  * covers are skipped. This needs a pass over all footers, which is made only once a file drops a
-  * family or has one that no longer exists.
+  * partition and no others: those may be newer than the drop. So no family is dropped; instead,
+  * entries of earlier files that a drop covers are skipped. This needs a pass over all footers,
+  * which is made only once a file drops a family or has one that no longer exists.
   *
   * A rescale moves no strays: a family that a file marks as having them was dropped later, with all
   * that the file has of it.
