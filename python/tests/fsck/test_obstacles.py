@@ -149,7 +149,7 @@ def test_rescale_before_an_open_batch_was_interrupted(
     assert old != new
     old64, new64 = (base64.b64encode(it).decode() for it in (old, new))
     plan = (
-        "keyfold-rescale 2\nbatch 5\nid open-1\nfrom 2\nto 3\n"
+        "keyfold-rescale 1\nbatch 5\nid open-1\nfrom 2\nto 3\n"
         f"undone {str(is_undone).lower()}\nfile offsets/4 {old64} {new64}\n"
     )
     path = write_plan(fake, 5, plan)
@@ -166,18 +166,18 @@ def test_batch_was_committed_by_a_driver_that_did_not_know_of_the_rescale(
     with_ids: StateWriter,
 ) -> None:
     ref = "".join(f"ref 0/{it}/4_x{it}.ref\n" for it in range(3))
-    head = "keyfold-rescale 2\nbatch 4\nid open-1\nfrom 2\nto 3\nundone "
+    head = "keyfold-rescale 1\nbatch 4\nid open-1\nfrom 2\nto 3\nundone "
     write_plan(with_ids.fake, 4, f"{head}false\nstore 0 default\n{ref}")
     assert check(with_ids.fake).verdict.can_start, "a rollback has made it final"
-    write_plan(with_ids.fake, 4, f"{head}false\nfile offsets/4 - -\nstore 0 default\n{ref}")
+    write_plan(with_ids.fake, 4, f"{head}false\nfile offsets/4 - eA==\nstore 0 default\n{ref}")
     report = check(with_ids.fake)
     assert report.verdict.command == f"keyfold rescale {with_ids.fake.root} --undo --apply"
-    write_plan(with_ids.fake, 4, f"{head}true\nfile offsets/4 - -\nstore 0 default\n{ref}")
+    write_plan(with_ids.fake, 4, f"{head}true\nfile offsets/4 - eA==\nstore 0 default\n{ref}")
     assert check(with_ids.fake).verdict.can_start
 
 
 @pytest.mark.parametrize(
-    "text", ["", "keyfold-rescale 2\n", "keyfold-rescale 2\ncrc32c 00000000\n"]
+    "text", ["", "keyfold-rescale 1\n", "keyfold-rescale 1\ncrc32c 00000000\n"]
 )
 def test_plan_of_a_rescale_is_torn(with_ids: StateWriter, text: str) -> None:
     path = with_ids.fake.write("keyfold/rescale-4-open-1.plan", text)
@@ -202,7 +202,7 @@ def test_redistribution_of_an_operator_stops_nothing(with_ids: StateWriter) -> N
     fake = with_ids.fake
     entry = base64.b64encode(fake.root.joinpath("commits/4").read_bytes()).decode()
     for batch, file in ((4, f"commits/3 - {entry}"), (5, f"commits/4 {entry} {entry}")):
-        head = f"keyfold-rescale 2\nbatch {batch}\nid open-1\nfrom 2\nto 2\nundone false\n"
+        head = f"keyfold-rescale 1\nbatch {batch}\nid open-1\nfrom 2\nto 2\nundone false\n"
         text = f"{head}file {file}\nstore 0 default\n"
         write_plan(fake, batch, text)
     assert check(fake).verdict.can_start

@@ -110,9 +110,7 @@ def _newest(storage: Storage, plans: list[re.Match[str]]) -> tuple[str, list[lis
 def _is_half_done(storage: Storage, lines: list[list[str]]) -> bool:
     """Whether a file of Spark's still has to be replaced."""
     is_undone = ["undone", "true"] in lines
-    # Plans of earlier releases may have files that do not change.
-    changed = [words for words in _of(lines, "file") if words[2] != words[3]]
-    contents = [(words[1], words[2 if not is_undone else 3]) for words in changed]
+    contents = [(words[1], words[3 if is_undone else 2]) for words in _of(lines, "file")]
     return any(_content(storage, path) == _decoded(other) for path, other in contents)
 
 

@@ -19,8 +19,10 @@ import io.keyfold.model.{Names, VersionId}
   *   the rescale's own, or the open batch before which it is
   * @param from
   *   number of partitions before
-  * @param rewriting
-  *   for a rescale before an open batch: what it changes in Spark's own files
+  * @param files
+  *   of Spark's own that it changes, in this order; none if it has a batch of its own
+  * @param isUndone
+  *   whether these files are to have their old content again
   */
 final case class RescalePlan(
     batch: Long,
@@ -28,8 +30,12 @@ final case class RescalePlan(
     from: Int,
     to: Int,
     stores: Seq[RescaledStore],
-    rewriting: Option[Rewriting] = None
+    files: Seq[RewrittenFile] = Nil,
+    isUndone: Boolean = false
 ) {
+
+  /** Whether it is before an open batch, and has no batch of its own. */
+  def isOpen: Boolean = RescalePlan.openNumber(id).nonEmpty
 
   /** Of its references. */
   def version: Long = stateBatch + 1
@@ -69,7 +75,6 @@ object RescalePlan {
   private val MaxBytes = 1L << 28
   private val Absent = "-"
   private val FirstLine = "keyfold-rescale 1"
-  private val FirstLineOfOpen = "keyfold-rescale 2"
   private val Open = """open-(\d{1,9})""".r
   private val Checksummed = """(?s)(.*\n)crc32c ([0-9a-f]{8})\n""".r
 
@@ -141,12 +146,15 @@ object RescalePlan {
 
   def encode(plan: RescalePlan): Array[Byte] = {
     val lines = Seq(
-      if (plan.rewriting.isEmpty) FirstLine else FirstLineOfOpen,
+      FirstLine,
       s"batch ${plan.batch}",
       s"id ${plan.id}",
       s"from ${plan.from}",
-      s"to ${plan.to}"
-    ) ++ plan.rewriting.toSeq.flatMap(linesOf) ++ plan.stores.flatMap { store =>
+      s"to ${plan.to}",
+      s"undone ${plan.isUndone}"
+    ) ++ plan.files.map { file =>
+      s"file ${file.path} ${encoded(file.before)} ${encoded(file.after)}"
+    } ++ plan.stores.flatMap { store =>
       s"store ${store.operator} ${store.store}" +:
         (store.references.map(path => s"ref $path") ++ store.frozen.map(path => s"folder $path"))
     }
@@ -154,11 +162,6 @@ object RescalePlan {
     val checksum = Checksum.of(text.getBytes(UTF_8))
     (text + f"crc32c $checksum%08x\n").getBytes(UTF_8)
   }
-
-  private def linesOf(rewriting: Rewriting) =
-    s"undone ${rewriting.isUndone}" +: rewriting.files.map { file =>
-      s"file ${file.path} ${encoded(file.before)} ${encoded(file.after)}"
-    }
 
   private def encoded(content: Option[Array[Byte]]) =
     content.fold(Absent)(Base64.getEncoder.encodeToString)
@@ -184,33 +187,21 @@ object RescalePlan {
     }
 
   private def parse(lines: List[String]): RescalePlan = lines match {
-    case FirstLine :: batch :: id :: from :: to :: stores =>
-      parse(batch, id, from, to, None, stores)
-    case FirstLineOfOpen :: batch :: id :: from :: to :: undone :: rest =>
+    case FirstLine :: batch :: id :: from :: to :: undone :: rest =>
       val (files, stores) = rest.span(_.startsWith("file "))
-      val rewriting = Rewriting(files.map(fileOf), valueOf(undone, "undone").toBoolean)
-      parse(batch, id, from, to, Some(rewriting), stores)
+      val (number, name) = (valueOf(batch, "batch").toLong, valueOf(id, "id"))
+      val plan = RescalePlan(
+        number,
+        name,
+        valueOf(from, "from").toInt,
+        valueOf(to, "to").toInt,
+        storesOf(stores, stateBatch(number, name) + 1),
+        files.map(fileOf),
+        valueOf(undone, "undone").toBoolean
+      )
+      require(plan.isOpen || plan.files.isEmpty && !plan.isUndone)
+      plan
     case _ => throw new IllegalArgumentException
-  }
-
-  private def parse(
-      batch: String,
-      id: String,
-      from: String,
-      to: String,
-      rewriting: Option[Rewriting],
-      stores: List[String]
-  ) = {
-    val (number, name) = (valueOf(batch, "batch").toLong, valueOf(id, "id"))
-    require(openNumber(name).isDefined == rewriting.isDefined)
-    RescalePlan(
-      number,
-      name,
-      valueOf(from, "from").toInt,
-      valueOf(to, "to").toInt,
-      storesOf(stores, stateBatch(number, name) + 1),
-      rewriting
-    )
   }
 
   private def fileOf(line: String) = valueOf(line, "file").split(' ') match {

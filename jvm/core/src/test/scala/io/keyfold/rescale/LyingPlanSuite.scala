@@ -3,7 +3,7 @@ package io.keyfold.rescale
 import java.nio.charset.StandardCharsets.UTF_8
 
 import io.keyfold.errors.{CorruptFile, Invalid}
-import io.keyfold.format.{FileKind, RescalePlan, RescaledStore, Rewriting, RewrittenFile}
+import io.keyfold.format.{FileKind, RescalePlan, RescaledStore, RewrittenFile}
 import io.keyfold.format.wire.Checksum
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.testkit.{ForwardingBlobStore, MemoryBlobStore}
@@ -64,9 +64,8 @@ class LyingPlanSuite extends AnyFunSuite {
   private def open(path: String, number: Long = 4) = right.copy(
     batch = number,
     id = "open-1",
-    rewriting = Some(
-      Rewriting(Seq(RewrittenFile(path, None, Some(Array[Byte](-1, 0, 10, 32)))), isUndone = true)
-    )
+    files = Seq(RewrittenFile(path, None, Some(Array[Byte](-1, 0, 10, 32)))),
+    isUndone = true
   )
 
   test("a plan before an open batch is of the version before it, and is read as it was written") {
@@ -74,8 +73,8 @@ class LyingPlanSuite extends AnyFunSuite {
     assert((plan.version, plan.stateBatch, plan.floor) == ((4, 3, 5)))
     val found = decoded(plan)
     assert(RescalePlan.encode(found).toSeq == RescalePlan.encode(plan).toSeq)
-    val file = found.rewriting.get.files.head
-    assert(found.rewriting.get.isUndone && found.stores == plan.stores)
+    val file = found.files.head
+    assert(found.isUndone && found.stores == plan.stores)
     assert(file.before.isEmpty && file.after.get.toSeq == Seq[Byte](-1, 0, 10, 32))
   }
 
@@ -91,7 +90,8 @@ class LyingPlanSuite extends AnyFunSuite {
         "state/0/0/3.delta"
       )
     ) intercept[CorruptFile](decoded(open(path)))
-    intercept[CorruptFile](decoded(open("offsets/3").copy(id = "p")))
+    intercept[CorruptFile](decoded(open("offsets/3", number = 3).copy(id = "p")))
+    intercept[CorruptFile](decoded(right.copy(isUndone = true)))
     intercept[CorruptFile](decoded(right.copy(id = "open-1")))
     // Its references would be of another version.
     intercept[CorruptFile](decoded(open("offsets/3", number = 3)))

@@ -59,7 +59,7 @@ class RescaleModelSuite extends AnyFunSuite with SeededChecks {
     case Maintain(which) =>
       operator.maintain(p => p % 4 <= which)
       checkRetained(operator)
-    case Restart                          => operator.restart()
+    case Restart                => operator.restart()
     case Rescale(to, isDecided) =>
       if (to != operator.partitions) {
         operator.rescale(to, isDecided)

@@ -136,7 +136,7 @@ private[store] final class FrozenFiles(
       most: Int
   ): Int =
     // Until the plan's batch is committed, a plan before an open batch may still come true.
-    if (made(plan.floor).isEmpty && plan.rewriting.nonEmpty) 0
+    if (made(plan.floor).isEmpty && plan.isOpen) 0
     else
       made(plan.version) match {
         case None                              => 0

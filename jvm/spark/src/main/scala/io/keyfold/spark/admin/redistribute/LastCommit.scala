@@ -1,6 +1,6 @@
 package io.keyfold.spark.admin.redistribute
 
-import io.keyfold.format.{RescalePlan, RescaledStore, RewrittenFile, Rewriting}
+import io.keyfold.format.{RescalePlan, RescaledStore, RewrittenFile}
 import io.keyfold.spark.admin.rescale.OpenPlan
 import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.spark.sql.SparkSession
@@ -62,7 +62,7 @@ private[redistribute] final class LastCommit(
       partitions,
       partitions,
       Seq(store),
-      Some(Rewriting(Seq(commit), isUndone = false))
+      Seq(commit)
     )
     CheckpointTools.progress(s"writing plan ${plan.name}")
     !isOvertaken && OpenPlan.create(plan, files).exists { made =>

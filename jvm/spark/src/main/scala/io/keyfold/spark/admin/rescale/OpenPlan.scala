@@ -1,7 +1,7 @@
 package io.keyfold.spark.admin.rescale
 
 import io.keyfold.errors.{CorruptFile, Invalid, RescaleRefused}
-import io.keyfold.format.{RescalePlan, RewrittenFile, Rewriting}
+import io.keyfold.format.{RescalePlan, RewrittenFile}
 import io.keyfold.io.BlobStore
 import io.keyfold.spark.checkpoint.Command
 import org.apache.hadoop.fs.FileAlreadyExistsException
@@ -12,21 +12,19 @@ import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
   * it names are to have the content that it says.
   */
 private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFiles) {
-  private val rewriting = plan.rewriting.getOrElse(Rewriting(Nil, isUndone = false))
-
-  def isUndone: Boolean = rewriting.isUndone
+  def isUndone: Boolean = plan.isUndone
 
   def number: Int = RescalePlan.openNumber(plan.id).get
 
   /** Whether a rollback to the batch before has made it final: it still protects files, but is
     * neither finished nor undone.
     */
-  private def isFinal: Boolean = rewriting.files.isEmpty
+  private def isFinal: Boolean = plan.files.isEmpty
 
   /** Whether it is carried out, or undone, to the end: each file was replaced, by the plan or by
     * something later.
     */
-  def isComplete: Boolean = rewriting.files.forall(!isLeft(_))
+  def isComplete: Boolean = plan.files.forall(!isLeft(_))
 
   def isRedistribution: Boolean = plan.isRedistribution
 
@@ -37,18 +35,18 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
     *   one too, the content tells nothing
     */
   private def counts(older: Seq[OpenPlan]): Boolean = {
-    def ledBackTo(plan: OpenPlan) = plan.rewriting.files.exists { of =>
+    def ledBackTo(older: OpenPlan) = older.plan.files.exists { of =>
       change(of.path).exists(it => same(it.after, of.before))
     }
     !isUndone || !isComplete && !(isRedistribution && older.exists(ledBackTo))
   }
 
   /** What it changes in a file, if it does. */
-  def change(path: String): Option[RewrittenFile] = rewriting.files.find(_.path == path)
+  def change(path: String): Option[RewrittenFile] = plan.files.find(_.path == path)
 
   /** Whether a file still has its old content, or has it again. */
   def isOld(path: String): Boolean =
-    rewriting.files.filter(_.path == path).exists(file => same(files.read(path), file.before))
+    change(path).exists(file => same(files.read(path), file.before))
 
   /** The first of the files that was written since, with content that the plan does not have. */
   def changedSince: Option[String] = changed.find(!isAttempted(_))
@@ -60,16 +58,16 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
 
   private def isAttempted(path: String) = path.endsWith(s"/_metadata/v2/${plan.batch}")
 
-  private def changed = rewriting.files
+  private def changed = plan.files
     .filter { file =>
       val now = files.read(file.path)
       now.nonEmpty && !same(now, file.before) && !same(now, file.after)
     }
     .map(_.path)
 
-  // Plans of earlier releases may have files that do not change.
-  private def isLeft(file: RewrittenFile) = !same(file.before, file.after) &&
-    same(files.read(file.path), rewriting.opposite(file))
+  /** Whether a file was not replaced yet. */
+  private def isLeft(file: RewrittenFile) =
+    same(files.read(file.path), if (isUndone) file.after else file.before)
 
   private def same(a: Option[Array[Byte]], b: Option[Array[Byte]]) =
     a.map(_.toSeq) == b.map(_.toSeq)
@@ -80,8 +78,10 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
     *   if another command works against it
     */
   def complete(): Unit = {
-    rewriting.inOrder.filter(isLeft).foreach { file =>
-      rewriting.goal(file).fold(files.delete(file.path))(files.replace(file.path, _))
+    val inOrder = if (isUndone) plan.files.reverse else plan.files
+    inOrder.filter(isLeft).foreach { file =>
+      val content = if (isUndone) file.before else file.after
+      content.fold(files.delete(file.path))(files.replace(file.path, _))
     }
     if (!isComplete) {
       throw new RescaleRefused(
@@ -94,13 +94,13 @@ private[spark] final class OpenPlan(val plan: RescalePlan, files: CheckpointFile
 
   /** The same with the other direction, in the plan's file too. */
   def undone(blobs: BlobStore): OpenPlan = {
-    val other = plan.copy(rewriting = Some(rewriting.copy(isUndone = true)))
+    val other = plan.copy(isUndone = true)
     RescalePlan.write(blobs, other)
     new OpenPlan(other, files)
   }
 
   /** The plan once it is final. */
-  def ended: RescalePlan = plan.copy(rewriting = Some(rewriting.copy(files = Nil)))
+  def ended: RescalePlan = plan.copy(files = Nil)
 
   /** Whether a driver that did not know of the rescale committed the open batch with the old number
     * of partitions. What it committed counts: the rescale must be undone. A later rescale, before

@@ -1,7 +1,7 @@
 package io.keyfold.spark.admin.rescale
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.format.{RescalePlan, Rewriting}
+import io.keyfold.format.RescalePlan
 import io.keyfold.io.BlobStore
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, RewrittenLogs}
 
@@ -53,7 +53,7 @@ private[admin] final class OpenRescaler(
       plan.from,
       plan.to,
       stores,
-      Some(Rewriting(rewritten.to(plan.from, plan.to, layout.idsOf(stores)), isUndone = false))
+      rewritten.to(plan.from, plan.to, layout.idsOf(stores))
     )
     progress(s"writing plan ${made.name}")
     OpenPlan.create(made, files).getOrElse {

@@ -323,8 +323,8 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
       to: Int
   ): Seq[OperatorStateMetadataV2] = metadata(of).collect { case operator: OperatorStateMetadataV2 =>
     operator.copy(stateStoreInfo = operator.stateStoreInfo.map { store =>
-      // An operator in one task stays there. Other numbers are those of earlier rescales: Keyfold
-      // once left them in the metadata of open batches.
+      // An operator in one task stays there. Another number than `from` is that of a driver that
+      // has begun the batch and did not know of a rescale before it: Spark keeps what it wrote.
       if (store.numPartitions == 1 && from != 1) store else store.copy(numPartitions = to)
     })
   }

@@ -24,18 +24,21 @@ final class RewrittenLogs(
   private val offsets = new RewrittenLogs.Offsets(session, files.resolve("offsets"))
   private val commits = SparkShim.commitLog(session, files.resolve("commits")).get
 
-  /** In the order in which they are to be replaced. The offsets of the open batch are last: until
-    * then Spark, which compares their number of partitions with that of the batch before, does not
-    * start the query.
+  /** Those that change, in the order in which they are to be replaced. The offsets of the open
+    * batch are last: until then Spark, which compares their number of partitions with that of the
+    * batch before, does not start the query.
     *
     * @param ids
     *   of the new state, by operator, partition and store
     */
-  def to(from: Int, to: Int, ids: Map[Long, Array[Array[String]]]): Seq[RewrittenFile] =
-    changed(s"offsets/$last", offsetsOf(last, to)) +:
+  def to(from: Int, to: Int, ids: Map[Long, Array[Array[String]]]): Seq[RewrittenFile] = {
+    val all = changed(s"offsets/$last", offsetsOf(last, to)) +:
       commit(stillThere(s"${logs.location}/commits/$last", files.read(s"commits/$last")), ids) +:
       (operatorsOf(last, from, to) ++ operatorsOf(last + 1, from, to)) :+
       changed(s"offsets/${last + 1}", offsetsOf(last + 1, to))
+    // Metadata of an operator in one task stay as they are.
+    all.filter(file => file.before.map(_.toSeq) != file.after.map(_.toSeq))
+  }
 
   /** An entry of the commit log with other state. */
   def commit(entry: Array[Byte], ids: Map[Long, Array[Array[String]]]): RewrittenFile = {

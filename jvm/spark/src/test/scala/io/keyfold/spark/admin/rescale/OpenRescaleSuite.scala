@@ -372,7 +372,7 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
     val it = opened()
     it.rescale(3)
     val plan = it.folder.resolve("keyfold").resolve(it.state.plans.head)
-    Files.writeString(plan, "keyfold-rescale 2\n")
+    Files.writeString(plan, "keyfold-rescale 1\n")
     Files.deleteIfExists(plan.resolveSibling(s".${plan.getFileName}.crc"))
     val error = intercept[Invalid](it.rescale(4))
     assert(error.getMessage.contains(s"`keyfold fsck file:${it.folder}`"))
