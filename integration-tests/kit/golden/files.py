@@ -10,6 +10,8 @@ from kit.golden.broken import broken_files
 from kit.golden.encoder import Section, assemble, encode, parts_of
 from kit.golden.manifest import CONTENT, CORRUPT, PARTS, PLACES, broken_manifests
 from kit.golden.manifest import VALID as MANIFEST
+from kit.golden.plan import VALID as PLANS
+from kit.golden.plan import broken_plans, plans
 from kit.golden.valid import SECTIONS_REVERSED, STORES, UNKNOWN_SECTION, VALID
 from kit.places import INTEGRATION_TESTS
 
@@ -21,6 +23,7 @@ def contents() -> dict[str, bytes]:
     files = {spec["file"]: encode(spec) for spec in VALID}
     files |= {broken.file: broken.content for broken in [*broken_files(), *broken_manifests()]}
     files[MANIFEST] = CONTENT
+    files |= plans() | {broken.file: broken.content for broken in broken_plans()}
 
     extended = parts_of(UNKNOWN_SECTION)
     extended.sections.insert(1, Section(900, b"from a later release", flags=0))
@@ -47,7 +50,17 @@ def expected() -> str:
         for it in broken_manifests()
     ]
     manifests = {"valid": {"file": MANIFEST, "parts": parts}, "broken": broken_parts}
-    every = {"valid": VALID, "broken": broken, "stores": STORES, "manifests": manifests}
+    wrong_plans = [
+        {"file": it.file, "condition": CORRUPT, "torn": it.torn, "why": it.why}
+        for it in broken_plans()
+    ]
+    every = {
+        "valid": VALID,
+        "broken": broken,
+        "stores": STORES,
+        "manifests": manifests,
+        "plans": {"valid": PLANS, "broken": wrong_plans},
+    }
     return json.dumps(every, indent=1, ensure_ascii=False) + "\n"
 
 

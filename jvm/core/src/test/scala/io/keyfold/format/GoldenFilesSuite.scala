@@ -1,5 +1,6 @@
 package io.keyfold.format
 
+import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 
 import scala.collection.immutable.ListMap
@@ -99,6 +100,39 @@ class GoldenFilesSuite extends AnyFunSuite {
     try manifest.read(partOf(place))
     finally manifest.close()
   }
+
+  private val plans = expected("plans")
+
+  for (plan <- plans("valid").arr; path = plan("file").str)
+    test(s"$path holds what expected.json says, and is written like this") {
+      val bytes = Files.readAllBytes(folder.resolve(path))
+      val found = readPlan(path)
+      assert((found.batch, found.id) == ((plan("batch").num.toLong, plan("id").str)))
+      assert((found.from, found.to) == ((plan("from").num.toInt, plan("to").num.toInt)))
+      assert(found.isUndone == plan("undone").bool)
+      val files = found.files.map(it => (it.path, textOf(it.before), textOf(it.after)))
+      assert(files == plan("files").arr.map { it =>
+        (it("path").str, it("before").strOpt, it("after").strOpt)
+      })
+      assert(found.stores == plan("stores").arr.map { it =>
+        def paths(key: String) = it(key).arr.toSeq.map(_.str)
+        RescaledStore(it("operator").num.toLong, it("store").str, paths("refs"), paths("folders"))
+      })
+      assert(Bytes.of(RescalePlan.encode(found)) == Bytes.of(bytes))
+    }
+
+  private def textOf(content: Option[Array[Byte]]) = content.map(new String(_, UTF_8))
+
+  private def readPlan(path: String) = {
+    val file = folder.resolve(path)
+    RescalePlan.read(new LocalBlobStore(file.getParent), file.getFileName.toString)
+  }
+
+  for (plan <- plans("broken").arr; path = plan("file").str)
+    test(s"$path is refused with ${plan("condition").str}: ${plan("why").str}") {
+      val error = intercept[StoreError](readPlan(path))
+      assert(error.condition == plan("condition").str && error.getMessage.contains(".plan"))
+    }
 
   // The writer has no need for unknown or reordered sections.
   for {
