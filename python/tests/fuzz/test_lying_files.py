@@ -35,7 +35,7 @@ def held(name: str, content: bytes) -> object:
 def _said(footer: Footer) -> object:
     return (
         footer.identity, footer.lineage, footer.families, footer.dropped, footer.groups,
-        footer.plan, footer.references, footer.parts, footer.head, footer.continued,
+        footer.plan, footer.parts, footer.head, footer.continued,
     )  # fmt: skip
 
 
