@@ -1,7 +1,7 @@
 """The golden manifests: what they hold as plain data, and their encoder.
 
 The valid one is of a rescale from 4 to 6 partitions. Of a rescale from 2 to 4 before it,
-partition 1 has no snapshot yet; of one file in partition 3 only some rows are taken.
+partition 1 has no snapshot yet.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ VALID = f"valid/manifest/rescale-30-{PLAN}.manifest"
 CORRUPT = "KEYFOLD_FILE_CORRUPT"
 
 
-def file(path: str, kind: str, version: int, length: int, **other: Any) -> Spec:
-    """A file of which all rows count, unless `other` says otherwise."""
-    everything = {"groupModulus": 1, "groupResidue": 0, "rowModulus": 0, "rowResidue": 0}
-    named = {"path": path, "kind": kind, "version": version, "id": "", "length": length}
-    return named | everything | other
+def file(path: str, kind: str, version: int, length: int, unique: str = "") -> Spec:
+    """A file."""
+    return {"path": path, "kind": kind, "version": version, "id": unique, "length": length}
 
 
 def had(partition: int, *files: Spec, on_top: bool = False) -> Spec:
@@ -43,7 +41,7 @@ PARTS = [
         had(
             1,
             file("0/1/20.snapshot", "snapshot", 20, 70000),
-            file("0/1/21_f2f1d7a6.delta", "delta", 21, 5000000000, id="f2f1d7a6"),
+            file("0/1/21_f2f1d7a6.delta", "delta", 21, 5000000000, "f2f1d7a6"),
         ),
         codec="lz4",
     ),
@@ -52,18 +50,7 @@ PARTS = [
         4,
         had(1, file("0/1/30.delta", "delta", 30, 400), on_top=True),
         had(
-            3,
-            file(
-                "0/2/12.delta",
-                "delta",
-                12,
-                800,
-                groupModulus=12,
-                groupResidue=3,
-                rowModulus=5,
-                rowResidue=3,
-            ),
-            file("0/3/30.delta", "delta", 30, 410),
+            3, file("0/3/29.snapshot", "snapshot", 29, 800), file("0/3/30.delta", "delta", 30, 410)
         ),
     ),
 ]
@@ -72,9 +59,7 @@ PARTS = [
 def named_file(it: Spec) -> bytes:
     """A file in a part."""
     named = text(it["path"]) + struct.pack("<Bq", KINDS[it["kind"]], it["version"])
-    named += text(it["id"]) + struct.pack("<Q", it["length"])
-    named += struct.pack("<ii", it["groupModulus"], it["groupResidue"])
-    return named + struct.pack("<ii", it["rowModulus"], it["rowResidue"])
+    return named + text(it["id"]) + struct.pack("<Q", it["length"])
 
 
 def raw_part(it: Spec) -> bytes:
@@ -159,8 +144,5 @@ def broken_manifests() -> list[BrokenManifest]:
         _naming("path-outside", "a path is '../0/1/28.snapshot'", path="../0/1/28.snapshot"),
         _naming("path-of-another", "a path is of another version", path="0/1/29.snapshot"),
         _naming("kind", "it names a reference", path="0/1/28.ref", kind="reference"),
-        _naming("takes-nothing", "modulus 0", groupModulus=0),
-        _naming("takes-no-group", "residue 1 of modulus 1", groupResidue=1),
-        _naming("takes-no-row", "residue 2 of modulus 2", rowModulus=2, rowResidue=2),
         _edited("left-over", "a byte too many", lambda raw: raw.append(0)),
     ]

@@ -54,7 +54,7 @@ def named(writer: StateWriter, partition: int, version: int, kind: str = "delta"
         kind,
         version,
         path.stat().st_size,
-        id=writer.unique(partition, version),
+        writer.unique(partition, version),
     )
 
 
@@ -128,7 +128,7 @@ def test_rows_of_partitions_that_stand_on_an_earlier_layer(fake: FakeCheckpoint,
     of[1] = had(
         1,
         named_file(
-            str(path.relative_to(fake.root / "state")), "snapshot", 2, len(content), id="id-2-1"
+            str(path.relative_to(fake.root / "state")), "snapshot", 2, len(content), "id-2-1"
         ),
     )
     rescale(writer, to, [older, (partitions, of)])
@@ -216,23 +216,3 @@ def test_strays_that_were_dropped_with_their_family_are_not_taken(fake: FakeChec
         writer.path(2, "delta", partition).write_bytes(encode(dropping))
     rescale(writer, 1, [layer_of(writer, 1, 2)])
     assert keyfold.open_checkpoint(fake.root)[0].scan().to_pylist() == []
-
-
-def test_drop_in_a_file_that_is_listed_twice_is_of_the_rows_taken_each_time(
-    fake: FakeCheckpoint,
-) -> None:
-    """Rows taken at its second place may be older than what came between the two places."""
-    writer = StateWriter(fake, partitions=1)
-    writer.batch({})
-    dropping: dict[str, Any] = spec(
-        "", "delta",
-        {"version": 1, "id": "id-1-0", "partition": 0, "partitions": 1, "keyGroups": 12},
-        dropped=["default"], families=[family(0, "default", 0, 0)],
-    )  # fmt: skip
-    writer.path(1).write_bytes(encode(dropping))
-    writer.batch({key: key for key in range(20)})
-    first, second = named(writer, 0, 1), named(writer, 0, 2)
-    halves = [{"rowModulus": 2, "rowResidue": half} for half in range(2)]
-    files = [it | half for half in halves for it in (first, second)]
-    rescale(writer, 1, [(1, [had(0, *files)])])
-    check(fake, 1, {key: key for key in range(20)})

@@ -88,17 +88,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Reference:
-    """A file in a manifest, and which of its rows may be part of the version that names it."""
+    """A file in a manifest."""
 
     path: str
     kind: Kind
     version: int
     id: str
     length: int
-    group_modulus: int
-    group_residue: int
-    row_modulus: int
-    row_residue: int
 
     def may_have_length(self, length: int) -> bool:
         """Whether the file may have so many bytes (docs/FORMAT.md, rule R7).

@@ -242,24 +242,12 @@ def parse_reference(cursor: Cursor) -> Reference:
         kind=kind,
         **_version(cursor.i64(), cursor.text()),
         length=cursor.u64(),
-        group_modulus=cursor.i32(),
-        group_residue=cursor.i32(),
-        row_modulus=cursor.i32(),
-        row_residue=cursor.i32(),
     )
     if kind is Kind.REFERENCE:
         raise MalformedError("a manifest names a reference")
     name = str(FileName(reference.version, reference.id, kind))
     if not is_file(path, name):
         raise MalformedError(f"{path!r} is no path of {name}")
-    groups, rows = reference.group_modulus, reference.row_modulus
-    if (
-        groups < 1
-        or rows < 0
-        or not 0 <= reference.group_residue < groups
-        or not 0 <= reference.row_residue < max(rows, 1)
-    ):
-        raise MalformedError(f"a manifest has an invalid selection of rows of {path!r}")
     return reference
 
 

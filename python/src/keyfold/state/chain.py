@@ -89,21 +89,13 @@ def referenced(files: StoreFiles, footer: Footer) -> list[Step]:
     steps: list[Step] = []
     for layer in reversed(files.layers(footer)):
         here = [
-            Step(f"state/{it.path}", it, (*taken, *_listed(it)))
-            for partition in layer.of
-            for it in partition.files
+            Step(f"state/{it.path}", it, taken) for partition in layer.of for it in partition.files
         ]
         steps[:0] = here
         on_top = frozenset(it.partition for it in layer.of if it.on_top)
         if len(on_top) < len(layer.of):
             taken = (*taken, Residues(layer.partitions, on_top))
     return steps
-
-
-def _listed(it: Reference) -> tuple[Residues, ...]:
-    # The group modulus divides the number of key groups, so it selects the same rows by hash.
-    listed = ((it.group_modulus, it.group_residue), (it.row_modulus, it.row_residue))
-    return tuple(Residues(modulus, frozenset({rest})) for modulus, rest in listed if modulus > 1)
 
 
 def _step(files: StoreFiles, name: FileName) -> Step:

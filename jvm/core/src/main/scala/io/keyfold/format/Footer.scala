@@ -2,7 +2,6 @@ package io.keyfold.format
 
 import io.keyfold.format.wire.Codec
 import io.keyfold.errors.CorruptFile
-import io.keyfold.group.Selection
 import io.keyfold.model.{Family, VersionId}
 
 /** The contents of a footer: docs/FORMAT.md, section 4.
@@ -123,7 +122,7 @@ final case class ManifestPart(
     checksum: Int
 )
 
-/** A file in a manifest, and the rows to take from it.
+/** A file in a manifest.
   *
   * @param path
   *   relative to the checkpoint's `state` folder
@@ -134,8 +133,7 @@ final case class FileReference(
     path: String,
     kind: FileKind,
     version: VersionId,
-    length: Long,
-    taken: Selection
+    length: Long
 ) {
 
   /** Whether the file may be replaced by one with the same rows in other bytes: each executor that

@@ -3,7 +3,7 @@ package io.keyfold.format
 import io.keyfold.errors.UnknownFormat
 import io.keyfold.format.Layout.{BlockHeadBytes, EntryBytes, FamilyFlag, MaxAmount, Section}
 import io.keyfold.format.wire.{ByteSink, ByteSource, Codec}
-import io.keyfold.group.{KeyGroups, Selection}
+import io.keyfold.group.KeyGroups
 import io.keyfold.model.{Family, FamilySpec, Names, VersionId}
 
 /** Encodes and decodes footers: docs/FORMAT.md, section 4. */
@@ -308,7 +308,7 @@ object FooterCodec {
   }
 
   /** Minimum length of an encoded file reference. */
-  private[format] val MinReference = 37
+  private[format] val MinReference = 21
 
   private[format] def reference(out: ByteSink, f: FileReference): Unit = {
     out.str(f.path)
@@ -316,10 +316,6 @@ object FooterCodec {
     out.i64(f.version.version)
     out.str(f.version.id)
     out.i64(f.length)
-    out.i32(f.taken.groupModulus)
-    out.i32(f.taken.groupResidue)
-    out.i32(f.taken.rowModulus)
-    out.i32(f.taken.rowResidue)
   }
 
   private[format] def reference(in: ByteSource): FileReference = {
@@ -328,17 +324,7 @@ object FooterCodec {
     val of = version(in)
     if (kind == FileKind.Reference) in.fail("a manifest names a reference")
     if (!Names.isFile(path, kind.nameOf(of))) in.fail(s"'$path' is no path of ${kind.nameOf(of)}")
-    FileReference(path, kind, of, length = in.i64(), selection(in))
-  }
-
-  private def selection(in: ByteSource): Selection = {
-    val taken = Selection(in.i32(), in.i32(), in.i32(), in.i32())
-    def isResidue(residue: Int, modulus: Int) = residue >= 0 && residue < math.max(modulus, 1)
-    if (
-      taken.groupModulus < 1 || !isResidue(taken.groupResidue, taken.groupModulus) ||
-      taken.rowModulus < 0 || !isResidue(taken.rowResidue, taken.rowModulus)
-    ) in.fail(s"invalid selection of key groups: $taken")
-    taken
+    FileReference(path, kind, of, length = in.i64())
   }
 
   private def head(out: ByteSink, head: Fingerprint): Unit = {

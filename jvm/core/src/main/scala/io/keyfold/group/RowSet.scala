@@ -10,14 +10,17 @@ trait RowSet {
   def hasRow(hash: Int): Boolean
 }
 
-/** The rows of some of `partitions` partitions. */
+/** The rows of some of `partitions` partitions. A row's group determines its hash modulo
+  * `gcd(groups, partitions)`; only if that is less than `partitions` are rows looked at.
+  */
 final class PartitionSet(partitions: Int, groups: Int, members: Seq[Int]) extends RowSet {
   private val modulus = KeyGroups.gcd(groups, partitions)
   private val ofRows = PartitionSet.bits(members)
   private val ofGroups = PartitionSet.bits(members.map(_ % modulus))
 
   override def hasGroup(group: Int): Boolean = ofGroups.get(group % modulus)
-  override def hasRow(hash: Int): Boolean = ofRows.get(KeyGroups.partitionOf(hash, partitions))
+  override def hasRow(hash: Int): Boolean =
+    modulus == partitions || ofRows.get(KeyGroups.partitionOf(hash, partitions))
 }
 
 private object PartitionSet {

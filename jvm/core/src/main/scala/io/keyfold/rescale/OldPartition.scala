@@ -4,7 +4,6 @@ import java.io.FileNotFoundException
 
 import io.keyfold.errors.{CorruptFile, MissingFile, RescaleRefused, StoreError}
 import io.keyfold.format.{Ancestor, FileKind, FileReader, FileReference, Fingerprint, Footer}
-import io.keyfold.group.Selection
 import io.keyfold.io.{BlobStore, ListedFile}
 import io.keyfold.model.{PartitionRule, StoreLocation, VersionId}
 import io.keyfold.store.file.VersionChain
@@ -125,8 +124,7 @@ private[rescale] final class OldPartition(
     path(version, kind),
     kind,
     version,
-    listed.getOrElse(kind.nameOf(version), throw missing(version, kind)).length,
-    Selection.All
+    listed.getOrElse(kind.nameOf(version), throw missing(version, kind)).length
   )
 
   private def footerOf(version: VersionId, kind: FileKind): Footer = {

@@ -2,7 +2,7 @@ package io.keyfold.rescale
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.{Layer, LayerPartition}
-import io.keyfold.group.{Reassignment, Selection}
+import io.keyfold.group.Reassignment
 import io.keyfold.io.BlobStore
 import io.keyfold.model.{Family, PartitionRule, StoreLocation}
 
@@ -74,8 +74,7 @@ final class StorePlanner(
           .toIndexedSeq
           .sortBy(_._1)
           .map { case (_, same) => merged(operator, store, same.map(_.families)) }
-    val filtersRows = Selection.ofPartition(0, to, groups).rowModulus != 0 ||
-      layers.flatMap(_.of).exists(_.files.exists(_.taken.rowModulus != 0))
+    val filtersRows = groups % to != 0
     (0 until (if (isOnly) 1 else to)).map { q =>
       PartitionPlan(
         q,

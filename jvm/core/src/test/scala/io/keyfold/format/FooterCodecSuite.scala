@@ -4,7 +4,7 @@ import java.util.HexFormat
 
 import io.keyfold.errors.{CorruptFile, UnknownFormat}
 import io.keyfold.format.wire.{ByteSink, ByteSource, Codec}
-import io.keyfold.group.{KeyGroups, Selection}
+import io.keyfold.group.KeyGroups
 import io.keyfold.model.{Family, FamilySpec, VersionId}
 import io.keyfold.testkit.SeededChecks
 import org.scalacheck.Gen
@@ -47,17 +47,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     kind <- Gen.oneOf(FileKind.Delta, FileKind.Snapshot)
     version <- FilePlan.genVersion
     length <- Gen.choose(0L, Long.MaxValue)
-    groupModulus <- Gen.choose(1, Int.MaxValue)
-    groupResidue <- Gen.choose(0, groupModulus - 1)
-    rowModulus <- Gen.choose(0, Int.MaxValue)
-    rowResidue <- Gen.choose(0, math.max(rowModulus - 1, 0))
-  } yield FileReference(
-    s"$folder/${kind.nameOf(version)}",
-    kind,
-    version,
-    length,
-    Selection(groupModulus, groupResidue, rowModulus, rowResidue)
-  )
+  } yield FileReference(s"$folder/${kind.nameOf(version)}", kind, version, length)
 
   private val genPart: Gen[ManifestPart] = for {
     offset <- Gen.choose(0L, Long.MaxValue)
@@ -220,12 +210,9 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
   }
 
   test("a file in a manifest has the bytes worked out by hand from the format") {
-    val file =
-      FileReference("0/1/14.delta", FileKind.Delta, VersionId(14), 15, Selection(17, 16, 19, 18))
-    val bytes = Seq(
-      "0c00 302f312f31342e64656c7461 01 0e00000000000000 0000 0f00000000000000",
-      "11000000 10000000 13000000 12000000"
-    ).mkString.replace(" ", "")
+    val file = FileReference("0/1/14.delta", FileKind.Delta, VersionId(14), 15)
+    val bytes =
+      "0c00 302f312f31342e64656c7461 01 0e00000000000000 0000 0f00000000000000".replace(" ", "")
     assert(HexFormat.of.formatHex(encoded(file)) == bytes)
   }
 
@@ -234,24 +221,6 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     val bytes = "0800 0000 0c000000 0201000000000000 0d0c0b0a".replace(" ", "")
     assert(HexFormat.of.formatHex(sections(encoded(footer)).last) == bytes)
     assert(decoded(encoded(footer)) == footer)
-  }
-
-  test("a manifest that takes what no file has groups for is damaged") {
-    for (
-      taken <- Seq(
-        Selection(0, 0, 0, 0),
-        Selection(2, 2, 0, 0),
-        Selection(2, -1, 0, 0),
-        Selection(1, 0, -1, 0),
-        Selection(1, 0, 3, 3),
-        Selection(1, 0, 0, 1)
-      )
-    ) {
-      assertRefused(
-        FileReference("0/1/14.delta", FileKind.Delta, VersionId(14), 15, taken),
-        taken.toString
-      )
-    }
   }
 
   private def assertRefused(footer: Footer, why: String): Unit = {
@@ -267,7 +236,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
   }
 
   private def fileAt(path: String, id: String = "", kind: FileKind = FileKind.Delta) =
-    FileReference(path, kind, VersionId(14, id), 15, Selection.All)
+    FileReference(path, kind, VersionId(14, id), 15)
 
   private val badIds = Seq("../../x", "a/b", "a.b", "..", "a\u0000b", "\u001b[2J")
 

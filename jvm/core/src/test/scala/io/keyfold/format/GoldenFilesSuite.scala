@@ -8,7 +8,6 @@ import scala.collection.mutable
 
 import io.keyfold.errors.StoreError
 import io.keyfold.format.wire.Codec
-import io.keyfold.group.Selection
 import io.keyfold.io.LocalBlobStore
 import io.keyfold.model.{Family, FamilySpec, StoreLocation, VersionId}
 import io.keyfold.testkit.{Bytes, Entry, FileContents, StoreReader}
@@ -250,12 +249,6 @@ class GoldenFilesSuite extends AnyFunSuite {
     json("path").str,
     kinds(json("kind").str),
     versionOf(json),
-    json("length").num.toLong,
-    Selection(
-      json("groupModulus").num.toInt,
-      json("groupResidue").num.toInt,
-      json("rowModulus").num.toInt,
-      json("rowResidue").num.toInt
-    )
+    json("length").num.toLong
   )
 }

@@ -32,7 +32,7 @@ class ReassignmentSuite extends AnyFunSuite with SeededChecks {
       for (hash <- hashes(groups); source = pmod(hash, from)) {
         val takers = (0 until to).filter { q =>
           move.classOf(q) == move.classOf(source) &&
-          has(Selection.ofPartition(q, to, groups), hash, groups)
+          has(new PartitionSet(to, groups, Seq(q)), hash, groups)
         }
         assert(takers == Seq(pmod(hash, to)), s"$hash from $from to $to, $groups groups")
       }
@@ -52,9 +52,8 @@ class ReassignmentSuite extends AnyFunSuite with SeededChecks {
   test("no row is looked at when the new number of partitions divides the key groups") {
     forEach(layouts, 300) { case (_, to, groups) =>
       for (q <- 0 until to) {
-        val taken = Selection.ofPartition(q, to, groups)
-        assert((taken.rowModulus == 0) == (groups % to == 0))
-        assert(groups % taken.groupModulus == 0)
+        val taken = new PartitionSet(to, groups, Seq(q))
+        assert((0 until to).forall(taken.hasRow) == (groups % to == 0))
       }
     }
   }
@@ -64,7 +63,7 @@ class ReassignmentSuite extends AnyFunSuite with SeededChecks {
       val move = new Reassignment(from, to, groups)
       for (p <- 0 until from; q <- 0 until to if move.classOf(p) == move.classOf(q)) {
         val old = (0 until groups).filter(KeyGroups.mayHold(_, groups, p, from))
-        val taken = old.count(Selection.ofPartition(q, to, groups).hasGroup)
+        val taken = old.count(new PartitionSet(to, groups, Seq(q)).hasGroup)
         assert(taken == math.round(old.length * move.share), (from, to, groups, p, q))
       }
     }

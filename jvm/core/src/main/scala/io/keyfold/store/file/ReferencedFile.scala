@@ -1,7 +1,7 @@
 package io.keyfold.store.file
 
 import io.keyfold.format.{FileReference, Footer, Layer, Manifest}
-import io.keyfold.group.{PartitionSet, RowSet, Selection}
+import io.keyfold.group.{PartitionSet, RowSet}
 import io.keyfold.io.BlobStore
 
 /** A file that a reference takes rows from.
@@ -31,13 +31,10 @@ private[store] object ReferencedFile {
   private def of(layers: Seq[Layer], reference: Footer): IndexedSeq[ReferencedFile] = {
     val identity = reference.identity
     val groups = identity.keyGroups
-    val own = Selection.ofPartition(identity.partition, identity.partitions, groups)
+    val own = new PartitionSet(identity.partitions, groups, Seq(identity.partition))
     val (all, _) = layers.foldRight((IndexedSeq.empty[ReferencedFile], Seq[RowSet](own))) {
       case (layer, (newer, taken)) =>
-        val files = for (it <- layer.of; file <- it.files) yield {
-          val some = if (file.taken == Selection.All) taken else taken :+ file.taken
-          ReferencedFile(file, some)
-        }
+        val files = layer.of.flatMap(_.files).map(ReferencedFile(_, taken))
         (files.toIndexedSeq ++ newer, taken ++ onTop(layer, groups))
     }
     all
