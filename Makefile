@@ -163,9 +163,10 @@ contract: # the provider's, on lines of Spark: SPARK="4.0 4.1"
 		$(if $(JDK),"set spark / Test / forkOptions ~= (_.withJavaHome(file(\"$(JDK)\")))") \
 		"spark/testOnly io.keyfold.spark.KeyfoldStateStoreProviderSuite io.keyfold.spark.MaintenanceSuite")
 
-smoke-operators: $(call JAR_OF,$(SPARK)) # each operator, on a line of Spark
+smoke-operators: $(call JAR_OF,$(SPARK)) # each operator, and values of operator state, on a line of Spark
 	$(if $(JDK),JAVA_HOME="$(JDK)") KEYFOLD_BEGUN_ON=$(BEGUN_ON) \
-		$$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m pytest integration-tests/operators $(PYTEST_ARGS)
+		$$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m pytest integration-tests/operators \
+		python/tests/spark/test_operator_values.py $(PYTEST_ARGS)
 
 upgrades: jars ## checkpoints of each line, each operator, on every later line, in 30 minutes
 	$(MAKE) smoke SPARK=4.1 BEGUN_ON=4.0
