@@ -78,7 +78,11 @@ private final class OperatorStores(session: SparkSession, logs: CheckpointLogs, 
       store.storeName
     )
     val schemas =
-      try SparkShim.schemas(StateStoreProviderId(id, run), files.toList, hadoopConf)
+      // Spark 4.0 asks the thread for its session, which a thread of the user's does not have.
+      try
+        session.withActive {
+          SparkShim.schemas(StateStoreProviderId(id, run), files.toList, hadoopConf)
+        }
       catch { case e: IOException => throw new OperatorStores.UnreadableSchema(id, files, e) }
     schemas.map(withEncoder(_, store))
   }
