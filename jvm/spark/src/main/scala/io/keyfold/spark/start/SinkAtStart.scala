@@ -2,9 +2,9 @@ package io.keyfold.spark.start
 
 import scala.util.Try
 
-import io.keyfold.errors.Invalid
+import io.keyfold.errors.{Invalid, StoreError}
 import io.keyfold.spark.admin.rollback.SinkAside
-import io.keyfold.spark.checkpoint.{Command, NotedSink}
+import io.keyfold.spark.checkpoint.{Command, EnteredBatches}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, FileSink}
 
@@ -24,25 +24,39 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
 
   private val files = new CheckpointFiles(logs.location, logs.hadoopConf)
 
+  private val entered = new EnteredBatches(files)
+
   // In this order: a run of the query that is still active adds to the three in the other one.
   private val committed = logs.lastCommitted
   private val log = logs.fileSink(folder).filter(_.lastBatch.nonEmpty)
+  private val atFirst = log.flatMap(_.lastBatch)
   private val begun = logs.lastBegun
   log.foreach(fit)
   private val newest = log.flatMap(_.lastBatch)
 
   /** Enters the batches of rescales and migrations, which the query has not run and which have no
-    * output. Takes out batches that are not begun and have no output: those of rescales and
-    * migrations that were undone since.
+    * output, also where the query has gone on without the extension. Takes out what a start has
+    * entered of those that were undone since.
     */
   private def fit(log: FileSink): Unit = {
-    for (newest <- log.lastBatch; last <- committed)
-      (newest + 1 to last).takeWhile(logs.isOwn).foreach { batch =>
-        NotedSink.note(files, folder)
+    for (newest <- atFirst) {
+      val after = (newest + 1 to committed.getOrElse(newest)).takeWhile(isOwn)
+      (log.gaps.filter(isOwn) ++ after).foreach { batch =>
+        entered.add(batch, folder)
         log.addEmpty(batch)
       }
-    begun.foreach(log.forgetEmptyAfter)
+      for (batch <- entered.in(folder).sorted.reverse if begun.exists(_ < batch))
+        if (batch <= newest && log.endsWithout(batch)) {
+          log.forget(batch)
+          entered.remove(batch)
+        }
+    }
   }
+
+  /** What cannot be read is for Spark to report. */
+  private def isOwn(batch: Long) =
+    try logs.isOwn(batch)
+    catch { case _: StoreError => false }
 
   /** None if they fit, or if the log is new. */
   def refusal: Option[Invalid] = for {
@@ -50,14 +64,16 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     newest <- newest
     refusal <-
       if (committed.exists(_ > newest)) Some(behind(log, newest, committed.get))
-      else Option.when(!begun.exists(_ >= newest) || hasOther(log))(ahead(log, newest))
+      else Option.when(!begun.exists(_ >= newest) || others.nonEmpty)(ahead(log, newest))
   } yield refusal
 
-  /** Whether the log has output of a batch that here is a rescale's or a migration's: the
-    * checkpoint went back without it.
+  /** The last batches, if they are those of rescales and migrations, and the log has output of one:
+    * the checkpoint went back without it. Newest first.
     */
-  private def hasOther(log: FileSink) =
-    committed.exists(last => logs.isOwn(last) && log.hasOutput(last).contains(true))
+  private lazy val others = {
+    val own = committed.toSeq.flatMap(Iterator.iterate(_)(_ - 1).takeWhile(isOwn))
+    if (log.exists(it => own.exists(it.hasOutput(_).contains(true)))) own else Nil
+  }
 
   /** Gives the log what Spark wants to find in it and does not write itself. A log in a new folder
     * begins where the query is: Spark reads a log from its first batch, or from an entry that it
@@ -66,7 +82,10 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   def complete(): Unit = {
     val done = (committed ++ begun.map(_ - 1)).maxOption.getOrElse(-1L)
     if (log.nonEmpty) log.foreach(_.compact())
-    else if (done >= 0) logs.newFileSink(folder).beginAfter(done)
+    else if (done >= 0) {
+      if (isOwn(done)) entered.add(done, folder)
+      logs.newFileSink(folder).beginAfter(done)
+    }
   }
 
   /** What takes the query and the log back to the newest batch up to one that both still have. */
@@ -102,10 +121,10 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   private def ahead(log: FileSink, newest: Long) = new Invalid(
     "KEYFOLD_SINK_AHEAD",
     s"The log of the file sink in $folder has batch $newest, and the newest batch that ${logs.location} " +
-      s"has begun is ${begun.fold("none")(_.toString)}${if (hasOther(log)) ", of a rescale or a migration"
+      s"has begun is ${begun.fold("none")(_.toString)}${if (others.nonEmpty) ", of a rescale or a migration"
         else ""}. Spark would not write the output of the batches " +
       s"after it, which have other input now. The query was not started. " +
-      committed.fold(otherFolder)(last => aheadRemedy(log, if (hasOther(log)) last - 1 else last))
+      committed.fold(otherFolder)(last => aheadRemedy(log, others.lastOption.fold(last)(_ - 1)))
   )
 
   private def otherFolder =

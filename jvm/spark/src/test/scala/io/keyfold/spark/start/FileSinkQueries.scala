@@ -133,6 +133,9 @@ trait FileSinkQueries extends AnyFunSuite with QuietLogs with LocalSpark {
     /** An entry of the sink's log. */
     def entry(name: String): Path = out.resolve("_spark_metadata").resolve(name)
 
+    /** Names of the entries. */
+    def entries: Set[String] = entry("").toFile.list.filter(_.head.isDigit).toSet
+
     /** The sink's output, sorted. */
     def rows: Seq[Int] = {
       val found: DataFrame = session.read.schema("value int").csv(out.toString)

@@ -112,6 +112,62 @@ class FileSinkSuite extends FileSinkQueries {
     it.check()
   }
 
+  test("a start takes nothing out of the log of another query, though its last entries are empty") {
+    val it = new Distinct(2)
+    it.run(3)
+    val (own, copy) = (it.checkpoint, it.checkpoint + "-copy")
+    FileUtils.copyDirectory(new File(own), new File(copy))
+    it.run(2)
+    overwrite(it.entry("4"), "v1")
+    val before = it.entries
+    it.checkpoint = copy
+    it.refused()
+    assert(it.entries == before)
+    it.checkpoint = own
+    it.run()
+  }
+
+  test("the batch of a rescale is entered, though the query has gone on without the extension") {
+    val it = new Distinct(2)
+    it.run(2)
+    AdminApi.rescale(it.session, it.checkpoint, 5)
+    it.run()
+    Files.delete(it.entry("2"))
+    it.run(8)
+    it.check()
+  }
+
+  test("a rollback over a rescale after which the query was not started takes the sink's log too") {
+    val it = new Distinct(2)
+    it.run(4)
+    AdminApi.rescale(it.session, it.checkpoint, 5)
+    it.rollback(1)
+    it.run()
+    it.check()
+  }
+
+  test("an undone rescale that a start has entered goes out of the log, and no batch is lost") {
+    val it = new Distinct(2)
+    it.run(2)
+    AdminApi.rescale(it.session, it.checkpoint, 5)
+    it.goOn()
+    assert(Files.exists(it.entry("2")))
+    it.rollback(1, withSink = false)
+    it.run(2)
+    it.check()
+  }
+
+  test("a clone goes on after two rescales that the sink's log does not have") {
+    val it = new Distinct(2)
+    it.run(2)
+    for (to <- Seq(5, 4)) AdminApi.rescale(it.session, it.checkpoint, to)
+    val copy = it.checkpoint + "-clone"
+    AdminApi.cloneCheckpoint(it.session, it.checkpoint, copy, -1, dryRun = false)
+    it.checkpoint = copy
+    it.run()
+    it.check()
+  }
+
   test("a sink by way of a link is the same sink") {
     val it = new Distinct(2)
     it.run(4)

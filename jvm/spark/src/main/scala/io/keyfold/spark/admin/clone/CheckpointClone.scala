@@ -201,8 +201,10 @@ final class CheckpointClone(
     */
   private def entries(batch: Long, isNewest: Boolean): Seq[RewrittenFile] = {
     val commit = s"commits/$batch"
+    // By the one before it a batch is known to be a rescale's, which the log of a sink may lack.
+    val first = math.min(batch - 1, Iterator.iterate(batch)(_ - 1).dropWhile(logs.isOwn).next())
     for {
-      path <- Seq(s"offsets/${batch - 1}", s"offsets/$batch", commit)
+      path <- (first to batch).map(it => s"offsets/$it") :+ commit
       now <- from.read(path)
       changes =
         if (isNewest && path == commit)

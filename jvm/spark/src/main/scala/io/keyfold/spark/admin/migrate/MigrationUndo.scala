@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, Layout}
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, NotedSink}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, EnteredBatches}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
@@ -25,6 +25,7 @@ final class MigrationUndo(tools: CheckpointTools) {
   import tools.logs
 
   private val files = new CheckpointFiles(logs.location, logs.hadoopConf)
+  private val entered = new EnteredBatches(files)
 
   private lazy val last =
     logs.lastBegun.filter(batch => !isOpen(batch)).orElse(logs.lastBegun.map(_ - 1))
@@ -81,14 +82,17 @@ final class MigrationUndo(tools: CheckpointTools) {
     requireStill(logs.lastStarted, since.lastOption)
     for (batch <- since.reverse) {
       progress(s"deleting batch $batch from the logs")
-      sinkLog.foreach(_.forget(batch))
+      sinks.foreach(_.forget(batch))
       files.delete(s"commits/$batch")
       if (batch > since.head) files.delete(s"offsets/$batch")
     }
     requireStill(logs.lastBegun, since.headOption.filter(_ => !isLost))
     progress(s"deleting ${plan.files.size} files of Keyfold's")
     tools.parallel(plan.files.indices)(i => files.delete(plan.files(i).path))
-    since.headOption.foreach(batch => files.delete(s"offsets/$batch"))
+    since.headOption.foreach { batch =>
+      files.delete(s"offsets/$batch")
+      entered.remove(batch)
+    }
     plan
   }
 
@@ -115,9 +119,12 @@ final class MigrationUndo(tools: CheckpointTools) {
 
   private def providerOf(batch: Long) = logs.providerOf(batch).getOrElse("")
 
-  private def sinkLog = NotedSink.folder(files).flatMap(logs.fileSink)
+  /** Logs in which a start has entered the migration's batch. With output it is another query's. */
+  private lazy val sinks = since.headOption.toSeq.flatMap { own =>
+    entered.foldersOf(own).flatMap(logs.fileSink).filterNot(_.hasOutput(own).contains(true))
+  }
 
-  private def canForget = sinkLog.forall(_.canForget(since.head, since.last))
+  private def canForget = sinks.forall(_.canForget(since.head, since.last))
 
   /** Whether the one batch whose offsets are lost has Keyfold's state. */
   private def isOfMigration = since.size == 1 &&

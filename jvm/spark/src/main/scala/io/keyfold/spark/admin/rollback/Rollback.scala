@@ -104,7 +104,7 @@ private[admin] final class Rollback(
     val ends = sink.lastBatch.getOrElse(-1L)
     val committed = logs.lastCommitted.getOrElse(-1L)
     val misfit =
-      if (ends < committed)
+      if (!(ends + 1 to committed).forall(logs.isOwn))
         Some(
           s"the newest committed batch is $committed: it is the log of another query, or has lost entries"
         )

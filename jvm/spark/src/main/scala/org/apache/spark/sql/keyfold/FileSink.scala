@@ -59,24 +59,32 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
   def canForget(batch: Long, newest: Long): Boolean =
     lastBatch.forall(it => it < batch || it <= newest && canEndAt(batch - 1))
 
-  /** Removes batches after this one, the last first, as long as they wrote no file. */
-  def forgetEmptyAfter(batch: Long): Unit =
-    for (
-      last <- lastBatch if last > batch && hasOutput(last).contains(false) && canEndAt(last - 1)
-    ) {
-      forget(last)
-      forgetEmptyAfter(batch)
-    }
+  /** Whether a batch is the last one, wrote no file, and can be removed. */
+  def endsWithout(batch: Long): Boolean =
+    lastBatch.contains(batch) && hasOutput(batch).contains(false) && canEndAt(batch - 1)
+
+  /** Batches whose entries are missing between others. */
+  def gaps: Seq[Long] = {
+    val has = FileSink.has(entries.toSeq)
+    val first = entries.map(batchOf).minOption.getOrElse(0L)
+    (first to lastBatch.getOrElse(-1L)).filterNot(has)
+  }
 
   /** Whether a batch wrote files; None if its entry does not tell. What cannot be read is for Spark
     * to report.
     */
   def hasOutput(batch: Long): Option[Boolean] =
-    try {
-      val own = entries.find(batchOf(_) == batch)
-      val earlier = if (own.exists(_.endsWith(Compact))) chain(batch - 1, entries) else Nil
-      own.map(read(_).length > earlier.map(read(_).length).sum)
-    } catch { case NonFatal(_) => None }
+    try
+      entries.find(batchOf(_) == batch).map { own =>
+        val isCompacted = own.endsWith(Compact)
+        val earlier = if (isCompacted) chain(batch - 1, entries) else Nil
+        val before = earlier.flatMap(paths).toSet
+        paths(own).exists(!before(_))
+      }
+    catch { case NonFatal(_) => None }
+
+  /** Of the files that an entry has. */
+  private def paths(entry: String): Seq[String] = read(entry).toSeq.map(_.path)
 
   /** Removes a batch and later ones from the log; requires [[canForget]]. */
   def forget(batch: Long): Unit =
@@ -120,7 +128,7 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
     Using.resource(manager.open(new Path(path, entry)))(log.deserialize(_))
 
   /** Adds a batch that wrote no file, unless the log has it. */
-  def addEmpty(batch: Long): Unit = if (!lastBatch.exists(_ >= batch)) {
+  def addEmpty(batch: Long): Unit = {
     log.add(batch, Array.empty)
     ()
   }

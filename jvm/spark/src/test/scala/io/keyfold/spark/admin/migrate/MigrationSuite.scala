@@ -286,9 +286,12 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
       assert(run.files == before)
     }
 
-  for (isOpen <- Seq(false, true))
-    test(s"the log of a file sink forgets the migration's batch, and one that is open: $isOpen") {
-      val folder = Files.createTempDirectory("keyfold-migration-sink")
+  for ((isOpen, isNew) <- Seq((false, false), (true, false), (false, true)))
+    test(
+      "the log of a file sink forgets the migration's batch, " +
+        s"and one that is open: $isOpen, in a new folder: $isNew"
+    ) {
+      var folder = Files.createTempDirectory("keyfold-migration-sink")
       val checkpoint = Files.createTempDirectory("keyfold-migration")
       val session = spark.newSession()
       import session.implicits._
@@ -312,6 +315,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
       write(1)
       write(2)
       new Migration(session, checkpoint.toString, _ => ()).apply()
+      if (isNew) folder = Files.createTempDirectory("keyfold-migration-sink")
       if (isOpen) {
         write(3)
         val commits = checkpoint.resolve("commits")
@@ -323,10 +327,8 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
         new MigrationUndo(tools).apply()
       }
       write(if (isOpen) 4 else 3)
-      assert(
-        session.read.parquet(folder.toString).as[Int].collect().sorted.toSeq == (1 to (if (isOpen) 4
-                                                                                       else 3))
-      )
+      val expected = (if (isNew) 3 else 1) to (if (isOpen) 4 else 3)
+      assert(session.read.parquet(folder.toString).as[Int].collect().sorted.toSeq == expected)
     }
 
   for ((provider, suffix) <- Seq(RocksDb -> ".zip", Hdfs -> ".delta"))
