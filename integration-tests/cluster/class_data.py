@@ -1,6 +1,6 @@
 """Archives the classes of Spark, so that each of its JVMs starts with a third less work (JEP 350).
 
-`python -m kit.class_data`, run in `integration-tests`, writes the archive that JVM_OPTIONS name. A
+`python -m cluster.class_data`, run in `integration-tests`, writes the archive that JVM_OPTIONS name. A
 JVM of another class path, or of another Java, does without it.
 """
 
