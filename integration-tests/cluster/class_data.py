@@ -1,7 +1,7 @@
 """Archives the classes of Spark, so that each of its JVMs starts with a third less work (JEP 350).
 
-`python -m cluster.class_data`, run in `integration-tests`, writes the archive that JVM_OPTIONS name. A
-JVM of another class path, or of another Java, does without it.
+`python -m cluster.class_data`, run in `integration-tests`, writes the archive that JVM_OPTIONS has.
+A JVM of another class path, or of another Java, does without it.
 """
 
 import subprocess

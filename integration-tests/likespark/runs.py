@@ -10,7 +10,6 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from kit.places import INTEGRATION_TESTS
-from likespark import daemon
 from likespark.state import difference_of_states
 from likespark.trial import Trial, signature
 from likespark.verdict import AGREE, APART, Verdict, verdict
@@ -24,7 +23,7 @@ SHELLLESS = {
 # What a run of a second or two would else spend most of its time on.
 SETTINGS = {
     "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
-    "spark.python.daemon.module": daemon.__name__,
+    "spark.python.daemon.module": "kit.daemon",
     **SHELLLESS,
 }
 
