@@ -113,7 +113,7 @@ $(TEST_CLASSES): $(JAR) $(shell find jvm/core/src/test jvm/spark/src/test jvm/te
 CLASS_DATA := .cache/classes.jsa
 $(CLASS_DATA): $(VENV)/ready | $(JAR)
 	@echo "Archiving the classes of Spark (a minute at the first time) ..."
-	cd integration-tests && $(CURDIR)/$(BIN)/python -m cluster.class_data >/dev/null 2>&1
+	cd integration-tests && $(CURDIR)/$(BIN)/python -m cluster.class_data >../$@.log 2>&1 || { tail ../$@.log; exit 1; }
 
 # Tests that need it are skipped without Go, and say so.
 $(S3_SERVER):
