@@ -80,7 +80,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jars servers s3 demo test test-long test-faults test-lines smoke contract smoke-operators upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jars servers s3 demo test test-long test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.1 smoke-on-4.3 smoke contract smoke-operators upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python bench-subtasks golden docs fmt lint clean
 
 help: ## list the targets
@@ -140,20 +140,24 @@ demo: $(call JAR_OF,$(SPARK)) $(if $(filter s3,$(WHERE)),servers) ## 336,776 rea
 test: setup $(TEST_CLASSES) servers ## everything that must pass before a change lands
 	$(MAKE) -j2 -O test-jvm test-python
 
-# At once: tests with executors mostly wait for processes to start, the others for one core.
-test-long: setup jars servers ## what takes longer: core's tests as it runs for users; kills and faults on S3 and HDFS; other lines of Spark
-	$(MAKE) -j2 -O test-faults test-lines
+# Two at once, the longest first: tests with executors wait for processes to start, the others for one core.
+test-long: setup jars servers $(CLASS_DATA) ## what takes longer: core's tests as it runs for users; kills and faults on S3 and HDFS; other lines of Spark
+	$(MAKE) -j2 -O test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.1 smoke-on-4.3
 
 test-faults: setup jars servers $(CLASS_DATA) # of test-long: kills, S3, HDFS
 	$(PYTEST) -m long --ignore integration-tests/lines integration-tests $(PYTEST_ARGS)
 
-test-lines: setup jars # of test-long: core without checks, the wheel, and other lines of Spark
+test-lines: jars # of test-long: core without checks, and the provider on other lines of Spark
 	build/test-core-unchecked
-	$(BIN)/python -m pytest -m long integration-tests/lines $(PYTEST_ARGS)
 	$(MAKE) contract SPARK="$(filter-out $(TESTED),$(LINES))"
-	$(MAKE) smoke-operators SPARK=4.0 BEGUN_ON=4.0
-	$(MAKE) smoke-operators SPARK=4.1 BEGUN_ON=4.0
-	$(MAKE) smoke-operators SPARK=4.3 BEGUN_ON=4.1
+
+test-installed: setup jars # of test-long: the wheel, and Delta
+	$(BIN)/python -m pytest -m long integration-tests/lines $(PYTEST_ARGS)
+
+smoke-on-4.0 smoke-on-4.1: OLDER = 4.0
+smoke-on-4.3: OLDER = 4.1
+smoke-on-4.0 smoke-on-4.1 smoke-on-4.3: smoke-on-%: jars # of test-long: operators on a line, with checkpoints of an older one
+	$(MAKE) smoke-operators SPARK=$* BEGUN_ON=$(OLDER)
 
 smoke: contract smoke-operators ## the provider's contract and each operator on a line of Spark: SPARK=4.1; checkpoints of another: BEGUN_ON=4.0; another Java: JDK=/folder
 
