@@ -22,6 +22,7 @@ def main() -> None:
         source = Path(folder) / "in"
         write_files(source, 0, _FILES - 1)
         write_end(source, _FILES)
+        # By PySpark's own path: the archive serves class paths of the same files while it is there.
         options = f"{PLAIN_JVM_OPTIONS} -XX:ArchiveClassesAtExit={CLASS_DATA} -Xlog:cds*=error"
         command = [
             *(HERE.spark / "bin" / "spark-submit", "--master", "local[2]"),

@@ -79,17 +79,17 @@ def out_of(kind: Any) -> Convert | None:
     """
     name = kind.typeName()
     if name == "timestamp":
-        return _unless_none(values.utc)
+        return unless_none(values.utc)
     if name == "array" and (element := out_of(kind.elementType)):
-        return _unless_none(lambda value: [element(it) for it in value])
+        return unless_none(lambda value: [element(it) for it in value])
     if name == "map":
-        key, held = out_of(kind.keyType) or _same, out_of(kind.valueType) or _same
-        if (key, held) != (_same, _same):
-            return _unless_none(lambda value: {key(k): held(it) for k, it in value.items()})
+        key, held = out_of(kind.keyType) or same, out_of(kind.valueType) or same
+        if (key, held) != (same, same):
+            return unless_none(lambda value: {key(k): held(it) for k, it in value.items()})
     if name == "struct":
-        fields = [out_of(it.dataType) or _same for it in kind]
-        if fields != [_same] * len(fields):
-            return _unless_none(lambda value: _like(value, map(_apply, fields, value)))
+        fields = [out_of(it.dataType) or same for it in kind]
+        if fields != [same] * len(fields):
+            return unless_none(lambda value: _like(value, map(_apply, fields, value)))
     return None
 
 
@@ -143,11 +143,13 @@ def _map(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
     return entries
 
 
-def _unless_none(convert: Convert) -> Convert:
+def unless_none(convert: Convert) -> Convert:
+    """The converter, for values that may be missing."""
     return lambda value: None if value is None else convert(value)
 
 
-def _same(value: Any) -> Any:
+def same(value: Any) -> Any:
+    """Of values that need no conversion."""
     return value
 
 

@@ -7,10 +7,12 @@ others, and a timestamp fails. So rows are put one by one, and taken from the Ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from keyfold.subtasks.converters import same, unless_none
 from keyfold.subtasks.rows import Row
+from keyfold.subtasks.values import Convert
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -50,7 +52,7 @@ class ListOf40:
 class _Client:
     """PySpark's client of the state server, whose batches are not frames."""
 
-    def __init__(self, client: Any, taken: list[Callable[[Any], Any]]) -> None:
+    def __init__(self, client: Any, taken: list[Convert]) -> None:
         self._client, self._taken = client, taken
 
     def __getattr__(self, name: str) -> Any:
@@ -63,7 +65,7 @@ class _Client:
 class _Rows:
     """A batch with what PySpark asks of its frame."""
 
-    def __init__(self, batch: pa.RecordBatch, taken: list[Callable[[Any], Any]]) -> None:
+    def __init__(self, batch: pa.RecordBatch, taken: list[Convert]) -> None:
         columns = zip(taken, batch.columns, strict=True)
         self.iloc = list(zip(*(map(of, it.to_pylist()) for of, it in columns), strict=True))
 
@@ -74,28 +76,20 @@ class _Rows:
         return self
 
 
-def _taken(kind: Any) -> Callable[[Any], Any]:
+def _taken(kind: Any) -> Convert:
     """A converter from Arrow's values to those of the other lines of Spark."""
     name = kind.typeName()
     if name == "array":
         element = _taken(kind.elementType)
-        return _unless_none(lambda value: [element(it) for it in value])
+        return unless_none(lambda value: [element(it) for it in value])
     if name == "map":
         key, held = _taken(kind.keyType), _taken(kind.valueType)
-        return _unless_none(lambda value: {key(k): held(it) for k, it in value})
+        return unless_none(lambda value: {key(k): held(it) for k, it in value})
     if name == "struct":
         from pyspark.sql import Row as Struct  # noqa: PLC0415 - only PySpark has it
 
         make, fields = Struct(*kind.names), [_taken(it.dataType) for it in kind]
-        return _unless_none(
+        return unless_none(
             lambda value: make(*(of(it) for of, it in zip(fields, value.values(), strict=True)))
         )
-    return _same
-
-
-def _unless_none(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else convert(value)
-
-
-def _same(value: Any) -> Any:
-    return value
+    return same

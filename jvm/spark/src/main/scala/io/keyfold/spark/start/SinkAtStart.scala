@@ -23,7 +23,6 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   import SinkAtStart._
 
   private val files = new CheckpointFiles(logs.location, logs.hadoopConf)
-
   private val entered = new EnteredBatches(files)
 
   // In this order: a run of the query that is still active adds to the three in the other one.

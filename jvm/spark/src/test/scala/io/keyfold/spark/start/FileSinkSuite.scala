@@ -146,17 +146,6 @@ class FileSinkSuite extends FileSinkQueries {
     it.check()
   }
 
-  test("an undone rescale that a start has entered goes out of the log, and no batch is lost") {
-    val it = new Distinct(2)
-    it.run(2)
-    AdminApi.rescale(it.session, it.checkpoint, 5)
-    it.goOn()
-    assert(Files.exists(it.entry("2")))
-    it.rollback(1, withSink = false)
-    it.run(2)
-    it.check()
-  }
-
   test("a clone goes on after two rescales that the sink's log does not have") {
     val it = new Distinct(2)
     it.run(2)

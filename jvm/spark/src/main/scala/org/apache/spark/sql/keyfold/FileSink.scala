@@ -98,11 +98,11 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
     val first = compactedAt(last)
     // Spark would compact entries that are not there.
     if (first >= 0) writeCompacted(first, Nil)
-    for (batch <- first + 1 to last) log.add(batch, Array.empty)
+    (first + 1 to last).foreach(addEmpty)
   }
 
-  /** Compacts the log where Spark expects that of it: a command has entered its batch without
-    * knowing the query's interval. What cannot be read is for Spark to report.
+  /** Compacts the log where Spark expects that of it, as after the interval was made shorter. What
+    * cannot be read is for Spark to report.
     */
   def compact(): Unit = for (last <- lastBatch) {
     val (at, there) = (compactedAt(last), entries)
