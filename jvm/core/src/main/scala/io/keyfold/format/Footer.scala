@@ -1,7 +1,6 @@
 package io.keyfold.format
 
 import io.keyfold.format.wire.Codec
-import io.keyfold.errors.CorruptFile
 import io.keyfold.model.{Family, VersionId}
 
 /** The contents of a footer: docs/FORMAT.md, section 4.
@@ -40,25 +39,7 @@ object Footer {
   * @param checksum
   *   the one in the trailer, which covers the footer and so all other checksums
   */
-final case class Fingerprint(length: Long, checksum: Int) {
-
-  /** Whether a snapshot made of the delta or reference with this fingerprint is valid, given the
-    * files that exist now: docs/FORMAT.md, rule R8.
-    *
-    * @param openIfThere
-    *   opens the version's file of a kind
-    * @return
-    *   also true if that file is damaged, which proves nothing
-    */
-  def isOfHead(openIfThere: FileKind => Option[FileReader]): Boolean =
-    try {
-      Iterator(FileKind.Delta, FileKind.Reference).flatMap(openIfThere).nextOption().forall {
-        head =>
-          try head.fingerprint == this
-          finally head.close()
-      }
-    } catch { case _: CorruptFile => true }
-}
+final case class Fingerprint(length: Long, checksum: Int)
 
 /** Identity of a file.
   *

@@ -1,12 +1,10 @@
 package io.keyfold.rescale
 
-import java.io.FileNotFoundException
-
 import io.keyfold.errors.{CorruptFile, MissingFile, RescaleRefused, StoreError}
-import io.keyfold.format.{Ancestor, FileKind, FileReader, FileReference, Fingerprint, Footer}
-import io.keyfold.io.{BlobStore, ListedFile}
+import io.keyfold.format.{Ancestor, FileKind, FileReference, Footer}
+import io.keyfold.io.BlobStore
 import io.keyfold.model.{PartitionRule, StoreLocation, VersionId}
-import io.keyfold.store.file.VersionChain
+import io.keyfold.store.file.{LineageReader, Listing, VersionChain}
 import org.slf4j.LoggerFactory
 
 /** A partition before the rescale: the head of its last version, and the files it needs. Reads
@@ -26,16 +24,22 @@ private[rescale] final class OldPartition(
   import OldPartition.log
 
   private val listed = blobs.files(location.folder)
-  private val head: Ancestor = VersionChain.HeadKinds
-    .find(has(version, _))
-    .map(Ancestor(version, _))
-    .getOrElse(throw missing(version, FileKind.Delta))
+  private val listing = Listing.of(listed)
+  private val files = new LineageReader(blobs, location)
+  private val head = files.head(version, listing)
 
-  val footer: Footer = footerOf(version, head.kind)
-  check()
+  if (footer.identity.partitions != partitions) {
+    throw new RescaleRefused(
+      "KEYFOLD_RESCALE_STATE",
+      s"Cannot rescale $location: ${files.describe(version, head.kind)} was written for " +
+        s"${footer.identity.partitions} partitions, the offset log says $partitions"
+    )
+  }
+
+  def footer: Footer = head.footer
 
   /** Path of the version's head, which shows that and how the version was committed. */
-  def headPath: String = path(version, head.kind)
+  def headPath: String = files.path(version, head.kind)
 
   /** Whether this partition has all rows of the store, for any N. */
   def isOnly: Boolean =
@@ -58,11 +62,11 @@ private[rescale] final class OldPartition(
     *   if a file is missing, or the snapshot cannot be used and nothing replaces it
     */
   def chain: OldPartition.Chain = {
-    val ancestry = VersionChain.ancestry(head :: footer.lineage.toList)(lineageBelow)
+    val ancestry = VersionChain.ancestry(head.lineage)(lineageBelow)
     val found = VersionChain
       .all(ancestry)(it => isUsable(it.version))
       .nextOption()
-      .getOrElse(throw noOtherWay(head.version))
+      .getOrElse(throw noOtherWay(version))
     val deltas = found.deltas.map(reference(_, FileKind.Delta))
     found.start match {
       case Some(Ancestor(version, FileKind.Reference)) => onTopOf(version, deltas)
@@ -72,11 +76,11 @@ private[rescale] final class OldPartition(
   }
 
   /** A deleted snapshot does not end the lineage: the files that it was made of continue it. */
-  private def lineageBelow(snapshot: VersionId): List[Ancestor] =
-    Seq(FileKind.Delta, FileKind.Reference)
-      .find(has(snapshot, _))
-      .map(kind => Ancestor(snapshot, kind) :: footerOf(snapshot, kind).lineage.toList)
-      .getOrElse(throw noOtherWay(snapshot))
+  private def lineageBelow(snapshot: VersionId): List[Ancestor] = files
+    .headIfThere(snapshot, listing)
+    .filter(_.kind != FileKind.Snapshot)
+    .getOrElse(throw noOtherWay(snapshot))
+    .lineage
 
   private def noOtherWay(snapshot: VersionId) =
     unusable.getOrElse(missing(snapshot, FileKind.Snapshot))
@@ -84,87 +88,46 @@ private[rescale] final class OldPartition(
   /** Why an existing snapshot is not used. */
   private var unusable: Option[StoreError] = None
 
-  /** Whether there is a snapshot with the expected footer; reads no blocks. */
-  private def isUsable(version: VersionId): Boolean = has(version, FileKind.Snapshot) && {
-    try {
-      val found = footerOf(version, FileKind.Snapshot)
-      val id = found.identity
-      val own =
-        footer.identity.copy(version = version, createdMs = id.createdMs, writer = id.writer)
-      if (id != own || !found.head.forall(isHead(version, _))) {
+  /** Whether there is a snapshot that counts, with the expected footer. */
+  private def isUsable(version: VersionId): Boolean = files.hasSnapshot(version, listing) && {
+    try
+      if (files.snapshot(version, listing).map(layout).contains(layout(footer))) true
+      else {
         throw new CorruptFile(
-          blobs.describe(path(version, FileKind.Snapshot)),
+          files.describe(version, FileKind.Snapshot),
           "it is not of this version of the partition"
         )
       }
-      true
-    } catch {
+    catch {
       case e: StoreError =>
         log.warn(s"Using older files of $location, not its snapshot: ${e.getMessage}")
         unusable = unusable.orElse(Some(e))
         false
-      case _: FileNotFoundException => false
     }
   }
 
-  private def isHead(version: VersionId, file: Fingerprint) =
-    file.isOfHead(kind => Option.when(has(version, kind))(open(version, kind)))
+  private def layout(footer: Footer) = (footer.identity.partitions, footer.identity.keyGroups)
 
   private def onTopOf(version: VersionId, newer: List[FileReference]): OldPartition.Chain = {
-    val base = if (version == head.version) footer else footerOf(version, FileKind.Reference)
+    val base =
+      if (version == head.version) footer
+      else {
+        val file = files.open(version, FileKind.Reference, listing)
+        try file.footer
+        finally file.close()
+      }
     OldPartition.Chain(Some(base), newer)
   }
 
-  private def has(version: VersionId, kind: FileKind) = listed.contains(kind.nameOf(version))
-
-  private def path(version: VersionId, kind: FileKind) =
-    s"${location.folder}/${kind.nameOf(version)}"
-
   private def reference(version: VersionId, kind: FileKind) = FileReference(
-    path(version, kind),
+    files.path(version, kind),
     kind,
     version,
     listed.getOrElse(kind.nameOf(version), throw missing(version, kind)).length
   )
 
-  private def footerOf(version: VersionId, kind: FileKind): Footer = {
-    val file = open(version, kind)
-    try file.footer
-    finally file.close()
-  }
-
-  /** As it was listed, which saves a question; a listing may lag (G6). */
-  private def open(version: VersionId, kind: FileKind) = {
-    def open(listed: Option[ListedFile]) =
-      FileReader.open(blobs, path(version, kind), version, kind, listed = listed)
-    val known = listed.get(kind.nameOf(version))
-    try open(known)
-    catch { case _: FileNotFoundException | _: CorruptFile if known.nonEmpty => open(None) }
-  }
-
-  private def missing(version: VersionId, kind: FileKind) = new MissingFile(
-    blobs.describe(path(version, kind)),
-    s"$location version ${this.version} needs it"
-  )
-
-  private def check(): Unit = {
-    val found = footer.identity
-    if (StoreLocation(found.operator, found.partition, found.store) != location) {
-      throw refused(
-        s"it belongs to operator ${found.operator} partition ${found.partition} store ${found.store}"
-      )
-    }
-    if (found.partitions != partitions) {
-      throw refused(
-        s"it was written for ${found.partitions} partitions, the offset log says $partitions"
-      )
-    }
-  }
-
-  private def refused(detail: String) = new RescaleRefused(
-    "KEYFOLD_RESCALE_STATE",
-    s"Cannot rescale $location: ${blobs.describe(path(version, head.kind))} does not fit: $detail"
-  )
+  private def missing(version: VersionId, kind: FileKind) =
+    new MissingFile(files.describe(version, kind), s"$location version ${this.version} needs it")
 }
 
 private[rescale] object OldPartition {

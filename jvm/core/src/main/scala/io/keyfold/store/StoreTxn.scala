@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory
   *   it began without rows and builds on no file
   */
 final class StoreTxn private[store] (
-    owner: StoreTxn.Owner,
+    commits: Commits,
     location: StoreLocation,
     val base: VersionId,
     private[store] val loaded: LoadedVersions,
@@ -172,15 +172,15 @@ final class StoreTxn private[store] (
     */
   def commit(id: String = "", forceSnapshot: Boolean = false): VersionId = {
     requireUpdating("commit")
-    val version = owner.commit(this, VersionId(base.version + 1, id), forceSnapshot)
-    if (state.compareAndSet(Updating, Committed)) owner.ended(this)
+    val version = commits.commit(this, VersionId(base.version + 1, id), forceSnapshot)
+    if (state.compareAndSet(Updating, Committed)) commits.ended(this)
     version
   }
 
   /** Discards the rows. Does nothing when repeated, or after `commit`. */
   def abort(): Unit = if (state.compareAndSet(Updating, Aborted)) {
     rows.abort()
-    owner.ended(this)
+    commits.ended(this)
   }
 
   /** Aborts, and frees the slices that were handed out. */
@@ -232,20 +232,6 @@ final class StoreTxn private[store] (
 
 private[store] object StoreTxn {
   private val log = LoggerFactory.getLogger(classOf[StoreTxn])
-
-  /** What a transaction needs from the store that began it. */
-  trait Owner {
-
-    /** Makes a transaction's rows a version: writes the file first, then updates memory.
-      *
-      * @return
-      *   the version, which may have another id
-      */
-    def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): VersionId
-
-    /** The transaction writes no more. */
-    def ended(txn: StoreTxn): Unit
-  }
 
   sealed abstract class State(val name: String)
   case object Updating extends State("open")

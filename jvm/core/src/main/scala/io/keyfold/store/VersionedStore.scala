@@ -2,15 +2,15 @@ package io.keyfold.store
 
 import java.time.Clock
 import java.util.concurrent.locks.ReentrantLock
-import java.util.concurrent.{Executor, TimeUnit}
+import java.util.concurrent.Executor
 
 import io.keyfold.errors.{Invalid, MissingFile}
-import io.keyfold.format.{Ancestor, FileKind}
+import io.keyfold.format.FileKind
 import io.keyfold.io.{BlobStore, RetryingBlobStore}
 import io.keyfold.map.StateMap
 import io.keyfold.mem.arena.MemoryUse
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
-import io.keyfold.store.file.{Lineage, RowChecksum, StoreCounters, StoreFiles, StoreSettings}
+import io.keyfold.store.file.{RowChecksum, StoreCounters, StoreFiles, StoreSettings}
 import io.keyfold.store.load.{FileLoader, LoadedVersions}
 import io.keyfold.store.retention.{FrozenFiles, Retention}
 import org.slf4j.LoggerFactory
@@ -54,7 +54,8 @@ final class VersionedStore(
     new FileLoader(files, location, settings, counters, () => newChecksum(), newMap)
   private val retention =
     new Retention(files, new FrozenFiles(blobs, location, files), settings, counters)
-  private val snapshots = new Snapshots(this, location, files, settings, counters, onSnapshot)
+  private val inMemory = new VersionsInMemory(writerWaitMs)
+  private val snapshots = new Snapshots(inMemory, location, files, settings, counters, onSnapshot)
   private val upkeep = new Upkeep(
     location,
     settings,
@@ -66,16 +67,12 @@ final class VersionedStore(
     }
   )
 
+  private val commits = new Commits(blobs, files, inMemory, snapshots, upkeep, counters)
+
   /** Held while a version is loaded: other threads that want it wait for that load. */
   private val loads = new ReentrantLock
 
   @volatile private var lastLoadMs = 0L
-
-  // Guarded by this. The lock is never held during file access or callbacks.
-  /** The map that was used last is the first. */
-  private var maps = List.empty[LoadedVersions]
-  private var confirmed: Option[VersionId] = None
-  private var closed = false
 
   /** Begins the version after `base`, which counts as committed: newer versions in memory are
     * dropped, except for other attempts at the next one.
@@ -85,7 +82,7 @@ final class VersionedStore(
     */
   def begin(base: VersionId): StoreTxn = {
     requireSuccessor(base)
-    awaitWriter(base.written)
+    inMemory.awaitWriter(base.written, lastLoadMs)
     withVersion(base.written, !_.isWritten)(begin(base, _, base.written))
   }
 
@@ -99,7 +96,9 @@ final class VersionedStore(
     requireSuccessor(base)
     val head = loader.head(base.written)
     val keyGroups = head.fold(settings.keyGroupsOfNew)(_.identity.keyGroups)
-    withNew(empty(keyGroups))(begin(base, _, VersionId.Empty, startedEmpty = base.version > 0))
+    inMemory.withNew(empty(keyGroups))(
+      begin(base, _, VersionId.Empty, startedEmpty = base.version > 0)
+    )
   }
 
   /** Begins another attempt at `version`, which has an id, with its column families and without
@@ -115,7 +114,7 @@ final class VersionedStore(
       throw new MissingFile(s"$location version $version", "another attempt at it needs its file.")
     }
     val base = VersionId(version.version - 1)
-    val txn = withNew(empty(head.identity.keyGroups)) {
+    val txn = inMemory.withNew(empty(head.identity.keyGroups)) {
       begin(base, _, VersionId.Empty, startedEmpty = true)
     }
     try {
@@ -131,7 +130,7 @@ final class VersionedStore(
   /** Like [[begin]], with a base rebuilt from exactly the snapshot `snapshot`. */
   def beginReplayed(snapshot: VersionId, base: VersionId): StoreTxn = {
     requireSuccessor(base)
-    withNew(replayed(snapshot, base))(begin(base, _, base.written))
+    inMemory.withNew(replayed(snapshot, base))(begin(base, _, base.written))
   }
 
   private def replayed(snapshot: VersionId, end: VersionId) =
@@ -158,12 +157,11 @@ final class VersionedStore(
   ): StoreTxn = {
     in.retain(base, settings.versionsInMemory)
     in.begun = base.version
-    keep(in, base)
-    confirmed = Some(base)
+    inMemory.confirm(in, base)
     val rows = in.map.begin(rowsOf)
     try {
       val txn = new StoreTxn(
-        TxnOwner,
+        commits,
         location,
         base,
         in,
@@ -189,11 +187,7 @@ final class VersionedStore(
     */
   def read(version: VersionId): StoreView = withVersion(version.written, _ => true) { in =>
     val view = new StoreView(in.map.pin(version.written), version, location, newChecksum())
-    val isOld = maps.flatMap(_.newest).exists(_.version > version.written.version)
-    if (!isOld) {
-      keep(in, version)
-      confirmed = Some(version)
-    } else if (!maps.contains(in)) in.map.close()
+    inMemory.confirmUnlessOld(in, version)
     view
   }
 
@@ -227,7 +221,7 @@ final class VersionedStore(
     *   the version of the snapshot
     */
   def snapshotIfDue(): Option[VersionId] = upkeep.beside {
-    newestConfirmed.collect {
+    inMemory.newestConfirmed.collect {
       case (version, in, lineage)
           if snapshots.isDue(version, lineage) && snapshots.write(version, in) =>
         version.written
@@ -240,66 +234,21 @@ final class VersionedStore(
     *   number of files deleted
     */
   def cleanup(): Int = upkeep.beside {
-    newestConfirmed.fold(0) { case (version, _, lineage) =>
+    inMemory.newestConfirmed.fold(0) { case (version, _, lineage) =>
       retention.cleanup(version.version, lineage)
     }
   }
 
-  private def newestConfirmed: Option[(VersionId, LoadedVersions, Lineage)] = synchronized {
-    for {
-      version <- confirmed
-      in <- maps.find(_.holds(version.written))
-      lineage <- in.lineage(version.written)
-    } yield (version, in, lineage)
-  }
-
   /** Memory used by the store's rows. */
-  def memory: MemoryUse = synchronized(maps).map(_.map.memory).foldLeft(MemoryUse.None)(_ + _)
-
-  /** Keeps a map, and the others that have this version too: they are written to, or were beside
-    * another transaction on it. One that was beside a transaction on an earlier version is not kept
-    * for rows that have not changed since.
-    */
-  private def keep(in: LoadedVersions, version: VersionId): Unit = {
-    def isOfUse(other: LoadedVersions) =
-      other.holds(version.written) && (other.isWritten || other.begun >= version.version)
-    drop(other => (other ne in) && !isOfUse(other))
-    maps = in :: maps.filter(_ ne in)
-  }
-
-  private def drop(which: LoadedVersions => Boolean): Unit = {
-    val (dropped, kept) = maps.partition(which)
-    dropped.foreach(_.map.close())
-    maps = kept
-  }
+  def memory: MemoryUse = inMemory.use
 
   /** Releases memory once the views and transactions that use it are released, and keeps no version
     * in memory from then on. Spark may close a store that a task has found but not yet used: such a
     * task can still load versions, and abort or commit a transaction, whose file counts.
     */
   override def close(): Unit = {
-    synchronized {
-      closed = true
-      forget()
-    }
+    inMemory.close()
     blobs.close()
-  }
-
-  /** Waits for a map that has the version, if other threads write to all of them. */
-  private def awaitWriter(version: VersionId): Unit = synchronized {
-    val most = math.max(writerWaitMs, math.min(lastLoadMs, MostWriterWaitMs))
-    val end = System.nanoTime + TimeUnit.MILLISECONDS.toNanos(most)
-    var left = most
-    while (mayAwait(version) && left > 0) {
-      wait(left)
-      left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime)
-    }
-  }
-
-  private def mayAwait(version: VersionId) = {
-    val having = maps.filter(_.holds(version))
-    version != VersionId.Empty && having.nonEmpty && having.forall(_.isWritten) &&
-    !maps.exists(_.writer eq Thread.currentThread)
   }
 
   /** Loads a version into memory, unless it is in a map that is fit, and calls `use` with it under
@@ -310,26 +259,16 @@ final class VersionedStore(
   ): T =
     withLoaded(version, isFit)(use).getOrElse {
       loads.lockInterruptibly()
-      try withLoaded(version, isFit)(use).getOrElse(withNew(fresh(version))(use))
+      try withLoaded(version, isFit)(use).getOrElse(inMemory.withNew(fresh(version))(use))
       finally loads.unlock()
     }
 
   private def withLoaded[T](version: VersionId, isFit: LoadedVersions => Boolean)(
       use: LoadedVersions => T
-  ): Option[T] =
-    synchronized {
-      val found = maps.find(in => in.holds(version) && isFit(in))
-      if (found.isDefined) counters.memoryHits.increment()
-      found.map(use)
-    }
-
-  private def withNew[T](in: LoadedVersions)(use: LoadedVersions => T): T = synchronized {
-    try use(in)
-    finally
-      if (closed) {
-        in.map.close()
-        forget()
-      }
+  ): Option[T] = {
+    val found = inMemory.withLoaded(version, isFit)(use)
+    if (found.isDefined) counters.memoryHits.increment()
+    found
   }
 
   private def fresh(version: VersionId): LoadedVersions =
@@ -367,92 +306,8 @@ final class VersionedStore(
     in
   }
 
-  private def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): VersionId = {
-    val committed =
-      if (mayStay(txn, version) && txn.rows.isUnchanged) commitUnchanged(txn, forceSnapshot)
-      else {
-        commitWritten(txn, version, forceSnapshot)
-        version
-      }
-    upkeep.committed(version.version)
-    committed
-  }
-
-  /** Whether the base's files may stand for the version too. Without ids they may be replaced. On
-    * top of a reference versions are written, so that a snapshot takes its place and the files from
-    * before the rescale can go.
-    */
-  private def mayStay(txn: StoreTxn, version: VersionId) = {
-    val base = txn.base.written
-    version.id.nonEmpty && base.id.nonEmpty && !txn.startedEmpty &&
-    synchronized(txn.loaded.lineageOf(base)).bottom.kind != FileKind.Reference
-  }
-
-  /** Writes nothing but a snapshot that is asked for. */
-  private def commitUnchanged(txn: StoreTxn, forceSnapshot: Boolean): VersionId = {
-    val version = txn.base.unchanged
-    val deltas = synchronized {
-      txn.rows.commit(version.written)
-      txn.loaded.lineageOf(version.written).deltas
-    }
-    if (deltas == 0) snapshots.stillAt(version, forceSnapshot)
-    else if (forceSnapshot) snapshots.tryWrite(version, txn.loaded)
-    version
-  }
-
-  private def commitWritten(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): Unit = {
-    val lineage = if (txn.startedEmpty) commitSnapshot(txn, version) else commitDelta(txn, version)
-    synchronized {
-      txn.rows.commit(version)
-      txn.loaded.committed(lineage)
-    }
-    counters.retries.add(blobs.clientRetries())
-    if (txn.startedEmpty) snapshots.report(version)
-    else if (forceSnapshot) snapshots.tryWrite(version, txn.loaded)
-    // Attempts without ids share a file: of two at once, memory cannot tell whose it is.
-    if (version.id.isEmpty) synchronized(if (maps.exists(_ ne txn.loaded)) forget())
-  }
-
-  /** Without ids a version can be committed twice: after a rollback with other rows, or by a zombie
-    * executor with the same rows. The new delta invalidates an earlier snapshot of that version,
-    * but later versions may have been built on it. So the snapshot is replaced first.
-    */
-  private def commitDelta(txn: StoreTxn, version: VersionId): Lineage = {
-    val base = synchronized(txn.loaded.lineageOf(txn.base.written))
-    if (version.id.isEmpty && files.hasSnapshot(version)) {
-      files.writeSnapshot(version, txn.loaded.keyGroups, base.elements, txn.rows)
-    }
-    val delta = files.writeDelta(version, txn.loaded.keyGroups, base.elements, txn.rows)
-    counters.deltas.increment()
-    counters.deltaBytes.add(delta.length)
-    base.grown(version, delta)
-  }
-
-  /** For a transaction that started empty. Deletes a delta of the same name, which would be read as
-    * the head.
-    */
-  private def commitSnapshot(txn: StoreTxn, version: VersionId): Lineage = {
-    val snapshot = files.writeSnapshot(version, txn.loaded.keyGroups, Nil, txn.rows)
-    if (version.id.isEmpty) files.delete(version, FileKind.Delta)
-    counters.snapshots.increment()
-    counters.snapshotBytes.add(snapshot.length)
-    Lineage(List(Ancestor(version, FileKind.Snapshot)))
-  }
-
-  private def newChecksum() = RowChecksum.of(settings.rowChecksums, location, () => forget())
-
-  /** Drops the versions in memory, as when a row is damaged: the next task loads from files. */
-  private def forget(): Unit = synchronized(drop(_ => true))
-
-  private object TxnOwner extends StoreTxn.Owner {
-    override def commit(txn: StoreTxn, version: VersionId, forceSnapshot: Boolean): VersionId =
-      VersionedStore.this.commit(txn, version, forceSnapshot)
-
-    override def ended(txn: StoreTxn): Unit = VersionedStore.this.synchronized {
-      txn.loaded.writer = null
-      VersionedStore.this.notifyAll()
-    }
-  }
+  private def newChecksum() =
+    RowChecksum.of(settings.rowChecksums, location, () => inMemory.forget())
 }
 
 object VersionedStore {
@@ -460,7 +315,4 @@ object VersionedStore {
 
   /** A task that was killed ends within it. */
   private val WriterWaitMs = 1000L
-
-  /** A load that takes longer is better than no end. */
-  private val MostWriterWaitMs = 60000L
 }

@@ -11,7 +11,7 @@ import io.keyfold.model.VersionId
   * @param files
   *   by name; None if they are not known
   */
-private[store] final class Listing private (files: Option[Map[String, ListedFile]]) {
+private[keyfold] final class Listing private (files: Option[Map[String, ListedFile]]) {
 
   def isKnown: Boolean = files.isDefined
 
@@ -25,7 +25,7 @@ private[store] final class Listing private (files: Option[Map[String, ListedFile
     if (isKnown) file(version, kind).isDefined else asked
 }
 
-private[store] object Listing {
+private[keyfold] object Listing {
   val Unknown = new Listing(None)
 
   def of(files: Map[String, ListedFile]): Listing = new Listing(Some(files))

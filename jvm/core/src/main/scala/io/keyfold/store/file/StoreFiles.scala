@@ -3,7 +3,7 @@ package io.keyfold.store.file
 import java.io.{FileNotFoundException, IOException}
 import java.time.Clock
 
-import io.keyfold.errors.{CorruptFile, ForeignFile, LayoutMismatch, MissingFile}
+import io.keyfold.errors.{CorruptFile, MissingFile}
 import io.keyfold.format.{
   Ancestor,
   FileKind,
@@ -21,25 +21,19 @@ import io.keyfold.map.{MapTxn, MapView}
 import io.keyfold.model.{StoreLocation, VersionId}
 import org.slf4j.LoggerFactory
 
-/** The files of one store, by version and kind. Checks that a file belongs to this store. */
+/** The files of one store, by version and kind: what [[LineageReader]] reads, and writing. */
 private[store] final class StoreFiles(
     blobs: BlobStore,
     location: StoreLocation,
     settings: StoreSettings,
     clock: Clock,
     newChecksum: () => RowChecksum
-) {
+) extends LineageReader(
+      blobs,
+      location,
+      if (settings.checksPartitions) settings.partitions else 0
+    ) {
   import StoreFiles.log
-
-  def path(version: VersionId, kind: FileKind): String =
-    s"${location.folder}/${kind.nameOf(version)}"
-
-  def describe(version: VersionId, kind: FileKind): String = describe(kind.nameOf(version))
-
-  def describe(name: String): String = blobs.describe(s"${location.folder}/$name")
-
-  def hasSnapshot(version: VersionId, listing: Listing = Listing.Unknown): Boolean =
-    listing.has(version, FileKind.Snapshot)(blobs.exists(path(version, FileKind.Snapshot)))
 
   /** Whether another store has written the snapshot of this head. */
   def hasSnapshotOf(version: VersionId, head: Fingerprint): Boolean =
@@ -58,16 +52,6 @@ private[store] final class StoreFiles(
         log.warn(s"Cannot list the files of $location: they are asked for one by one", e)
         Listing.Unknown
     }
-
-  /** Whether a snapshot made from `file` is valid: `file` must be the head of the version. */
-  def isHead(version: VersionId, file: Fingerprint): Boolean =
-    file.isOfHead(openIfThere(version, _, Listing.Unknown))
-
-  /** @throws io.keyfold.errors.MissingFile if there is no such file */
-  def open(version: VersionId, kind: FileKind, listing: Listing = Listing.Unknown): FileReader =
-    openIfThere(version, kind, listing).getOrElse(
-      throw new MissingFile(describe(version, kind), s"$location version $version needs it")
-    )
 
   /** The files that a reference of this store takes rows from, in the order to apply them.
     *
@@ -123,38 +107,6 @@ private[store] final class StoreFiles(
           e
         )
     }
-
-  /** The head of a version: delta, reference or snapshot, in this order. A damaged one is skipped
-    * if another gives the same version.
-    *
-    * @throws io.keyfold.errors.MissingFile
-    *   if there is none
-    * @throws io.keyfold.errors.CorruptFile
-    *   if all of them are damaged
-    * @throws io.keyfold.errors.ForeignFile
-    *   if there are files of another provider instead
-    */
-  def head(version: VersionId, listing: Listing = Listing.Unknown): FileReader = {
-    var damaged: Option[CorruptFile] = None
-    VersionChain.HeadKinds.iterator
-      .flatMap { kind =>
-        try openIfThere(version, kind, listing)
-        catch {
-          case e: CorruptFile =>
-            damaged = damaged.orElse(Some(e))
-            None
-        }
-      }
-      .nextOption()
-      .getOrElse {
-        damaged.foreach(e => throw e)
-        foreign(version)
-        throw new MissingFile(
-          describe(version, FileKind.Delta),
-          s"$location version $version does not exist or was deleted.${attemptsOf(version)}"
-        )
-      }
-  }
 
   /** Names of all listed files. Only for deleting: a listing may lag. */
   def list(): Seq[String] = blobs.list(location.folder)
@@ -230,82 +182,6 @@ private[store] final class StoreFiles(
       clock.millis(),
       settings.writer
     )
-
-  private def openIfThere(
-      version: VersionId,
-      kind: FileKind,
-      listing: Listing
-  ): Option[FileReader] = {
-    val listed = listing.file(version, kind)
-    def open = FileReader.open(blobs, path(version, kind), version, kind, listed = listed)
-    try Some(closing(open)(check))
-    catch {
-      case _: FileNotFoundException if listed.isEmpty                    => None
-      case _: FileNotFoundException | _: CorruptFile if listed.isDefined =>
-        // The listing lags (G6): the file was replaced or deleted since.
-        openIfThere(version, kind, Listing.Unknown)
-    }
-  }
-
-  /** Closes the file if it fails the check. */
-  private def closing(file: FileReader)(check: FileReader => Unit): FileReader =
-    try {
-      check(file)
-      file
-    } catch {
-      case e: Throwable =>
-        file.close()
-        throw e
-    }
-
-  private def check(file: FileReader): Unit = {
-    val found = file.footer.identity
-    if (StoreLocation(found.operator, found.partition, found.store) != location) {
-      throw new CorruptFile(
-        file.path,
-        s"it belongs to operator ${found.operator} partition ${found.partition} " +
-          s"store ${found.store}, not to $location"
-      )
-    }
-    val partitions = if (settings.checksPartitions) settings.partitions else 0
-    if (partitions > 0 && found.partitions > 0 && found.partitions != partitions) {
-      throw new LayoutMismatch(
-        "KEYFOLD_PARTITIONS_MISMATCH",
-        s"Cannot load $location: ${file.path} was written for ${found.partitions} partitions, the " +
-          s"query runs with $partitions. A change of the number of partitions was not finished, or " +
-          "the checkpoint's offset log was edited: finish or undo the rescale, or restore the log."
-      )
-    }
-  }
-
-  /** Explains that files of the version, or of one that it may have the rows of, exist under ids,
-    * though it was asked for without one.
-    */
-  private def attemptsOf(version: VersionId): String = {
-    val (others, own) =
-      list()
-        .flatMap(FileKind.parse)
-        .map(_._1)
-        .filter(_.version <= version.version)
-        .partition(_.id.nonEmpty)
-    val newest = others.map(_.version).maxOption.filter(it => own.forall(_.version <= it))
-    if (version.id.nonEmpty || newest.isEmpty) ""
-    else {
-      val ids = others.filter(newest contains _.version).map(_.id).distinct.sorted.mkString(", ")
-      s" Files of version ${newest.get} exist with ids ($ids): the query has run with " +
-        "spark.sql.streaming.stateStore.checkpointFormatVersion=2, which must stay set."
-    }
-  }
-
-  /** RocksDB's file names differ from ours; HDFSBacked's deltas fail the check of the magic bytes.
-    */
-  private def foreign(version: VersionId): Unit =
-    for (ending <- Seq("zip", "changelog")) {
-      val other = s"${location.folder}/$version.$ending"
-      if (blobs.exists(other)) {
-        throw new ForeignFile(blobs.describe(other), "RocksDBStateStoreProvider uses such names")
-      }
-    }
 }
 
 private[store] object StoreFiles {

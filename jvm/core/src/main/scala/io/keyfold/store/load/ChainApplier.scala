@@ -46,12 +46,10 @@ private[store] final class ChainApplier(
 
   /** Commits the version in the map.
     *
-    * @throws BadSnapshot
-    *   if the snapshot cannot be read; the map has not changed
-    * @throws OthersSnapshot
-    *   if the snapshot does not count; the map has not changed
+    * @return
+    *   why the snapshot cannot be used; the map has not changed then
     */
-  def applyAll(chain: VersionChain): Unit = {
+  def applyAll(chain: VersionChain): Option[Unusable] = {
     val txn = map.begin(VersionId.Empty)
     val snapshot = chain.start.filter(_.kind == FileKind.Snapshot)
     val toOpen = snapshot ++ chain.deltas.map(Ancestor(_, FileKind.Delta))
@@ -59,27 +57,42 @@ private[store] final class ChainApplier(
       files.open(it.version, it.kind, listing)
     })
     try {
-      chain.start.foreach {
-        case Ancestor(version, FileKind.Reference) => applyReference(txn, version)
-        case Ancestor(version, _)                  => applySnapshot(txn, version, opened)
+      val unusable = snapshot.flatMap(it => applySnapshot(txn, it.version, opened))
+      if (unusable.isEmpty) {
+        chain.start
+          .filter(_.kind == FileKind.Reference)
+          .foreach(it => applyReference(txn, it.version))
+        chain.deltas.foldLeft(chain.start.fold(VersionId.Empty)(_.version)) { (readable, delta) =>
+          applyDelta(txn, delta, readable, opened)
+          delta
+        }
+        txn.commit(target)
       }
-      chain.deltas.foldLeft(chain.start.fold(VersionId.Empty)(_.version)) { (readable, delta) =>
-        applyDelta(txn, delta, readable, opened)
-        delta
-      }
-      txn.commit(target)
+      unusable
     } finally {
       opened.close()
       txn.release()
     }
   }
 
-  private def applySnapshot(txn: MapTxn, version: VersionId, opened: OpenedAhead): Unit =
-    try apply(txn, version, opened.next())
-    catch {
+  private def applySnapshot(
+      txn: MapTxn,
+      version: VersionId,
+      opened: OpenedAhead
+  ): Option[Unusable] =
+    try {
+      val file = opened.next()
+      try
+        if (!files.counts(version, file.footer)) Some(Unusable.Replaced)
+        else {
+          apply(txn, file)
+          None
+        }
+      finally file.close()
+    } catch {
       // Running out of memory says nothing about the file.
       case e: OutOfMemory                       => throw e
-      case e @ (_: StoreError | _: IOException) => throw new BadSnapshot(e)
+      case e @ (_: StoreError | _: IOException) => Some(Unusable.Damaged(e))
     }
 
   private def applyDelta(
@@ -88,8 +101,13 @@ private[store] final class ChainApplier(
       readable: VersionId,
       opened: OpenedAhead
   ): Unit =
-    try apply(txn, version, opened.next())
-    catch {
+    try {
+      val file = opened.next()
+      try {
+        apply(txn, file)
+        deltaBytes(version) = file.length
+      } finally file.close()
+    } catch {
       case e @ (_: CorruptFile | _: MissingFile) =>
         throw new UnreadableVersion(
           s"Cannot load $location version $target: ${e.getMessage} The newest version before it " +
@@ -124,19 +142,16 @@ private[store] final class ChainApplier(
         )
     }
 
-  private def apply(txn: MapTxn, version: VersionId, file: FileReader): Unit =
-    try {
-      if (!file.footer.head.forall(files.isHead(version, _))) throw new OthersSnapshot
-      checkKeyGroups(file)
-      file.footer.dropped.foreach { name =>
-        val index = txn.familyIndex(name)
-        if (index >= 0) txn.dropFamily(index)
-      }
-      val families = file.footer.families.map(f => familyIn(txn, file, f.spec)).toArray
-      new EntryApplier(txn, families, file, EntryFilter.All, 0, location.partition, rowChecksum)
-        .applyAll()
-      if (file.kind == FileKind.Delta) deltaBytes(version) = file.length
-    } finally file.close()
+  private def apply(txn: MapTxn, file: FileReader): Unit = {
+    checkKeyGroups(file)
+    file.footer.dropped.foreach { name =>
+      val index = txn.familyIndex(name)
+      if (index >= 0) txn.dropFamily(index)
+    }
+    val families = file.footer.families.map(f => familyIn(txn, file, f.spec)).toArray
+    new EntryApplier(txn, families, file, EntryFilter.All, 0, location.partition, rowChecksum)
+      .applyAll()
+  }
 
   private def checkKeyGroups(file: FileReader): Unit = {
     val found = file.footer.identity.keyGroups
@@ -169,9 +184,14 @@ private[store] final class ChainApplier(
 private[store] object ChainApplier {
   private val log = LoggerFactory.getLogger(classOf[ChainApplier])
 
-  /** The snapshot is missing or damaged. */
-  final class BadSnapshot(cause: Throwable) extends RuntimeException(cause)
+  /** Why the snapshot of a chain cannot be used. */
+  sealed trait Unusable
+  object Unusable {
 
-  /** The snapshot belongs to a replaced version of that name: docs/FORMAT.md, rule R8. */
-  final class OthersSnapshot extends RuntimeException
+    /** It is missing, or cannot be read. */
+    final case class Damaged(cause: Throwable) extends Unusable
+
+    /** It belongs to a replaced version of that name: docs/FORMAT.md, rule R8. */
+    case object Replaced extends Unusable
+  }
 }

@@ -12,7 +12,7 @@ import io.keyfold.format.{Ancestor, FileKind, Footer}
 import io.keyfold.map.StateMap
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.store.file.{
-  Lineage,
+  LineageReader,
   Listing,
   RowChecksum,
   StoreCounters,
@@ -36,8 +36,9 @@ private[store] final class FileLoader(
     newChecksum: () => RowChecksum,
     newMap: Int => StateMap
 ) {
-  import ChainApplier.{BadSnapshot, OthersSnapshot}
+  import ChainApplier.Unusable
   import FileLoader.log
+  import LineageReader.Head
 
   /** Loads a version into a new map and commits it there.
     *
@@ -58,17 +59,16 @@ private[store] final class FileLoader(
     e.isInstanceOf[MissingFile] || e.getCause.isInstanceOf[MissingFile]
 
   private def load(target: VersionId, listing: Listing): LoadedVersions = {
-    val (head, footer) = readHead(target, listing)
-    val keyGroups = footer.identity.keyGroups
-    val ancestry = VersionChain.ancestry(head.elements)(lineageBelow(target, _))
+    val head = readHead(target, listing)
+    val ancestry = VersionChain.ancestry(head.lineage)(lineageBelow(target, _))
     val chains = VersionChain.all(ancestry) { here =>
       here.kind == FileKind.Snapshot || files.hasSnapshot(here.version, listing)
     }
     val fallback = new SnapshotFallback(s"$location version $target", settings.repair, counters)
-    fill(head, keyGroups, listing) { applier =>
-      chains
-        .find(fallback.tryBuild(_)(applier.applyAll))
-        .getOrElse(throw noOtherWay(target, head.bottom.version, null))
+    fill(head, listing) { applier =>
+      fallback
+        .build(chains)(applier.applyAll)
+        .getOrElse(throw noOtherWay(target, head.lineage.last.version, null))
     }
   }
 
@@ -80,22 +80,20 @@ private[store] final class FileLoader(
     */
   def replay(start: VersionId, end: VersionId): LoadedVersions = {
     requireBetween(start.version, end)
-    val (head, footer) = readHead(end)
+    val head = readHead(end)
     val versions = between(start.version, head)
     def none = new UnreadableVersion(
       s"Cannot replay $location version $end from the snapshot of version $start: there is none.",
       null
     )
     if (!versions.headOption.contains(start) || !files.hasSnapshot(start)) throw none
-    try
-      fill(head, footer.identity.keyGroups, Listing.Unknown) { applier =>
-        val chain = VersionChain(Some(Ancestor(start, FileKind.Snapshot)), versions.tail)
-        applier.applyAll(chain)
-        chain
+    fill(head, Listing.Unknown) { applier =>
+      val chain = VersionChain(Some(Ancestor(start, FileKind.Snapshot)), versions.tail)
+      applier.applyAll(chain).foreach {
+        case Unusable.Damaged(cause) => throw cause
+        case Unusable.Replaced       => throw none
       }
-    catch {
-      case e: BadSnapshot    => throw e.getCause
-      case _: OthersSnapshot => throw none
+      chain
     }
   }
 
@@ -104,16 +102,17 @@ private[store] final class FileLoader(
     * @param build
     *   commits the version and returns its chain
     */
-  private def fill(head: Lineage, keyGroups: Int, listing: Listing)(
+  private def fill(head: Head, listing: Listing)(
       build: ChainApplier => VersionChain
   ): LoadedVersions = {
-    val target = head.head.version
+    val target = head.version
+    val keyGroups = head.footer.identity.keyGroups
     val map = newMap(keyGroups)
     try {
       val applier =
         new ChainApplier(files, listing, location, target, keyGroups, map, newChecksum())
       val lineage = applier.lineage(build(applier))
-      new LoadedVersions(map, keyGroups, target, lineage.copy(file = head.file))
+      new LoadedVersions(map, keyGroups, target, lineage.copy(file = head.madeOf))
     } catch {
       case e: Throwable =>
         map.close()
@@ -128,10 +127,9 @@ private[store] final class FileLoader(
     */
   def versions(from: Long, end: VersionId): List[VersionId] = {
     requireBetween(from, end)
-    val head = readHead(end.written)._1
-    val here = head.head
-    if (here.kind == FileKind.Reference && from <= here.version.version) {
-      throw noDeltas(from, end, here.version)
+    val head = readHead(end.written)
+    if (head.kind == FileKind.Reference && from <= head.version.version) {
+      throw noDeltas(from, end, head.version)
     }
     between(from, head)
   }
@@ -144,16 +142,16 @@ private[store] final class FileLoader(
       )
     }
 
-  private def between(from: Long, head: Lineage): List[VersionId] = {
+  private def between(from: Long, head: Head): List[VersionId] = {
     val (above, rest) = VersionChain
-      .ancestry(head.elements)(readHead(_)._1.elements)
+      .ancestry(head.lineage)(readHead(_).lineage)
       .span(_.version.version > from)
     val newer = above.map(_.version).toList
     rest.nextOption() match {
       case Some(Ancestor(version, _)) if version.version < from => newer.reverse
       case Some(Ancestor(version, kind)) if newer.isEmpty || kind != FileKind.Reference =>
         version :: newer.reverse
-      case found => throw noDeltas(from, head.head.version, found.fold(newer.last)(_.version))
+      case found => throw noDeltas(from, head.version, found.fold(newer.last)(_.version))
     }
   }
 
@@ -165,22 +163,17 @@ private[store] final class FileLoader(
 
   /** The footer of a version's head; None if it has no Keyfold files. */
   def head(version: VersionId): Option[Footer] =
-    try Option.when(version != VersionId.Empty)(readHead(version)._2)
-    catch { case _: MissingFile | _: ForeignFile => None }
+    try
+      if (version == VersionId.Empty) None
+      else reading(version)(files.headIfThere(version)).map(_.footer)
+    catch { case _: ForeignFile => None }
 
-  private def readHead(
-      version: VersionId,
-      listing: Listing = Listing.Unknown
-  ): (Lineage, Footer) =
-    try {
-      val file = files.head(version, listing)
-      try {
-        val footer = file.footer
-        val elements = Ancestor(version, file.kind) :: footer.lineage.toList
-        val of = if (file.kind == FileKind.Snapshot) footer.head else Some(file.fingerprint)
-        (Lineage(elements, file = of), footer)
-      } finally file.close()
-    } catch {
+  private def readHead(version: VersionId, listing: Listing = Listing.Unknown): Head =
+    reading(version)(files.head(version, listing))
+
+  private def reading[T](version: VersionId)(read: => T): T =
+    try read
+    catch {
       case e: CorruptFile =>
         throw new UnreadableVersion(
           s"Cannot load $location version $version: ${e.getMessage} The versions before it do not " +
@@ -193,10 +186,10 @@ private[store] final class FileLoader(
     */
   private def lineageBelow(target: VersionId, snapshot: VersionId): List[Ancestor] = {
     val head =
-      try readHead(snapshot)._1
+      try readHead(snapshot)
       catch { case e: MissingFile => throw noOtherWay(target, snapshot, e) }
-    if (head.head.kind == FileKind.Snapshot) throw noOtherWay(target, snapshot, null)
-    head.elements
+    if (head.kind == FileKind.Snapshot) throw noOtherWay(target, snapshot, null)
+    head.lineage
   }
 
   private def noOtherWay(target: VersionId, snapshot: VersionId, cause: StoreError) =

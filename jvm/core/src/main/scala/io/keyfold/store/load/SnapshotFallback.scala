@@ -1,7 +1,8 @@
 package io.keyfold.store.load
 
+import scala.annotation.tailrec
+
 import io.keyfold.errors.UnreadableVersion
-import io.keyfold.format.FileKind
 import io.keyfold.store.file.{SnapshotRepair, StoreCounters, VersionChain}
 import org.slf4j.LoggerFactory
 
@@ -16,74 +17,78 @@ private[store] final class SnapshotFallback(
     settings: SnapshotRepair,
     counters: StoreCounters
 ) {
-  import ChainApplier.{BadSnapshot, OthersSnapshot}
+  import ChainApplier.Unusable
   import SnapshotFallback._
 
-  private var broken: Option[BadSnapshot] = None
+  /** Why a snapshot could not be read, the newest of them. */
+  private var damaged: Option[Throwable] = None
 
-  /** Builds a version from a chain; a snapshot is tried several times.
+  /** Builds a version from the first chain whose snapshot can be used; a snapshot that cannot be
+    * read is tried several times.
     *
+    * @param chains
+    *   the one with the fewest deltas first; the next one is found by reading footers, if the
+    *   snapshot of the one before cannot be used
     * @return
-    *   false if the chain's snapshot cannot be used
+    *   the chain; None if there is none
     * @throws io.keyfold.errors.UnreadableVersion
     *   if another chain may not be used
     */
-  def tryBuild(chain: VersionChain)(build: VersionChain => Unit): Boolean = {
-    checkLimit(chain.deltas.size)
-    if (chain.start.exists(_.kind == FileKind.Snapshot)) trySnapshot(chain)(build)
-    else {
-      build(chain)
-      true
+  @tailrec
+  def build(chains: Iterator[VersionChain])(
+      apply: VersionChain => Option[Unusable]
+  ): Option[VersionChain] =
+    chains.nextOption() match {
+      case None        => None
+      case Some(chain) =>
+        checkLimit(chain.deltas.size)
+        if (isBuilt(chain, 1)(apply)) Some(chain) else build(chains)(apply)
     }
-  }
 
-  private def trySnapshot(chain: VersionChain)(build: VersionChain => Unit): Boolean = {
-    val tries = if (broken.isEmpty) settings.tries else 1
-    val snapshot = s"the snapshot of version ${chain.start.get.version}"
-    try
-      (1 to tries).exists { n =>
-        try {
-          build(chain)
-          true
-        } catch {
-          case e: BadSnapshot =>
-            log.warn(
-              s"Cannot use $snapshot to load $target (try $n of $tries): ${e.getCause.getMessage}"
-            )
-            if (n == tries) giveUp(e)
-            false
-        }
-      }
-    catch {
-      case _: OthersSnapshot =>
+  @tailrec
+  private def isBuilt(chain: VersionChain, n: Int)(
+      apply: VersionChain => Option[Unusable]
+  ): Boolean = {
+    def snapshot = s"the snapshot of version ${chain.start.get.version}"
+    apply(chain) match {
+      case None                    => true
+      case Some(Unusable.Replaced) =>
         log.warn(
           s"Loading $target without $snapshot: the delta that it was made from was replaced later, " +
             "as after a rollback."
         )
         false
+      case Some(Unusable.Damaged(cause)) =>
+        val tries = if (damaged.isEmpty) settings.tries else 1
+        log.warn(s"Cannot use $snapshot to load $target (try $n of $tries): ${cause.getMessage}")
+        if (n < tries) isBuilt(chain, n + 1)(apply)
+        else {
+          giveUp(cause)
+          false
+        }
     }
   }
 
-  private def giveUp(snapshot: BadSnapshot): Unit = {
+  private def giveUp(cause: Throwable): Unit = {
     if (!settings.enabled) {
       throw new UnreadableVersion(
-        s"Cannot load $target: ${snapshot.getCause.getMessage} An older snapshot and more deltas may " +
+        s"Cannot load $target: ${cause.getMessage} An older snapshot and more deltas may " +
           "give the same version: set " +
           "spark.sql.streaming.stateStore.autoSnapshotRepair.enabled=true.",
-        snapshot.getCause
+        cause
       )
     }
     counters.snapshotFallbacks.increment()
-    broken = broken.orElse(Some(snapshot))
+    damaged = damaged.orElse(Some(cause))
   }
 
   private def checkLimit(deltas: Int): Unit =
-    broken.filter(_ => deltas > settings.maxDeltas).foreach { snapshot =>
+    damaged.filter(_ => deltas > settings.maxDeltas).foreach { cause =>
       throw new UnreadableVersion(
-        s"Cannot load $target: ${snapshot.getCause.getMessage} Without it $deltas deltas would have " +
+        s"Cannot load $target: ${cause.getMessage} Without it $deltas deltas would have " +
           s"to be read, more than the ${settings.maxDeltas} that " +
           "spark.sql.streaming.stateStore.autoSnapshotRepair.maxChangeFileReplay allows.",
-        snapshot.getCause
+        cause
       )
     }
 }

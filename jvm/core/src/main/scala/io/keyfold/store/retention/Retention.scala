@@ -80,11 +80,8 @@ private[store] final class Retention(
     }
 
   private def headOf(version: VersionId): List[Ancestor] =
-    try {
-      val file = files.head(version)
-      try Ancestor(version, file.kind) :: file.footer.lineage.toList
-      finally file.close()
-    } catch { case _: StoreError => Nil }
+    try files.lineageOf(version)
+    catch { case _: StoreError => Nil }
 
   /** The newest snapshot of the lineage that is not newer than `oldestToRetain`. */
   private def base(newest: Lineage, oldestToRetain: Long): Option[VersionId] =
@@ -108,14 +105,11 @@ private[store] final class Retention(
     * blocks.
     */
   private def readLineageOf(version: VersionId): List[Ancestor] =
-    try {
-      val file = files.open(version, FileKind.Snapshot)
-      val footer =
-        try file.footer
-        finally file.close()
-      if (!footer.head.forall(files.isHead(version, _))) Nil
-      else Ancestor(version, FileKind.Snapshot) :: footer.lineage.toList
-    } catch {
+    try
+      files.snapshot(version).fold(List.empty[Ancestor]) { footer =>
+        Ancestor(version, FileKind.Snapshot) :: footer.lineage.toList
+      }
+    catch {
       case e: StoreError =>
         log.warn("Keeping files older than version {}: {}", version, e.getMessage)
         Nil

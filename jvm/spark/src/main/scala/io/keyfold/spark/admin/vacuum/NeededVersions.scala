@@ -1,31 +1,20 @@
 package io.keyfold.spark.admin.vacuum
 
-import java.io.FileNotFoundException
-
 import scala.collection.mutable
 
 import io.keyfold.errors.StoreError
-import io.keyfold.format.{Ancestor, FileKind, FileReader}
-import io.keyfold.io.BlobStore
+import io.keyfold.format.{Ancestor, FileKind}
 import io.keyfold.model.VersionId
-import io.keyfold.store.file.VersionChain
+import io.keyfold.store.file.{LineageReader, VersionChain}
 
 /** The versions of one store of one partition that some batches need: their own and their
   * ancestors, as far down as files show them, and those in whose place these are, which show what
   * is below. Reads footers, no blocks.
   *
-  * @param blobs
-  *   the checkpoint's `state` folder
-  * @param folder
-  *   the store's, relative to it
   * @param batches
   *   versions of the batches
   */
-private final class NeededVersions(
-    blobs: BlobStore,
-    folder: String,
-    batches: Seq[VersionId]
-) {
+private final class NeededVersions(files: LineageReader, batches: Seq[VersionId]) {
   private val versions = mutable.Set.empty[VersionId]
   batches.foreach(add)
   private val oldest = versions.iterator.map(_.version).minOption.getOrElse(0L)
@@ -47,15 +36,7 @@ private final class NeededVersions(
   private def addOriginal(version: VersionId): Unit =
     if (version.original != version) add(version.original)
 
-  private def lineageOf(version: VersionId): List[Ancestor] = VersionChain.HeadKinds.iterator
-    .flatMap(lineageOf(version, _))
-    .nextOption()
-    .getOrElse(Nil)
-
-  private def lineageOf(version: VersionId, kind: FileKind) =
-    try {
-      val file = FileReader.open(blobs, s"$folder/${kind.nameOf(version)}", version, kind)
-      try Some(Ancestor(version, kind) :: file.footer.lineage.toList)
-      finally file.close()
-    } catch { case _: StoreError | _: FileNotFoundException => None }
+  private def lineageOf(version: VersionId): List[Ancestor] =
+    try files.lineageOf(version)
+    catch { case _: StoreError => Nil }
 }

@@ -6,6 +6,7 @@ import io.keyfold.format.FileKind
 import io.keyfold.io.BlobStore
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.conf.ProviderClass
+import io.keyfold.store.file.LineageReader
 import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** Decides which files below `state` the batches in the commit log need.
@@ -40,7 +41,7 @@ private final class RetainedBatches(
     .map(operator => operator.id.toString -> operator.stores)
     .toMap
 
-  private val needed = mutable.Map.empty[String, NeededVersions]
+  private val needed = mutable.Map.empty[StoreLocation, NeededVersions]
 
   /** Why a file must stay; None if no batch needs it.
     *
@@ -64,13 +65,13 @@ private final class RetainedBatches(
 
   private def reasonToKeep(operator: String, below: Seq[String], version: VersionId) = {
     val folders = below.init
-    val isNeeded = folders.lengthIs <= 2 && mayHave(operator, folders.lift(1)) &&
-      folders.headOption.flatMap(_.toIntOption).exists { partition =>
-        val folder = (operator +: folders).mkString("/")
-        needed
-          .getOrElseUpdate(folder, new NeededVersions(blobs, folder, versions(operator, partition)))
-          .contains(version)
-      }
+    val store = folders.lift(1).getOrElse(StoreLocation.DefaultStore)
+    val isNeeded = folders.lengthIs <= 2 && mayHave(operator, store) && {
+      for {
+        id <- operator.toLongOption
+        partition <- folders.headOption.flatMap(_.toIntOption)
+      } yield neededOf(StoreLocation(id, partition, store)).contains(version)
+    }.contains(true)
     Option.when(isNeeded)("is of a version that retained batches need")
   }
 
@@ -80,18 +81,25 @@ private final class RetainedBatches(
     )
   }
 
-  private def mayHave(operator: String, store: Option[String]): Boolean =
-    stores.get(operator).forall(_.contains(store.getOrElse(StoreLocation.DefaultStore)))
+  private def neededOf(store: StoreLocation) = needed.getOrElseUpdate(
+    store,
+    new NeededVersions(
+      new LineageReader(blobs, store),
+      versions(store.operator, store.partition)
+    )
+  )
+
+  private def mayHave(operator: String, store: String): Boolean =
+    stores.get(operator).forall(_.contains(store))
 
   /** Versions of all stores of a partition: ids are unique, so stores need not be told apart. */
-  private def versions(operator: String, partition: Int): Seq[VersionId] = batches.flatMap {
-    batch =>
-      val ids = batch.ids match {
-        case Some(ids) =>
-          operator.toLongOption.flatMap(ids.get).flatMap(_.lift(partition)).toSeq.flatten
-        case None => if (batch.partitions.forall(partition < _)) Seq("") else Nil
-      }
-      ids.map(VersionId(batch.number + 1, _).written)
+  private def versions(operator: Long, partition: Int): Seq[VersionId] = batches.flatMap { batch =>
+    val ids = batch.ids match {
+      case Some(ids) =>
+        ids.get(operator).flatMap(_.lift(partition)).toSeq.flatten
+      case None => if (batch.partitions.forall(partition < _)) Seq("") else Nil
+    }
+    ids.map(VersionId(batch.number + 1, _).written)
   }
 }
 
