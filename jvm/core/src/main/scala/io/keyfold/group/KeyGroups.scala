@@ -31,9 +31,5 @@ object KeyGroups {
     Factors.find(_.toLong * n >= AimedAt).get * n
   }
 
-  /** Whether `group` can hold rows of `partition`. With N = 0 (unknown) every group can. */
-  def mayHold(group: Int, groups: Int, partition: Int, partitions: Int): Boolean =
-    partitions == 0 || (group - partition) % gcd(groups, partitions) == 0
-
   private[group] def gcd(a: Int, b: Int): Int = if (b == 0) a else gcd(b, a % b)
 }

@@ -83,13 +83,18 @@ private[rescale] final class OldPartition(
     .lineage
 
   private def noOtherWay(snapshot: VersionId) =
-    unusable.getOrElse(missing(snapshot, FileKind.Snapshot))
+    unusable.getOrElse(
+      new MissingFile(
+        files.describe(snapshot, FileKind.Snapshot),
+        s"$location version $version needs it"
+      )
+    )
 
   /** Why an existing snapshot is not used. */
   private var unusable: Option[StoreError] = None
 
   /** Whether there is a snapshot that counts, with the expected footer. */
-  private def isUsable(version: VersionId): Boolean = files.hasSnapshot(version, listing) && {
+  private def isUsable(version: VersionId): Boolean = hasSnapshot(version) && {
     try
       if (files.snapshot(version, listing).map(layout).contains(layout(footer))) true
       else {
@@ -106,6 +111,9 @@ private[rescale] final class OldPartition(
     }
   }
 
+  private def hasSnapshot(version: VersionId) = files.hasSnapshot(version, listing) ||
+    version == head.version && head.kind == FileKind.Snapshot
+
   private def layout(footer: Footer) = (footer.identity.partitions, footer.identity.keyGroups)
 
   private def onTopOf(version: VersionId, newer: List[FileReference]): OldPartition.Chain = {
@@ -119,15 +127,16 @@ private[rescale] final class OldPartition(
     OldPartition.Chain(Some(base), newer)
   }
 
-  private def reference(version: VersionId, kind: FileKind) = FileReference(
-    files.path(version, kind),
-    kind,
-    version,
-    listed.getOrElse(kind.nameOf(version), throw missing(version, kind)).length
-  )
+  private def reference(version: VersionId, kind: FileKind) = {
+    val length = listing.file(version, kind).fold(lengthOf(version, kind))(_.length)
+    FileReference(files.path(version, kind), kind, version, length)
+  }
 
-  private def missing(version: VersionId, kind: FileKind) =
-    new MissingFile(files.describe(version, kind), s"$location version ${this.version} needs it")
+  private def lengthOf(version: VersionId, kind: FileKind) = {
+    val file = files.open(version, kind)
+    try file.length
+    finally file.close()
+  }
 }
 
 private[rescale] object OldPartition {

@@ -8,9 +8,8 @@ import scala.collection.mutable
 
 import io.keyfold.errors.StoreError
 import io.keyfold.format.wire.Codec
-import io.keyfold.io.LocalBlobStore
 import io.keyfold.model.{Family, FamilySpec, StoreLocation, VersionId}
-import io.keyfold.testkit.{Bytes, Entry, FileContents, StoreReader}
+import io.keyfold.testkit.{Bytes, Entry, FileContents, LocalBlobStore, StoreReader}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The files of `integration-tests/golden`, made by an encoder of its own from docs/FORMAT.md. */

@@ -61,35 +61,4 @@ class KeyGroupsSuite extends AnyFunSuite with SeededChecks {
       assert(KeyGroups.partitionOf(group, partitions) == KeyGroups.partitionOf(hash, partitions))
     }
   }
-
-  test("the partition of a row is never excluded from those that its group may be in") {
-    val cases = for {
-      partitions <- Gen.oneOf(Gen.choose(1, 50), Gen.choose(1, Int.MaxValue))
-      groups <- Gen.oneOf(Gen.choose(1, 50), Gen.choose(1, Int.MaxValue))
-      hash <- anyHash
-    } yield (hash, partitions, groups)
-    forEach(cases, 5000) { case (hash, partitions, groups) =>
-      val group = KeyGroups.groupOf(hash, groups)
-      val partition = KeyGroups.partitionOf(hash, partitions)
-      assert(KeyGroups.mayHold(group, groups, partition, partitions))
-    }
-  }
-
-  test("a group may be in exactly the partitions that some hash of it goes to") {
-    for (partitions <- 1 to 20; groups <- 1 to 20) {
-      // Group and partition of a hash repeat after partitions * groups.
-      val pairs = (0 until partitions * groups).map(h => (h % groups, h % partitions)).toSet
-      for (group <- 0 until groups; partition <- 0 until partitions) {
-        val expected = pairs((group, partition))
-        assert(
-          KeyGroups.mayHold(group, groups, partition, partitions) == expected,
-          (group, groups, partition, partitions)
-        )
-      }
-    }
-  }
-
-  test("every group may be in any partition when N is not known") {
-    for (group <- 0 until 12) assert(KeyGroups.mayHold(group, 12, partition = 5, partitions = 0))
-  }
 }

@@ -62,7 +62,7 @@ class ReassignmentSuite extends AnyFunSuite with SeededChecks {
     forEach(layouts, 300) { case (from, to, groups) =>
       val move = new Reassignment(from, to, groups)
       for (p <- 0 until from; q <- 0 until to if move.classOf(p) == move.classOf(q)) {
-        val old = (0 until groups).filter(KeyGroups.mayHold(_, groups, p, from))
+        val old = (0 until groups).filter(mayHold(_, groups, p, from))
         val taken = old.count(new PartitionSet(to, groups, Seq(q)).hasGroup)
         assert(taken == math.round(old.length * move.share), (from, to, groups, p, q))
       }
@@ -76,7 +76,11 @@ class ReassignmentSuite extends AnyFunSuite with SeededChecks {
       for (hash <- hashes(groups))
         assert(has(set, hash, groups) == members.contains(pmod(hash, of)))
       for (g <- 0 until groups)
-        assert(set.hasGroup(g) == members.exists(KeyGroups.mayHold(g, groups, _, of)))
+        assert(set.hasGroup(g) == members.exists(mayHold(g, groups, _, of)))
     }
   }
+
+  /** Whether a hash of a key group goes to a partition: hashes of a group are `groups` apart. */
+  private def mayHold(group: Int, groups: Int, partition: Int, partitions: Int) =
+    (0 until partitions).exists(n => (group + n.toLong * groups) % partitions == partition)
 }

@@ -8,11 +8,10 @@ import scala.jdk.CollectionConverters._
 import scala.util.Random
 
 import io.keyfold.errors.OutOfMemory
-import io.keyfold.io.LocalBlobStore
 import io.keyfold.map.MapsInUse
 import io.keyfold.mem.Mem
 import io.keyfold.mem.page.{FullDisk, PagePool}
-import io.keyfold.testkit.ProcessUse
+import io.keyfold.testkit.{LocalBlobStore, ProcessUse}
 
 /** `SoakMain <versions> <file>`: commits that many versions, spread over 200 stores that share a
   * pool which they do not fit into, and writes a line of CSV to the file after each 200th of them.

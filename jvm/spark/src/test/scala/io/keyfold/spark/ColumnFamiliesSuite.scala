@@ -1,9 +1,8 @@
 package io.keyfold.spark
 
-import io.keyfold.io.LocalBlobStore
 import io.keyfold.spark.encoding.RowPicker
 import io.keyfold.spark.partition.PartitionKey
-import io.keyfold.testkit.FileContents
+import io.keyfold.testkit.{FileContents, LocalBlobStore}
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types._

@@ -6,9 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.collection.mutable
 
 import io.keyfold.format.FileKind
-import io.keyfold.io.LocalBlobStore
 import io.keyfold.model.VersionId
-import io.keyfold.testkit.{Failure, FileCall, FileContents}
+import io.keyfold.testkit.{Failure, FileCall, FileContents, LocalBlobStore}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException}

@@ -4,9 +4,9 @@ import java.nio.file.Path
 import java.util.concurrent.atomic.AtomicLong
 
 import io.keyfold.format.{FileKind, FileReader, Manifest}
-import io.keyfold.io.{BlobReader, BlobStore, LocalBlobStore}
+import io.keyfold.io.{BlobReader, BlobStore}
 import io.keyfold.model.{StoreLocation, VersionId}
-import io.keyfold.testkit.{ForwardingBlobReader, ForwardingBlobStore, StoreReader}
+import io.keyfold.testkit.{ForwardingBlobReader, ForwardingBlobStore, LocalBlobStore, StoreReader}
 
 /** Loads what a rescale has left, from the files of the checkpoint, and counts what is read. */
 object FirstLoads {

@@ -6,6 +6,7 @@ import io.keyfold.errors.{CorruptFile, ForeignFile, LayoutMismatch, MissingFile}
 import io.keyfold.format.{Ancestor, FileKind, FileReader, Fingerprint, Footer}
 import io.keyfold.io.BlobStore
 import io.keyfold.model.{StoreLocation, VersionId}
+import org.slf4j.LoggerFactory
 
 /** Reads how the versions of one store build on each other: the head of a version, and the lineage
   * in its footer. Loads, retention, rescales and vacuum all ask here. Reads footers, never blocks,
@@ -19,7 +20,7 @@ private[keyfold] class LineageReader(
     location: StoreLocation,
     partitions: Int = 0
 ) {
-  import LineageReader.Head
+  import LineageReader._
 
   def path(version: VersionId, kind: FileKind): String =
     s"${location.folder}/${kind.nameOf(version)}"
@@ -38,7 +39,11 @@ private[keyfold] class LineageReader(
     */
   def headIfThere(version: VersionId, listing: Listing = Listing.Unknown): Option[Head] = {
     var damaged: Option[CorruptFile] = None
-    val found = VersionChain.HeadKinds.iterator
+    // Of a version with an id all files have the same rows, so those that are listed come first.
+    val kinds =
+      if (version.id.isEmpty) VersionChain.HeadKinds
+      else VersionChain.HeadKinds.sortBy(listing.file(version, _).isEmpty)
+    val found = kinds.iterator
       .flatMap { kind =>
         try openIfThere(version, kind, listing).map(headOf(version, _))
         catch {
@@ -48,7 +53,10 @@ private[keyfold] class LineageReader(
         }
       }
       .nextOption()
-    if (found.isEmpty) damaged.foreach(e => throw e)
+    damaged.foreach { e =>
+      if (found.isEmpty) throw e
+      log.warn(s"Not using a damaged file of $location version $version: ${e.getMessage}")
+    }
     found
   }
 
@@ -83,19 +91,24 @@ private[keyfold] class LineageReader(
     */
   def snapshot(version: VersionId, listing: Listing = Listing.Unknown): Option[Footer] = {
     val found = headOf(version, open(version, FileKind.Snapshot, listing))
-    Option.when(counts(version, found.footer))(found.footer)
+    Option.when(counts(version, found.footer, listing))(found.footer)
   }
 
   /** Whether a file of a version is still of its head: docs/FORMAT.md, rule R8. */
-  def counts(version: VersionId, footer: Footer): Boolean = footer.head.forall(isHead(version, _))
+  def counts(version: VersionId, footer: Footer, listing: Listing = Listing.Unknown): Boolean =
+    footer.head.forall(isHead(version, _, listing))
 
   /** Whether the delta or reference of a version is the one with this fingerprint. A damaged one,
     * or none, proves nothing.
     */
-  def isHead(version: VersionId, file: Fingerprint): Boolean =
+  def isHead(
+      version: VersionId,
+      file: Fingerprint,
+      listing: Listing = Listing.Unknown
+  ): Boolean =
     try
       Iterator(FileKind.Delta, FileKind.Reference)
-        .flatMap(openIfThere(version, _, Listing.Unknown))
+        .flatMap(openIfThere(version, _, listing))
         .nextOption()
         .forall(headOf(version, _).file == file)
     catch { case _: CorruptFile => true }
@@ -186,6 +199,7 @@ private[keyfold] class LineageReader(
 }
 
 private[keyfold] object LineageReader {
+  private val log = LoggerFactory.getLogger(classOf[LineageReader])
 
   /** The file from which a version is read, without its blocks. */
   final case class Head(version: VersionId, kind: FileKind, footer: Footer, file: Fingerprint) {

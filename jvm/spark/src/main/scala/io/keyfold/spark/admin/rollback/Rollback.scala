@@ -2,7 +2,7 @@ package io.keyfold.spark.admin.rollback
 
 import java.util.{Arrays, UUID}
 
-import io.keyfold.errors.{CorruptFile, MissingFile, RescaleRefused, UnreadableVersion}
+import io.keyfold.errors.{CorruptFile, ForeignFile, MissingFile, RescaleRefused, UnreadableVersion}
 import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.StorePlanner
@@ -165,7 +165,7 @@ private[admin] final class Rollback(
       progress(s"reading operator ${operator.id} (${operator.name}) store $store")
       try planner.plan(operator.id, store, logs.idsOfStore(batch, ids, operator, index))
       catch {
-        case e @ (_: MissingFile | _: CorruptFile | _: UnreadableVersion) =>
+        case e @ (_: MissingFile | _: CorruptFile | _: ForeignFile | _: UnreadableVersion) =>
           throw refused(
             s"the state of batch $batch is not whole. ${e.getMessage} `${Command.fsck(logs.location)}` " +
               "says which batches are whole"

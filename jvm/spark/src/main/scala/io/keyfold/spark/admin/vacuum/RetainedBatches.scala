@@ -66,12 +66,12 @@ private final class RetainedBatches(
   private def reasonToKeep(operator: String, below: Seq[String], version: VersionId) = {
     val folders = below.init
     val store = folders.lift(1).getOrElse(StoreLocation.DefaultStore)
-    val isNeeded = folders.lengthIs <= 2 && mayHave(operator, store) && {
-      for {
-        id <- operator.toLongOption
-        partition <- folders.headOption.flatMap(_.toIntOption)
-      } yield neededOf(StoreLocation(id, partition, store)).contains(version)
-    }.contains(true)
+    val isNeeded = folders.lengthIs <= 2 && mayHave(operator, store) &&
+      folders.headOption.flatMap(_.toIntOption).exists { partition =>
+        operator.toLongOption.forall { id =>
+          neededOf(StoreLocation(id, partition, store)).contains(version)
+        }
+      }
     Option.when(isNeeded)("is of a version that retained batches need")
   }
 

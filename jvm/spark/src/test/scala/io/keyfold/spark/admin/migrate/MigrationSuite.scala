@@ -7,7 +7,6 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.keyfold.errors.Invalid
-import io.keyfold.io.LocalBlobStore
 import io.keyfold.spark.{
   EventCounts,
   FileFaults,
@@ -19,7 +18,7 @@ import io.keyfold.spark.{
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.CheckpointTools
 import io.keyfold.spark.conf.ProviderClass
-import io.keyfold.testkit.{Failure, FileContents, Folders}
+import io.keyfold.testkit.{Failure, FileContents, Folders, LocalBlobStore}
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream

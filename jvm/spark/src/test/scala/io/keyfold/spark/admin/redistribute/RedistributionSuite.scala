@@ -71,6 +71,7 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         )
       )
       assert(written.filter(_.startsWith("state/")).forall(_.matches("state/0/[012]/2_.*")))
+      val seen = mutable.Map.empty[Map[String, String], Int]
       val outcomes = for (fault <- Fault.ofEachKind(calls)(failures)) yield withClue(s"$fault: ") {
         val it = begun(isOpen)
         it.faults.plan.arm(fault)
@@ -81,10 +82,17 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         val parallelism = it.parallelism
         it.modelled(parallelism)
         it.check()
-        val next = if (fault.how == Failure.Before) parallelism else 4
-        if (next == 4) it.redistribute(4)
-        it.run(next, addAgain = !isOpen)
-        it.check()
+        // A write that failed leaves what one that succeeded left, before the next: from there the
+        // query goes on twice, the second time with another redistribution.
+        val outcome = Folders.outcome(it.folder)
+        val times = seen.getOrElse(outcome, 0)
+        seen(outcome) = times + 1
+        val next = if (times == 0) parallelism else 4
+        if (times < 2) {
+          if (next == 4) it.redistribute(4)
+          it.run(next, addAgain = !isOpen)
+          it.check()
+        }
         parallelism
       }
       assert(outcomes.toSet == Set(2, 3))
@@ -193,12 +201,17 @@ class RedistributionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         it.undo()
         it.faults.plan.calls.filter(call => Set("rename", "delete")(call.what))
       }
-      for (fault <- None +: Fault.ofEachKind(calls)(failures).map(Some(_))) withClue(s"$fault: ") {
-        val it = done()
-        fault.foreach { it.faults.plan.arm(_) }
-        try it.undo()
-        catch { case e: Exception => assert(causes(e).exists(_.getMessage.contains("injected"))) }
-        it.faults.plan.clear()
+      val seen = mutable.Set.empty[Map[String, String]]
+      for {
+        fault <- None +: Fault.ofEachKind(calls)(failures).map(Some(_))
+        it = done()
+        _ = fault.foreach(it.faults.plan.arm(_))
+        _ =
+          try it.undo()
+          catch { case e: Exception => assert(causes(e).exists(_.getMessage.contains("injected"))) }
+        _ = it.faults.plan.clear()
+        if seen.add(Folders.outcome(it.folder))
+      } withClue(s"$fault: ") {
         if (it.parallelism == 3) it.undo()
         it.check()
         it.run(2, addAgain = !isOpen)

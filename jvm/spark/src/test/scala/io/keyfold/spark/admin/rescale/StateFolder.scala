@@ -6,9 +6,8 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import io.keyfold.format.FileKind
-import io.keyfold.io.LocalBlobStore
 import io.keyfold.model.{StoreLocation, VersionId}
-import io.keyfold.testkit.{FileContents, StoreReader}
+import io.keyfold.testkit.{FileContents, LocalBlobStore, StoreReader}
 import org.scalatest.Assertions
 
 /** The state files of a stopped query, looked at one by one. */

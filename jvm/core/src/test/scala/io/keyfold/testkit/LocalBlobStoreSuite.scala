@@ -1,6 +1,8 @@
-package io.keyfold.io
+package io.keyfold.testkit
 
 import java.nio.file.{Files, Path}
+
+import io.keyfold.io.{BlobStore, LocalFilesSuiteBase}
 
 class LocalBlobStoreSuite extends LocalFilesSuiteBase {
   override protected def storeAt(root: Path): BlobStore = new LocalBlobStore(root)

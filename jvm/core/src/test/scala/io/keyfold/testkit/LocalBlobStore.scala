@@ -1,10 +1,12 @@
-package io.keyfold.io
+package io.keyfold.testkit
 
 import java.io.{EOFException, FileNotFoundException, OutputStream}
 import java.nio.ByteBuffer
 import java.nio.channels.FileChannel
 import java.nio.file.{Files, NoSuchFileException, Path}
 import java.nio.file.StandardOpenOption.READ
+
+import io.keyfold.io.{AtomicFile, BlobReader, BlobStore}
 
 /** Files of a local file system: written to a temporary file in the same folder, forced to disk,
   * then renamed.
