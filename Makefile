@@ -1,4 +1,4 @@
-# Keyfold's front door: `make` lists what there is. Each target does its own set-up.
+# `make` lists the targets, those needed first on top. Each target does its own set-up.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -80,11 +80,22 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jars servers s3 demo test test-long test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.1 smoke-on-4.3 smoke contract smoke-operators upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jars wheel servers s3 demo test test-long test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.1 smoke-on-4.3 smoke contract smoke-operators upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python bench-subtasks golden docs fmt lint clean
 
-help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+# What a user or a contributor needs first, in this order.
+FIRST := wheel demo setup test test-jvm test-python fmt docs bench-quick clean
+
+help:
+	@awk -F ':.*## ' -v first="$(FIRST)" ' \
+		function show(name) { printf "  %-21s %s\n", name, says[name]; delete says[name] } \
+		/^[a-z0-9-]+:.*## / { says[$$1] = $$2; names[++count] = $$1 } \
+		END { \
+			tops = split(first, top, " "); \
+			for (i = 1; i <= tops; i++) show(top[i]); \
+			print "\nFor tests that take longer, benchmarks and releases:"; \
+			for (i = 1; i <= count; i++) if (names[i] in says) show(names[i]) \
+		}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/ready $(JAR) ## Python environment and jar; every other target does this itself
 
@@ -104,6 +115,10 @@ jars: $(JARS_READY) $(JARS) ## a jar for each line of Spark, where the wheel tak
 $(JARS_READY): $(JVM_SOURCES)
 	build/sbt $(foreach it,$(LINES),$(call ON_LINE,$(it)) spark/bundle)
 	touch $@ $(JARS)
+
+wheel: jars ## the wheel for all lines of Spark: dist/
+	rm -f dist/*.whl
+	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist ./python
 
 $(TEST_CLASSES): $(JAR) $(shell find jvm/core/src/test jvm/spark/src/test jvm/testkit/src -type f)
 	build/sbt spark/Test/compile testkit/compile
@@ -129,10 +144,10 @@ $(SERVERS): build.sbt $(shell find jvm/servers -name '*.scala')
 
 servers: $(S3_SERVER) $(SERVERS) ## what tests on S3 and HDFS need
 
-s3: $(VENV)/ready servers ## an S3 server for checkpoints, and the settings for Spark and keyfold; PORT=9000 DELAY_MS=25
+s3: $(VENV)/ready servers ## an S3 server for checkpoints: PORT=9000 FOLDER=s3-out DELAY_MS=25
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.servers $(PORT) $(abspath $(FOLDER)) $(DELAY_MS)
 
-demo: $(call JAR_OF,$(SPARK)) $(if $(filter s3,$(WHERE)),servers) ## 336,776 real flights through Keyfold, killed half way, compared with batch; WHERE=s3, SPARK=4.0
+demo: $(call JAR_OF,$(SPARK)) $(if $(filter s3,$(WHERE)),servers) ## 336,776 real flights through Keyfold, killed half way, compared with batch; WHERE=s3
 	PYTHONPATH=$(CURDIR)/integration-tests $$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m demo \
 		--where "$(WHERE)" --delay-ms $(DELAY_MS) --provider $(PROVIDER)
 
@@ -141,7 +156,7 @@ test: setup $(TEST_CLASSES) servers ## everything that must pass before a change
 	$(MAKE) -j2 -O test-jvm test-python
 
 # Two at once, the longest first: tests with executors wait for processes to start, the others for one core.
-test-long: setup jars servers $(CLASS_DATA) ## what takes longer: core's tests as it runs for users; kills and faults on S3 and HDFS; other lines of Spark
+test-long: setup jars servers $(CLASS_DATA) ## what takes longer: kills and faults on S3 and HDFS, other lines of Spark, the wheel
 	$(MAKE) -j2 -O test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.1 smoke-on-4.3
 
 test-faults: setup jars servers $(CLASS_DATA) # of test-long: kills, S3, HDFS
@@ -159,7 +174,7 @@ smoke-on-4.3: OLDER = 4.1
 smoke-on-4.0 smoke-on-4.1 smoke-on-4.3: smoke-on-%: jars # of test-long: operators on a line, with checkpoints of an older one
 	$(MAKE) smoke-operators SPARK=$* BEGUN_ON=$(OLDER)
 
-smoke: contract smoke-operators ## the provider's contract and each operator on a line of Spark: SPARK=4.1; checkpoints of another: BEGUN_ON=4.0; another Java: JDK=/folder
+smoke: contract smoke-operators ## contract and operators on a line of Spark: SPARK=4.1, BEGUN_ON=4.0 (its checkpoints), JDK=/folder
 
 contract: # the provider's, on lines of Spark: SPARK="4.0 4.1"
 	$(if $(JDK),"$(JDK)/bin/java" -version)
@@ -273,10 +288,10 @@ bench: ## all of it, in 80 minutes: docs/benchmarks*.md; some cells: CELL=get,ke
 	$(BENCH)
 	$(if $(CELL),,$(MAKE) bench-python bench-subtasks)
 
-bench-python: setup ## Keyfold's reader beside Spark's `statestore` source, in 10 minutes: docs/benchmarks-python.md
+bench-python: setup ## the Python reader beside Spark's `statestore` source, in 10 minutes: docs/benchmarks-python.md
 	$(BIN)/python -m bench
 
-bench-subtasks: setup ## the state of an operator's subtasks beside a function without state, in 5 minutes: docs/benchmarks-operator-state.md
+bench-subtasks: setup ## state of an operator's subtasks, in 5 minutes: docs/benchmarks-operator-state.md
 	PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python $(BIN)/python -m bench.subtasks
 
 bench-checkpoints: setup servers ## checkpoints on a local disk, S3 and HDFS beside Spark's own providers, in 45 minutes; CELL=s3

@@ -1,6 +1,7 @@
 """What a new user does, in clean environments: install the wheel, run the README's first lines."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,16 +13,8 @@ from kit.installation import release_of
 from kit.places import ROOT
 
 INSTALL_S, QUERY_S = 900, 180
-# In the words of a user's first query; its answer and its state are looked at afterwards.
-QUERY = """
-words = spark.readStream.text("in").groupBy("value").count()
-query = (
-    words.writeStream.outputMode("complete").format("memory").queryName("words")
-    .option("checkpointLocation", "checkpoint").trigger(availableNow=True).start()
-)
-query.awaitTermination()
-print("counted", sorted(tuple(row) for row in spark.table("words").collect()))
-"""
+# The lines of Python, then a command and what it prints.
+FIRST_LINES = re.compile(r"```python\n(import keyfold\n.*?)```\s+```\n(.*?)```", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -44,17 +37,20 @@ def test_the_wheel_and_a_pyspark_are_enough(tmp_path: Path, wheel: Path, line: s
     # Without compiling what the query does not import: half of the time.
     run(tmp_path, INSTALL_S, *pip, "--no-compile", wheel, f"pyspark=={release_of(line)}")
 
-    [first_lines] = re.findall(r"```python\n(import keyfold\n.*?)```", readme(), re.DOTALL)
-    (tmp_path / "first.py").write_text(first_lines + QUERY)
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "1.txt").write_text("to\nbe\nor\nnot\nto\nbe\n")
-    said = run(tmp_path, QUERY_S, python, "first.py")
-    assert "counted [('be', 2), ('not', 1), ('or', 1), ('to', 2)]" in said
+    lines, shown = FIRST_LINES.search(readme()).groups()
+    (tmp_path / "first.py").write_text(lines)
+    printed = run(tmp_path, QUERY_S, python, "first.py")
+    counts = dict(re.findall(r"^\| +(\d+)\| +(\d+)\|$", printed, re.MULTILINE))
+    assert counts == dict.fromkeys("0123456789", "100")
 
-    described = run(tmp_path, QUERY_S, environment / "bin" / "keyfold", "describe", "checkpoint")
+    keyfold = environment / "bin" / "keyfold"
+    command, answer = shown.split("\n", 1)
+    words = shlex.split(command.removeprefix("$ keyfold "))
+    assert run(tmp_path, QUERY_S, keyfold, *words).split() == answer.split()
+    described = run(tmp_path, QUERY_S, keyfold, "describe", "counts")
     facts = dict(re.findall(r"^(\w+)  +(.+)$", described, re.MULTILINE))
     assert facts["provider"] == PROVIDER_CLASS
-    assert facts["state"].startswith("4 rows")
+    assert facts["state"].startswith("10 rows")
 
 
 def readme() -> str:
