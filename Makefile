@@ -81,7 +81,7 @@ JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -it
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
 .PHONY: help setup jars wheel servers s3 demo test test-long test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.1 smoke-on-4.3 smoke contract smoke-operators upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
-	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python bench-subtasks golden docs fmt lint clean
+	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-page bench-python bench-subtasks bench-pictures golden docs fmt lint clean
 
 # What a user or a contributor needs first, in this order.
 FIRST := wheel demo setup test test-jvm test-python fmt docs bench-quick clean
@@ -283,10 +283,10 @@ bench-quick: ## Keyfold beside Spark's own providers, in 8 minutes: bench-out/qu
 	build/sbt bench/prepare
 	$(BENCH) --quick
 
-bench: ## all of it, in 80 minutes: docs/benchmarks*.md; some cells: CELL=get,keyfold
+bench: ## all of it, in 95 minutes: docs/benchmarks*.md; some cells: CELL=get,keyfold
 	build/sbt bench/prepare
 	$(BENCH)
-	$(if $(CELL),,$(MAKE) bench-python bench-subtasks)
+	$(if $(CELL),,$(MAKE) bench-python bench-subtasks bench-pictures)
 
 bench-python: setup ## the Python reader beside Spark's `statestore` source, in 10 minutes: docs/benchmarks-python.md
 	$(BIN)/python -m bench
@@ -297,10 +297,15 @@ bench-subtasks: setup ## state of an operator's subtasks, in 5 minutes: docs/ben
 bench-checkpoints: setup servers ## checkpoints on a local disk, S3 and HDFS beside Spark's own providers, in 45 minutes; CELL=s3
 	build/sbt testkit/compile
 	PYTHONPATH=integration-tests $(BIN)/python -m bench.places --cell "$(CELL)"
+	$(MAKE) bench-pictures
+
+bench-pictures: $(VENV)/ready ## the pictures of docs again, from the tables of docs/benchmarks*.md
+	$(BIN)/python -m bench.pictures
 
 bench-page: ## docs/benchmarks.md again, from the results there are
 	build/sbt bench/prepare
 	$(BENCH) --page
+	$(MAKE) bench-pictures
 
 golden: $(VENV)/ready ## write the golden files again; must leave git clean
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.golden

@@ -143,6 +143,8 @@ def page(rows: list[str], description: str) -> str:
         [
             "# Benchmarks of the Python layer",
             "",
+            "![Milliseconds of each answer](img/benchmarks-python.svg)",
+            "",
             "Written by `make bench`, do not edit. Made by [bench](../bench).",
             "",
             revision(),

@@ -153,6 +153,8 @@ def page(found: list[str]) -> str:
         [
             "# Benchmarks of checkpoints",
             "",
+            "![Milliseconds a batch in each place](img/benchmarks-checkpoints.svg)",
+            "",
             "Written by `make bench-checkpoints`, do not edit. Made by",
             "[bench/places](../bench/places).",
             "",

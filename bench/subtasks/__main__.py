@@ -62,6 +62,8 @@ def page(rows: list[str]) -> str:
         [
             "# Benchmarks of operator state",
             "",
+            "![Milliseconds a batch](img/benchmarks-operator-state.svg)",
+            "",
             "Written by `make bench`, do not edit. Made by [bench/subtasks](../bench/subtasks).",
             "",
             revision(),

@@ -15,21 +15,30 @@ final class Page(effort: Effort, results: Seq[Result], sparkVersion: String) {
     )
     .toMap
   private val others = Provider.all.filter(_ != Provider.Keyfold)
+  private val planned = Plan.of(effort).toSet
 
-  def text: String = Seq(header, table, reasons).filter(_.nonEmpty).mkString("", "\n\n", "\n")
+  def text: String = Seq("# Benchmarks", picture, header, table, reasons)
+    .filter(_.nonEmpty)
+    .mkString("", "\n\n", "\n")
 
   private def header =
-    s"""# Benchmarks
-       |
-       |Written by `make ${if (effort == Effort.Quick) "bench-quick" else "bench"}`, do not edit.
+    s"""Written by `make ${if (effort == Effort.Quick) "bench-quick" else "bench"}`, do not edit.
        |What a line measures, and how: [jvm/bench/README.md](../jvm/bench/README.md).
        |
        |$origin
        |
-       |Numbers are medians. *against* says how many times better Keyfold is than another provider, and
-       |how many times it is to be; *own target* is for Keyfold's number alone. ✓ reached, ✗ not reached.
-       |"not run" is what has no result for this code. In the line of a state 4x the memory budget files stay
-       |in the page cache: the disk was not exercised.""".stripMargin
+       |Numbers are medians. Below the number of another provider is how many times better Keyfold is,
+       |and how many times it is to be; *target* is for Keyfold's number alone. ✓ reached, ✗ not reached.
+       |"not run": there is no result for this code. *no store* is a provider that keeps nothing: what the
+       |query takes with it, it takes with any store. In the line of a state 4x the memory budget the files
+       |stay in the page cache: the disk was not exercised.""".stripMargin
+
+  /** `make bench-pictures` draws it from the table. */
+  private def picture = effort match {
+    case Effort.Full =>
+      "![How many times faster Keyfold is than Spark's providers](img/benchmarks.svg)"
+    case Effort.Quick => ""
+  }
 
   private def origin =
     if (results.isEmpty) "Nothing has been run yet."
@@ -45,8 +54,7 @@ final class Page(effort: Effort, results: Seq[Result], sparkVersion: String) {
     DateTimeFormatter.ISO_LOCAL_DATE.withZone(ZoneOffset.UTC).format(result.date)
 
   private def table = {
-    val head = Seq("what", "unit") ++ Provider.all.map(_.title) ++
-      others.map(other => s"against ${other.title}") :+ "own target"
+    val head = Seq("what", "unit", Provider.Keyfold.title, "target") ++ others.map(_.title)
     val rule = Seq("---", "---") ++ Seq.fill(head.size - 2)("---:")
     (Seq(head, rule) ++ Table.lines(effort).map(cellsOf)).map(row).mkString("\n")
   }
@@ -59,8 +67,17 @@ final class Page(effort: Effort, results: Seq[Result], sparkVersion: String) {
       provider -> line.shown(provider, own)
     }.toMap
     val keyfold = shown(Provider.Keyfold)
-    Seq(line.what, line.unit) ++ Provider.all.map(provider => plain(shown(provider))) ++
-      others.map(other => against(line, other, shown(other), keyfold)) :+ own(line, keyfold)
+    Seq(line.what, line.unit, plain(keyfold), own(line, keyfold)) ++ others.map { other =>
+      if (isPlanned(line, other))
+        Seq(plain(shown(other)), against(line, other, shown(other), keyfold))
+          .filter(_.nonEmpty)
+          .mkString("<br>")
+      else ""
+    }
+  }
+
+  private def isPlanned(line: Line, provider: Provider) = line.cells.forall {
+    case (operation, rows, shape) => planned(Cell(operation, rows, shape, provider))
   }
 
   private def plain(shown: Shown) = shown match {
@@ -74,12 +91,12 @@ final class Page(effort: Effort, results: Seq[Result], sparkVersion: String) {
       case (Shown.Value(a), Shown.Value(b), None) if b > 0        => times(a / b)
       case (Shown.Value(a), Shown.Value(b), Some(limit)) if b > 0 =>
         s"${times(a / b)} of ${times(limit)} ${mark(a / b >= limit)}"
-      case (_, _, Some(limit)) => s"- of ${times(limit)}"
-      case _                   => "-"
+      case (_, _, Some(limit)) => s"of ${times(limit)}"
+      case _                   => ""
     }
 
   private def own(line: Line, keyfold: Shown) = line.bound.fold("") { bound =>
-    val limit = s"${if (bound.atMost) "at most" else "at least"} ${Numbers.short(bound.limit)}"
+    val limit = s"${if (bound.atMost) "≤" else "≥"} ${Numbers.short(bound.limit)}"
     keyfold match {
       case Shown.Value(number) => s"$limit ${mark(bound.holds(number))}"
       case Shown.Text(_)       => limit

@@ -51,12 +51,18 @@ object Plan {
     cells("memory", Large),
     cells("spill", 2 * Million),
     cells("longest-put", Large),
-    cells("streaming-count", Large / 10),
-    cells("streaming-count", Large),
+    queries(2 * Small),
+    queries(Large / 10),
+    queries(Million),
+    queries(Large),
     cells("rescale", 10 * Small),
+    cells("rescale", Million),
     cells("rescale", Large)
   ).flatten
 
   private def cells(operation: String, rows: Int, shape: String = "int") =
-    Provider.all.map(Cell(operation, rows, shape, _))
+    Provider.all.filter(_ != Provider.Nothing).map(Cell(operation, rows, shape, _))
+
+  /** Without a store too. */
+  private def queries(keys: Int) = Provider.all.map(Cell("streaming-count", keys, "int", _))
 }

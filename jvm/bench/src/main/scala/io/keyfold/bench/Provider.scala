@@ -42,7 +42,14 @@ object Provider {
     )
   }
 
-  val all: Seq[Provider] = Seq(Hdfs, RocksCounting, Rocks, Keyfold)
+  /** No store at all: what is left of a query is Spark's own part. */
+  case object Nothing
+      extends Provider("nothing", "no store", "io.keyfold.bench.cell.NothingProvider") {
+    override def bounded(mebibytes: Int): Option[Map[String, String]] = None
+  }
+
+  /** In the order of the page's columns. */
+  val all: Seq[Provider] = Seq(Keyfold, Hdfs, RocksCounting, Rocks, Nothing)
 
   def ofName(name: String): Provider = all
     .find(_.name == name)

@@ -76,19 +76,22 @@ object Table {
       "ratio",
       Bound(false, 0.7)
     ),
+    streaming(2 * Small, Map.empty),
     streaming(Large / 10, Map.empty),
+    streaming(Million, Map.empty),
     streaming(Large, targets(4, 3, 3)),
     growth(
-      "the same, from 500k to 5M keys",
+      "the count, from 500k to 5M keys",
       ("streaming-count", Large / 10, "int"),
       ("streaming-count", Large, "int"),
       "batch",
       1.2
     ),
     rescale(10 * Small, Map.empty),
+    rescale(Million, Map.empty),
     rescale(Large, rocks(20)),
     growth(
-      "the same, from 100k to 5M rows",
+      "the rescale, from 100k to 5M rows",
       ("rescale", 10 * Small, "int"),
       ("rescale", Large, "int"),
       "apply",

@@ -14,15 +14,13 @@ import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 final class CountQuery(session: SparkSession, keys: Int) {
   import CountQuery._
 
-  private val rowsPerBatch = math.min(RowsPerBatch, keys)
-
   /** Batches after which every key has come once. */
-  val filling: Int = (keys + rowsPerBatch - 1) / rowsPerBatch
+  val filling: Int = (keys + RowsPerBatch - 1) / RowsPerBatch
 
   /** Begins it, or goes on with it. */
   def start(checkpoint: String, trigger: Trigger): StreamingQuery = session.readStream
     .format("rate-micro-batch")
-    .option("rowsPerBatch", rowsPerBatch.toLong)
+    .option("rowsPerBatch", RowsPerBatch.toLong)
     .option("numPartitions", SourcePartitions)
     .load()
     // Prime and larger than the number of keys: all keys come once before any comes again.

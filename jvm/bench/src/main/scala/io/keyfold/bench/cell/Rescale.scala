@@ -21,7 +21,7 @@ final class Rescale(job: Job) extends Work {
   private val rescale: String => Any = job.provider match {
     case Provider.Keyfold    => AdminApi.rescale(spark, _, To)
     case _: Provider.RocksDb => SparkRepartition.run(spark, _, To)
-    case Provider.Hdfs => throw new Unsupported("Spark's own repartition is for RocksDB alone")
+    case _ => throw new Unsupported("Spark's own repartition is for RocksDB alone")
   }
   private lazy val spark = CountQuery.session(job.provider, From)
   private lazy val count = new CountQuery(spark, job.rows)

@@ -1,0 +1,1 @@
+"""Pictures of what the pages of benchmarks say: `python -m bench.pictures`."""
