@@ -123,6 +123,7 @@ ELLIPSES = {
 }
 FILLED_IN = {
     "get CHECKPOINT TABLE KEY": "get CHECKPOINT " + ELLIPSES["get"],
+    "report PATH delays.html": "report PATH {root}/delays.html",
     "migrate CHECKPOINT": "migrate CHECKPOINT",
     "clone PATH TO": "clone PATH {root}/copy",
     "savepoint PATH NAME": "savepoint PATH before-upgrade",
