@@ -255,6 +255,7 @@ jcstress: ## what threads may see of each other, every interleaving; 8 minutes, 
 conformance: $(VENV)/ready ## Spark's own suites against Keyfold: SPARK=4.1; one of them: SUITE=StreamingAggregationSuite
 	$(PREPARE_CONFORMANCE)
 	$(CONFORMANCE) --suite "$(SUITE)" $(if $(RENEW),--renew)
+	$(if $(RENEW),$(MAKE) bench-pictures)
 
 conformance-reach: $(VENV)/ready ## how many of those tests really reach the store
 	$(PREPARE_CONFORMANCE)
@@ -268,6 +269,7 @@ conformance-baseline: $(VENV)/ready ## the same suites against Spark's RocksDB a
 conformance-page: ## docs/conformance.md again, from the results there are
 	$(PREPARE_CONFORMANCE)
 	$(CONFORMANCE) --page
+	$(MAKE) bench-pictures
 
 release: jars $(VENV)/ready ## wheel, sdist, Maven bundle, bill of materials and checksums: dist/
 	rm -rf dist
@@ -299,7 +301,7 @@ bench-checkpoints: setup servers ## checkpoints on a local disk, S3 and HDFS bes
 	PYTHONPATH=integration-tests $(BIN)/python -m bench.places --cell "$(CELL)"
 	$(MAKE) bench-pictures
 
-bench-pictures: $(VENV)/ready ## the pictures of docs again, from the tables of docs/benchmarks*.md
+bench-pictures: $(VENV)/ready ## the pictures of docs again, from the tables of its pages
 	$(BIN)/python -m bench.pictures
 
 bench-page: ## docs/benchmarks.md again, from the results there are

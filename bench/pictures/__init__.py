@@ -1,1 +1,1 @@
-"""Pictures of what the pages of benchmarks say: `python -m bench.pictures`."""
+"""Pictures of what the pages of figures say: `python -m bench.pictures`."""

@@ -1,4 +1,4 @@
-"""Draw the pictures of the pages of benchmarks, each from the tables that are on a page."""
+"""Draw the pictures of the pages of figures, each from the tables that are on a page."""
 
 import argparse
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from bench.pictures.tables import DOCS, number, rows, span, tables
 
 COUNT, RESCALE = "streaming count, batch of 200k, ", "rescale, 16 to 32 partitions, "
 ENOUGH = 3
+FAILED, SKIPPED = "#B00020", "#D9D9D9"
 
 
 def main() -> None:
@@ -31,6 +32,7 @@ def draw(folder: Path) -> None:
             ("benchmarks-checkpoints", places()),
             ("benchmarks-python", questions()),
             ("benchmarks-operator-state", subtasks()),
+            ("conformance", conformance()),
         ):
             save(made, folder / f"{name}.svg")
 
@@ -163,6 +165,30 @@ def subtasks() -> Figure:
         axes = made.add_subplot(len(shapes), 1, place + 1)
         noun = "subtask" if shape[1] == "1" else "subtasks"
         bars(axes, found, f"{shape[0]} rows a batch, {shape[1]} {noun}: ms a batch")
+    return made
+
+
+def conformance() -> Figure:
+    """Tests of Spark's that passed, failed and were skipped, a bar for each provider."""
+    runs, *_ = tables("conformance.md")
+    made = figure(0.42 * len(runs.rows) + 0.9)
+    axes = made.add_subplot()
+    names = [it["version"].split(", ")[-1] for it in runs.rows]
+    names = [f"{it['provider']}, {name}" for it, name in zip(runs.rows, names, strict=True)]
+    begins = [0.0] * len(names)
+    for kind, fill in (("passed", None), ("failed", FAILED), ("skipped", SKIPPED)):
+        counts = [number(it[kind]) or 0 for it in runs.rows]
+        axes.barh(names, counts, left=begins, color=fill or [color(it) for it in names])
+        begins = [begin + count for begin, count in zip(begins, counts, strict=True)]
+    axes.invert_yaxis()
+    for place, (it, end) in enumerate(zip(runs.rows, begins, strict=True)):
+        text = f"{it['passed']} passed, {it['failed']} failed, {it['skipped']} skipped"
+        axes.annotate(text, (end, place), (4, 0), textcoords="offset points", va="center")
+    axes.set_xlim(right=1.65 * max(begins))
+    axes.xaxis.set_visible(False)
+    axes.spines["bottom"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_title("Spark's own tests on each provider")
     return made
 
 

@@ -1,4 +1,4 @@
-"""The pictures of benchmarks show the numbers of the pages."""
+"""The pictures of figures show the numbers of the pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench.pictures.tables import DOCS, number, span
 def test_pictures_are_drawn_from_the_pages_as_they_are(tmp_path: Path) -> None:
     draw(tmp_path)
     drawn = sorted(tmp_path.iterdir())
-    assert len(drawn) == 6
+    assert len(drawn) == 7
     for picture in drawn:
         stored = DOCS / "img" / picture.name
         assert picture.read_bytes() == stored.read_bytes(), "run `make bench-pictures`"

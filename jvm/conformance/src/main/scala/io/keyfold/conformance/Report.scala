@@ -21,6 +21,8 @@ final class Report(
   private def header =
     """# Spark's own tests on Keyfold
       |
+      |![Passed, failed and skipped tests of each provider](img/conformance.svg)
+      |
       |Written by `make conformance` and `make conformance-baseline`, do not edit. The tests are those that
       |Spark publishes, with `spark.sql.streaming.stateStore.providerClass` set to each provider in turn. Where a
       |test names RocksDB in its code, Keyfold takes its place; no class that Spark ships is changed.
@@ -54,7 +56,7 @@ final class Report(
       "",
       "Cells are passed / failed / skipped. *Reach* counts, where it was measured, the tests that really come to",
       "the provider; the others only plan a query or name another provider. `-`: that line of Spark has no such",
-      "suite, or cannot run it (`suites.txt` says why), or it needs column families, which HDFSBacked has not.",
+      "suite, or cannot run it (`suites.txt` says why), or it needs column families, which HDFSBacked does not have.",
       "",
       (Seq("suite", "tests") ++ results.map(_._1.name) ++
         Seq("reach", s"seconds (${results.map(_._1.name).mkString(", ")})"))
