@@ -10,7 +10,7 @@ import pytest
 import keyfold
 from cluster.repeated_rows import expected, write_end, write_files, written
 from keyfold.admin.vacuum import vacuum
-from keyfold.fsck.finding import UNREFERENCED_KINDS
+from keyfold.fsck.finding import Kind
 from kit.servers import s3
 from kit.servers.client import S3Client
 from kit.servers.faults import Faults
@@ -84,7 +84,7 @@ def test_every_batch_is_exact_on_a_faulty_store_and_all_can_be_read_fault_12(
             findings = keyfold.open_checkpoint(s3.keyfold_uri(seed, server.port)).fsck(deep=True)
             assert not [it for it in findings.findings if it.is_damage], f"seed {seed}: {findings}"
             named = [it.path for it in findings.findings]
-            orphans = (it.path for it in findings.findings if it.kind in UNREFERENCED_KINDS)
+            orphans = (it.path for it in findings.findings if it.kind is Kind.UNREFERENCED)
             named_of[seed] = {it.rpartition(f"/{seed}/")[2] for it in orphans}
             objects = (it for it in (server.bucket / seed).rglob("*") if it.is_file())
             left = [str(it.relative_to(server.bucket / seed)) for it in objects]
@@ -100,6 +100,6 @@ def test_every_batch_is_exact_on_a_faulty_store_and_all_can_be_read_fault_12(
                 rest = {it for it in orphans if (server.bucket / seed / it).exists()}
                 assert rest == orphans - {it.path for it in done.unreferenced}, f"seed {seed}"
                 checked = keyfold.open_checkpoint(s3.keyfold_uri(seed, server.port)).fsck(deep=True)
-                left = [it for it in checked.findings if it.kind in UNREFERENCED_KINDS]
+                left = [it for it in checked.findings if it.kind is Kind.UNREFERENCED]
                 assert len(left) == len(rest), f"seed {seed}: {checked}"
         assert {"slow_down", "internal_error", "reset", "lost_answer"} <= set(proxy.happened)

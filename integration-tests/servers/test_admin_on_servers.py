@@ -11,7 +11,7 @@ from keyfold.admin.copies import clone
 from keyfold.admin.rollback import rollback, undo_rollback
 from keyfold.admin.vacuum import vacuum
 from keyfold.checkpoint import Checkpoint
-from keyfold.fsck.finding import UNREFERENCED_KINDS, Kind
+from keyfold.fsck.finding import Kind
 from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
 from kit.providers import HDFS as HDFS_BACKED
 from kit.providers import ROCKSDB
@@ -29,7 +29,7 @@ def checked(place: CheckpointPlace, partitions: int, *orphans: str) -> Checkpoin
     opened = keyfold.open_checkpoint(place.uri)
     found = opened.fsck(deep=True).findings
     assert {(it.kind, it.path.partition("/state/")[2]) for it in found} <= {
-        (Kind.ORPHAN, it) for it in orphans
+        (Kind.UNREFERENCED, it) for it in orphans
     }
     assert [it.partitions for it in opened.describe().operators] == [partitions]
     return opened
@@ -161,7 +161,7 @@ def test_a_vacuum_deletes_what_the_check_has_found_and_nothing_else(
 
     readable = place.uri
     findings = keyfold.open_checkpoint(readable).fsck().findings
-    assert {it.kind for it in findings} <= UNREFERENCED_KINDS
+    assert {it.kind for it in findings} <= {Kind.UNREFERENCED}
     root = readable.partition("?")[0].rpartition("@")[2]
     paths = [it.path.rpartition(Path(root).name + "/")[2] for it in findings]
     assert {it.path for it in vacuum(place.url, paths, dry_run=False).unreferenced} == set(paths)

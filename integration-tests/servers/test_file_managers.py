@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import keyfold
-from keyfold.fsck.finding import UNREFERENCED_KINDS
+from keyfold.fsck.finding import Kind
 from keyfold.settings import FILE_MANAGER_CLASS
 from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
 from kit.session import NEEDS_JAR
@@ -59,7 +59,7 @@ def test_each_manager_goes_on_where_another_was_and_redoes_its_last_batch(
     # What was redone has left its first attempt's files, or those that HDFS would not replace.
     uri = place.uri
     found = keyfold.open_checkpoint(uri).fsck(deep=True).findings
-    assert {it.kind for it in found} <= UNREFERENCED_KINDS
+    assert {it.kind for it in found} <= {Kind.UNREFERENCED}
     assert state(uri) == query.expected(9)
     # Through Hadoop, which refuses a file whose checksums are of other bytes.
     files, path = file_system(app.spark, place.url)

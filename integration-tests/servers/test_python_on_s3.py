@@ -115,5 +115,5 @@ def test_a_file_that_is_gone_is_found(checkpoint: str, server: S3Server, tmp_pat
     found = keyfold.open_checkpoint(
         f"s3://{BUCKET}/damaged", storage_options=options(server.port)
     ).fsck()
-    assert {it.kind.value for it in found.findings} == {"missing"}
+    assert {it.kind.value for it in found.findings} == {"damaged"}
     assert any(it.path.endswith(f"state/0/7/{lost.name}") for it in found.findings)

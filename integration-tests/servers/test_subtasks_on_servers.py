@@ -57,4 +57,4 @@ def test_subtasks_have_what_the_last_batch_left(app: Application, kind: str) -> 
     assert state() == redistributed(of_five, 3)
     found = keyfold.open_checkpoint(place.uri).fsck(deep=True).findings
     # From HDFS it is a copy, whose schemas are where they were.
-    assert {it.kind for it in found} == ({Kind.METADATA} if kind == HDFS else set())
+    assert {it.kind for it in found} == ({Kind.MOVED} if kind == HDFS else set())

@@ -50,10 +50,7 @@ def expected() -> str:
         for it in broken_manifests()
     ]
     manifests = {"valid": {"file": MANIFEST, "parts": parts}, "broken": broken_parts}
-    wrong_plans = [
-        {"file": it.file, "condition": CORRUPT, "torn": it.torn, "why": it.why}
-        for it in broken_plans()
-    ]
+    wrong_plans = [{"file": it.file, "condition": CORRUPT, "why": it.why} for it in broken_plans()]
     every = {
         "valid": VALID,
         "broken": broken,

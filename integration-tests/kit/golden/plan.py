@@ -98,11 +98,10 @@ VALID: list[Spec] = [
 
 @dataclass(frozen=True)
 class BrokenPlan:
-    """A plan that a reader must refuse; `torn` if its checksum says so."""
+    """A plan that a reader must refuse."""
 
     file: str
     content: bytes
-    torn: bool
     why: str
 
 
@@ -116,13 +115,13 @@ def broken_plans() -> list[BrokenPlan]:
     own, opened = _lines(OWN), _lines(OPEN)
     whole = _sealed(own)
 
-    def broken(name: str, content: bytes, why: str, of: Spec = OWN, *, torn: bool = False) -> None:
-        found.append(BrokenPlan(f"broken/plan-{name}/keyfold/{_name(of)}", content, torn, why))
+    def broken(name: str, content: bytes, why: str, of: Spec = OWN) -> None:
+        found.append(BrokenPlan(f"broken/plan-{name}/keyfold/{_name(of)}", content, why))
 
     found: list[BrokenPlan] = []
-    broken("flip", flip(whole, 40), "bit 3 of byte 40 is flipped", torn=True)
-    broken("cut", whole[:-1], "the last byte is missing", torn=True)
-    broken("empty", b"", "nothing is there", torn=True)
+    broken("flip", flip(whole, 40), "bit 3 of byte 40 is flipped")
+    broken("cut", whole[:-1], "the last byte is missing")
+    broken("empty", b"", "nothing is there")
     broken("newer", _sealed(["keyfold-rescale 2", *own[1:]]), "format 2")
     broken("other", _sealed(["keyfold-rescale 1", "batch 31", *own[2:]]), "it is of batch 31")
     broken("undone", _sealed([*own[:5], "undone true", *own[6:]]), "undone, with its own batch")

@@ -7,7 +7,8 @@ from keyfold.admin.rescale import plan_rescale, rescale, undo_rescale
 from keyfold.checkpoint import Checkpoint, open_checkpoint
 from keyfold.describe.description import Description
 from keyfold.errors import KeyfoldError
-from keyfold.fsck.finding import Finding, FsckReport
+from keyfold.fsck.finding import Finding
+from keyfold.fsck.report import FsckReport
 from keyfold.session import configure, jar_path
 from keyfold.subtasks.function import OperatorContext, OperatorFunction
 from keyfold.subtasks.operator import with_operator_state

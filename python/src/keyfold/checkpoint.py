@@ -22,8 +22,10 @@ from keyfold.errors import (
     NotACheckpointError,
     OtherProviderError,
 )
-from keyfold.fsck.check import FsckReport, Progress, fsck
-from keyfold.fsck.finding import UNREFERENCED_KINDS
+from keyfold.fsck.check import fsck
+from keyfold.fsck.finding import Kind
+from keyfold.fsck.report import FsckReport
+from keyfold.fsck.runner import Progress
 from keyfold.inspection.inspector import Inspector
 from keyfold.report.growth import Progress as ReportProgress
 from keyfold.report.page import notebook, write_report
@@ -191,7 +193,7 @@ class Checkpoint:
 
     def vacuum(self, *, older_than_hours: float = 24, dry_run: bool = True) -> Vacuum:
         """Deletes unreferenced files: see `keyfold.admin.vacuum.vacuum`."""
-        paths = [it.path for it in self.fsck().findings if it.kind in UNREFERENCED_KINDS]
+        paths = [it.path for it in self.fsck().findings if it.kind is Kind.UNREFERENCED]
         return vacuum(self.path, paths, older_than_hours=older_than_hours, dry_run=dry_run)
 
     def describe(self) -> Description:

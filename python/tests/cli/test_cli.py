@@ -105,9 +105,9 @@ def test_fsck(path: str) -> None:
     assert "nothing wrong" in run("fsck", path).stdout
     (delta,) = Path(path).glob("state/0/1/1_*.delta")
     delta.write_bytes(delta.read_bytes()[:-4])
-    assert "truncated" in run("fsck", path, "--deep", code=1).stdout
+    assert "damaged (" in run("fsck", path, "--deep", code=1).stdout
     result = run("fsck", path, "-o", "json", code=1)
-    assert json.loads(result.stdout)["findings"][0]["kind"] == "truncated"
+    assert json.loads(result.stdout)["findings"][0]["kind"] == "damaged"
 
 
 def test_report(path: str, tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ import google_crc32c
 import pytest
 
 import keyfold
-from keyfold.fsck.finding import FsckReport, Kind, Severity
+from keyfold.fsck.finding import Kind, Severity
 from keyfold.fsck.moved import is_lost, is_same_place
+from keyfold.fsck.report import FsckReport
 from keyfold.settings import PROVIDER_CLASS
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.providers import HDFS
@@ -68,7 +69,7 @@ def test_newest_two_commits_are_lost(writer: StateWriter) -> None:
     report = check(writer.fake)
     if writer.ids:
         assert str(report).splitlines()[-1] == rollback(writer.fake, 2)
-        assert stops(report) == [(Kind.VERSION_GAP, f"{writer.fake.root}/commits")]
+        assert stops(report) == [(Kind.DAMAGED, f"{writer.fake.root}/commits")]
         assert "the commit log does not have batch 3 before it" in str(report)
     else:
         assert (report.ok, report.verdict.can_start) == (True, True)
@@ -79,7 +80,7 @@ def test_newest_two_commits_are_lost(writer: StateWriter) -> None:
 def test_all_offsets_but_the_newest_are_lost(writer: StateWriter) -> None:
     lose(writer.fake, *(f"offsets/{it}" for it in range(4)))
     report = check(writer.fake)
-    assert stops(report) == [(Kind.METADATA, f"{writer.fake.root}/offsets/3")]
+    assert stops(report) == [(Kind.DAMAGED, f"{writer.fake.root}/offsets/3")]
     assert (report.ok, report.verdict.can_start, report.verdict.last_batch) == (False, False, 4)
     assert "Batch 4, the last, is damaged" in str(report)
     assert "no batch is left to go back to" in str(report)
@@ -88,7 +89,7 @@ def test_all_offsets_but_the_newest_are_lost(writer: StateWriter) -> None:
 def test_both_logs_are_lost(writer: StateWriter) -> None:
     lose(writer.fake, *(f"{log}/{it}" for log in ("offsets", "commits") for it in range(5)))
     report = check(writer.fake)
-    assert stops(report) == [(Kind.MISSING, f"{writer.fake.root}/offsets")]
+    assert stops(report) == [(Kind.DAMAGED, f"{writer.fake.root}/offsets")]
     assert "no batch is left to go back to" in str(report)
 
 
@@ -128,7 +129,7 @@ def test_open_batch_does_not_need_the_offsets_of_the_batch_before_the_last(
 def test_rescale_with_a_batch_of_its_own_was_interrupted(writer: StateWriter) -> None:
     writer.fake.start(5, partitions=3)
     report = check(writer.fake)
-    assert stops(report) == [(Kind.PARTITIONS, f"{writer.fake.root}/offsets/5")]
+    assert stops(report) == [(Kind.UNFINISHED, f"{writer.fake.root}/offsets/5")]
     assert "Rescale to 3 partitions again, or go back to batch 4" in str(report)
     assert str(report).splitlines()[-1] == rollback(writer.fake, 4)
     lose(writer.fake, "commits/4")
@@ -156,10 +157,10 @@ def test_rescale_before_an_open_batch_was_interrupted(
     left, gone = (new, old) if is_undone else (old, new)
     fake.write("offsets/4", left)
     report = check(fake)
-    assert (Kind.PARTITIONS, str(path)) in stops(report)
+    assert (Kind.UNFINISHED, str(path)) in stops(report)
     assert str(report).splitlines()[-1] == f"keyfold rescale {fake.root} --undo --apply"
     fake.write("offsets/4", gone)
-    assert (Kind.PARTITIONS, str(path)) not in stops(check(fake))
+    assert (Kind.UNFINISHED, str(path)) not in stops(check(fake))
 
 
 def test_batch_was_committed_by_a_driver_that_did_not_know_of_the_rescale(
@@ -244,7 +245,7 @@ def test_file_that_spark_writes_again(writer: StateWriter, path: str) -> None:
     lose(writer.fake, path)
     report = keyfold.open_checkpoint(writer.fake.root).fsck(deep=True)
     assert [(it.path, it.severity) for it in report.findings] == [
-        (f"{writer.fake.root}/{path}", Severity.SPARE)
+        (f"{writer.fake.root}/{path}", Severity.HARMLESS)
     ]
     assert report.verdict.can_start
     # Its state is looked at all the same.
@@ -273,17 +274,17 @@ def test_stores_of_an_operator_whose_description_is_lost(fake: FakeCheckpoint) -
         for store in stores:
             fake.state(1, partition=partition, store=store, id=f"{store[0]}{partition}")
     report = check(fake)
-    assert {it.severity for it in report.findings} == {Severity.SPARE}
+    assert {it.severity for it in report.findings} == {Severity.HARMLESS}
     assert report.files == 4
     lose(fake, "state/0/1/right-a/1_r1.delta")
     lost = f"{fake.root}/state/0/1/right-a/1_r1.delta"
-    assert stops(check(fake)) == [(Kind.MISSING, lost)]
+    assert stops(check(fake)) == [(Kind.DAMAGED, lost)]
 
 
 def test_empty_schema_stops_the_query_and_is_written_again(writer: StateWriter) -> None:
     path = writer.fake.write("state/0/0/_metadata/schema", b"")
     report = check(writer.fake)
-    assert stops(report) == [(Kind.METADATA, str(path))]
+    assert stops(report) == [(Kind.DAMAGED, str(path))]
     assert str(report).splitlines()[-2:] == [str(path), "Then start the query."]
     writer.path(5).unlink()
     said = str(check(writer.fake)).splitlines()
@@ -318,8 +319,7 @@ def test_id_of_the_query_is_lost(with_ids: StateWriter, content: str | None) -> 
     if content is not None:
         path.write_text(content, encoding="utf-8")
     report = check(with_ids.fake)
-    kind = Kind.MISSING if content is None else Kind.METADATA
-    assert stops(report) == [(kind, str(path))]
+    assert stops(report) == [(Kind.DAMAGED, str(path))]
     assert report.verdict.deletes == (() if content is None else (str(path),))
     setting = "spark.sql.streaming.checkpoint.verifyMetadataExists.enabled=false"
     assert f"et {setting} for the next start, and start the query." in str(report)
@@ -390,6 +390,6 @@ def test_a_moved_checkpoint_whose_schemas_spark_reads_at_the_old_place(
     assert read_at(link / schema.relative_to(fake.root)) == []
     copy = tmp_path / "copy"
     shutil.copytree(fake.root, copy)
-    assert read_at(copy / schema.relative_to(fake.root)) == [Severity.SPARE]
+    assert read_at(copy / schema.relative_to(fake.root)) == [Severity.HARMLESS]
     shutil.rmtree(copy)
     assert read_at(copy / schema.relative_to(fake.root)) == [Severity.STOPS]

@@ -228,7 +228,7 @@ def test_what_the_other_provider_has_left_goes_when_no_batch_is_its(
     found = it.opened.fsck(deep=True)
     assert found.ok
     left = {path for path in old if path.exists()}
-    assert {each.kind for each in found.findings} == ({Kind.ORPHAN} if left else set())
+    assert {each.kind for each in found.findings} == ({Kind.UNREFERENCED} if left else set())
     told = [Path(each.path) for each in found.findings]
     assert all(any(path.is_relative_to(each) for each in told) for path in left)
     assert (it.provider == ROCKSDB) == bool(left)

@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 
 import keyfold
 from keyfold.errors import JvmError
-from keyfold.fsck.finding import Severity
 from kit.session import NEEDS_JAR
 from python.tests.spark import killed_start
 from python.tests.spark.killed_start import ENCODING, EXTRA_SPACE, PARTITIONS, RETAINED, ZONE
@@ -208,4 +207,4 @@ def test_states_are_those_of_a_plain_model(spark: SparkSession, tmp_path: Path, 
     for number in range(STEPS):
         life.step(number)
     found = keyfold.open_checkpoint(life.query.checkpoint).fsck(deep=True)
-    assert [it for it in found.findings if it.severity is not Severity.HARMLESS] == [], life.name
+    assert [it for it in found.findings if it.is_damage] == [], life.name

@@ -72,7 +72,7 @@ def test_a_check_finds_the_same_in_the_same_order(
     told: list[tuple[int, int]] = []
     found = opened.fsck(deep=deep, spark=either, progress=lambda *it: told.append(it))
     assert found == opened.fsck(deep=deep)
-    assert {it.kind.value for it in found.findings} == {"expired", "foreign", "missing", "orphan"}
+    assert {it.kind.value for it in found.findings} == {"damaged", "expired", "unreferenced"}
     assert told[-1] == (PARTITIONS, PARTITIONS)
 
 

@@ -80,14 +80,14 @@ def test_a_row_elsewhere_is_damage_where_the_file_does_not_say_so(writer: StateW
     path = writer.path(4, "delta", KEPT)
     path.write_bytes(writer.file(4, "delta", KEPT, [writer._put(STRAY)], lineage=[]))
     found = keyfold.open_checkpoint(writer.fake.root).fsck().findings
-    assert Kind.WRONG_PARTITION in {it.kind for it in found}
+    assert Kind.WRONG_ROWS in {it.kind for it in found}
 
 
 def test_a_file_of_another_partition_is_damage_whatever_it_says(writer: StateWriter) -> None:
     moved = writer.path(3, "delta", KEPT)
     writer.path(3, "delta", PLACED).write_bytes(moved.read_bytes())
     found = keyfold.open_checkpoint(writer.fake.root).fsck().findings
-    assert Kind.MISPLACED in {it.kind for it in found}
+    assert Kind.DAMAGED in {it.kind for it in found}
 
 
 def test_descriptions_say_so(writer: StateWriter) -> None:

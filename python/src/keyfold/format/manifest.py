@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import google_crc32c
@@ -10,12 +9,11 @@ import google_crc32c
 from keyfold.errors import FileCorruptError
 from keyfold.format.footer import Footer, Part, Reference
 from keyfold.format.footer_parser import parse_reference
+from keyfold.format.plan import PLAN_ID
 from keyfold.format.reader import errors_of, read_whole
 from keyfold.format.source import Source
 from keyfold.wire.codec import decompress
 from keyfold.wire.cursor import ChecksumError, Cursor, MalformedError
-
-_PLAN = re.compile("[0-9a-zA-Z-]+")
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def manifest_path(reference: Footer) -> str:
         FileCorruptError: the reference does not name a manifest.
     """
     identity = reference.identity
-    if _PLAN.fullmatch(reference.plan) is None:
+    if PLAN_ID.fullmatch(reference.plan) is None:
         raise FileCorruptError(
             f"Cannot read the reference of operator {identity.operator} partition "
             f"{identity.partition} store {identity.store}, version {identity.version}: it names a "

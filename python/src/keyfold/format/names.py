@@ -97,12 +97,15 @@ def is_store(text: str) -> bool:
     return text not in {"", ".", ".."} and _NOT_OF_STORE.search(text) is None
 
 
+def is_folder(path: str) -> bool:
+    """Whether it is the path of a store's folder, relative to `state`."""
+    folder = _FOLDER.fullmatch(path)
+    return folder is not None and (folder[1] is None or is_store(folder[1]))
+
+
 def is_file(path: str, name: str) -> bool:
     """Whether it is the path of the file `name` in a store's folder, relative to `state`."""
-    if not path.endswith(f"/{name}"):
-        return False
-    folder = _FOLDER.fullmatch(path[: -len(name) - 1])
-    return folder is not None and (folder[1] is None or is_store(folder[1]))
+    return path.endswith(f"/{name}") and is_folder(path[: -len(name) - 1])
 
 
 def place_of(path: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from keyfold.format.names import parse_name
 from keyfold.fsck.finding import Finding, Kind, Severity
 from keyfold.fsck.obstacle import Obstacle
+from keyfold.fsck.operators import store_files
 from keyfold.fsck.spark_logs import Logs
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import Commit, operators
@@ -25,9 +25,7 @@ def uncommitted(storage: Storage, logs: Logs) -> Batch | None:
     return Batch(Commit(logs.newest - 1, {}), offsets) if offsets.is_keyfolds else None
 
 
-def obstacle(
-    storage: Storage, logs: Logs, resumed: Batch | None
-) -> tuple[Obstacle, list[Finding]] | None:
+def begun(storage: Storage, logs: Logs, resumed: Batch | None) -> Obstacle | None:
     """What is wrong with the newest batch that was begun; None if nothing is.
 
     Args:
@@ -39,10 +37,8 @@ def obstacle(
     if newest <= last:
         return None
     if newest not in logs.offsets:
-        # Its entry is a finding already.
         reason = f"batch {newest} was begun, and its entry in the offset log is damaged"
-        return Obstacle(reason, last), []
-    entry = storage.full_path(f"offsets/{newest}")
+        return Obstacle(reason, last)
     if newest > last + 1 and resumed is None:
         lost = f"batch {last + 1}" if newest == last + 2 else f"batches {last + 1} to {newest - 1}"
         reason = f"batch {newest} was begun, and the commit log does not have {lost} before it"
@@ -51,7 +47,7 @@ def obstacle(
             "them from a copy."
         )
         path = storage.full_path("commits")
-        return Obstacle(reason, last), [Finding(Kind.VERSION_GAP, path, message, Severity.STOPS)]
+        return Obstacle(reason, last, Finding(Kind.DAMAGED, path, message, Severity.STOPS))
     before = logs.offsets.get(newest - 1)
     now, then = logs.offsets[newest].shuffle_partitions, before and before.shuffle_partitions
     if not then or not now or now == then:
@@ -59,29 +55,16 @@ def obstacle(
     reason = (
         f"a rescale from {then} to {now} partitions was begun as batch {newest}, and not finished"
     )
-    found = [Finding(Kind.PARTITIONS, entry, f"{reason}, or its commit is lost.", Severity.STOPS)]
+    message = f"{reason}, or its commit is lost."
+    entry = storage.full_path(f"offsets/{newest}")
+    finding = Finding(Kind.UNFINISHED, entry, message, Severity.STOPS)
     if resumed is not None:
-        return Obstacle(reason, last), found
-    return Obstacle(reason, last, otherwise=f"rescale to {now} partitions again"), found
+        return Obstacle(reason, last, finding)
+    return Obstacle(reason, last, finding, otherwise=f"rescale to {now} partitions again")
 
 
 def _has_ids(storage: Storage, logs: Logs) -> bool:
     """Whether the checkpoint has format 2: the last commit says it, or else names of files do."""
     if logs.committed:
         return bool(logs.committed[-1].commit.ids)
-    partitions = (
-        f"state/{operator}/{it.name}"
-        for operator in operators(storage)
-        for it in storage.listing(f"state/{operator}")
-        if it.is_folder and it.name.isdecimal()
-    )
-    folders = (
-        place
-        for partition in partitions
-        for place in (
-            partition,
-            *(f"{partition}/{it.name}" for it in storage.listing(partition) if it.is_folder),
-        )
-    )
-    names = (parse_name(it.name) for folder in folders for it in storage.listing(folder))
-    return any(it.id for it in names if it is not None)
+    return any(name.id for it in operators(storage) for _, name in store_files(storage, it))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import chain as joined
@@ -10,21 +9,15 @@ from typing import TYPE_CHECKING
 
 from keyfold.errors import KeyfoldError, PartitionsMismatchError
 from keyfold.format.place import StorePlace
-from keyfold.fsck.begun import obstacle, uncommitted
-from keyfold.fsck.emptied import lost_logs
-from keyfold.fsck.finding import Finding, FsckReport, Kind, Severity
+from keyfold.fsck.begun import begun, uncommitted
+from keyfold.fsck.finding import Finding, Kind, Severity
+from keyfold.fsck.lost import lost_id, lost_logs
 from keyfold.fsck.obstacle import Obstacle
-from keyfold.fsck.open_plans import may_need, newest_version, torn_plans, unfinished
 from keyfold.fsck.operators import Operators
-from keyfold.fsck.query_id import lost_id
+from keyfold.fsck.plans import Plans
+from keyfold.fsck.report import FsckReport
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
-from keyfold.fsck.spark_logs import (
-    Logs,
-    read_logs,
-    startable,
-    undoable_migration,
-    with_severity,
-)
+from keyfold.fsck.spark_logs import read_logs, startable, undoable_migration
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import strays
 from keyfold.fsck.verdict import verdict
@@ -39,8 +32,6 @@ if TYPE_CHECKING:
 
 # How often to start again because the query has committed a batch meanwhile.
 _TRIES = 5
-
-__all__ = ["FsckReport", "Progress", "fsck"]
 
 
 def fsck(
@@ -81,19 +72,20 @@ def _fsck(
     progress: Progress | None,
     spark: SparkSession | None,
 ) -> FsckReport:
-    findings: list[Finding] = []
-    logs = read_logs(storage, findings)
-    findings = [with_severity(storage, it, logs) for it in findings]
+    logs, findings = read_logs(storage)
     resumed = uncommitted(storage, logs)
     committed = [it for it in logs.committed if it.offsets is None or it.offsets.is_keyfolds]
     committed += [resumed] if resumed else []
-    operators = Operators(storage, committed)
-    findings += operators.findings
-    findings += torn_plans(storage)
-    obstacles = operators.obstacles
-    for it in _of_logs(storage, logs, resumed):
-        obstacles.append(it[0])
-        findings += it[1]
+    operators, plans = Operators(storage, committed), Plans(storage)
+    found_in_logs = (
+        lost_id(storage),
+        lost_logs(storage, logs),
+        begun(storage, logs, resumed),
+        plans.unfinished(logs),
+    )
+    obstacles = [*operators.obstacles, *(it for it in found_in_logs if it is not None)]
+    findings += [*operators.findings, *plans.findings]
+    findings += [it.finding for it in obstacles if it.finding is not None]
     described = operators.described
     checks: list[StoreCheck] = []
     partitions: dict[int, int] = {}
@@ -117,7 +109,6 @@ def _fsck(
     storage.listing("offsets", anew=True)
     # A batch is in both logs, unless one is damaged.
     started = max((*batches(storage, "offsets"), *batches(storage, "commits")), default=-1)
-    rescaled = newest_version(storage)
     numbers, unstartable = startable(storage, logs)
     lost = {number for it in found for number in it.bad}
     last = resumed.number if resumed else max(numbers, default=None)
@@ -131,7 +122,7 @@ def _fsck(
         len(committed),
         sum(it.files for it in found),
         sum(it.bytes for it in found),
-        tuple(sorted((it for it in set(findings) if not may_need(it, rescaled)), key=_rank)),
+        tuple(sorted((it for it in set(findings) if not plans.may_need(it)), key=_rank)),
         verdict(
             storage.root,
             last,
@@ -163,20 +154,6 @@ def _rank(it: Finding) -> tuple[int, str, str, str]:
     return list(Severity).index(it.severity), it.kind.value, it.path, it.message
 
 
-def _of_logs(
-    storage: Storage, logs: Logs, resumed: Batch | None
-) -> Iterator[tuple[Obstacle, list[Finding]]]:
-    """What keeps the query from starting, in Spark's logs and in the plans of rescales."""
-    for found in (
-        lost_id(storage),
-        lost_logs(storage, logs),
-        obstacle(storage, logs, resumed),
-        unfinished(storage, logs),
-    ):
-        if found is not None:
-            yield found
-
-
 def _places(
     storage: Storage,
     operator: OperatorMetadata,
@@ -200,7 +177,7 @@ def _places(
             count = Walk(storage, batch, pool).partitions(operator)
         except PartitionsMismatchError as error:
             path = storage.full_path(f"offsets/{batch.number}")
-            findings.append(Finding(Kind.PARTITIONS, path, str(error.args[0])))
+            findings.append(Finding(Kind.DAMAGED, path, str(error.args[0]), Severity.LOSES))
             count = min(count, folders(storage, operator) + MOST_WITHOUT_FOLDER)
         most = max(most, count)
     places = [

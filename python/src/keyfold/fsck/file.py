@@ -6,44 +6,16 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from keyfold.errors import (
-    FileCorruptError,
-    FileMissingError,
-    FormatVersionError,
-    KeyfoldError,
-    KeyGroupsMismatchError,
-    NotAKeyfoldFileError,
-    PartitionsMismatchError,
-)
+from keyfold.errors import KeyfoldError
 from keyfold.format.block import Columns
 from keyfold.format.footer import Footer
 from keyfold.format.place import StorePlace
 from keyfold.format.reader import stream_columns
-from keyfold.fsck.finding import Kind
+from keyfold.fsck.finding import Kind, kind_of
 from keyfold.fsck.rows import RowCheck
 from keyfold.rows.partition_key import NO_RULE
 from keyfold.state.chain import Step
 from keyfold.state.store_files import StoreFiles
-from keyfold.wire.cursor import ChecksumError, CutOffError, LineageError, MisplacedError
-
-_KINDS: dict[type[BaseException], Kind] = {
-    FileMissingError: Kind.MISSING,
-    NotAKeyfoldFileError: Kind.FOREIGN,
-    FormatVersionError: Kind.NEWER_FORMAT,
-    KeyGroupsMismatchError: Kind.KEY_GROUPS,
-    PartitionsMismatchError: Kind.PARTITIONS,
-    ChecksumError: Kind.CHECKSUM,
-    CutOffError: Kind.TRUNCATED,
-    LineageError: Kind.LINEAGE,
-    MisplacedError: Kind.MISPLACED,
-}
-
-
-def kind_of(error: KeyfoldError) -> Kind:
-    """The kind of finding for an error."""
-    cause = error.__cause__ if isinstance(error, FileCorruptError) else None
-    cause = cause or error
-    return _KINDS.get(type(cause), Kind.FOOTER)
 
 
 class FileCheck:
@@ -70,52 +42,41 @@ class FileCheck:
             with self._files.open(self._step.path) as file:
                 self.size = file.size
                 footer, blocks = stream_columns(file)
-                yield from self._identity(footer)
+                yield from ((Kind.DAMAGED, it) for it in self._identity(footer))
                 for columns in blocks:
                     yield from _placed(footer, columns)
                     if rows is not None:
-                        yield from rows.block(columns)
+                        yield from ((Kind.WRONG_ROWS, it) for it in rows.block(columns))
         except KeyfoldError as error:
             yield kind_of(error), str(error.args[0])
 
-    def _identity(self, footer: Footer) -> Iterator[tuple[Kind, str]]:
+    def _identity(self, footer: Footer) -> Iterator[str]:
+        """What keeps it from being the file that is needed."""
         identity, place = footer.identity, self._place
         named = self._step.reference
         partition = identity.partition if named is not None else place.partition
         found = (identity.operator, identity.partition, identity.store)
         if found != (place.operator, partition, place.store):
             yield (
-                Kind.MISPLACED,
-                (
-                    f"it says it is of operator {identity.operator} partition {identity.partition} "
-                    f"store {identity.store}. Restore the folder from a copy."
-                ),
+                f"it says it is of operator {identity.operator} partition {identity.partition} "
+                f"store {identity.store}. Restore the folder from a copy."
             )
             return
         if self._key_groups is not None and identity.key_groups != self._key_groups:
             yield (
-                Kind.KEY_GROUPS,
-                (
-                    f"it has {identity.key_groups} key groups, the newest version has "
-                    f"{self._key_groups}. It is a file of another checkpoint."
-                ),
+                f"it has {identity.key_groups} key groups, the newest version has "
+                f"{self._key_groups}. It is a file of another checkpoint."
             )
         expected = self._partitions_of(identity.version) if named is None else None
         if expected and identity.partitions and identity.partitions != expected:
             yield (
-                Kind.PARTITIONS,
-                (
-                    f"it was written for {identity.partitions} partitions and the query had "
-                    f"{expected}: a rescale is unfinished, or it is of another checkpoint."
-                ),
+                f"it was written for {identity.partitions} partitions and the query had "
+                f"{expected}: a rescale is unfinished, or it is of another checkpoint."
             )
         if named is not None and not named.may_have_length(footer.frame.file_length):
             yield (
-                Kind.MISPLACED,
-                (
-                    f"it has {footer.frame.file_length} bytes, and {named.length} when a rescale "
-                    "referred to it."
-                ),
+                f"it has {footer.frame.file_length} bytes, and {named.length} when a rescale "
+                "referred to it."
             )
 
 
@@ -127,11 +88,9 @@ def _placed(footer: Footer, columns: Columns) -> Iterator[tuple[Kind, str]]:
     found = columns.hashes.astype(np.int64) % identity.partitions
     wrong = np.flatnonzero(found != identity.partition)
     if len(wrong):
-        yield (
-            Kind.WRONG_PARTITION,
-            (
-                f"{len(wrong)} rows of family {columns.family.name}, the first with hash "
-                f"{columns.hashes[wrong[0]]}, belong to partition {found[wrong[0]]} of "
-                f"{identity.partitions}, not to {identity.partition}. A query would not find them."
-            ),
+        message = (
+            f"{len(wrong)} rows of family {columns.family.name}, the first with hash "
+            f"{columns.hashes[wrong[0]]}, belong to partition {found[wrong[0]]} of "
+            f"{identity.partitions}, not to {identity.partition}. A query would not find them."
         )
+        yield Kind.WRONG_ROWS, message

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from keyfold.fsck.finding import Finding
+
 
 @dataclass(frozen=True)
 class Obstacle:
@@ -13,6 +15,7 @@ class Obstacle:
         reason: what it is, as the beginning of a sentence.
         newest: the newest batch from which the query could start in spite of it; -1: none; None: it
             is not in the way of any.
+        finding: the finding about it, unless there is one already.
         deletes: files of Spark's own that it writes again once they are deleted, as users write
             them.
         sets: a setting for the next start, without which Spark does not write them.
@@ -22,6 +25,7 @@ class Obstacle:
 
     reason: str
     newest: int | None = None
+    finding: Finding | None = None
     deletes: tuple[str, ...] = ()
     sets: str | None = None
     undoes_rescale: bool = False

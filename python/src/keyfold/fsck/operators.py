@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from keyfold.errors import FileMissingError, KeyfoldError
-from keyfold.format.names import is_store, parse_name
-from keyfold.format.place import DEFAULT_STORE
+from keyfold.format.names import FileName, is_store, parse_name
+from keyfold.format.place import DEFAULT_STORE, StorePlace
 from keyfold.fsck.finding import Finding, Kind, Severity
 from keyfold.fsck.moved import is_lost, is_same_place
 from keyfold.fsck.obstacle import Obstacle
-from keyfold.fsck.spark_logs import unreadable
 from keyfold.schema.state_schema import read_state_schema, schema_paths
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import (
@@ -21,13 +22,26 @@ from keyfold.spark_log.logs import (
 from keyfold.storage.storage import Storage
 
 
+def store_files(storage: Storage, operator: int) -> Iterator[tuple[str, FileName]]:
+    """The files of an operator's stores, each with the name of its store."""
+    for partition in storage.listing(f"state/{operator}"):
+        if not partition.is_folder or not partition.name.isdecimal():
+            continue
+        entries = storage.listing(f"state/{operator}/{partition.name}")
+        stores = [it.name for it in entries if it.is_folder and is_store(it.name)]
+        for store in (DEFAULT_STORE, *stores):
+            folder = StorePlace(operator, int(partition.name), store).folder
+            names = (parse_name(it.name) for it in storage.listing(folder))
+            yield from ((store, it) for it in names if it is not None)
+
+
 class Operators:
     """The operators of a query.
 
     Attributes:
         described: those whose state can be checked.
-        findings: what is wrong with Spark's files about them.
-        obstacles: those of the findings that keep the query from starting.
+        findings: what is wrong with Spark's files about them and keeps no query from starting.
+        obstacles: what does.
     """
 
     def __init__(self, storage: Storage, committed: list[Batch]) -> None:
@@ -58,29 +72,15 @@ class Operators:
             self._written_again(f"{folder}/metadata", error)
         partitions = self._committed[-1].offsets
         count = (partitions and partitions.shuffle_partitions) or 1
+        # In the order of their names, which is that of Spark, commits have their ids.
         names = sorted(stores) or [DEFAULT_STORE]
         return OperatorMetadata(number, "", tuple(StoreMetadata(it, count) for it in names))
 
     def _stores(self, number: int) -> dict[str, set[int]]:
-        """The stores of an operator that have files, with their versions.
-
-        In the order of their names, which is that of Spark, commits have their ids.
-        """
+        """The stores of an operator that have files, with their versions."""
         found: dict[str, set[int]] = {}
-        listing = self._storage.listing
-        for partition in listing(f"state/{number}"):
-            place = f"state/{number}/{partition.name}"
-            if not partition.is_folder or not partition.name.isdecimal():
-                continue
-            folders = [it.name for it in listing(place) if it.is_folder and is_store(it.name)]
-            for store, folder in [
-                (DEFAULT_STORE, place),
-                *((it, f"{place}/{it}") for it in folders),
-            ]:
-                names = (parse_name(it.name) for it in listing(folder))
-                versions = {it.version for it in names if it is not None}
-                if versions:
-                    found.setdefault(store, set()).update(versions)
+        for store, name in store_files(self._storage, number):
+            found.setdefault(store, set()).add(name.version)
         return found
 
     def _has_committed(self, stores: dict[str, set[int]]) -> bool:
@@ -114,9 +114,8 @@ class Operators:
 
     def _check_place(self, store: StoreMetadata) -> None:
         """Spark reads schemas of a transformWithState by absolute paths, also once it was moved."""
-        storage = self._storage
         for path, written in zip(store.schema_files, store.schema_paths, strict=True):
-            full = storage.full_path(path)
+            full = self._storage.full_path(path)
             if is_same_place(full, written):
                 continue
             lost = is_lost(full, written)
@@ -126,12 +125,13 @@ class Operators:
                 + "The checkpoint was moved, or copied by other means than `keyfold clone`. Clone "
                 "it, and start the query on the clone."
             )
-            severity = Severity.STOPS if lost else Severity.SPARE
-            self.findings.append(Finding(Kind.METADATA, full, message, severity))
             if lost:
                 reason = "Spark looks for the schemas of the state where the checkpoint was before"
                 way = "clone the checkpoint with `keyfold clone`, and start the query on the clone"
-                self.obstacles.append(Obstacle(reason, -1, otherwise=way))
+                finding = Finding(Kind.MOVED, full, message, Severity.STOPS)
+                self.obstacles.append(Obstacle(reason, -1, finding, otherwise=way))
+            else:
+                self.findings.append(Finding(Kind.MOVED, full, message))
             return
 
     def _written_again(self, path: str, error: KeyfoldError) -> None:
@@ -141,15 +141,14 @@ class Operators:
             return
         delete = "" if isinstance(error, FileMissingError) else "Delete it if there is no copy. "
         message = f"{error.args[0]} {delete}Without it, Spark writes it when the query starts."
-        full = self._storage.full_path(path)
-        self.findings.append(Finding(Kind.METADATA, full, message, Severity.SPARE))
+        self.findings.append(Finding(Kind.DAMAGED, self._storage.full_path(path), message))
 
     def _stops(self, path: str, error: KeyfoldError, *, is_written_again: bool = False) -> None:
-        found = unreadable(self._storage, path, error, Severity.STOPS)
-        self.findings.append(found)
+        full = self._storage.full_path(path)
+        finding = Finding(Kind.DAMAGED, full, str(error.args[0]), Severity.STOPS)
         reason = f"the file {path}, which is Spark's own, is damaged"
         deletes = self._left(path) if is_written_again else ()
-        self.obstacles.append(Obstacle(reason, None if deletes else -1, deletes))
+        self.obstacles.append(Obstacle(reason, None if deletes else -1, finding, deletes))
 
     def _left(self, path: str) -> tuple[str, ...]:
         """What is there of a file: on a local disk Hadoop keeps a checksum of it in another.

@@ -12,7 +12,6 @@ from keyfold.errors import KeyfoldError
 from keyfold.format.block import Columns
 from keyfold.format.footer import Family
 from keyfold.format.place import StorePlace
-from keyfold.fsck.finding import Finding, Kind
 from keyfold.fsck.subtasks import wrong_subtasks
 from keyfold.layout.layout import Layout, Shape
 from keyfold.layout.layouts import layouts
@@ -53,8 +52,8 @@ class RowCheck:
             if it.store == self._store and it.shape is not Shape.JOIN_SIDE
         }
 
-    def block(self, columns: Columns) -> Iterator[tuple[Kind, str]]:
-        """Checks the entries of a block."""
+    def block(self, columns: Columns) -> Iterator[str]:
+        """What is wrong with the entries of a block."""
         family, layout = columns.family, self._layouts.get(columns.family.name)
         if layout is None:
             return
@@ -67,44 +66,35 @@ class RowCheck:
             key = layout.schema.key
             found = hashes_of(family.partition_key, key, keys.flatten(), rows.count)
         except (MalformedError, KeyfoldError) as error:
-            yield Kind.ROW, f"rows of family {family.name} do not fit their schema: {error}"
+            yield f"rows of family {family.name} do not fit their schema: {error}"
             return
         wrong = np.flatnonzero(found != columns.hashes)
         if len(wrong):
             yield (
-                Kind.HASH,
-                (
-                    f"{len(wrong)} rows of family {family.name} have another hash than their keys, "
-                    f"the first {columns.hashes[wrong[0]]} and not {found[wrong[0]]}. A look-up "
-                    "would not find them."
-                ),
+                f"{len(wrong)} rows of family {family.name} have another hash than their keys, "
+                f"the first {columns.hashes[wrong[0]]} and not {found[wrong[0]]}. A look-up would "
+                "not find them."
             )
 
-    def counts(self, batch: Batch, files: StoreFiles) -> Iterator[Finding]:
-        """Checks the number of rows of a batch's version, which is among the files of its store."""
+    def version(self, batch: Batch, files: StoreFiles) -> Iterator[str]:
+        """What is wrong with the rows of a batch's version, which is among the files.
+
+        Raises KeyfoldError if they cannot be loaded.
+        """
         written = batch.written(self._operator, self._place.partition, self._store)
-        path = self._storage.full_path(self._place.folder)
-        try:
-            version = load(self._storage, self._place, written, files=files)
-        except KeyfoldError as error:
-            yield Finding(Kind.COUNT, path, f"batch {batch.number} cannot be read: {error.args[0]}")
-            return
+        version = load(self._storage, self._place, written, files=files)
         for name, family in version.families.items():
             rows = version.rows(name)
             values = rows.count if rows.counts is None else int(rows.counts.sum())
             found = (rows.count, values, int(rows.bytes().sum()))
             if not _agrees(family, found):
-                yield Finding(
-                    Kind.COUNT,
-                    path,
+                yield (
                     f"family {name} has {found[0]} keys, {found[1]} values and {found[2]} bytes "
                     f"after batch {batch.number}; its head says {family.keys}, {family.values} and "
-                    f"{family.bytes}.",
+                    f"{family.bytes}."
                 )
-            yield from (
-                Finding(Kind.ROW, path, f"{it}, after batch {batch.number}. Undo what wrote it.")
-                for it in self._wrong_subtasks(rows, family)
-            )
+            for it in self._wrong_subtasks(rows, family):
+                yield f"{it}, after batch {batch.number}. Undo what wrote it."
 
     def _wrong_subtasks(self, rows: Rows, family: Family) -> list[str]:
         layout = self._layouts.get(family.name)

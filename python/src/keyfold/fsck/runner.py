@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.fsck.finding import Finding, Kind, Severity
 from keyfold.fsck.store import Checked, StoreCheck
 from keyfold.state.walk import THREADS
 
@@ -19,16 +18,7 @@ if TYPE_CHECKING:
 
 Progress: TypeAlias = Callable[[int, int], None]
 
-_FINDING = [(name, pa.string()) for name in ("kind", "severity", "path", "message")]
-_CHECKED = pa.schema(
-    [
-        ("number", pa.int64()),
-        ("findings", pa.list_(pa.struct(_FINDING))),
-        ("files", pa.int64()),
-        ("bytes", pa.int64()),
-        ("bad", pa.list_(pa.int64())),
-    ]
-)
+_RESULTS = pa.schema([("number", pa.int64()), ("checked", pa.binary())])
 
 
 def run_here(checks: list[StoreCheck], progress: Progress | None) -> list[Checked]:
@@ -57,10 +47,11 @@ def run_on_spark(
     if not parts:
         return []
     frame = spark.range(0, len(parts), 1, len(parts))
-    rows = frame.mapInArrow(_work(parts), from_arrow_schema(_CHECKED)).toArrow().to_pylist()
+    rows = frame.mapInArrow(_work(parts), from_arrow_schema(_RESULTS)).toArrow()
     if progress is not None:
         progress(len(checks), len(checks))
-    return [_checked(row) for row in sorted(rows, key=lambda it: it["number"])]
+    # Pickled by tasks of this very call.
+    return [pickle.loads(it) for it in rows.sort_by("number")["checked"].to_pylist()]  # noqa: S301
 
 
 def _partition(check: StoreCheck) -> tuple[int, int]:
@@ -73,21 +64,8 @@ def _work(
     def work(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for some in numbers:
             for part in some.column(0).to_pylist():
-                found = [_row(number, check.run()) for number, check in parts[part]]
-                yield pa.RecordBatch.from_pylist(found, _CHECKED)
+                for number, check in parts[part]:
+                    row = {"number": number, "checked": pickle.dumps(check.run())}
+                    yield pa.RecordBatch.from_pylist([row], _RESULTS)
 
     return work
-
-
-def _row(number: int, checked: Checked) -> dict[str, object]:
-    found = [it.to_dict() for it in checked.findings]
-    return {"number": number, **asdict(checked), "findings": found}
-
-
-def _checked(row: dict[str, object]) -> Checked:
-    found: list[dict[str, str]] = row["findings"]  # type: ignore[assignment]
-    findings = tuple(
-        Finding(Kind(it["kind"]), it["path"], it["message"], Severity(it["severity"]))
-        for it in found
-    )
-    return Checked(findings, row["files"], row["bytes"], tuple(row["bad"]))  # type: ignore[arg-type]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeVar
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.fsck.finding import Finding, Kind, Severity
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import Offsets, batches, read_commit, read_offsets
 from keyfold.storage.storage import Storage
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -49,55 +52,66 @@ class Logs:
         return offsets | {f"commits/{self.last}"}
 
 
-def read_logs(storage: Storage, findings: list[Finding]) -> Logs:
-    """The logs; adds findings about what cannot be read."""
-    numbers = batches(storage, "commits")
-    logs = [f"commits/{it}" for it in numbers]
-    storage.fetch(logs + [f"offsets/{it}" for it in batches(storage, "offsets")])
-    for before, after in pairwise(numbers):
+def read_logs(storage: Storage) -> tuple[Logs, list[Finding]]:
+    """The logs, and findings about what cannot be read."""
+    committed, begun = batches(storage, "commits"), batches(storage, "offsets")
+    storage.fetch([f"commits/{it}" for it in committed] + [f"offsets/{it}" for it in begun])
+    problems = []
+    for before, after in pairwise(committed):
         if after != before + 1:
-            findings.append(
-                Finding(
-                    Kind.VERSION_GAP,
-                    storage.full_path("commits"),
-                    f"batch {after} follows batch {before}. Spark writes every batch; restore "
-                    "the files between from a copy.",
-                )
+            message = (
+                f"batch {after} follows batch {before}. Spark writes every batch; restore the "
+                "files between from a copy."
             )
-    begun, offsets, committed = batches(storage, "offsets"), {}, []
-    for number in begun:
-        try:
-            offsets[number] = read_offsets(storage, number)
-        except FileMissingError:
-            continue
-        except KeyfoldError as error:
-            findings.append(unreadable(storage, f"offsets/{number}", error))
-    findings += _without_offsets(storage, numbers)
+            problems.append(("commits", message))
+    for number in _without_offsets(committed, begun):
+        message = (
+            f"batch {number} is committed, and is not in the offset log. The query cannot start if "
+            "this is its last batch or the one before. Restore the file from a copy."
+        )
+        problems.append((f"offsets/{number}", message))
+    offsets = _readable(storage, "offsets", begun, read_offsets, problems)
+    commits = _readable(storage, "commits", committed, read_commit, problems)
+    logs = Logs(
+        [Batch(it, offsets.get(number)) for number, it in commits.items()],
+        offsets,
+        max(begun, default=-1),
+        max(committed, default=-1),
+    )
+    stops = logs.stops()
+    findings = []
+    for path, message in problems:
+        severity = Severity.STOPS if path in stops else Severity.LOSES
+        findings.append(Finding(Kind.DAMAGED, storage.full_path(path), message, severity))
+    return logs, findings
+
+
+def _readable(
+    storage: Storage,
+    log: str,
+    numbers: list[int],
+    read: Callable[[Storage, int], T],
+    problems: list[tuple[str, str]],
+) -> dict[int, T]:
+    """The entries of a log that can be read, by batch; adds a problem for each of the others."""
+    found: dict[int, T] = {}
     for number in numbers:
         try:
-            committed.append(Batch(read_commit(storage, number), offsets.get(number)))
+            found[number] = read(storage, number)
         except FileMissingError:
             continue
         except KeyfoldError as error:
-            findings.append(unreadable(storage, f"commits/{number}", error))
-    return Logs(committed, offsets, max(begun, default=-1), max(numbers, default=-1))
+            problems.append((f"{log}/{number}", str(error.args[0])))
+    return found
 
 
-def _without_offsets(storage: Storage, committed: list[int]) -> Iterator[Finding]:
-    """Committed batches without offsets, but for old ones: Spark deletes these there first."""
-    begun = batches(storage, "offsets")
+def _without_offsets(committed: list[int], begun: list[int]) -> list[int]:
+    """Committed batches without offsets, except for old ones: Spark deletes these there first."""
     last = committed[-1] if committed else 0
     # Without an open batch, Spark starts with the offsets of the last two.
     starts = last if begun and begun[-1] > last else last - 1
     needed = min([*begun[:1], starts])
-    for number in committed:
-        if number >= needed and number not in begun:
-            yield Finding(
-                Kind.METADATA,
-                storage.full_path(f"offsets/{number}"),
-                f"batch {number} is committed, and is not in the offset log. The query cannot "
-                "start if this is its last batch or the one before. Restore the file from a copy.",
-            )
+    return [it for it in committed if it >= needed and it not in begun]
 
 
 def startable(storage: Storage, logs: Logs) -> tuple[list[int], set[int]]:
@@ -133,16 +147,3 @@ def undoable_migration(logs: Logs) -> tuple[int, str] | None:
     if last is None or logs.newest > last + 2 or logs.last > last + 1:
         return None
     return last, str(logs.offsets[last].provider).rpartition(".")[2]
-
-
-def with_severity(storage: Storage, it: Finding, logs: Logs) -> Finding:
-    """A finding of Spark's logs."""
-    stops = {storage.full_path(path) for path in logs.stops()}
-    return replace(it, severity=Severity.STOPS) if it.path in stops else it
-
-
-def unreadable(
-    storage: Storage, path: str, error: KeyfoldError, severity: Severity = Severity.LOSES
-) -> Finding:
-    """A file of Spark's that cannot be read."""
-    return Finding(Kind.METADATA, storage.full_path(path), str(error.args[0]), severity)

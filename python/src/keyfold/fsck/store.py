@@ -9,8 +9,8 @@ from keyfold.format.footer import Footer
 from keyfold.format.names import FileName, Version, original
 from keyfold.format.names import Kind as FileKind
 from keyfold.format.place import StorePlace
-from keyfold.fsck.file import FileCheck, kind_of
-from keyfold.fsck.finding import Finding, Kind, Severity
+from keyfold.fsck.file import FileCheck
+from keyfold.fsck.finding import Finding, Kind, Severity, kind_of
 from keyfold.fsck.rows import RowCheck
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
@@ -92,11 +92,13 @@ class StoreCheck:
         return frozenset(lacking)
 
     def _severity(self, it: Finding, lacks: dict[int, frozenset[str]]) -> Severity:
+        if not it.is_damage:
+            return Severity.HARMLESS
         if it.path in lacks[self._batches[-1].number]:
             return Severity.STOPS
         if any(it.path in paths for paths in lacks.values()):
             return Severity.LOSES
-        return Severity.SPARE
+        return Severity.HARMLESS
 
     def _run(self) -> None:
         newest = self._batches[-1]
@@ -122,19 +124,19 @@ class StoreCheck:
                 and not self._listed.counts(name)
             ):
                 self._find(
-                    Kind.REPLACED,
                     f"{self.place.folder}/{name}",
                     "its delta was replaced later, as after a rollback, so it is not used. "
                     "Retention deletes it once it is older than the retained batches.",
+                    Kind.EXPIRED,
                 )
             elif name in committed:
                 needed[Step(f"{self.place.folder}/{name}")] = None
             elif name.version >= oldest:
                 self._find(
-                    Kind.UNREFERENCED,
                     f"{self.place.folder}/{name}",
                     "no retained batch needs it: an attempt at a batch has left it. Retention "
                     "deletes it once the retained batches need only newer files.",
+                    Kind.UNREFERENCED,
                 )
         key_groups = next((it.identity.key_groups for it in reversed(heads.values())), None)
         self._listed.fetch((it.path, it.reference.length) for it in needed if it.reference)
@@ -142,11 +144,16 @@ class StoreCheck:
             self._check(step, key_groups)
         self._report_broken()
         if self._rows is not None and not self._findings:
-            for batch in {
-                self._batches[0].number: self._batches[0],
-                newest.number: newest,
-            }.values():
-                self._findings += self._rows.counts(batch, self._listed)
+            for batch in {it.number: it for it in (self._batches[0], newest)}.values():
+                self._count(self._rows, batch)
+
+    def _count(self, rows: RowCheck, batch: Batch) -> None:
+        try:
+            for message in rows.version(batch, self._listed):
+                self._find(self.place.folder, message, Kind.WRONG_ROWS)
+        except KeyfoldError as error:
+            message = f"batch {batch.number} cannot be read: {error.args[0]}"
+            self._find(self.place.folder, message)
 
     def _chain(self, batch: Batch) -> Chain | None:
         """The files of a batch's version; None, and a finding, if it cannot be loaded."""
@@ -160,7 +167,6 @@ class StoreCheck:
         delta = FileName(*written, FileKind.DELTA)
         if kind is FileKind.SNAPSHOT and chain.head.lineage and delta not in self._listed.sizes:
             self._find(
-                Kind.MISSING,
                 f"{self.place.folder}/{delta}",
                 f"batch {written.number - 1} wrote it and it is missing; its snapshot can still be "
                 "read. Restore it from a copy.",
@@ -172,12 +178,12 @@ class StoreCheck:
             return
         if isinstance(error, FileMissingError) and self._is_expired(batch, written):
             self._find(
-                Kind.EXPIRED,
                 f"{self.place.folder}/{FileName(*written, FileKind.DELTA)}",
                 f"batch {batch.number} cannot be read any more: its files are gone with all before "
                 "a later snapshot, which later batches begin with. Retention deletes so, and Spark "
                 "the batch's log entries a little later. If those stay, something else deletes "
                 "state files: a lifecycle rule of the store, or a job.",
+                Kind.EXPIRED,
             )
             return
         what = (kind_of(error), self._path_of(batch, error))
@@ -240,7 +246,7 @@ class StoreCheck:
                     found.add(batch.version)
             elif contradiction := self._contradiction(batch, written, earlier):
                 found.add(batch.version)
-                self._find(Kind.LINEAGE, *contradiction)
+                self._find(*contradiction)
             earlier.append((batch, written))
         return found
 
@@ -296,7 +302,6 @@ class StoreCheck:
                 is_snapshot = link.kind is FileKind.SNAPSHOT and link.version >= oldest
                 if is_snapshot and name not in self._listed.sizes:
                     self._find(
-                        Kind.MISSING,
                         f"{self.place.folder}/{name}",
                         f"version {version} was built on it. Older files give the same version, "
                         "but loading takes longer until the next snapshot.",
@@ -318,7 +323,7 @@ class StoreCheck:
     def _check(self, step: Step, key_groups: int | None) -> None:
         check = FileCheck(self._listed, self.place, step, key_groups, self._partitions_of)
         for kind, message in check.run(self._rows):
-            self._find(kind, step.path, message)
+            self._find(step.path, message, kind)
         self._files += 1
         self._bytes += check.size
 
@@ -327,7 +332,7 @@ class StoreCheck:
         batch = next((it for it in self._batches if it.version == version), None)
         return None if batch is None or batch.offsets is None else batch.offsets.shuffle_partitions
 
-    def _find(self, kind: Kind, path: str, message: str) -> None:
+    def _find(self, path: str, message: str, kind: Kind = Kind.DAMAGED) -> None:
         self._findings.append(Finding(kind, self._storage.full_path(path), message))
 
 

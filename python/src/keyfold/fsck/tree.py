@@ -142,5 +142,5 @@ def _visible(entries: list[Listed]) -> list[Listed]:
 
 def _orphan(storage: Storage, path: str, why: str) -> Finding:
     return Finding(
-        Kind.ORPHAN, storage.full_path(path), f"{why}. It takes disk space and is never read."
+        Kind.UNREFERENCED, storage.full_path(path), f"{why}. It takes disk space and is never read."
     )
