@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from demo.errors import DemoError
-from demo.place import LOCAL, PLACES, opened
+from demo.place import LOCAL, PLACES
 from demo.run import Run
 from demo.session import KEYFOLD, PROVIDERS
 from demo.summary import page
+from demo.where import opened
 from demo.workspace import Workspace
 from keyfold import KeyfoldError
 

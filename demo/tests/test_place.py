@@ -13,8 +13,9 @@ import pytest
 import keyfold
 from demo import __main__ as entry
 from demo.errors import DemoError
-from demo.place import LOCAL, PLACES, S3, Place, opened
+from demo.place import LOCAL, PLACES, S3, Place
 from demo.requests import taken, taken_when_done
+from demo.where import opened
 from demo.workspace import Workspace
 from keyfold.errors import NotACheckpointError
 from kit.places import ROOT
