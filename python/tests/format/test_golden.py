@@ -17,7 +17,7 @@ from keyfold.format.footer import Family, Footer, Part
 from keyfold.format.manifest import Layer, read_layer
 from keyfold.format.names import Version, written
 from keyfold.format.place import StorePlace
-from keyfold.format.reader import read_columns, read_entries, read_footer
+from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource
 from keyfold.state.merge import Rows
 from keyfold.state.version import load
@@ -25,6 +25,7 @@ from keyfold.storage.storage import Storage
 from keyfold.wire.codec import Codec
 from kit.golden.files import GOLDEN, write
 from kit.golden.spec import bigint
+from kit.state_files import read_columns, read_entries
 
 EXPECTED = json.loads((GOLDEN / "expected.json").read_text(encoding="utf-8"))
 VALID = {it["file"]: it for it in EXPECTED["valid"]}

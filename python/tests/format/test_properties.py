@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyfold.errors import KeyfoldError
-from keyfold.format.reader import read_columns, read_footer
+from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource
 from kit.golden import spec as golden
 from kit.golden.encoder import crc32c, encode
 from kit.golden.files import GOLDEN
 from kit.golden.valid import VALID
+from kit.state_files import read_columns
 
 FILES = {it["file"]: (GOLDEN / it["file"]).read_bytes() for it in VALID}
 

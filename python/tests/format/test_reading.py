@@ -8,11 +8,12 @@ from keyfold.errors import (
     FileCorruptError,
     NotAKeyfoldFileError,
 )
-from keyfold.format.reader import read_columns, read_footer
+from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource
 from kit.golden.encoder import encode
 from kit.golden.spec import family, link, spec
 from kit.golden.valid import DELTA, REFERENCE
+from kit.state_files import read_columns
 
 NAME = "cp/state/2/3/7.delta"
 

@@ -10,9 +10,10 @@ from hypothesis import note
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import Footer
 from keyfold.format.names import parse_name
-from keyfold.format.reader import read_columns, read_footer
+from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource
 from kit.golden.files import GOLDEN
+from kit.state_files import read_columns
 from kit.taken_apart import taken_apart
 from python.tests.fuzz.fuzzing import bounded, fuzz
 from python.tests.fuzz.lies import harmless, lie

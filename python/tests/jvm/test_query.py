@@ -13,10 +13,10 @@ from pyspark.sql import functions as sf
 import keyfold
 from keyfold import _jvm
 from keyfold.errors import InvalidArgumentError, KeyfoldError
-from keyfold.format.reader import read_entries
 from keyfold.format.source import BytesSource
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
 from kit.providers import HDFS, session_of
+from kit.state_files import read_entries
 from python.tests.jvm.word_queries import by_word, run
 
 pytestmark = pytest.mark.spark

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyfold.subtasks.redistribution import broadcast, split, union
+from kit.redistribution import broadcast, split, union
 
 VECTORS = json.loads(
     (

@@ -14,7 +14,7 @@ from keyfold.errors import (
     FormatVersionError,
     NotAKeyfoldFileError,
 )
-from keyfold.format.block import Columns, Entry, EntryType, decode_block
+from keyfold.format.block import Columns, EntryType, decode_block
 from keyfold.format.footer import Footer
 from keyfold.format.footer_parser import parse_footer
 from keyfold.format.footer_tables import check_places
@@ -55,17 +55,11 @@ def read_footer(source: Source) -> Footer:
         return _footer(source, whole=False)
 
 
-def read_columns(source: Source) -> tuple[Footer, tuple[Columns, ...]]:
-    """The footer, and every block as columns, once the whole file was read and checked.
-
-    Raises the errors of `read_footer`.
-    """
-    footer, blocks = stream_columns(source)
-    return footer, tuple(blocks)
-
-
 def stream_columns(source: Source) -> tuple[Footer, Iterator[Columns]]:
-    """The same, one block at a time. The groups are checked after the last block."""
+    """The footer, and each block as columns; the whole file is read and checked.
+
+    The groups are checked after the last block. Raises the errors of `read_footer`.
+    """
     with errors_of(source):
         footer = _footer(source, whole=True)
 
@@ -115,12 +109,6 @@ def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Itera
                         raise MalformedError("an APPEND does not continue the entry before it")
                 yield columns
                 before = columns if footer.continued else None
-
-
-def read_entries(source: Source) -> list[Entry]:
-    """Every entry of a file, in file order. Raises as `read_footer` does."""
-    _, blocks = read_columns(source)
-    return [entry for block in blocks for entry in block.entries()]
 
 
 @contextmanager
