@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.admin.lines import lines
+from keyfold.admin.result import lines
 from keyfold.errors import FileCorruptError
 from keyfold.text.printable import printable
 
@@ -20,4 +20,4 @@ from keyfold.text.printable import printable
 def test_what_controls_a_terminal_is_spelled_out(text: str, shown: str) -> None:
     assert printable(text) == shown
     assert shown in str(FileCorruptError(text))
-    assert shown in lines([("", text)])
+    assert shown in lines([("", text)], applied=True)

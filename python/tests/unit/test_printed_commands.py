@@ -15,9 +15,22 @@ from keyfold.cli.main import cli
 from kit.fake_checkpoint import FakeCheckpoint
 
 
+def rollback(checkpoint: str, *, undone: bool) -> Rollback:
+    return Rollback(
+        checkpoint=checkpoint,
+        batch=3,
+        before=5,
+        files=7,
+        aside="rollback-3-a",
+        warnings=(),
+        applied=True,
+        undone=undone,
+    )
+
+
 @pytest.mark.parametrize("place", ["/data/my orders", "/data/it's", "/data/$HOME;a"])
 def test_undo_names_the_checkpoint_as_one_word(place: str) -> None:
-    back = Rollback(place, 3, 5, 7, "rollback-3-a", None, (), applied=True, undone=False)
+    back = rollback(place, undone=False)
     migrated = MigrationPlan(place, 4, "a.B", 2, ("agg",), (), applied=True)
     for said, verb in ((str(back), "rollback"), (str(migrated), "migrate")):
         [command] = re.findall(r"keyfold .* --undo", said)
@@ -25,7 +38,7 @@ def test_undo_names_the_checkpoint_as_one_word(place: str) -> None:
 
 
 def test_an_undo_says_what_it_put_back_and_names_no_undo() -> None:
-    said = str(Rollback("/data/cp", 5, 3, 7, "rollback-3-a", None, (), applied=True, undone=True))
+    said = str(rollback("/data/cp", undone=True))
     assert "7 put back" in said
     assert "aside" not in said
     assert "--undo" not in said

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
-from keyfold.admin.lines import NOT_DONE, lines
+from keyfold.admin.result import lines, result
 from keyfold.text.units import count, size
 
 if TYPE_CHECKING:
@@ -39,18 +39,6 @@ class Copy:
     bytes: int
     applied: bool
 
-    @classmethod
-    def of(cls, found: dict[str, Any]) -> Copy:
-        """From the JVM's answer."""
-        return cls(
-            source=found["from"],
-            target=found["to"],
-            batch=found["batch"],
-            files=found["files"],
-            bytes=found["bytes"],
-            applied=found["applied"],
-        )
-
     def __str__(self) -> str:
         """For a terminal."""
         rows = [
@@ -59,7 +47,7 @@ class Copy:
             ("batch", str(self.batch)),
             ("files", f"{count(self.files)}, {size(self.bytes)}"),
         ]
-        return lines(rows if self.applied else [*rows, NOT_DONE])
+        return lines(rows, applied=self.applied)
 
 
 def clone(
@@ -94,7 +82,7 @@ def clone(
         command=command,
         spark=spark,
     )
-    return Copy.of(found)
+    return _copy(found)
 
 
 def savepoint(
@@ -115,4 +103,8 @@ def savepoint(
     """
     command = bridge.command_line("savepoint", path, name)
     found = bridge.answer("savepoint", bridge.place(path), name, command=command, spark=spark)
-    return Copy.of(found)
+    return _copy(found)
+
+
+def _copy(found: dict[str, Any]) -> Copy:
+    return result(Copy, found, source=found["from"], target=found["to"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
-from keyfold.admin.lines import NOT_DONE, lines
+from keyfold.admin.result import lines, result
 from keyfold.text.units import count, size
 
 if TYPE_CHECKING:
@@ -38,19 +38,6 @@ class MigrationPlan:
     refusals: tuple[str, ...]
     applied: bool
 
-    @classmethod
-    def of(cls, found: dict[str, Any]) -> MigrationPlan:
-        """From the JVM's answer."""
-        return cls(
-            checkpoint=found["checkpoint"],
-            last_batch=found["lastBatch"],
-            provider=found["provider"],
-            partitions=found["partitions"],
-            operators=tuple(it["name"] for it in found["operators"]),
-            refusals=tuple(found["refusals"]),
-            applied=found["applied"],
-        )
-
     def __str__(self) -> str:
         """For a terminal."""
         rows = [
@@ -58,15 +45,12 @@ class MigrationPlan:
             ("provider", f"{self.provider.rpartition('.')[2]} -> KeyfoldStateStoreProvider"),
             ("operators", ", ".join(self.operators)),
             ("last batch", str(self.last_batch)),
-            *(("refused", it) for it in self.refusals),
         ]
         if self.applied:
             done = f"batch {self.last_batch + 1} has the same state, in Keyfold's files"
             undo = bridge.command_line("migrate", self.checkpoint, undo=True, apply=True)
             rows += [("done", done), ("to undo", f"{undo}, before the query runs")]
-        elif not self.refusals:
-            rows.append(NOT_DONE)
-        return lines(rows)
+        return lines(rows, applied=self.applied, refusals=self.refusals)
 
 
 @dataclass(frozen=True)
@@ -91,12 +75,6 @@ class MigrationUndo:
     refusals: tuple[str, ...]
     applied: bool
 
-    @classmethod
-    def of(cls, found: dict[str, Any]) -> MigrationUndo:
-        """From the JVM's answer."""
-        batch = None if found["batch"] < 0 else found["batch"]
-        return cls(**found | {"batch": batch, "refusals": tuple(found["refusals"])})
-
     def __str__(self) -> str:
         """For a terminal."""
         rows = [
@@ -104,9 +82,8 @@ class MigrationUndo:
             ("provider", self.provider.rpartition(".")[2]),
             ("batch", "none of its own" if self.batch is None else f"{self.batch} goes"),
             ("files", f"{count(self.files)} of Keyfold's go, {size(self.bytes)}"),
-            *(("refused", it) for it in self.refusals),
         ]
-        return lines(rows if self.applied or self.refusals else [*rows, NOT_DONE])
+        return lines(rows, applied=self.applied, refusals=self.refusals)
 
 
 def migrate(
@@ -129,7 +106,9 @@ def migrate(
         ClassicSessionError: the session is a Spark Connect session.
         JvmError: it is refused, and nothing was changed; or the checkpoint cannot be read.
     """
-    return MigrationPlan.of(_ask("migrate", path, spark, dry_run=dry_run))
+    found = _ask("migrate", path, spark, dry_run=dry_run)
+    names = [it["name"] for it in found["operators"]]
+    return result(MigrationPlan, found, operators=names)
 
 
 def undo_migration(
@@ -153,7 +132,9 @@ def undo_migration(
         ClassicSessionError: the session is a Spark Connect session.
         JvmError: it is refused, and nothing was changed; or the checkpoint cannot be read.
     """
-    return MigrationUndo.of(_ask("undoMigration", path, spark, dry_run=dry_run))
+    found = _ask("undoMigration", path, spark, dry_run=dry_run)
+    batch = None if found["batch"] < 0 else found["batch"]
+    return result(MigrationUndo, found, batch=batch)
 
 
 def _ask(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from keyfold.admin import bridge
-from keyfold.admin.lines import NOT_DONE, lines
+from keyfold.admin.result import lines, result
 from keyfold.flink import LIMIT, check_parallelism
 from keyfold.subtasks.place import place_of
 
@@ -52,14 +52,11 @@ class RedistributionPlan:
             ("last batch", str(self.last_batch)),
             ("states", states),
             ("partitions", f"{self.partitions} to write, no state of other operators"),
-            *(("refused", it) for it in self.refusals),
         ]
         if self.applied:
             undo = bridge.command_line("rescale", self.checkpoint, undo=True, apply=True)
             rows += [("done", f"after batch {self.last_batch}"), ("to undo", undo)]
-        elif not self.refusals:
-            rows.append(NOT_DONE)
-        return lines(rows)
+        return lines(rows, applied=self.applied, refusals=self.refusals)
 
 
 def redistribute(
@@ -98,14 +95,4 @@ def redistribute(
     found = bridge.answer(
         "redistribute", bridge.place(path), operator, places, dry_run, command=command, spark=spark
     )
-    return RedistributionPlan(
-        checkpoint=found["checkpoint"],
-        operator=found["name"],
-        last_batch=found["lastBatch"],
-        before=found["from"],
-        after=found["to"],
-        states=found["states"],
-        partitions=found["partitions"],
-        refusals=tuple(it["reason"] for it in found["refusals"]),
-        applied=found["applied"],
-    )
+    return result(RedistributionPlan, found, operator=found["name"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
-from keyfold.admin.lines import NOT_DONE, lines
+from keyfold.admin.result import lines, result
 from keyfold.errors import InvalidArgumentError
 from keyfold.spark_log.logs import MOST_PARTITIONS
 from keyfold.text.units import count, size
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RescalePlan:
     """What a rescale does, or has done. Sizes are in bytes.
 
@@ -55,30 +55,8 @@ class RescalePlan:
     refusals: tuple[str, ...]
     warnings: tuple[str, ...]
     applied: bool
-    duration_ms: int | None
+    duration_ms: int | None = None
     details: dict[str, Any]
-
-    @classmethod
-    def of(cls, found: dict[str, Any]) -> RescalePlan:
-        """From the JVM's answer."""
-        return cls(
-            checkpoint=found["checkpoint"],
-            last_batch=found["lastBatch"],
-            batch=found["batch"],
-            is_open=found["isOpen"],
-            before=found["from"],
-            after=found["to"],
-            referenced_bytes=found["referencedBytes"],
-            first_load_bytes=found["firstLoadBytes"],
-            first_load_files=found["firstLoadFiles"],
-            most_load_bytes=found["firstLoadBytesMax"],
-            most_load_files=found["firstLoadFilesMax"],
-            refusals=tuple(it["reason"] for it in found["refusals"]),
-            warnings=tuple(found["warnings"]),
-            applied=found["applied"],
-            duration_ms=found.get("durationMs"),
-            details=found,
-        )
 
     def __str__(self) -> str:
         """For a terminal."""
@@ -96,7 +74,6 @@ class RescalePlan:
             ("state", f"{size(self.referenced_bytes)} referenced, none rewritten"),
             ("first loads", f"{every} to read, over all new partitions; at most {one} by one"),
             *(("warning", it) for it in self.warnings),
-            *(("refused", it) for it in self.refusals),
         ]
         if self.applied:
             undo = (
@@ -111,12 +88,10 @@ class RescalePlan:
                 ("done", f"{where} {self.batch}, in {self.duration_ms} ms"),
                 ("to undo", undo),
             ]
-        elif not self.refusals:
-            rows.append(NOT_DONE)
-        return lines(rows)
+        return lines(rows, applied=self.applied, refusals=self.refusals)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RescaleUndo:
     """What the undo of a rescale before an open batch, or of a redistribution, does or has done.
 
@@ -133,7 +108,7 @@ class RescaleUndo:
     batch: int
     before: int
     after: int
-    operator: int | None
+    operator: int | None = None
     applied: bool
 
     def __str__(self) -> str:
@@ -143,14 +118,12 @@ class RescaleUndo:
             if self.operator is None
             else ("operator", f"{self.operator}, with its subtasks before the redistribution")
         )
-        return lines(
-            [
-                ("checkpoint", self.checkpoint),
-                what,
-                ("open batch" if self.operator is None else "before batch", str(self.batch)),
-                ("done", "undone") if self.applied else NOT_DONE,
-            ]
-        )
+        rows = [
+            ("checkpoint", self.checkpoint),
+            what,
+            ("open batch" if self.operator is None else "before batch", str(self.batch)),
+        ]
+        return lines([*rows, ("done", "undone")] if self.applied else rows, applied=self.applied)
 
 
 def undo_rescale(
@@ -171,14 +144,7 @@ def undo_rescale(
     """
     command = bridge.command_line("rescale", path, undo=True, apply=not dry_run)
     found = bridge.answer("undoRescale", bridge.place(path), dry_run, command=command, spark=spark)
-    return RescaleUndo(
-        found["checkpoint"],
-        found["batch"],
-        found["from"],
-        found["to"],
-        found.get("operator"),
-        found["applied"],
-    )
+    return result(RescaleUndo, found)
 
 
 def _load(bytes_: int, files: int) -> str:
@@ -242,4 +208,10 @@ def rescale(
         command=command,
         spark=spark,
     )
-    return RescalePlan.of(found)
+    return result(
+        RescalePlan,
+        found,
+        most_load_bytes=found["firstLoadBytesMax"],
+        most_load_files=found["firstLoadFilesMax"],
+        details=found,
+    )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from keyfold.admin import bridge
-from keyfold.admin.lines import NOT_DONE, lines
+from keyfold.admin.result import lines, result
 from keyfold.errors import InvalidArgumentError
 from keyfold.text.units import count
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 _ASIDE = re.compile(r"rollback-\d{1,18}-[0-9a-f-]+")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rollback:
     """What a rollback does, or has done.
 
@@ -40,26 +39,11 @@ class Rollback:
     batch: int
     before: int
     files: int
-    aside: str | None
-    sink: str | None
+    aside: str | None = None
+    sink: str | None = None
     warnings: tuple[str, ...]
     applied: bool
     undone: bool
-
-    @classmethod
-    def of(cls, found: dict[str, Any]) -> Rollback:
-        """From the JVM's answer."""
-        return cls(
-            checkpoint=found["checkpoint"],
-            batch=found["batch"],
-            before=found["from"],
-            files=found["files"],
-            aside=found.get("aside"),
-            sink=found.get("sink"),
-            warnings=tuple(found["warnings"]),
-            applied=found["applied"],
-            undone=found["undone"],
-        )
 
     def __str__(self) -> str:
         """For a terminal."""
@@ -69,12 +53,10 @@ class Rollback:
             ("files", f"{count(self.files)} {self._moved()}"),
             *(("warning", it) for it in self.warnings),
         ]
-        if not self.applied:
-            rows.append(NOT_DONE)
-        elif not self.undone:
-            place = shlex.quote(self.checkpoint)
-            rows.append(("to undo", f"keyfold rollback {place} --undo {self.aside} --apply"))
-        return lines(rows)
+        if self.applied and not self.undone:
+            undo = bridge.command_line("rollback", self.checkpoint, undo=self.aside, apply=True)
+            rows.append(("to undo", undo))
+        return lines(rows, applied=self.applied)
 
     def _moved(self) -> str:
         if self.undone:
@@ -116,7 +98,7 @@ def rollback(
     found = bridge.answer(
         "rollback", bridge.place(path), batch, sink, dry_run, command=command, spark=spark
     )
-    return Rollback.of(found)
+    return result(Rollback, found)
 
 
 def undo_rollback(
@@ -141,4 +123,4 @@ def undo_rollback(
         )
     command = bridge.command_line("rollback", path, undo=aside, apply=True)
     found = bridge.answer("undoRollback", bridge.place(path), aside, command=command, spark=spark)
-    return Rollback.of(found)
+    return result(Rollback, found)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from keyfold.admin import bridge
-from keyfold.admin.lines import NOT_DONE, lines
+from keyfold.admin.result import lines, result
 from keyfold.errors import InvalidArgumentError
 from keyfold.text.units import plural, size
 
@@ -48,14 +48,6 @@ class Vacuum:
     unreferenced: tuple[Unreferenced, ...]
     applied: bool
 
-    @classmethod
-    def of(cls, found: dict[str, Any]) -> Vacuum:
-        """From the JVM's answer."""
-        unreferenced = tuple(Unreferenced(**it) for it in found["unreferenced"])
-        return cls(
-            checkpoint=found["checkpoint"], unreferenced=unreferenced, applied=found["applied"]
-        )
-
     def __str__(self) -> str:
         """For a terminal."""
         old = [it for it in self.unreferenced if it.old]
@@ -67,7 +59,7 @@ class Vacuum:
         ]
         if young:
             rows.append(("too young", plural(young, "path")))
-        return lines(rows if self.applied else [*rows, NOT_DONE])
+        return lines(rows, applied=self.applied)
 
 
 def vacuum(
@@ -78,7 +70,7 @@ def vacuum(
     dry_run: bool = True,
     spark: SparkSession | None = None,
 ) -> Vacuum:
-    """Deletes files that `fsck` has reported as orphan or unreferenced. The query may run.
+    """Deletes files that `fsck` has reported as unreferenced. The query may run.
 
     It does not delete files that retention will delete.
 
@@ -113,4 +105,5 @@ def vacuum(
         command=command,
         spark=spark,
     )
-    return Vacuum.of(found)
+    unreferenced = [Unreferenced(**it) for it in found["unreferenced"]]
+    return result(Vacuum, found, unreferenced=unreferenced)

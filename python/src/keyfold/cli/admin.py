@@ -157,7 +157,7 @@ def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
 def vacuum(output: Output, *, checkpoint: str, older_than_hours: float, applies: bool) -> None:
     """Delete files that no batch needs.
 
-    They are those that fsck reports as orphan or unreferenced.
+    They are those that fsck reports as unreferenced.
     """
     found = open_checkpoint(checkpoint).vacuum(
         older_than_hours=older_than_hours, dry_run=not applies
