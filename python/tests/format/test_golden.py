@@ -20,6 +20,7 @@ from keyfold.format.place import StorePlace
 from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource
 from keyfold.state.merge import Rows
+from keyfold.state.store_files import list_store
 from keyfold.state.version import load
 from keyfold.storage.storage import Storage
 from keyfold.wire.codec import Codec
@@ -120,7 +121,7 @@ def test_store_gives_the_rows_of_a_version(store: dict[str, Any]) -> None:
     storage = Storage(GOLDEN / store["folder"])
     version = written(store["version"], store["id"])
     assert version is not None
-    found = load(storage, StorePlace(0, 3, "default"), version)
+    found = load(list_store(storage, StorePlace(0, 3, "default"), version.number), version)
     assert hexes(found.rows("default")) == store["rows"]
 
 
@@ -236,7 +237,9 @@ def test_rows_of_several_entries_are_one_row(
     folder.mkdir(parents=True)
     for file in ("continued/5.snapshot", "continued-delta/6.delta"):
         shutil.copy(GOLDEN / "valid" / file, folder)
-    found = load(Storage(tmp_path), StorePlace(0, 0, "default"), Version(version, ""))
+    found = load(
+        list_store(Storage(tmp_path), StorePlace(0, 0, "default"), version), Version(version, "")
+    )
     rows = found.rows("list")
     assert rows.counts is not None
     keys = zip(rows.keys.offsets(), rows.key_sizes, strict=True)

@@ -9,6 +9,7 @@ import pytest
 
 import keyfold
 from keyfold.errors import FileCorruptError, FileMissingError
+from keyfold.fsck.finding import Kind
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.golden.encoder import encode
 from kit.golden.manifest import file as named_file
@@ -147,7 +148,7 @@ def test_manifest_that_is_gone_is_named(fake: FakeCheckpoint) -> None:
     with pytest.raises(FileMissingError, match=path.name):
         keyfold.open_checkpoint(fake.root)[0].scan().to_arrow()
     findings = keyfold.open_checkpoint(fake.root).fsck().findings
-    assert {it.kind.name for it in findings if it.is_damage} == {"MISSING"}
+    assert {it.kind for it in findings if it.is_damage} == {Kind.DAMAGED}
     assert all(path.name in it.message for it in findings if it.is_damage)
 
 

@@ -16,6 +16,7 @@ from keyfold.errors import FileCorruptError, KeyGroupsMismatchError
 from keyfold.format.names import Version
 from keyfold.format.place import StorePlace
 from keyfold.state.selection import Selection
+from keyfold.state.store_files import StoreFiles, list_store
 from keyfold.state.version import load
 from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
@@ -152,7 +153,11 @@ def test_a_family_that_is_kept_in_another_way_was_dropped_or_is_damage(
         ]
         path.write_bytes(replace(parts, sections=sections).together())
         with pytest.raises(FileCorruptError, match="has other encodings than in the files before"):
-            load(Storage(fake.root), StorePlace(0, 0, "default"), Version(2, writer.unique(0, 2)))
+            load(files(fake, 2), Version(2, writer.unique(0, 2)))
+
+
+def files(fake: FakeCheckpoint, last: int) -> StoreFiles:
+    return list_store(Storage(fake.root), StorePlace(0, 0, "default"), last)
 
 
 def _with(payload: bytes, old: bytes, new: bytes) -> bytes:
@@ -170,6 +175,4 @@ def test_a_key_group_that_a_file_does_not_have_is_asked_for_by_nobody(
     writer.batch({1: 1, 2: 2})
     wanted = Selection(groups=frozenset({29}))
     with pytest.raises(KeyGroupsMismatchError, match="has 12 key groups"):
-        load(
-            Storage(fake.root), StorePlace(0, 0, "default"), Version(1, writer.unique(0, 1)), wanted
-        )
+        load(files(fake, 1), Version(1, writer.unique(0, 1)), wanted)

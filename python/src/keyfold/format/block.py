@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from keyfold.format.footer import Block, Family
 from keyfold.wire.codec import decompress
-from keyfold.wire.cursor import ChecksumError, Cursor, MalformedError
+from keyfold.wire.cursor import Cursor, MalformedError
 
 Numbers: TypeAlias = npt.NDArray[np.uint32]
 
@@ -119,7 +119,7 @@ def decode_block(
     """
     found = google_crc32c.value(stored)
     if found != block.checksum:
-        raise ChecksumError(f"it has checksum {found:08x}, expected {block.checksum:08x}")
+        raise MalformedError(f"it has checksum {found:08x}, expected {block.checksum:08x}")
     cursor = Cursor(decompress(stored, block.raw_length, block.codec), "it")
     count, values = cursor.u32(), cursor.u32()
     if count != block.entries or count == 0:
@@ -174,4 +174,4 @@ def _check_rows(columns: Columns, checksums: Numbers) -> None:
     ):
         found = google_crc32c.value(entry.key + b"".join(entry.values))
         if found != stored:
-            raise ChecksumError(f"row {index} has checksum {found:08x}, expected {stored:08x}")
+            raise MalformedError(f"row {index} has checksum {found:08x}, expected {stored:08x}")

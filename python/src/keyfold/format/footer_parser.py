@@ -19,7 +19,7 @@ from keyfold.format.footer_tables import MOST_AMOUNT, read_blocks, read_groups
 from keyfold.format.frame import Frame, UnknownVersionError
 from keyfold.format.names import FileName, Kind, is_file, is_id, is_store
 from keyfold.wire.codec import codec_of
-from keyfold.wire.cursor import Cursor, LineageError, MalformedError
+from keyfold.wire.cursor import Cursor, MalformedError
 
 _IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _PARTS, _HEAD = range(1, 9)
 _CONTINUED, _UNCHANGED = 9, 10
@@ -155,11 +155,11 @@ def _lineage(cursor: Cursor, version: int, unchanged: int) -> tuple[Link, ...]:
     for link in links:
         # Code that follows lineages from file to file relies on this to terminate.
         if link.version >= at:
-            raise LineageError(f"the lineage goes from version {at} to {link.version}")
+            raise MalformedError(f"the lineage goes from version {at} to {link.version}")
         at = link.version
     left_out = version - at - len(links)
     if left_out != unchanged:
-        raise LineageError(f"the lineage leaves out {left_out} versions and not {unchanged}")
+        raise MalformedError(f"the lineage leaves out {left_out} versions and not {unchanged}")
     return links
 
 

@@ -10,7 +10,7 @@ import google_crc32c
 
 from keyfold.format.names import Kind
 from keyfold.wire.codec import Codec, codec_of
-from keyfold.wire.cursor import ChecksumError, CutOffError, MalformedError
+from keyfold.wire.cursor import MalformedError
 
 FORMAT_VERSION = 1
 HEADER_BYTES = 16
@@ -95,7 +95,7 @@ def refuse_short(content: bytes) -> NoReturn:
     magic = content[: len(_HEADER_MAGIC)]
     if not _HEADER_MAGIC.startswith(magic):
         raise ForeignError
-    raise CutOffError(f"it has {len(content)} bytes, the smallest file has {SMALLEST_FILE}")
+    raise MalformedError(f"it has {len(content)} bytes, the smallest file has {SMALLEST_FILE}")
 
 
 def footer_length(trailer: bytes, header: bytes | None, size: int) -> int:
@@ -121,14 +121,14 @@ def footer_length(trailer: bytes, header: bytes | None, size: int) -> int:
             raise MalformedError("the header's magic is missing")
         versions.insert(0, start.version)
     if end.magic != _TRAILER_MAGIC:
-        raise CutOffError("the trailer's magic is missing, the end of the file may be cut off")
+        raise MalformedError("the trailer's magic is missing, the end of the file may be cut off")
     for found in versions:
         if found != FORMAT_VERSION:
             raise UnknownVersionError(
                 f"it has format version {found}, this release reads version {FORMAT_VERSION}"
             )
     if end.length != size:
-        raise CutOffError(f"the file has {size} bytes, its trailer says {end.length}")
+        raise MalformedError(f"the file has {size} bytes, its trailer says {end.length}")
     if end.footer_length > size - SMALLEST_FILE:
         raise MalformedError(f"a footer of {end.footer_length} bytes does not fit")
     if end.footer_raw_length > end.footer_length * _FOOTER_RATIO:
@@ -170,4 +170,4 @@ def check_frame(footer: bytes, trailer: bytes, header: bytes | None) -> Frame:
 def _check(what: str, data: bytes, stored: int) -> None:
     found = google_crc32c.value(data)
     if found != stored:
-        raise ChecksumError(f"{what} has checksum {found:08x}, expected {stored:08x}")
+        raise MalformedError(f"{what} has checksum {found:08x}, expected {stored:08x}")

@@ -13,7 +13,7 @@ from keyfold.format.plan import PLAN_ID
 from keyfold.format.reader import errors_of, read_whole
 from keyfold.format.source import Source
 from keyfold.wire.codec import decompress
-from keyfold.wire.cursor import ChecksumError, Cursor, MalformedError
+from keyfold.wire.cursor import Cursor, MalformedError
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def read_layer(source: Source, part: Part) -> Layer:
             raise MalformedError(f"{name} would end after the file")
         stored = read_whole(source, part.offset, part.stored_length)
         if google_crc32c.value(stored) != part.checksum:
-            raise ChecksumError(f"{name} has a wrong checksum")
+            raise MalformedError(f"{name} has a wrong checksum")
         cursor = Cursor(decompress(stored, part.raw_length, part.codec), name)
         partitions = cursor.i32()
         layer = Layer(partitions, tuple(_partition(cursor) for _ in range(cursor.u32())))

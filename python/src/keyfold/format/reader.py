@@ -32,7 +32,7 @@ from keyfold.format.frame import (
 from keyfold.format.names import Kind, parse_name, place_of
 from keyfold.format.source import Source
 from keyfold.wire.codec import decompress
-from keyfold.wire.cursor import CutOffError, MalformedError, MisplacedError
+from keyfold.wire.cursor import MalformedError
 
 # One read of this size gets the trailer and footer of nearly every file.
 _TAIL_BYTES = 64 * 1024
@@ -165,14 +165,14 @@ def _part(name: str) -> Iterator[None]:
     try:
         yield
     except MalformedError as error:
-        raise type(error)(f"{name}: {error}") from error
+        raise MalformedError(f"{name}: {error}") from error
 
 
 def read_whole(source: Source, offset: int, length: int) -> bytes:
     """Bytes of a file; raises MalformedError if it has become shorter."""
     data = source.read(offset, length)
     if len(data) != length:
-        raise CutOffError(f"it has become shorter than {offset + length} bytes")
+        raise MalformedError(f"it has become shorter than {offset + length} bytes")
     return data
 
 
@@ -181,7 +181,7 @@ def _check_name(path: str, footer: Footer) -> None:
     identity = footer.identity
     found = (identity.version, identity.id, footer.frame.kind)
     if name is None or found != (name.version, name.id, name.kind):
-        raise MisplacedError(
+        raise MalformedError(
             f"it holds a {footer.frame.kind.name.lower()} of version {identity.version} with id "
             f"{identity.id!r}, which is not what its name says"
         )

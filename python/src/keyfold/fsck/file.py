@@ -9,7 +9,6 @@ import numpy as np
 from keyfold.errors import KeyfoldError
 from keyfold.format.block import Columns
 from keyfold.format.footer import Footer
-from keyfold.format.place import StorePlace
 from keyfold.format.reader import stream_columns
 from keyfold.fsck.finding import Kind, kind_of
 from keyfold.fsck.rows import RowCheck
@@ -24,13 +23,11 @@ class FileCheck:
     def __init__(
         self,
         files: StoreFiles,
-        place: StorePlace,
         step: Step,
         key_groups: int | None,
         partitions_of: Callable[[int], int | None],
     ) -> None:
         self._files = files
-        self._place = place
         self._step = step
         self._key_groups = key_groups
         self._partitions_of = partitions_of
@@ -42,7 +39,10 @@ class FileCheck:
             with self._files.open(self._step.path) as file:
                 self.size = file.size
                 footer, blocks = stream_columns(file)
-                yield from ((Kind.DAMAGED, it) for it in self._identity(footer))
+                self._step.check(
+                    self._files, footer, self._key_groups or footer.identity.key_groups
+                )
+                yield from self._partitions(footer)
                 for columns in blocks:
                     yield from _placed(footer, columns)
                     if rows is not None:
@@ -50,34 +50,15 @@ class FileCheck:
         except KeyfoldError as error:
             yield kind_of(error), str(error.args[0])
 
-    def _identity(self, footer: Footer) -> Iterator[str]:
-        """What keeps it from being the file that is needed."""
-        identity, place = footer.identity, self._place
-        named = self._step.reference
-        partition = identity.partition if named is not None else place.partition
-        found = (identity.operator, identity.partition, identity.store)
-        if found != (place.operator, partition, place.store):
-            yield (
-                f"it says it is of operator {identity.operator} partition {identity.partition} "
-                f"store {identity.store}. Restore the folder from a copy."
+    def _partitions(self, footer: Footer) -> Iterator[tuple[Kind, str]]:
+        its = footer.identity
+        expected = None if self._step.reference else self._partitions_of(its.version)
+        if expected and its.partitions and its.partitions != expected:
+            message = (
+                f"it was written for {its.partitions} partitions and the query had {expected}: a "
+                "rescale is unfinished, or it is of another checkpoint."
             )
-            return
-        if self._key_groups is not None and identity.key_groups != self._key_groups:
-            yield (
-                f"it has {identity.key_groups} key groups, the newest version has "
-                f"{self._key_groups}. It is a file of another checkpoint."
-            )
-        expected = self._partitions_of(identity.version) if named is None else None
-        if expected and identity.partitions and identity.partitions != expected:
-            yield (
-                f"it was written for {identity.partitions} partitions and the query had "
-                f"{expected}: a rescale is unfinished, or it is of another checkpoint."
-            )
-        if named is not None and not named.may_have_length(footer.frame.file_length):
-            yield (
-                f"it has {footer.frame.file_length} bytes, and {named.length} when a rescale "
-                "referred to it."
-            )
+            yield Kind.DAMAGED, message
 
 
 def _placed(footer: Footer, columns: Columns) -> Iterator[tuple[Kind, str]]:

@@ -82,7 +82,7 @@ class RowCheck:
         Raises KeyfoldError if they cannot be loaded.
         """
         written = batch.written(self._operator, self._place.partition, self._store)
-        version = load(self._storage, self._place, written, files=files)
+        version = load(files, written)
         for name, family in version.families.items():
             rows = version.rows(name)
             values = rows.count if rows.counts is None else int(rows.counts.sum())

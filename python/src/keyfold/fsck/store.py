@@ -102,7 +102,7 @@ class StoreCheck:
 
     def _run(self) -> None:
         newest = self._batches[-1]
-        self._listed = list_store(self._storage, self.place.folder, newest.version)
+        self._listed = list_store(self._storage, self.place, newest.version)
         self._listed.fetch(self._listed.sized(self._listed.sizes))
         needed: dict[Step, None] = {}
         heads: dict[int, Footer] = {}
@@ -226,7 +226,7 @@ class StoreCheck:
         newest = self._batches[-1]
         written = newest.written(self._operator, 0, self._store)
         try:
-            head = list_store(self._storage, first.folder, newest.version).head(written)
+            head = list_store(self._storage, first, newest.version).head(written)
         except KeyfoldError:
             return False
         return only_partition_0(family.partition_key for family in head.families)
@@ -321,7 +321,7 @@ class StoreCheck:
         }
 
     def _check(self, step: Step, key_groups: int | None) -> None:
-        check = FileCheck(self._listed, self.place, step, key_groups, self._partitions_of)
+        check = FileCheck(self._listed, step, key_groups, self._partitions_of)
         for kind, message in check.run(self._rows):
             self._find(step.path, message, kind)
         self._files += 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keyfold.errors import FileMissingError
+from keyfold.errors import FileCorruptError, FileMissingError, KeyGroupsMismatchError
 from keyfold.format.footer import Footer, Reference
 from keyfold.format.names import FileName, Kind, Version
 from keyfold.rows.places import Flags
@@ -32,6 +32,35 @@ class Step:
         masks = [it.may_hold(groups, key_groups) for it in self.taken]
         found: Flags = np.logical_and.reduce([np.ones(len(groups), dtype=np.bool_), *masks])
         return found
+
+    def check(self, files: StoreFiles, footer: Footer, key_groups: int) -> None:
+        """Checks that the file is of the store, or the one that is named (FORMAT.md, rule R5).
+
+        Raises:
+            FileCorruptError: it is not.
+            KeyGroupsMismatchError: it has another number of key groups.
+        """
+        identity, place, named = footer.identity, files.place, self.reference
+        path = files.storage.full_path(self.path)
+        if identity.key_groups != key_groups:
+            raise KeyGroupsMismatchError(
+                f"Cannot load {place}: {path} has {identity.key_groups} key groups, the version "
+                f"has {key_groups}. Restore the checkpoint from one consistent copy."
+            )
+        own = (identity.operator, identity.store) == (place.operator, place.store)
+        if named is None:
+            own = own and identity.partition == place.partition
+        else:
+            its = (footer.frame.kind, identity.version, identity.id)
+            own = own and its == (named.kind, named.version, named.id)
+            own = own and named.may_have_length(footer.frame.file_length)
+            own = own and footer.frame.kind is not Kind.REFERENCE
+        if not own:
+            raise FileCorruptError(
+                f"Cannot load {place}: {path}, of {footer.frame.file_length} bytes, says it is of "
+                f"operator {identity.operator} partition {identity.partition} store "
+                f"{identity.store}, version {identity.version}. Restore it from a copy."
+            )
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
 from keyfold.format.manifest import Layer, manifest_path, read_layer
 from keyfold.format.names import HEAD_KINDS, FileName, Kind, Version, parse_name
+from keyfold.format.place import StorePlace
 from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource, Source
 from keyfold.storage.storage import Storage
@@ -32,12 +33,17 @@ class StoreFiles:
     """
 
     storage: Storage
-    folder: str
+    place: StorePlace
     sizes: dict[FileName, int]
     times: dict[FileName, int | None] = field(default_factory=dict)
     _footers: dict[str, Footer] = field(default_factory=dict, compare=False, repr=False)
     _layers: dict[str, list[Layer]] = field(default_factory=dict, compare=False, repr=False)
     _held: dict[str, BytesSource] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def folder(self) -> str:
+        """The store's folder."""
+        return self.place.folder
 
     @contextmanager
     def open(self, path: str) -> Iterator[Source]:
@@ -232,7 +238,7 @@ def list_partitions(storage: Storage, operator: int, partitions: int) -> None:
 
 
 def list_store(
-    storage: Storage, folder: str, last: int, first: int = 0, *, anew: bool = False
+    storage: Storage, place: StorePlace, last: int, first: int = 0, *, anew: bool = False
 ) -> StoreFiles:
     """Lists a store's folder; `anew`: also if its listing is remembered.
 
@@ -241,8 +247,8 @@ def list_store(
     """
     sizes: dict[FileName, int] = {}
     times: dict[FileName, int | None] = {}
-    for entry in storage.listing(folder, anew=anew):
+    for entry in storage.listing(place.folder, anew=anew):
         name = None if entry.is_folder else parse_name(entry.name)
         if name is not None and first <= name.version <= last:
             sizes[name], times[name] = entry.size, entry.modified
-    return StoreFiles(storage, folder, sizes, times)
+    return StoreFiles(storage, place, sizes, times)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from keyfold.errors import FileCorruptError, KeyfoldError, KeyGroupsMismatchError
+from keyfold.errors import FileCorruptError, KeyfoldError
 from keyfold.format.block import Columns
 from keyfold.format.footer import Family, Footer
-from keyfold.format.names import Kind, Version
-from keyfold.format.place import StorePlace
+from keyfold.format.names import Version
 from keyfold.format.reader import read_blocks
 from keyfold.state.chain import Chain, Step, chains
 from keyfold.state.merge import Rows, rows_of
 from keyfold.state.pieces import NOTHING, Entries, concatenated, of_block
 from keyfold.state.selection import ALL, Selection
 from keyfold.state.store_files import StoreFiles, list_store
-from keyfold.storage.storage import Storage
 
 # How often to read a store again because its files have changed meanwhile.
 _TRIES = 4
@@ -26,8 +24,6 @@ _TRIES = 4
 class StoreVersion:
     """A loaded version by family; families that were not requested are left out."""
 
-    place: StorePlace
-    head: Footer
     chain: Chain
     entries: Mapping[str, Entries]
 
@@ -36,20 +32,18 @@ class StoreVersion:
         return rows_of(self.entries[family], multi_value=self.families[family].multi_value)
 
     @property
+    def head(self) -> Footer:
+        """The footer of its head."""
+        return self.chain.head
+
+    @property
     def families(self) -> dict[str, Family]:
         """Every family of the version, by name."""
         return {family.name: family for family in self.head.families}
 
 
-def load(
-    storage: Storage,
-    place: StorePlace,
-    version: Version,
-    wanted: Selection = ALL,
-    *,
-    files: StoreFiles | None = None,
-) -> StoreVersion:
-    """Loads a selection of a version; `files` are those of its folder if they were listed already.
+def load(files: StoreFiles, version: Version, wanted: Selection = ALL) -> StoreVersion:
+    """Loads a selection of a version from the files of its store.
 
     If the files have changed meanwhile, they are listed and read again. If a snapshot cannot be
     used, an older one with more deltas is.
@@ -58,27 +52,23 @@ def load(
         FileMissingError: a file that the version needs does not exist.
         KeyfoldError: a file cannot be read.
     """
-    listed = files or list_store(storage, place.folder, version.number)
     for left in reversed(range(_TRIES)):
         try:
-            return _load(listed, place, version, wanted)
+            return _load(files, version, wanted)
         except KeyfoldError:
-            now = list_store(storage, place.folder, version.number, anew=True)
-            if left == 0 or (now.sizes, now.times) == (listed.sizes, listed.times):
+            now = list_store(files.storage, files.place, version.number, anew=True)
+            if left == 0 or (now.sizes, now.times) == (files.sizes, files.times):
                 raise
-            listed = now
+            files = now
     raise AssertionError
 
 
-def _load(
-    files: StoreFiles, place: StorePlace, version: Version, wanted: Selection
-) -> StoreVersion:
+def _load(files: StoreFiles, version: Version, wanted: Selection) -> StoreVersion:
     broken: KeyfoldError | None = None
     try:
         for chain in chains(files, version):
             try:
-                entries = _build(files, place, chain, wanted)
-                return StoreVersion(place, chain.head, chain, entries)
+                return StoreVersion(chain, _build(files, chain, wanted))
             except KeyfoldError as error:
                 broken = broken or error
     except KeyfoldError as error:
@@ -88,9 +78,7 @@ def _load(
     raise broken
 
 
-def _build(
-    files: StoreFiles, place: StorePlace, chain: Chain, wanted: Selection
-) -> dict[str, Entries]:
+def _build(files: StoreFiles, chain: Chain, wanted: Selection) -> dict[str, Entries]:
     pieces: dict[str, list[Entries]] = {}
     kept: dict[str, Family] = {}
     files.fetch(
@@ -100,7 +88,7 @@ def _build(
     for number, step in enumerate(chain.steps):
         with files.open(step.path) as file:
             footer = files.footer_of(file, step.path)
-            check_belongs(file.path, footer, chain.head, place, step)
+            step.check(files, footer, chain.head.identity.key_groups)
             for name in footer.dropped:
                 pieces[name] = _without(pieces.get(name, []), footer, step)
             if not step.taken:
@@ -153,33 +141,3 @@ def _without(pieces: list[Entries], footer: Footer, step: Step) -> list[Entries]
             gone &= share.has(piece.hashes)
         kept.append(piece.take(~gone))
     return kept
-
-
-def check_belongs(path: str, footer: Footer, head: Footer, place: StorePlace, step: Step) -> None:
-    """Checks a file against the head of its version (docs/FORMAT.md, rule R5).
-
-    Raises:
-        FileCorruptError: it is of another store, or not the file that a reference names.
-        KeyGroupsMismatchError: it has another number of key groups.
-    """
-    identity, reference = footer.identity, step.reference
-    if identity.key_groups != head.identity.key_groups:
-        raise KeyGroupsMismatchError(
-            f"Cannot load {place} version {head.identity.version}: {path} has "
-            f"{identity.key_groups} key groups, the head of the version has "
-            f"{head.identity.key_groups}. Restore the checkpoint from one consistent copy."
-        )
-    own = (identity.operator, identity.store) == (place.operator, place.store)
-    if reference is None:
-        own = own and identity.partition == place.partition
-    else:
-        named = (reference.kind, reference.version, reference.id)
-        own = own and named == (footer.frame.kind, identity.version, identity.id)
-        own = own and reference.may_have_length(footer.frame.file_length)
-        own = own and footer.frame.kind is not Kind.REFERENCE
-    if not own:
-        raise FileCorruptError(
-            f"Cannot load {place} version {head.identity.version}: {path} says it is of operator "
-            f"{identity.operator} partition {identity.partition} store {identity.store}, version "
-            f"{identity.version}. Restore it from a copy."
-        )

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from keyfold.errors import FileCorruptError, KeyfoldError, PartitionsMismatchError
-from keyfold.format.footer import Footer, Identity
+from keyfold.errors import KeyfoldError, PartitionsMismatchError
+from keyfold.format.footer import Footer
 from keyfold.format.names import Version, is_number
 from keyfold.format.place import StorePlace
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
+from keyfold.state.chain import Step
 from keyfold.state.store_files import StoreFiles, list_partitions, list_store
 from keyfold.storage.storage import Storage
 
@@ -106,34 +107,25 @@ class Walk:
         error: KeyfoldError | None = None
         # Twice, as a running query may replace or remove the file after it was listed.
         for anew in (False, True):
-            files = list_store(self._storage, place.folder, version, self._oldest, anew=anew)
+            files = list_store(self._storage, place, version, self._oldest, anew=anew)
             try:
                 head = files.head(written)
                 files.release()
-                self._check_identity(head.identity, place)
+                self._check(head, files)
                 return Part(place, version, unique, written, files, head, None)
             except KeyfoldError as found:
                 error = found
         return Part(place, version, unique, written, files, None, error)
 
-    def _check_identity(self, found: Identity, place: StorePlace) -> None:
-        if (found.operator, found.partition, found.store) != (
-            place.operator,
-            place.partition,
-            place.store,
-        ):
-            raise FileCorruptError(
-                f"The head of version {found.version} in the folder of operator {place.operator} "
-                f"partition {place.partition} store {place.store} says it is of operator "
-                f"{found.operator} partition {found.partition} store {found.store}. Restore the "
-                "folder from a copy."
-            )
+    def _check(self, head: Footer, files: StoreFiles) -> None:
+        """Checks that a head is that of its store, for the query's number of partitions."""
+        found, place = head.identity, files.place
+        Step(f"{files.folder}/{files.name_of(head)}").check(files, head, found.key_groups)
         offsets = self._batch.offsets
         partitions = None if offsets is None else offsets.shuffle_partitions
         if partitions and found.partitions and found.partitions != partitions:
             raise PartitionsMismatchError(
-                f"Version {found.version} of operator {place.operator} partition "
-                f"{place.partition} store {place.store} was written for {found.partitions} "
+                f"Version {found.version} of {place} was written for {found.partitions} "
                 f"partitions and the query has {partitions}: a rescale is unfinished. Finish it "
                 "before the query starts again."
             )

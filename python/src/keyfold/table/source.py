@@ -69,7 +69,7 @@ class Source:
         """A listing of a partition's files."""
         known = self._files.get((batch.number, partition))
         if known is None:
-            known = list_store(self.storage, self.place(partition).folder, batch.version)
+            known = list_store(self.storage, self.place(partition), batch.version)
             self._files[batch.number, partition] = known
         return known
 
@@ -123,8 +123,10 @@ class Source:
         """Loads a selection of the family in a partition; raises KeyfoldError."""
         own = wanted.of_family(self.layout.family)
         version = self.written(batch, partition)
-        files = self._files.pop((batch.number, partition), None)
-        return load(self.storage, self.place(partition), version, own, files=files)
+        files = self.files(batch, partition)
+        # It keeps what it reads.
+        del self._files[batch.number, partition]
+        return load(files, version, own)
 
     def rows(
         self, batch: Batch, partition: int, wanted: Selection = ALL

@@ -9,22 +9,6 @@ class MalformedError(ValueError):
     """Bytes that violate the format. The caller, who knows the file, raises its error instead."""
 
 
-class ChecksumError(MalformedError):
-    """A checksum does not match."""
-
-
-class CutOffError(MalformedError):
-    """A file is too short or too long."""
-
-
-class MisplacedError(MalformedError):
-    """A file's identity and its name differ."""
-
-
-class LineageError(MalformedError):
-    """A lineage is invalid."""
-
-
 class Cursor:
     """A position in bytes that never reads past their end.
 
