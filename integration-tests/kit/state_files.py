@@ -1,11 +1,26 @@
-"""Reads whole state files."""
+"""Reads whole state files, entry by entry."""
 
 from __future__ import annotations
 
-from keyfold.format.block import Columns, Entry
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from keyfold.format.block import Columns, EntryType
 from keyfold.format.footer import Footer
 from keyfold.format.reader import stream_columns
 from keyfold.format.source import Source
+from keyfold.wire.cursor import Cursor
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file's entry for one key; `values` is empty for REMOVE."""
+
+    family: str
+    type: EntryType
+    hash: int
+    key: bytes
+    values: tuple[bytes, ...]
 
 
 def read_columns(source: Source) -> tuple[Footer, tuple[Columns, ...]]:
@@ -17,4 +32,22 @@ def read_columns(source: Source) -> tuple[Footer, tuple[Columns, ...]]:
 def read_entries(source: Source) -> list[Entry]:
     """Every entry of a file, in file order. Raises as `stream_columns` does."""
     _, blocks = read_columns(source)
-    return [entry for block in blocks for entry in block.entries()]
+    return [entry for block in blocks for entry in entries(block)]
+
+
+def entries(block: Columns) -> Iterator[Entry]:
+    """The entries of a block, in file order."""
+    keys = Cursor(block.keys.tobytes(), "the keys")
+    values = Cursor(block.values.tobytes(), "the values")
+    lengths = iter(block.value_lengths.tolist())
+    columns = (block.hashes, block.key_lengths, block.value_counts, block.types)
+    for hashed, size, count, kind in zip(*(it.tolist() for it in columns), strict=True):
+        parts = tuple(values.take(next(lengths)) for _ in range(count))
+        yield Entry(block.family.name, EntryType(kind), hashed, keys.take(size), parts)
+
+
+def groups(footer: Footer) -> list[dict[str, int]]:
+    """The groups of a file, in the order of their entries."""
+    names = ("family", "group", "block", "index", "entries", "bytes")
+    columns = (getattr(footer.groups, it).tolist() for it in names)
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]

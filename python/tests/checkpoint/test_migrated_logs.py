@@ -91,4 +91,4 @@ def test_files_of_rocksdb_are_kept_while_a_batch_is_its(fake: FakeCheckpoint, na
     fake.provider = PROVIDER_CLASS
     writer.batch({2: 2}, snapshots=True)
     kinds = {it.kind.value for it in keyfold.open_checkpoint(fake.root).fsck().findings}
-    assert "orphan" not in kinds
+    assert "unreferenced" not in kinds

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from keyfold.errors import KeyfoldError
-from keyfold.format.block import Entry
 from keyfold.format.footer import Family, Footer, Part
 from keyfold.format.manifest import Layer, read_layer
 from keyfold.format.names import Version, written
@@ -26,7 +25,7 @@ from keyfold.storage.storage import Storage
 from keyfold.wire.codec import Codec
 from kit.golden.files import GOLDEN, write
 from kit.golden.spec import bigint
-from kit.state_files import read_columns, read_entries
+from kit.state_files import Entry, entries, groups, read_columns, read_entries
 
 EXPECTED = json.loads((GOLDEN / "expected.json").read_text(encoding="utf-8"))
 VALID = {it["file"]: it for it in EXPECTED["valid"]}
@@ -55,7 +54,7 @@ def test_entries_are_as_expected(file: str) -> None:
         (b["family"], b["codec"]) for b in expected
     ]
     names = [family["name"] for family in VALID[file]["families"]]
-    assert [[entry(it) for it in block.entries()] for block in blocks] == [
+    assert [[entry(it) for it in entries(block)] for block in blocks] == [
         [
             {key: value for key, value in it.items() if key != "checksum"}
             | {"family": names[b["family"]]}
@@ -152,7 +151,7 @@ def described(footer: Footer) -> dict[str, Any]:
         "lineage": [with_kind(asdict(link)) for link in footer.lineage],
         "families": [described_family(family) for family in footer.families],
         "dropped": list(footer.dropped),
-        "groups": [asdict(group) for group in footer.groups],
+        "groups": groups(footer),
         "references": None,
         "head": None if footer.head is None else asdict(footer.head),
         "continued": footer.continued,

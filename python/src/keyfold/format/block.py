@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias
@@ -26,17 +25,6 @@ class EntryType(IntEnum):
     REMOVE = 3
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A file's entry for one key; `values` is empty for REMOVE."""
-
-    family: str
-    type: EntryType
-    hash: int
-    key: bytes
-    values: tuple[bytes, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class Columns:
     """The raw bytes of a block as columns, with one element per entry.
@@ -53,21 +41,6 @@ class Columns:
     types: npt.NDArray[np.uint8]
     keys: npt.NDArray[np.uint8]
     values: npt.NDArray[np.uint8]
-
-    def entries(self) -> Iterator[Entry]:
-        """The entries, in file order."""
-        keys = Cursor(self.keys.tobytes(), "the keys")
-        values = Cursor(self.values.tobytes(), "the values")
-        lengths = iter(self.value_lengths.tolist())
-        for hashed, size, count, kind in zip(
-            self.hashes.tolist(),
-            self.key_lengths.tolist(),
-            self.value_counts.tolist(),
-            self.types.tolist(),
-            strict=True,
-        ):
-            parts = tuple(values.take(next(lengths)) for _ in range(count))
-            yield Entry(self.family.name, EntryType(kind), hashed, keys.take(size), parts)
 
     def continued(self, before: Columns | None) -> bool:
         """Whether every APPEND has the key of the entry before it.
@@ -169,9 +142,11 @@ def _check_types(columns: Columns, allowed: frozenset[EntryType]) -> None:
 
 
 def _check_rows(columns: Columns, checksums: Numbers) -> None:
-    for index, (entry, stored) in enumerate(
-        zip(columns.entries(), checksums.tolist(), strict=True)
-    ):
-        found = google_crc32c.value(entry.key + b"".join(entry.values))
+    keys = Cursor(columns.keys.tobytes(), "the keys")
+    values = Cursor(columns.values.tobytes(), "the values")
+    sizes = columns.entry_bytes() - columns.key_lengths
+    rows = zip(columns.key_lengths.tolist(), sizes.tolist(), checksums.tolist(), strict=True)
+    for index, (key_bytes, value_bytes, stored) in enumerate(rows):
+        found = google_crc32c.value(keys.take(key_bytes) + values.take(value_bytes))
         if found != stored:
             raise MalformedError(f"row {index} has checksum {found:08x}, expected {stored:08x}")

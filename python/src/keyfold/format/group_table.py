@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import TypeAlias
 
@@ -10,21 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Group:
-    """The run of entries of one family and key group; `bytes` counts keys and values.
-
-    It begins in `block` at the entry `index` and may continue in the next blocks.
-    """
-
-    family: int
-    group: int
-    block: int
-    index: int
-    entries: int
-    bytes: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +33,3 @@ class GroupTable:
     def take(self, mask: npt.NDArray[np.bool_]) -> GroupTable:
         """Some of the groups."""
         return GroupTable(*(getattr(self, it.name)[mask] for it in fields(self)))
-
-    def __iter__(self) -> Iterator[Group]:
-        """Each group."""
-        columns = (self.family, self.group, self.block, self.index, self.entries, self.bytes)
-        return (Group(*row) for row in zip(*(it.tolist() for it in columns), strict=True))
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the groups are the same."""
-        return isinstance(other, GroupTable) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
