@@ -9,7 +9,7 @@ import io.keyfold.spark.admin.rollback.{Rollback, RollbackUndo}
 import io.keyfold.spark.admin.vacuum.Vacuum
 import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, RewrittenLogs}
+import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** The entry points for Python: strings and numbers in, JSON out. Progress goes to the standard
   * error stream.
@@ -27,13 +27,13 @@ object AdminApi {
 
   /** Plans the rescale of a stopped query to `to` partitions; writes nothing. */
   def planRescale(session: SparkSession, checkpoint: String, to: Int): String =
-    AdminJson.of(planOf(session, checkpoint, to))
+    AdminJson.of(planOf(session, checkpoint, to), durationMs = None)
 
   /** Plans and runs a rescale, or finishes one that was begun. */
   def rescale(session: SparkSession, checkpoint: String, to: Int): String = {
     val start = System.nanoTime
-    val applied = applyTo(session, checkpoint, to)
-    AdminJson.of(applied, (System.nanoTime - start) / 1000000)
+    val done = applyTo(session, checkpoint, to)
+    AdminJson.of(done, Some((System.nanoTime - start) / 1000000))
   }
 
   /** Undoes the last rescale before an open batch, or redistribution before the next batch. */
@@ -44,9 +44,7 @@ object AdminApi {
       session: SparkSession,
       checkpoint: String,
       dryRun: Boolean
-  ): OpenPlan = CheckpointTools.using(session, checkpoint)(undone(_).run(dryRun))
-
-  private def undone(it: CheckpointTools) = new UndoneRescale(it.logs, it.blobs, it.files)
+  ): OpenPlan = CheckpointTools.using(session, checkpoint)(new UndoneRescale(_).run(dryRun))
 
   /** Changes the number of subtasks of an operator.
     *
@@ -61,7 +59,7 @@ object AdminApi {
       dryRun: Boolean
   ): String = CheckpointTools.using(session, checkpoint) { tools =>
     val numbers = places.split(',').toSeq.filter(_.nonEmpty).map(_.toInt)
-    val it = new Redistributor(session, tools, name, numbers)
+    val it = new Redistributor(tools, name, numbers)
     AdminJson.of(if (dryRun) it.plan() else it.run(), !dryRun)
   }
 
@@ -79,9 +77,7 @@ object AdminApi {
       sinkPath: String,
       dryRun: Boolean
   ): String = CheckpointTools.using(session, checkpoint) { tools =>
-    AdminJson.of(
-      new Rollback(tools, progress).to(batch, Option(sinkPath).filter(_.nonEmpty), dryRun)
-    )
+    AdminJson.of(new Rollback(tools).to(batch, Option(sinkPath).filter(_.nonEmpty), dryRun))
   }
 
   /** Restores the files that a rollback set aside, if the query has not run since.
@@ -91,7 +87,7 @@ object AdminApi {
     */
   def undoRollback(session: SparkSession, checkpoint: String, aside: String): String =
     CheckpointTools.using(session, checkpoint) { tools =>
-      AdminJson.of(new RollbackUndo(tools, aside, progress)())
+      AdminJson.of(new RollbackUndo(tools, aside)())
     }
 
   /** Copies a checkpoint for a new query.
@@ -149,17 +145,15 @@ object AdminApi {
       ageMs: Long,
       dryRun: Boolean
   ): String = CheckpointTools.using(session, checkpoint) { tools =>
-    import tools.{blobs, logs}
-    val files = new CheckpointFiles(logs.location, logs.hadoopConf)
-    val found = new Vacuum(logs, files, blobs, System.currentTimeMillis(), ageMs, progress)
+    val found = new Vacuum(tools, System.currentTimeMillis(), ageMs, progress)
       .run(paths.split('\n').toSeq.filter(_.nonEmpty), dryRun)
-    AdminJson.of(logs.location, found, !dryRun)
+    AdminJson.of(tools.logs.location, found, !dryRun)
   }
 
   private[spark] def planOf(session: SparkSession, checkpoint: String, to: Int): CheckpointPlan =
-    CheckpointTools.using(session, checkpoint) { it =>
-      val plan = planWith(it, to)
-      if (plan.refusals.isEmpty) undone(it).redistributions(dryRun = true)
+    CheckpointTools.using(session, checkpoint) { tools =>
+      val plan = new RescalePlanner(tools, to).plan()
+      if (plan.refusals.isEmpty) new UndoneRescale(tools).redistributions(dryRun = true)
       plan
     }
 
@@ -167,19 +161,21 @@ object AdminApi {
       session: SparkSession,
       checkpoint: String,
       to: Int
-  ): Applied = CheckpointTools.using(session, checkpoint) { it =>
-    val before = planWith(it, to)
-    val isChanged = before.refusals.isEmpty && undone(it).redistributions(dryRun = false)
-    val plan = if (isChanged) planWith(it, to) else before
-    val layout = new NewLayout(it.blobs, plan, it.parallel, progress)
-    if (plan.isOpen) {
-      val rewritten = new RewrittenLogs(session, it.logs, it.files, plan.lastBatch)
-      new OpenRescaler(rewritten, it.logs, it.blobs, it.files, plan, layout, progress).run()
-    } else new Rescaler(it.logs, it.blobs, plan, layout, progress).run()
+  ): CheckpointPlan = CheckpointTools.using(session, checkpoint) { tools =>
+    def planned() = {
+      val plan = new RescalePlanner(tools, to).plan()
+      plan.refusals.headOption.foreach(throw _)
+      plan
+    }
+    val before = planned()
+    val isChanged = new UndoneRescale(tools).redistributions(dryRun = false)
+    val plan = if (isChanged) planned() else before
+    plan.way match {
+      case RescaleWay.OwnBatch(_)  => new Rescaler(tools, plan).run()
+      case RescaleWay.OpenBatch(_) => new OpenRescaler(tools, plan).run()
+    }
+    plan
   }
-
-  private def planWith(it: CheckpointTools, to: Int) =
-    new RescalePlanner(it.logs, it.blobs, it.files, to, it.parallel, progress).plan()
 
   private def cloned(
       session: SparkSession,

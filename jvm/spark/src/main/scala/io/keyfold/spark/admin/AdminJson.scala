@@ -6,7 +6,7 @@ import io.keyfold.rescale.{PartitionPlan, StorePlan}
 import io.keyfold.spark.admin.clone.ClonePlan
 import io.keyfold.spark.admin.migrate.{MigrationPlan, UndoPlan}
 import io.keyfold.spark.admin.redistribute.RedistributionPlan
-import io.keyfold.spark.admin.rescale.{Applied, CheckpointPlan, OpenPlan, OperatorPlan}
+import io.keyfold.spark.admin.rescale.{CheckpointPlan, OpenPlan, OperatorPlan, RescaleWay}
 import io.keyfold.spark.admin.rollback.RolledBack
 import io.keyfold.spark.admin.vacuum.Unreferenced
 import org.json4s.JsonDSL._
@@ -19,103 +19,79 @@ private object AdminJson {
   /** Plans with more files than this omit file names. */
   private val MostListed = 20000
 
-  def of(plan: CheckpointPlan): String = compact(render(planOf(plan)))
-
-  def of(applied: Applied, ms: Long): String = compact(
-    render(
-      planOf(applied.plan) merge JObject(
-        "applied" -> JBool(true),
-        "planFile" -> JString(applied.planFile),
-        "references" -> JInt(applied.references),
-        "committedHere" -> JBool(applied.isMine),
-        "rollbackTo" -> JLong(applied.plan.lastBatch),
-        "durationMs" -> JLong(ms)
-      )
-    )
-  )
-
-  def of(undone: OpenPlan, location: String, applied: Boolean): String = compact(
-    render(
-      ("checkpoint" -> location) ~ ("batch" -> undone.plan.batch) ~
-        ("from" -> undone.plan.to) ~ ("to" -> undone.plan.from) ~ ("applied" -> applied) ~
-        ("operator" ->
-          Option.when(undone.isRedistribution)(undone.plan.stores.head.operator))
-    )
-  )
-
-  def of(plan: RedistributionPlan, applied: Boolean): String = compact(
-    render(
-      ("checkpoint" -> plan.location) ~ ("name" -> plan.name) ~ ("operator" -> plan.operator) ~
-        ("lastBatch" -> plan.batch) ~ ("from" -> plan.from) ~ ("to" -> plan.to) ~
-        ("states" -> plan.states) ~ ("partitions" -> plan.partitions) ~
-        ("refusals" -> plan.refusals.map(refusalOf)) ~ ("applied" -> applied)
-    )
-  )
-
-  def of(done: RolledBack): String = compact(
-    render(
-      ("checkpoint" -> done.location) ~
-        ("batch" -> done.batch) ~
-        ("from" -> done.from) ~
-        ("aside" -> done.aside) ~
-        ("applied" -> done.aside.nonEmpty) ~
-        ("files" -> done.files) ~
-        ("sink" -> done.sink) ~
-        ("undone" -> done.isUndone) ~
-        ("warnings" -> done.warnings)
-    )
-  )
-
-  def of(plan: ClonePlan, applied: Boolean): String = compact(
-    render(
-      ("from" -> plan.from) ~ ("to" -> plan.to) ~ ("batch" -> plan.batch) ~
-        ("applied" -> applied) ~
-        ("files" -> (plan.state.size + plan.other.size)) ~
-        ("bytes" -> (plan.stateBytes + plan.other.map(_.bytes).sum))
-    )
-  )
-
-  def of(plan: MigrationPlan, applied: Boolean): String = compact(
-    render(
-      ("checkpoint" -> plan.checkpoint) ~ ("lastBatch" -> plan.batch) ~
-        ("provider" -> plan.provider) ~ ("partitions" -> plan.partitions) ~ ("applied" -> applied) ~
-        ("operators" -> plan.operators.map { operator =>
-          ("id" -> operator.id) ~ ("name" -> operator.name) ~ ("stores" -> operator.stores)
-        }) ~ ("refusals" -> plan.refusals)
-    )
-  )
-
-  def of(plan: UndoPlan, applied: Boolean): String = compact(
-    render(
-      ("checkpoint" -> plan.checkpoint) ~ ("batch" -> plan.batch) ~ ("provider" -> plan.provider) ~
-        ("files" -> plan.files.size) ~ ("bytes" -> plan.files.map(_.bytes).sum) ~
-        ("refusals" -> plan.refusals) ~ ("applied" -> applied)
-    )
-  )
-
-  def of(location: String, found: Seq[Unreferenced], applied: Boolean): String = compact(
-    render(
-      ("checkpoint" -> location) ~ ("applied" -> applied) ~ ("unreferenced" -> found.map { it =>
-        ("path" -> it.path) ~ ("bytes" -> it.bytes) ~ ("old" -> it.isOld)
-      })
-    )
-  )
-
-  private def planOf(plan: CheckpointPlan): JObject =
+  /** @param durationMs
+    *   of a rescale that was done
+    */
+  def of(plan: CheckpointPlan, durationMs: Option[Long]): String = text(
     ("checkpoint" -> plan.location) ~
       ("lastBatch" -> plan.lastBatch) ~
       ("batch" -> plan.batch) ~
       ("from" -> plan.from) ~
       ("to" -> plan.to) ~
       ("checkpointFormat" -> plan.format) ~
-      ("resumes" -> plan.resumes) ~
-      ("isOpen" -> plan.isOpen) ~
-      ("applied" -> false) ~
+      ("resumes" -> plan.way.resumes) ~
+      ("isOpen" -> plan.way.isInstanceOf[RescaleWay.OpenBatch]) ~
       ("referencedBytes" -> plan.stores.map(_.referencedBytes).sum) ~
       firstLoadsOf(plan.stores.flatMap(_.partitions)) ~
       ("operators" -> plan.operators.map(operatorOf(plan.files <= MostListed))) ~
       ("refusals" -> plan.refusals.map(refusalOf)) ~
-      ("warnings" -> plan.warnings)
+      ("warnings" -> plan.warnings) ~
+      ("applied" -> durationMs.nonEmpty) ~
+      ("durationMs" -> durationMs)
+  )
+
+  def of(undone: OpenPlan, location: String, applied: Boolean): String = text(
+    ("checkpoint" -> location) ~ ("batch" -> undone.plan.batch) ~
+      ("from" -> undone.plan.to) ~ ("to" -> undone.plan.from) ~ ("applied" -> applied) ~
+      ("operator" ->
+        Option.when(undone.isRedistribution)(undone.plan.stores.head.operator))
+  )
+
+  def of(plan: RedistributionPlan, applied: Boolean): String = text(
+    ("checkpoint" -> plan.location) ~ ("name" -> plan.name) ~ ("operator" -> plan.operator) ~
+      ("lastBatch" -> plan.batch) ~ ("from" -> plan.from) ~ ("to" -> plan.to) ~
+      ("states" -> plan.states) ~ ("partitions" -> plan.partitions) ~
+      ("refusals" -> plan.refusals.map(refusalOf)) ~ ("applied" -> applied)
+  )
+
+  def of(done: RolledBack): String = text(
+    ("checkpoint" -> done.location) ~
+      ("batch" -> done.batch) ~
+      ("from" -> done.from) ~
+      ("aside" -> done.aside) ~
+      ("applied" -> done.aside.nonEmpty) ~
+      ("files" -> done.files) ~
+      ("sink" -> done.sink) ~
+      ("undone" -> done.isUndone) ~
+      ("warnings" -> done.warnings)
+  )
+
+  def of(plan: ClonePlan, applied: Boolean): String = text(
+    ("from" -> plan.from) ~ ("to" -> plan.to) ~ ("batch" -> plan.batch) ~
+      ("applied" -> applied) ~
+      ("files" -> (plan.state.size + plan.other.size)) ~
+      ("bytes" -> (plan.stateBytes + plan.other.map(_.bytes).sum))
+  )
+
+  def of(plan: MigrationPlan, applied: Boolean): String = text(
+    ("checkpoint" -> plan.checkpoint) ~ ("lastBatch" -> plan.batch) ~
+      ("provider" -> plan.provider) ~ ("partitions" -> plan.partitions) ~ ("applied" -> applied) ~
+      ("operators" -> plan.operators.map { operator =>
+        ("id" -> operator.id) ~ ("name" -> operator.name) ~ ("stores" -> operator.stores)
+      }) ~ ("refusals" -> plan.refusals)
+  )
+
+  def of(plan: UndoPlan, applied: Boolean): String = text(
+    ("checkpoint" -> plan.checkpoint) ~ ("batch" -> plan.batch) ~ ("provider" -> plan.provider) ~
+      ("files" -> plan.files.size) ~ ("bytes" -> plan.files.map(_.bytes).sum) ~
+      ("refusals" -> plan.refusals) ~ ("applied" -> applied)
+  )
+
+  def of(location: String, found: Seq[Unreferenced], applied: Boolean): String = text(
+    ("checkpoint" -> location) ~ ("applied" -> applied) ~ ("unreferenced" -> found.map { it =>
+      ("path" -> it.path) ~ ("bytes" -> it.bytes) ~ ("old" -> it.isOld)
+    })
+  )
 
   private def operatorOf(listsFiles: Boolean)(operator: OperatorPlan): JObject =
     ("id" -> operator.id) ~ ("name" -> operator.name) ~
@@ -147,6 +123,8 @@ private object AdminJson {
       ("files" -> layer.of.flatMap(_.files).map { file =>
         ("path" -> file.path) ~ ("length" -> file.length)
       })
+
+  private def text(json: JObject): String = compact(render(json))
 
   private def refusalOf(refusal: RescaleRefused): JObject =
     ("condition" -> refusal.condition) ~ ("reason" -> refusal.getMessage)

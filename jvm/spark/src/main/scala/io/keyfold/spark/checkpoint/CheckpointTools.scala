@@ -6,7 +6,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Shared by operations on a whole checkpoint: its logs, its state files, and threads. */
-private[spark] final class CheckpointTools(session: SparkSession, checkpoint: String)
+private[spark] final class CheckpointTools(val session: SparkSession, checkpoint: String)
     extends AutoCloseable {
   val logs = new CheckpointLogs(session, checkpoint)
 

@@ -19,9 +19,7 @@ private[start] final case class LastBatch(logs: CheckpointLogs, batch: Long, pro
 
   /** Why a rescale must be finished or undone before the query starts. */
   def unfinishedRescale(session: SparkSession): Option[RescaleRefused] =
-    CheckpointTools.using(session, logs.location) { it =>
-      new UnfinishedRescale(it.logs, it.blobs, it.files).refusal(batch)
-    }
+    CheckpointTools.using(session, logs.location)(new UnfinishedRescale(_).refusal(batch))
 }
 
 private[start] object LastBatch {

@@ -92,7 +92,7 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
 
   private def redistribute(location: String, operator: PlannedSubtasks): Unit =
     CheckpointTools.using(session, location) { tools =>
-      val it = new Redistributor(session, tools, operator.name, operator.places, isStart = true)
+      val it = new Redistributor(tools, operator.name, operator.places, isStart = true)
       if (Try(it.isDue).getOrElse(false)) {
         val done = it.run()
         log.info(

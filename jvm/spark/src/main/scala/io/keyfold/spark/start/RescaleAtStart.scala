@@ -24,10 +24,10 @@ private[start] final class RescaleAtStart(session: SparkSession) {
     if (isDue && last.logs.hasState) {
       val location = last.logs.location
       log.info(s"Rescaling $location from ${last.partitions.getOrElse("?")} to $to partitions")
-      val applied = AdminApi.applyTo(session, location, to)
+      val done = AdminApi.applyTo(session, location, to)
       log.info(
-        s"Rescaled $location from ${applied.plan.from} to $to partitions, as batch " +
-          s"${applied.plan.batch}; its first loads count as keyfoldRescaledLoads"
+        s"Rescaled $location from ${done.from} to $to partitions, as batch " +
+          s"${done.batch}; its first loads count as keyfoldRescaledLoads"
       )
       true
     } else false

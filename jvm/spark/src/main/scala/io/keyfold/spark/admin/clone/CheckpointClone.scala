@@ -10,7 +10,7 @@ import scala.util.control.NonFatal
 import io.keyfold.errors.{CorruptFile, Invalid, MissingFile}
 import io.keyfold.format.{FileKind, Manifest, RescalePlan, RewrittenFile}
 import io.keyfold.rescale.VersionFiles
-import io.keyfold.spark.admin.rescale.{OpenPlan, UnfinishedRescale}
+import io.keyfold.spark.admin.rescale.{OpenPlans, UnfinishedRescale}
 import io.keyfold.spark.checkpoint.{CheckpointTools, QueryId}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
@@ -93,7 +93,7 @@ final class CheckpointClone(
     }
     for {
       begun <- logs.lastBegun if begun > newest
-      reason <- new UnfinishedRescale(logs, blobs, from).open(begun)
+      reason <- new UnfinishedRescale(tools).open(begun)
     } throw refused("KEYFOLD_CLONE_BATCH", reason)
     for (lost <- logs.lostSchemas(chosen).headOption) {
       throw refused(
@@ -206,15 +206,9 @@ final class CheckpointClone(
     for {
       path <- (first to batch).map(it => s"offsets/$it") :+ commit
       now <- from.read(path)
-      changes =
-        if (isNewest && path == commit)
-          OpenPlan.redistributionsOf(path, now, batch + 1, blobs, from)
-        else Nil
-    } yield RewrittenFile(
-      path,
-      Some(now),
-      changes.lastOption.flatMap(_._2.before).orElse(Some(now))
-    )
+      mayBeRedistributed = isNewest && path == commit
+      before = if (mayBeRedistributed) new OpenPlans(tools, batch + 1).before(path, now) else now
+    } yield RewrittenFile(path, Some(now), Some(before))
   }
 
   /** The state that was copied is that of these entries, unless the query has gone back and on. */

@@ -1,9 +1,8 @@
 package io.keyfold.spark.admin.redistribute
 
 import io.keyfold.format.{RescalePlan, RescaledStore, RewrittenFile}
-import io.keyfold.spark.admin.rescale.OpenPlan
+import io.keyfold.spark.admin.rescale.{OpenPlan, OpenPlans}
 import io.keyfold.spark.checkpoint.CheckpointTools
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointLogs, RewrittenLogs}
 
 /** The entry of the last committed batch R in the commit log: as it is, and as batch R left it.
@@ -11,33 +10,22 @@ import org.apache.spark.sql.keyfold.{CheckpointLogs, RewrittenLogs}
   * They differ if an operator was redistributed since. The plans of before batch R + 1 have each
   * content that the entry had, and stay until that batch is committed.
   */
-private[redistribute] final class LastCommit(
-    session: SparkSession,
-    tools: CheckpointTools,
-    batch: Long
-) {
-  import tools.{blobs, files, logs}
+private[redistribute] final class LastCommit(tools: CheckpointTools, batch: Long) {
+  import tools.{files, logs, session}
 
   private val path = s"commits/$batch"
+  private val plans = new OpenPlans(tools, batch + 1)
   // These two before all that is read: see `change`.
-  private val number = OpenPlan.nextNumber(batch + 1, blobs)
+  private val number = plans.nextNumber
   private val begun = logs.lastBegun
   private val entry = CheckpointLogs.stillThere(s"${logs.location}/$path", files.read(path))
 
   /** Ids of an operator's state, by partition and store; None under checkpoint format v1. */
   def ids(operator: Long): Option[Array[Array[String]]] = idsIn(entry, operator)
 
-  /** Those that batch R, or a rescale since, wrote: the entry had them before the operator's oldest
-    * plan.
-    */
-  def idsOfBatch(operator: Long): Option[Array[Array[String]]] = {
-    val ofOperator = changes.filter { case (plan, _) =>
-      plan.plan.stores.exists(_.operator == operator)
-    }
-    ofOperator.lastOption.flatMap(_._2.before).fold(ids(operator))(idsIn(_, operator))
-  }
-
-  private lazy val changes = OpenPlan.redistributionsOf(path, entry, batch + 1, blobs, files)
+  /** Those that batch R, or a rescale since, wrote. */
+  def idsOfBatch(operator: Long): Option[Array[Array[String]]] =
+    idsIn(plans.before(path, entry, Some(operator)), operator)
 
   private def idsIn(entry: Array[Byte], operator: Long) =
     logs.idsIn(entry).flatMap(_.get(operator))
@@ -65,10 +53,10 @@ private[redistribute] final class LastCommit(
       Seq(commit)
     )
     CheckpointTools.progress(s"writing plan ${plan.name}")
-    !isOvertaken && OpenPlan.create(plan, files).exists { made =>
+    !isOvertaken && plans.create(plan).exists { made =>
       made.complete()
       val isMine =
-        isNow(commit) && OpenPlan.nextNumber(batch + 1, blobs) == number + 1 && !isOvertaken
+        isNow(commit) && plans.nextNumber == number + 1 && !isOvertaken
       if (!isMine) giveUp(made)
       isMine
     }
@@ -76,9 +64,8 @@ private[redistribute] final class LastCommit(
 
   /** What it may have replaced is of a later plan that was made from the same entry. */
   private def giveUp(made: OpenPlan): Unit = {
-    made.undone(blobs).complete()
-    OpenPlan
-      .of(batch + 1, blobs, files)
+    made.undone().complete()
+    plans.counting.headOption
       .filter(it => it.isRedistribution && it.number > made.number)
       .foreach(_.complete())
   }

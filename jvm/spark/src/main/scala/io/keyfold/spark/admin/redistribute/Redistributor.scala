@@ -3,7 +3,6 @@ package io.keyfold.spark.admin.redistribute
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.RescaledStore
 import io.keyfold.spark.checkpoint.CheckpointTools
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.SubtaskState
 
 /** Gives the state of one operator, as the last committed batch R left it, to another number of
@@ -27,19 +26,18 @@ import org.apache.spark.sql.keyfold.SubtaskState
   *   whether the query starts with them, and so has said itself how many there may be
   */
 private[spark] final class Redistributor(
-    session: SparkSession,
     tools: CheckpointTools,
     name: String,
     places: Seq[Int],
     isStart: Boolean = false
 ) {
   import CheckpointTools.progress
-  import tools.logs
+  import tools.{logs, session}
 
   private val to = places.length
   private val refused = new Refusals(tools, name, to)
   private val last = logs.lastCommitted.filter(logs.settings(_).nonEmpty)
-  private lazy val commit = last.map(new LastCommit(session, tools, _))
+  private lazy val commit = last.map(new LastCommit(tools, _))
 
   /** As it is; None if the checkpoint has no state of subtasks of this name. */
   private lazy val now = state(_.ids)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkShim, SubtaskState}
 
 /** Why the state of an operator's subtasks is not given to `to` of them. */
 private[redistribute] final class Refusals(tools: CheckpointTools, name: String, to: Int) {
-  import tools.{blobs, files, logs}
+  import tools.logs
 
   /** What can be said without reading state. */
   def before(batch: Long): Seq[RescaleRefused] = {
@@ -30,7 +30,7 @@ private[redistribute] final class Refusals(tools: CheckpointTools, name: String,
           s"batch $batch was committed, and the offset log ends at ${logs.lastBegun.getOrElse("none")}"
         )
       ),
-      new UnfinishedRescale(logs, blobs, files).refusal(batch),
+      new UnfinishedRescale(tools).refusal(batch),
       notReplaceable(batch).map(refused("KEYFOLD_REDISTRIBUTE_FORMAT", _))
     ).flatten
   }

@@ -7,6 +7,8 @@ import io.keyfold.rescale.StorePlan
   *
   * @param batch
   *   the rescale's own, or the open batch before which it is
+  * @param way
+  *   which of the two it is
   * @param number
   *   of the next plan before the batch, when the planner began to read: if it was used since, the
   *   state that was planned for is not the newest
@@ -14,10 +16,6 @@ import io.keyfold.rescale.StorePlan
   *   number of partitions now; 0 if not known
   * @param format
   *   Spark's checkpoint format: 2 if state has ids
-  * @param isOpen
-  *   whether the batch is one of the query, which was begun and not committed, and stays so
-  * @param resumes
-  *   whether this rescale was begun and not finished
   * @param refusals
   *   why it is refused; nothing is written then
   * @param warnings
@@ -26,12 +24,11 @@ import io.keyfold.rescale.StorePlan
 final case class CheckpointPlan(
     location: String,
     batch: Long,
+    way: RescaleWay,
     number: Int,
     from: Int,
     to: Int,
     format: Int,
-    isOpen: Boolean,
-    resumes: Boolean,
     operators: Seq[OperatorPlan],
     refusals: Seq[RescaleRefused],
     warnings: Seq[String]
@@ -43,16 +40,23 @@ final case class CheckpointPlan(
   def files: Int = stores.flatMap(_.layers).flatMap(_.of).map(_.files.length).sum
 }
 
-/** A finished rescale.
-  *
-  * @param planFile
-  *   in the checkpoint's `keyfold` folder
-  * @param references
-  *   number of references written
-  * @param isMine
-  *   whether this run committed the batch, and not a concurrent one
-  */
-final case class Applied(plan: CheckpointPlan, planFile: String, references: Int, isMine: Boolean)
+/** How a rescale comes into the logs. */
+sealed trait RescaleWay {
+
+  /** Whether this rescale was begun and not finished. */
+  def resumes: Boolean
+}
+
+object RescaleWay {
+
+  /** By a batch that it adds to the query: [[Rescaler]]. */
+  final case class OwnBatch(resumes: Boolean = false) extends RescaleWay
+
+  /** Before a batch of the query, which was begun and not committed, and stays so:
+    * [[OpenRescaler]].
+    */
+  final case class OpenBatch(resumes: Boolean = false) extends RescaleWay
+}
 
 /** @param stores
   *   in the order in which the commit log has their ids

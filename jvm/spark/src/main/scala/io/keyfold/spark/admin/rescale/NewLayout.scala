@@ -4,40 +4,30 @@ import java.time.Clock
 import java.util.UUID
 import java.util.concurrent.atomic.AtomicInteger
 
-import io.keyfold.format.{Manifest, RescalePlan, RescaledStore}
-import io.keyfold.io.BlobStore
+import io.keyfold.format.{RescalePlan, RescaledStore}
 import io.keyfold.model.VersionId
-import io.keyfold.rescale.{ReferenceWriter, StorePlanner}
+import io.keyfold.rescale.ReferenceWriter
+import io.keyfold.spark.checkpoint.CheckpointTools
 import io.keyfold.spark.conf.BuildInfo
 
-/** The manifest and the references that give the state of a rescale. */
-private[admin] final class NewLayout(
-    blobs: BlobStore,
-    plan: CheckpointPlan,
-    parallel: StorePlanner.Parallel,
-    progress: String => Unit
-) {
-  private val usesIds = plan.format == 2
+/** The plan of a rescale, and the manifest and the references that give it its state. */
+private[admin] final class NewLayout(tools: CheckpointTools, plan: CheckpointPlan) {
+  import CheckpointTools.progress
+  import tools.{blobs, parallel}
 
-  /** The stores with names for their references.
-    *
-    * @param version
-    *   of the references
-    */
-  def newStores(version: Long): Seq[RescaledStore] = plan.stores.map { store =>
-    val references = store.partitions.map { partition =>
-      val id = if (usesIds) UUID.randomUUID.toString else ""
-      ReferenceWriter.pathOf(store, partition, VersionId(version, id))
+  val usesIds: Boolean = plan.format == 2
+
+  /** A plan with names for the references; nothing is written. */
+  def newPlan(id: String): RescalePlan = {
+    val version = RescalePlan.stateBatch(plan.batch, id) + 1
+    val stores = plan.stores.map { store =>
+      val references = store.partitions.map { partition =>
+        val id = if (usesIds) UUID.randomUUID.toString else ""
+        ReferenceWriter.pathOf(store, partition, VersionId(version, id))
+      }
+      RescaledStore(store.operator, store.store, references, store.frozen)
     }
-    RescaledStore(store.operator, store.store, references, store.frozen)
-  }
-
-  def filesOf(made: RescalePlan): Seq[String] =
-    Manifest.pathOf(made.stateBatch, made.id) +: made.stores.flatMap(_.references)
-
-  def isThere(made: RescalePlan): Boolean = {
-    val paths = filesOf(made)
-    parallel(paths.indices)(i => blobs.exists(paths(i))).forall(identity)
+    RescalePlan(plan.batch, id, plan.from, plan.to, stores)
   }
 
   def write(made: RescalePlan): Unit = {
@@ -60,14 +50,11 @@ private[admin] final class NewLayout(
   }
 
   /** Ids of the references by operator, partition and store. */
-  def idsOf(made: Seq[RescaledStore]): Map[Long, Array[Array[String]]] = plan.operators.map {
-    operator =>
-      val ofStores = operator.stores.map { store =>
-        val names = made.find(it => it.operator == operator.id && it.store == store.store).get
-        names.references.map(RescalePlan.versionOf(_).id)
-      }
-      operator.id -> ofStores.transpose.map(_.toArray).toArray
-  }.toMap
+  def idsOf(made: RescalePlan): Map[Long, Array[Array[String]]] =
+    made.stores.groupBy(_.operator).map { case (operator, stores) =>
+      val ofStores = stores.map(_.references.map(RescalePlan.versionOf(_).id))
+      operator -> ofStores.transpose.map(_.toArray).toArray
+    }
 }
 
 private object NewLayout {

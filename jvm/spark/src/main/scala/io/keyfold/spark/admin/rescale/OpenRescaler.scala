@@ -2,8 +2,8 @@ package io.keyfold.spark.admin.rescale
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.RescalePlan
-import io.keyfold.io.BlobStore
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, RewrittenLogs}
+import io.keyfold.spark.checkpoint.CheckpointTools
+import org.apache.spark.sql.keyfold.RewrittenLogs
 
 /** Runs a planned rescale before a batch that was begun and not committed. The batch keeps its
   * number and its input; it will run with the new number of partitions, from the same state:
@@ -18,49 +18,40 @@ import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, RewrittenL
   * batch can commit it as long as the new one has not: one of them creates the entry in the commit
   * log. If it is the old one, the plan says so (`OpenPlan.isOvertaken`) and is undone.
   */
-private[admin] final class OpenRescaler(
-    rewritten: RewrittenLogs,
-    logs: CheckpointLogs,
-    blobs: BlobStore,
-    files: CheckpointFiles,
-    plan: CheckpointPlan,
-    layout: NewLayout,
-    progress: String => Unit
-) {
+private[admin] final class OpenRescaler(tools: CheckpointTools, plan: CheckpointPlan) {
+  import CheckpointTools.progress
+  import tools.{files, logs, session}
+
+  private val layout = new NewLayout(tools, plan)
+  private val plans = new OpenPlans(tools, plan.batch)
 
   /** @throws io.keyfold.errors.RescaleRefused
-    *   if the plan was refused, or another rescale was begun meanwhile
+    *   if another rescale was begun meanwhile
     */
-  def run(): Applied = {
-    if (plan.refusals.nonEmpty) throw plan.refusals.head
+  def run(): Unit = {
     if (logs.hasCommitted(plan.batch)) throw race(s"batch ${plan.batch} was committed meanwhile")
-    val made = if (plan.resumes) resumed() else begun()
-    if (!layout.isThere(made.plan)) layout.write(made.plan)
+    val made = if (plan.way.resumes) resumed() else begun()
+    // None is planned if the references are there and Spark's files name them.
+    if (plan.stores.nonEmpty) layout.write(made.plan)
     progress(s"giving batch ${plan.batch}, which is open, ${plan.to} partitions")
     made.complete()
-    Applied(plan, made.plan.name, made.plan.stores.map(_.references.length).sum, isMine = true)
   }
 
-  private def resumed() = OpenPlan.ofRescale(plan.batch, blobs, files).getOrElse {
+  private def resumed() = plans.rescale.getOrElse {
     throw race(s"the rescale before batch ${plan.batch} was ended meanwhile")
   }
 
   private def begun(): OpenPlan = {
-    val stores = layout.newStores(plan.batch)
-    val made = RescalePlan(
-      plan.batch,
-      RescalePlan.openId(plan.number),
-      plan.from,
-      plan.to,
-      stores,
-      rewritten.to(plan.from, plan.to, layout.idsOf(stores))
-    )
+    val made = layout.newPlan(RescalePlan.openId(plan.number))
+    val logsOfSpark = new RewrittenLogs(session, logs, files, plan.lastBatch)
     progress(s"writing plan ${made.name}")
-    OpenPlan.create(made, files).getOrElse {
-      throw race(
-        s"another rescale or redistribution before batch ${plan.batch} was begun meanwhile"
-      )
-    }
+    plans
+      .create(made.copy(files = logsOfSpark.to(plan.from, plan.to, layout.idsOf(made))))
+      .getOrElse {
+        throw race(
+          s"another rescale or redistribution before batch ${plan.batch} was begun meanwhile"
+        )
+      }
   }
 
   private def race(reason: String) =

@@ -6,31 +6,23 @@ import scala.collection.mutable
 
 import io.keyfold.errors.{RescaleRefused, StoreError}
 import io.keyfold.format.FileKind
-import io.keyfold.io.BlobStore
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.{StorePlan, StorePlanner}
-import io.keyfold.spark.checkpoint.{Command, FileManagers}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, FileManagers}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** Plans a rescale; writes nothing. Reads two or three footers of each old partition and store: see
   * `StorePlanner`.
-  *
-  * @param blobs
-  *   the checkpoint's `state` folder
   */
-private[admin] final class RescalePlanner(
-    logs: CheckpointLogs,
-    blobs: BlobStore,
-    files: CheckpointFiles,
-    to: Int,
-    parallel: StorePlanner.Parallel,
-    progress: String => Unit
-) {
+private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
   import CheckpointLogs.{ProviderKey, StrictKey}
+  import CheckpointTools.progress
+  import RescaleWay._
+  import tools.{blobs, logs, parallel}
 
-  private val unfinished = new UnfinishedRescale(logs, blobs, files)
+  private val unfinished = new UnfinishedRescale(tools)
   private val refusals = mutable.Buffer.empty[RescaleRefused]
 
   def plan(): CheckpointPlan = {
@@ -43,14 +35,17 @@ private[admin] final class RescalePlanner(
       case Some(last) => planAfter(last)
       case None       =>
         refuse("KEYFOLD_RESCALE_NO_BATCH", s"${logs.location} has no committed batch")
-        result(last = -1, number = 0, from = 0, format = 0, Begun.Nothing, Nil)
+        result(-1, OwnBatch(), number = 0, from = 0, format = 0, Nil)
     }
   }
 
   private def planAfter(last: Long): CheckpointPlan = {
-    val number = OpenPlan.nextNumber(last + 1, blobs)
-    val begun = checkBegun(last)
-    val resumed = begun.open.filter(_ => begun.resumes)
+    val plans = new OpenPlans(tools, last + 1)
+    val number = plans.nextNumber
+    val begun = logs.lastBegun.getOrElse(last)
+    val open = if (begun == last + 1) plans.rescale.filterNot(_.isComplete) else None
+    val resumed = open.filter(it => !it.isUndone && it.plan.to == to)
+    val way = wayAfter(last, begun, open, resumed.nonEmpty)
     val from = resumed.map(_.plan.from).orElse(logs.partitions(last)).getOrElse {
       refuse(
         "KEYFOLD_RESCALE_NO_BATCH",
@@ -66,74 +61,66 @@ private[admin] final class RescalePlanner(
     val isMade = resumed.exists(!_.isOld(s"commits/$last"))
     val operators =
       if (from < 1 || to < 1 || from == to || isMade) Nil
-      else planOperators(last, from, ids, begun.resumes)
-    result(last, number, from, if (ids.isEmpty) 1 else 2, begun, operators)
+      else planOperators(last, from, ids, way.resumes)
+    result(last, way, number, from, if (ids.isEmpty) 1 else 2, operators)
   }
 
-  /** What is begun after the last committed batch. */
-  private def checkBegun(last: Long): Begun = {
-    val begun = logs.lastBegun.getOrElse(last)
+  /** By what is begun after the last committed batch.
+    *
+    * @param begun
+    *   the batch that was begun last
+    * @param open
+    *   a rescale before it, as an open batch, that is to be finished or undone
+    * @param resumes
+    *   whether that is this rescale, to be finished
+    */
+  private def wayAfter(
+      last: Long,
+      begun: Long,
+      open: Option[OpenPlan],
+      resumes: Boolean
+  ): RescaleWay =
     if (begun < last) {
       refuse(
         "KEYFOLD_RESCALE_NO_BATCH",
         s"batch $last was committed, and the offset log ends at $begun"
       )
-      Begun.Nothing
-    } else if (begun == last) checkOvertaken(last)
-    else {
-      val open = if (begun == last + 1) OpenPlan.ofRescale(begun, blobs, files) else None
-      val unfinished = open.filterNot(_.isComplete)
-      // A rescale before an open batch that broke off leaves other numbers of partitions too.
-      if (unfinished.isEmpty && OpenPlan.hasOwnPlan(begun, blobs) && isRescale(begun, last))
-        ownBatch(last)
-      else openBatch(begun, last, unfinished)
+      OwnBatch()
+    } else if (begun == last) {
+      unfinished.overtaken(last).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
+      OwnBatch()
+    } else if (open.isEmpty && new OpenPlans(tools, begun).hasOwn && isRescale(begun, last)) {
+      // Asked after `open`: one before an open batch that broke off leaves other numbers too.
+      if (!logs.partitions(last + 1).contains(to))
+        unfinished.own(last).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
+      OwnBatch(resumes = true)
+    } else {
+      if (open.isEmpty) checkOpenBatch(begun, last)
+      else if (!resumes)
+        unfinished.open(begun).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
+      OpenBatch(resumes)
     }
-  }
-
-  private def checkOvertaken(last: Long): Begun = {
-    unfinished.overtaken(last).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
-    Begun.Nothing
-  }
 
   private def isRescale(begun: Long, last: Long) = logs.partitions(begun) != logs.partitions(last)
 
-  private def ownBatch(last: Long): Begun = {
-    if (!logs.partitions(last + 1).contains(to))
-      unfinished.own(last).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
-    Begun.OwnBatch
-  }
-
-  /** A batch of the query that it has not committed.
-    *
-    * @param plan
-    *   of a rescale before it that is to be finished or undone
-    */
-  private def openBatch(begun: Long, last: Long, plan: Option[OpenPlan]): Begun =
-    plan match {
-      case Some(open) if !open.isUndone && open.plan.to == to =>
-        Begun(isOpen = true, resumes = true, Some(open))
-      case Some(open) =>
-        unfinished.open(open.plan.batch).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
-        Begun.Open
-      case None =>
-        val rollback = Command.rollback(logs.location, last)
-        val reason =
-          if (begun > last + 1 || isRescale(begun, last)) Some("the logs do not fit together")
-          else if (logs.ids(last).isEmpty) Some("the checkpoint has format 1")
-          else if (!FileManagers.canReplace(new Path(logs.location), logs.hadoopConf))
-            Some("the checkpoint file manager cannot replace a file in one step")
-          else None
-        reason.foreach { why =>
-          refuse(
-            "KEYFOLD_RESCALE_UNCOMMITTED_BATCH",
-            s"batch $begun was started but not committed, and $why. Run the query once with the " +
-              "trigger AvailableNow, so that it finishes the batch and stops; or drop the batch with " +
-              s"`$rollback`: the query then reads its input again, as a batch of the same number, " +
-              "which a sink that has written the batch by its number leaves out"
-          )
-        }
-        Begun.Open
+  /** Whether the state of a batch that the query has not committed can be rescaled before it. */
+  private def checkOpenBatch(begun: Long, last: Long): Unit = {
+    val reason =
+      if (begun > last + 1 || isRescale(begun, last)) Some("the logs do not fit together")
+      else if (logs.ids(last).isEmpty) Some("the checkpoint has format 1")
+      else if (!FileManagers.canReplace(new Path(logs.location), logs.hadoopConf))
+        Some("the checkpoint file manager cannot replace a file in one step")
+      else None
+    reason.foreach { why =>
+      refuse(
+        "KEYFOLD_RESCALE_UNCOMMITTED_BATCH",
+        s"batch $begun was started but not committed, and $why. Run the query once with the " +
+          "trigger AvailableNow, so that it finishes the batch and stops; or drop the batch with " +
+          s"`${Command.rollback(logs.location, last)}`: the query then reads its input again, as a batch " +
+          "of the same number, which a sink that has written the batch by its number leaves out"
+      )
     }
+  }
 
   private def checkSettings(settings: Map[String, String]): Unit = {
     val provider = settings.getOrElse(ProviderKey, "none")
@@ -159,16 +146,10 @@ private[admin] final class RescalePlanner(
     if (operators.isEmpty)
       refuse("KEYFOLD_RESCALE_NO_STATE", s"${logs.location} has no stateful operator")
     operators.map { operator =>
-      val of = ids.map(_.getOrElse(operator.id, Array.empty))
       val planned = operator.stores.zipWithIndex.flatMap { case (store, index) =>
         progress(s"reading operator ${operator.id} (${operator.name}) store $store")
-        planStore(
-          operator,
-          store,
-          from,
-          last + 1,
-          of.map(_.map(idOf(operator, _, index)).toIndexedSeq)
-        )
+        val planner = new StorePlanner(blobs, from, to, last + 1, parallel)
+        ifWhole(planner.plan(operator.id, store, logs.idsOfStore(last, ids, operator, index)))
       }
       if (ids.isEmpty && !resumes) planned.foreach(checkNoNewer(_, last + 2))
       if (planned.map(_.partitions.length).distinct.length > 1) {
@@ -181,23 +162,8 @@ private[admin] final class RescalePlanner(
     }
   }
 
-  private def idOf(operator: CheckpointLogs.Operator, ids: Array[String], index: Int): String =
-    if (ids.length == operator.stores.length) ids(index)
-    else
-      throw refusal(
-        "KEYFOLD_RESCALE_STATE",
-        s"operator ${operator.id} has ${operator.stores.length} stores, the commit log has " +
-          s"${ids.length} ids of a partition"
-      )
-
-  private def planStore(
-      operator: CheckpointLogs.Operator,
-      store: String,
-      from: Int,
-      version: Long,
-      ids: => Option[IndexedSeq[String]]
-  ): Option[StorePlan] =
-    try Some(new StorePlanner(blobs, from, to, version, parallel).plan(operator.id, store, ids))
+  private def ifWhole(plan: => StorePlan): Option[StorePlan] =
+    try Some(plan)
     catch {
       case e: RescaleRefused =>
         refusals += e
@@ -229,25 +195,24 @@ private[admin] final class RescalePlanner(
 
   private def result(
       last: Long,
+      way: RescaleWay,
       number: Int,
       from: Int,
       format: Int,
-      begun: Begun,
       operators: Seq[OperatorPlan]
   ) = {
-    val warnings = Seq(
-      Some("Keyfold cannot see whether the query runs in another application; it must be stopped"),
-      readsMore(operators.flatMap(_.stores))
-    ).flatten
+    val warnings =
+      Seq("Keyfold cannot see whether the query runs in another application; it must be stopped") ++
+        readsMore(operators.flatMap(_.stores))
+    val (location, batch) = (logs.location, last + 1)
     CheckpointPlan(
-      logs.location,
-      last + 1,
+      location,
+      batch,
+      way,
       number,
       from,
       to,
       format,
-      begun.isOpen,
-      begun.resumes,
       operators,
       refusals.toSeq,
       warnings
@@ -276,23 +241,4 @@ private[admin] final class RescalePlanner(
 
   private def refusal(condition: String, reason: String, cause: Throwable = null) =
     new RescaleRefused(condition, s"Cannot rescale: $reason.", cause)
-}
-
-/** What was begun after the last committed batch.
-  *
-  * @param isOpen
-  *   a batch of the query
-  * @param resumes
-  *   this rescale
-  * @param open
-  *   its plan, if it is before an open batch
-  */
-private final case class Begun(isOpen: Boolean, resumes: Boolean, open: Option[OpenPlan] = None)
-
-private object Begun {
-  val Nothing: Begun = Begun(isOpen = false, resumes = false)
-
-  /** The rescale's own batch. */
-  val OwnBatch: Begun = Begun(isOpen = false, resumes = true)
-  val Open: Begun = Begun(isOpen = true, resumes = false)
 }

@@ -5,13 +5,14 @@ import java.util.UUID
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{MissingFile, RescaleRefused}
-import io.keyfold.format.RescalePlan
-import io.keyfold.io.BlobStore
+import io.keyfold.format.{Manifest, RescalePlan}
+import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.spark.sql.keyfold.CheckpointLogs
 import org.slf4j.LoggerFactory
 
-/** Runs a planned rescale. Before the last step the checkpoint runs as before, or fails with a
-  * message that says what to do; after it the checkpoint runs with the new number of partitions:
+/** Runs a planned rescale that has a batch of its own. Before the last step the checkpoint runs as
+  * before, or fails with a message that says what to do; after it the checkpoint runs with the new
+  * number of partitions:
   *
   *   1. the plan file, which keeps old files from being deleted
   *   1. under checkpoint format v2 the manifest and the references, under fresh ids: nothing refers
@@ -25,34 +26,28 @@ import org.slf4j.LoggerFactory
   * A rescale that failed after its batch was begun is resumed; one that failed before starts over,
   * and its files are removed.
   */
-private[admin] final class Rescaler(
-    logs: CheckpointLogs,
-    blobs: BlobStore,
-    plan: CheckpointPlan,
-    layout: NewLayout,
-    progress: String => Unit
-) {
+private[admin] final class Rescaler(tools: CheckpointTools, plan: CheckpointPlan) {
+  import CheckpointTools.progress
   import Rescaler._
+  import tools.{blobs, logs}
 
-  private val usesIds = plan.format == 2
+  private val layout = new NewLayout(tools, plan)
+  import layout.usesIds
 
   /** @throws io.keyfold.errors.RescaleRefused
-    *   if the plan was refused, or the batch was begun by another run or the query
+    *   if the batch was begun by another run or the query
     */
-  def run(): Applied = {
-    if (plan.refusals.nonEmpty) throw plan.refusals.head
-    val made = if (plan.resumes) resumed() else begun()
+  def run(): Unit = {
+    val made = if (plan.way.resumes) resumed() else begun()
     checkState()
     progress(s"committing batch ${plan.batch}")
     logs.rewriteOperators(plan.batch, plan.lastBatch, plan.from, plan.to)
-    val ids = Option.when(usesIds)(layout.idsOf(made.stores))
-    val isMine = logs.commit(plan.batch, plan.lastBatch, ids)
-    val winner = tidy(made)
-    Applied(plan, winner, made.stores.map(_.references.length).sum, isMine)
+    logs.commit(plan.batch, plan.lastBatch, Option.when(usesIds)(layout.idsOf(made)))
+    tidy()
   }
 
   private def begun(): RescalePlan = {
-    val made = newPlan(UUID.randomUUID.toString)
+    val made = layout.newPlan(UUID.randomUUID.toString)
     write(made)
     if (usesIds) layout.write(made)
     decide(made)
@@ -88,7 +83,7 @@ private[admin] final class Rescaler(
     * until the batch was begun. (Whoever begins it later looks for that: `LastCommit.change`.)
     */
   private def checkState(): Unit =
-    if (OpenPlan.nextNumber(plan.batch, blobs) != plan.number)
+    if (new OpenPlans(tools, plan.batch).nextNumber != plan.number)
       throw new RescaleRefused(
         "KEYFOLD_RESCALE_RACE",
         "Cannot rescale: an operator was redistributed meanwhile. To finish the rescale, which has " +
@@ -101,39 +96,30 @@ private[admin] final class Rescaler(
     */
   private def resumed(): RescalePlan = {
     progress(s"finishing batch ${plan.batch}, which was started earlier")
-    val mine = plans().filter(_.to == plan.to)
-    val made = newPlan(mine.headOption.filter(_ => !usesIds).fold(UUID.randomUUID.toString)(_.id))
+    val earlier = if (usesIds) None else plans().find(_.to == plan.to)
+    val made = layout.newPlan(earlier.fold(UUID.randomUUID.toString)(_.id))
     write(made)
     layout.write(made)
     made
   }
-
-  private def newPlan(id: String) =
-    RescalePlan(plan.batch, id, plan.from, plan.to, layout.newStores(plan.batch + 1))
 
   private def write(made: RescalePlan): Unit = {
     progress(s"writing plan ${made.name}")
     RescalePlan.write(blobs, made)
   }
 
-  /** Removes the files of other tries of the same batch.
-    *
-    * @return
-    *   name of the committed plan
-    */
-  private def tidy(made: RescalePlan): String = {
+  /** Removes the files of other attempts at the batch, whose plans are not the committed one. */
+  private def tidy(): Unit = {
     val committed = logs.ids(plan.batch).map(_.values.flatten.flatten.toSet)
     def isGood(other: RescalePlan) = other.to == plan.to &&
       committed.forall(ids =>
         other.stores.flatMap(_.references).forall(p => ids(RescalePlan.versionOf(p).id))
       )
     // Without the ids each plan would seem good, and all but one be discarded.
-    if (usesIds && committed.isEmpty) made.name
-    else
+    if (!usesIds || committed.nonEmpty)
       try {
         val (good, bad) = plans().partition(isGood)
         (bad ++ good.drop(1)).foreach(discard)
-        good.headOption.getOrElse(made).name
       } catch {
         case NonFatal(e) =>
           log.warn(
@@ -141,7 +127,6 @@ private[admin] final class Rescaler(
               "query will",
             e
           )
-          made.name
       }
   }
 
@@ -150,7 +135,8 @@ private[admin] final class Rescaler(
     */
   private def discard(made: RescalePlan): Unit = {
     if (usesIds) {
-      layout.filesOf(made).foreach(blobs.delete)
+      blobs.delete(Manifest.pathOf(made.stateBatch, made.id))
+      made.stores.flatMap(_.references).foreach(blobs.delete)
     }
     blobs.delete(s"${RescalePlan.Folder}/${made.name}")
   }

@@ -1,19 +1,14 @@
 package io.keyfold.spark.admin.rescale
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.io.BlobStore
 import io.keyfold.spark.checkpoint.CheckpointTools
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Undoes the last rescale before an open batch, or the last redistribution before the next one,
   * finished or not: Spark's files get their old content. The plan and the references stay until the
   * batch is committed.
   */
-private[admin] final class UndoneRescale(
-    logs: CheckpointLogs,
-    blobs: BlobStore,
-    files: CheckpointFiles
-) {
+private[admin] final class UndoneRescale(tools: CheckpointTools) {
+  import tools.{files, logs}
 
   /** @return
     *   the plan that is, or with `dryRun` would be, undone
@@ -23,7 +18,7 @@ private[admin] final class UndoneRescale(
   def run(dryRun: Boolean): OpenPlan = {
     if (logs.isRunningHere) throw refused("the query runs in this Spark application; stop it first")
     val open = before.getOrElse {
-      logs.lastBegun.flatMap(OpenPlan.all(_, blobs, files).find(_.isUndone)).foreach { undone =>
+      logs.lastBegun.flatMap(plansOf(_).all.find(_.isUndone)).foreach { undone =>
         throw refused(s"${undone.plan.name} is undone already, and there is none before it")
       }
       throw refused(
@@ -31,7 +26,7 @@ private[admin] final class UndoneRescale(
           "`keyfold rollback` goes back to the batch before a rescale that had a batch of its own"
       )
     }
-    if (logs.hasCommitted(open.plan.batch) && !open.isOvertaken(logs, blobs))
+    if (logs.hasCommitted(open.plan.batch) && !open.isOvertaken)
       throw refused(s"the query has run since: batch ${open.plan.batch} is committed")
     open.changedSince.foreach { path =>
       throw refused(s"the query or another command has run since: it has written $path")
@@ -52,7 +47,7 @@ private[admin] final class UndoneRescale(
   }
 
   private def undo(plan: OpenPlan) = {
-    val undone = if (plan.isUndone) plan else plan.undone(blobs)
+    val undone = if (plan.isUndone) plan else plan.undone()
     undone.complete()
     undone
   }
@@ -67,7 +62,7 @@ private[admin] final class UndoneRescale(
     */
   def redistributions(dryRun: Boolean): Boolean = {
     val made = logs.lastCommitted.toSeq.flatMap { last =>
-      OpenPlan.counting(last + 1, blobs, files).takeWhile(_.isRedistribution)
+      plansOf(last + 1).counting.takeWhile(_.isRedistribution)
     }
     if (made.nonEmpty) {
       val operators = made.flatMap(_.plan.stores).map(_.operator).distinct.sorted.mkString(", ")
@@ -82,15 +77,16 @@ private[admin] final class UndoneRescale(
   }
 
   /** A plan that was made after another, which was the last. */
-  private def since(open: OpenPlan) = OpenPlan
-    .all(open.plan.batch, blobs, files)
+  private def since(open: OpenPlan) = plansOf(open.plan.batch).all
     .takeWhile(_.plan.name != open.plan.name)
     .find(!_.isUndone)
 
   /** The last change before the next batch, or a rescale before the last one that is overtaken. */
   private def before: Option[OpenPlan] = logs.lastCommitted
-    .flatMap(last => OpenPlan.of(last + 1, blobs, files))
-    .orElse(logs.lastBegun.flatMap(OpenPlan.ofRescale(_, blobs, files)))
+    .flatMap(last => plansOf(last + 1).counting.headOption)
+    .orElse(logs.lastBegun.flatMap(plansOf(_).rescale))
+
+  private def plansOf(batch: Long) = new OpenPlans(tools, batch)
 
   private def refused(reason: String) = new RescaleRefused(
     "KEYFOLD_RESCALE_UNDO",

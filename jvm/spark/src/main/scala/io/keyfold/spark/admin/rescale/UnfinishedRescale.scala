@@ -1,18 +1,13 @@
 package io.keyfold.spark.admin.rescale
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.io.BlobStore
-import io.keyfold.spark.checkpoint.Command
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command}
 
 /** Finds a rescale that was begun and is to be finished or undone before anything else is done with
   * the checkpoint.
   */
-private[spark] final class UnfinishedRescale(
-    logs: CheckpointLogs,
-    blobs: BlobStore,
-    files: CheckpointFiles
-) {
+private[spark] final class UnfinishedRescale(tools: CheckpointTools) {
+  import tools.logs
 
   /** What to do; None if there is none.
     *
@@ -33,7 +28,7 @@ private[spark] final class UnfinishedRescale(
 
   /** A driver that did not know of a rescale before an open batch committed the batch. */
   def overtaken(last: Long): Option[String] =
-    OpenPlan.ofRescale(last, blobs, files).filter(_.isOvertaken(logs, blobs)).map { open =>
+    plansOf(last).rescale.filter(_.isOvertaken).map { open =>
       s"batch $last was committed with ${open.plan.from} partitions, by a driver that did not know " +
         s"of the rescale to ${open.plan.to} before it. What it committed counts: undo the rescale " +
         s"with `${Command.undoRescale(logs.location)}`"
@@ -41,7 +36,7 @@ private[spark] final class UnfinishedRescale(
 
   /** A rescale before an open batch. */
   def open(begun: Long): Option[String] =
-    OpenPlan.ofRescale(begun, blobs, files).filterNot(_.isComplete).map { open =>
+    plansOf(begun).rescale.filterNot(_.isComplete).map { open =>
       val (from, to) = (open.plan.from, open.plan.to)
       val undo = s"`${Command.undoRescale(logs.location)}`"
       val finish = s"`${Command.rescale(logs.location, to)}`"
@@ -55,8 +50,10 @@ private[spark] final class UnfinishedRescale(
     for {
       from <- logs.partitions(last)
       to <- logs.partitions(last + 1)
-      if from != to && OpenPlan.hasOwnPlan(last + 1, blobs)
+      if from != to && plansOf(last + 1).hasOwn
     } yield s"a rescale from $from to $to partitions was begun as batch ${last + 1}, and not " +
       s"finished: to finish it, run `${Command.rescale(logs.location, to)}`; to give it up, " +
       s"run `${Command.rollback(logs.location, last)}`"
+
+  private def plansOf(batch: Long) = new OpenPlans(tools, batch)
 }

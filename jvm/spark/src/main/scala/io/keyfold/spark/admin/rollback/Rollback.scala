@@ -6,7 +6,7 @@ import io.keyfold.errors.{CorruptFile, ForeignFile, MissingFile, RescaleRefused,
 import io.keyfold.format.{FileKind, Manifest, RescalePlan}
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.StorePlanner
-import io.keyfold.spark.admin.rescale.{OpenPlan, UnfinishedRescale}
+import io.keyfold.spark.admin.rescale.{OpenPlan, OpenPlans, UnfinishedRescale}
 import io.keyfold.spark.checkpoint.{CheckpointTools, Command, QueryId}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.{CheckpointLogs, FileSink}
@@ -21,10 +21,8 @@ import org.apache.spark.sql.keyfold.{CheckpointLogs, FileSink}
   * log of a file sink goes back at the very end, and forward first: while it is ahead of the
   * checkpoint the query is refused at its start, and were it behind, output would be lost.
   */
-private[admin] final class Rollback(
-    tools: CheckpointTools,
-    progress: String => Unit
-) {
+private[admin] final class Rollback(tools: CheckpointTools) {
+  import CheckpointTools.progress
   import Rollback._
   import tools.{blobs, files, logs, parallel}
 
@@ -62,7 +60,7 @@ private[admin] final class Rollback(
       aside.buildOn(s"offsets/$batch")
       newId(aside)
       sink.foreach(it => aside.noteSink(it.folder))
-      val rescales = OpenPlan.readable(batch + 1, blobs, files).filterNot(_.isRedistribution)
+      val rescales = new OpenPlans(tools, batch + 1).readable.filterNot(_.isRedistribution)
       rescales.foreach(end(_, aside))
       val own =
         ofLogs.count(aside.take) + countOf(ofState)(aside.take) + ofRescales.count(aside.take)
@@ -138,8 +136,8 @@ private[admin] final class Rollback(
   private def requireWhole(batch: Long): Unit =
     for {
       begun <- logs.lastBegun
-      if begun > batch && OpenPlan.readable(begun, blobs, files).nonEmpty
-      reason <- new UnfinishedRescale(logs, blobs, files).open(begun)
+      if begun > batch && new OpenPlans(tools, begun).readable.nonEmpty
+      reason <- new UnfinishedRescale(tools).open(begun)
     } throw refused(reason)
 
   /** To how many paths it applies, asked at the same time. */

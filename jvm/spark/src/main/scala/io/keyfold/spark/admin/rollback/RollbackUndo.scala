@@ -13,11 +13,8 @@ import org.apache.spark.sql.keyfold.FileSink
   * @param name
   *   of their folder
   */
-private[admin] final class RollbackUndo(
-    tools: CheckpointTools,
-    name: String,
-    progress: String => Unit
-) {
+private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
+  import CheckpointTools.progress
   import Rollback.Home
   import RollbackUndo._
   import tools.{files, logs, parallel}

@@ -2,30 +2,27 @@ package io.keyfold.spark.admin.vacuum
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, RescalePlan}
-import io.keyfold.io.BlobStore
+import io.keyfold.spark.checkpoint.CheckpointTools
+import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Deletes files of a checkpoint that a check has found to be unreferenced. As a last line of
   * defence, whatever the check says, it deletes no file that a retained batch needs, and no young
   * file, which a running batch may be about to commit.
   *
-  * @param blobs
-  *   the checkpoint's `state` folder
   * @param nowMs
   *   milliseconds since 1970
   * @param ageMs
   *   minimum time since the last change of a file to be deleted
   */
 final class Vacuum(
-    logs: CheckpointLogs,
-    files: CheckpointFiles,
-    blobs: BlobStore,
+    tools: CheckpointTools,
     nowMs: Long,
     ageMs: Long,
     progress: String => Unit
 ) {
   import Vacuum._
+  import tools.{blobs, files, logs}
 
   /** Batch of the newest rescale that still keeps old files. */
   private val rescaled =

@@ -91,7 +91,7 @@ private[redistribute] final class SubtaskQuery(
 
   def redistributing[T](to: Int)(use: Redistributor => T): T =
     CheckpointTools.using(session, folder.toString) { tools =>
-      use(new Redistributor(session, tools, "op", Places.take(to)))
+      use(new Redistributor(tools, "op", Places.take(to)))
     }
 
   /** The state is now what the last batch left, and of so many subtasks. */

@@ -125,7 +125,7 @@ private[spark] final class Scenario(
     } finally query.stop()
   }
 
-  def rescale(to: Int): Applied =
+  def rescale(to: Int): CheckpointPlan =
     AdminApi.applyTo(session, folder.toString, to)
 
   /** A batch is begun, runs to its end, and is not committed. */

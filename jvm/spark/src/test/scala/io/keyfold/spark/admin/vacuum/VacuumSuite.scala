@@ -17,7 +17,7 @@ import io.keyfold.spark.admin.rescale.Scenario
 import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{Path => HadoopPath}
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, SparkShim, StateStores}
+import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkShim, StateStores}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.SpanSugar._
@@ -129,12 +129,9 @@ class VacuumSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eventu
       plant(it, "state/0/97/left/3_x.ref")
       plant(it, "state/0/98/3.ref")
       CheckpointTools.using(it.session, it.folder.toString) { tools =>
-        val files = new CheckpointFiles(tools.logs.location, tools.logs.hadoopConf)
         // As a rescale would that runs beside it: another file, and one of the same name.
         val vacuum = new Vacuum(
-          tools.logs,
-          files,
-          tools.blobs,
+          tools,
           System.currentTimeMillis(),
           0,
           _ => {
