@@ -1,10 +1,8 @@
 package io.keyfold.spark.start
 
-import scala.util.Try
-
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.redistribute.Redistributor
-import io.keyfold.spark.checkpoint.CheckpointTools
+import io.keyfold.spark.checkpoint.{CheckpointTools, IfReadable}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{PlannedSubtasks, SubtaskState}
 import org.slf4j.LoggerFactory
@@ -35,7 +33,9 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
     *   if the operators are not those of the checkpoint
     */
   def checkNames(last: LastBatch, operators: Seq[PlannedSubtasks]): Unit = {
-    val all = Try(SubtaskState.names(last.logs, last.batch)).getOrElse(Nil)
+    val all = IfReadable("the names of operators") {
+      Some(SubtaskState.names(last.logs, last.batch))
+    }.getOrElse(Nil)
     val kept = all.filter(_._2.nonEmpty)
     if (kept.nonEmpty && operators.nonEmpty) {
       val fits = kept.length == operators.length &&
@@ -93,7 +93,7 @@ private[start] final class RedistributeAtStart(session: SparkSession) {
   private def redistribute(location: String, operator: PlannedSubtasks): Unit =
     CheckpointTools.using(session, location) { tools =>
       val it = new Redistributor(tools, operator.name, operator.places, isStart = true)
-      if (Try(it.isDue).getOrElse(false)) {
+      if (IfReadable("the number of subtasks")(Some(it.isDue)).contains(true)) {
         val done = it.run()
         log.info(
           s"Redistributed operator ${done.name} of ${done.location} from ${done.from} to ${done.to} " +

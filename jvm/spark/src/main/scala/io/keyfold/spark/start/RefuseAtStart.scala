@@ -1,9 +1,7 @@
 package io.keyfold.spark.start
 
-import scala.util.Try
-
 import io.keyfold.errors.{Invalid, RescaleRefused}
-import io.keyfold.spark.checkpoint.Command
+import io.keyfold.spark.checkpoint.{Command, IfReadable}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSession
@@ -17,11 +15,8 @@ private[start] final class RefuseAtStart(session: SparkSession, sinkPath: Option
   import CheckpointLogs.{FormatKey, ProviderKey, VerifiesIdKey}
   import RefuseAtStart._
 
-  /** What cannot be read is for Spark to report. */
-  private def ifReadable[T](reason: => Option[T]) = Try(reason).toOption.flatten
-
   /** Whether the checkpoint cannot go on under the format that is set. */
-  def otherFormat(last: LastBatch): Option[Invalid] = ifReadable {
+  def otherFormat(last: LastBatch): Option[Invalid] = IfReadable("the checkpoint format") {
     val wanted = session.conf.get(FormatKey).toInt
     val next = SparkShim.continuesUnder(last.format, wanted)
     val isOther = ProviderClass.BuiltIn.contains(last.provider)
@@ -57,7 +52,7 @@ private[start] final class RefuseAtStart(session: SparkSession, sinkPath: Option
   )
 
   /** Whether a migration was begun, and Spark would run its batch as one of the query's. */
-  def unfinishedMigration(last: LastBatch): Option[Invalid] = ifReadable {
+  def unfinishedMigration(last: LastBatch): Option[Invalid] = IfReadable("for a migration") {
     val begun = last.logs.lastBegun.filter(_ > last.batch)
     val isKeyfolds = begun.flatMap(last.logs.providerOf)
     Option.when(
@@ -76,7 +71,7 @@ private[start] final class RefuseAtStart(session: SparkSession, sinkPath: Option
   /** Whether the class of the provider that the first batch will run with is missing. Spark writes
     * its name into the offset log when the batch begins, and does not read the setting again.
     */
-  def missingProvider(logs: CheckpointLogs): Option[Invalid] = ifReadable {
+  def missingProvider(logs: CheckpointLogs): Option[Invalid] = IfReadable("the provider") {
     val begun = logs.lastBegun.flatMap(logs.providerOf)
     val name = begun.getOrElse(session.conf.get(ProviderKey))
     val (where, remedy) =
@@ -114,7 +109,7 @@ private[start] final class RefuseAtStart(session: SparkSession, sinkPath: Option
   }
 
   /** Why a rescale must be finished first. */
-  def unfinished(last: LastBatch): Option[RescaleRefused] = ifReadable {
+  def unfinished(last: LastBatch): Option[RescaleRefused] = IfReadable("for a rescale") {
     if (last.provider == ProviderClass.Keyfold) last.unfinishedRescale(session) else None
   }
 

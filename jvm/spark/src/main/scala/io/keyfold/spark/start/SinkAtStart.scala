@@ -1,10 +1,8 @@
 package io.keyfold.spark.start
 
-import scala.util.Try
-
 import io.keyfold.errors.{Invalid, StoreError}
 import io.keyfold.spark.admin.rollback.SinkAside
-import io.keyfold.spark.checkpoint.{Command, EnteredBatches}
+import io.keyfold.spark.checkpoint.{Command, EnteredBatches, IfReadable}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, FileSink}
 
@@ -45,17 +43,24 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
         log.addEmpty(batch)
       }
       for (batch <- entered.in(folder).sorted.reverse if begun.exists(_ < batch))
-        if (batch <= newest && log.endsWithout(batch)) {
+        if (isLast(log, batch) && hasOutput(log, batch).contains(false)) {
           log.forget(batch)
           entered.remove(batch)
         }
     }
   }
 
+  /** Whether a batch ends the log, and can be removed. */
+  private def isLast(log: FileSink, batch: Long) =
+    log.lastBatch.contains(batch) && log.canEndAt(batch - 1)
+
   /** What cannot be read is for Spark to report. */
   private def isOwn(batch: Long) =
     try logs.isOwn(batch)
     catch { case _: StoreError => false }
+
+  private def hasOutput(log: FileSink, batch: Long) =
+    IfReadable(s"the files of batch $batch")(log.hasOutput(batch))
 
   /** None if they fit, or if the log is new. */
   def refusal: Option[Invalid] = for {
@@ -71,7 +76,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     */
   private lazy val others = {
     val own = committed.toSeq.flatMap(Iterator.iterate(_)(_ - 1).takeWhile(isOwn))
-    if (log.exists(it => own.exists(it.hasOutput(_).contains(true)))) own else Nil
+    if (log.exists(it => own.exists(hasOutput(it, _).contains(true)))) own else Nil
   }
 
   /** Gives the log what Spark wants to find in it and does not write itself. A log in a new folder
@@ -97,7 +102,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   /** How the query goes back to a batch with the log of its sink; None if it cannot, which damage
     * to the entries of that batch means, too.
     */
-  private def backTo(batch: Long): Option[String] = Try {
+  private def backTo(batch: Long): Option[String] = IfReadable(s"the way back to batch $batch") {
     def isOf(batch: Long, provider: String => Boolean) = logs.providerOf(batch).exists(provider)
     if (!logs.hasCommitted(batch)) None
     else if (isOf(batch, _ == ProviderClass.Keyfold) && logs.canStartAfter(batch))
@@ -115,7 +120,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
           "batch with Keyfold. Then migrate again."
       )
     else None
-  }.toOption.flatten
+  }
 
   private def ahead(log: FileSink, newest: Long) = new Invalid(
     "KEYFOLD_SINK_AHEAD",

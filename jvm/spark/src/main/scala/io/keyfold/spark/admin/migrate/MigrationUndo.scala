@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, Layout}
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, EnteredBatches}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, EnteredBatches, IfReadable}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
@@ -121,7 +121,9 @@ final class MigrationUndo(tools: CheckpointTools) {
 
   /** Logs in which a start has entered the migration's batch. With output it is another query's. */
   private lazy val sinks = since.headOption.toSeq.flatMap { own =>
-    entered.foldersOf(own).flatMap(logs.fileSink).filterNot(_.hasOutput(own).contains(true))
+    entered.foldersOf(own).flatMap(logs.fileSink).filterNot { sink =>
+      IfReadable(s"the files of batch $own")(sink.hasOutput(own)).contains(true)
+    }
   }
 
   private def canForget = sinks.forall(_.canForget(since.head, since.last))

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.keyfold
 
+import java.io.IOException
+
 import scala.util.Using
 import scala.util.control.NonFatal
 
@@ -59,10 +61,6 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
   def canForget(batch: Long, newest: Long): Boolean =
     lastBatch.forall(it => it < batch || it <= newest && canEndAt(batch - 1))
 
-  /** Whether a batch is the last one, wrote no file, and can be removed. */
-  def endsWithout(batch: Long): Boolean =
-    lastBatch.contains(batch) && hasOutput(batch).contains(false) && canEndAt(batch - 1)
-
   /** Batches whose entries are missing between others. */
   def gaps: Seq[Long] = {
     val has = FileSink.has(entries.toSeq)
@@ -70,21 +68,25 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
     (first to lastBatch.getOrElse(-1L)).filterNot(has)
   }
 
-  /** Whether a batch wrote files; None if its entry does not tell. What cannot be read is for Spark
-    * to report.
+  /** Whether a batch wrote files; None if it has no entry.
+    *
+    * @throws java.io.IOException
+    *   if its entry cannot be read
     */
   def hasOutput(batch: Long): Option[Boolean] =
-    try
-      entries.find(batchOf(_) == batch).map { own =>
-        val isCompacted = own.endsWith(Compact)
-        val earlier = if (isCompacted) chain(batch - 1, entries) else Nil
-        val before = earlier.flatMap(paths).toSet
-        paths(own).exists(!before(_))
-      }
-    catch { case NonFatal(_) => None }
+    entries.find(batchOf(_) == batch).map { own =>
+      val isCompacted = own.endsWith(Compact)
+      val earlier = if (isCompacted) chain(batch - 1, entries) else Nil
+      val before = earlier.flatMap(paths).toSet
+      paths(own).exists(!before(_))
+    }
 
   /** Of the files that an entry has. */
-  private def paths(entry: String): Seq[String] = read(entry).toSeq.map(_.path)
+  private def paths(entry: String): Seq[String] = {
+    val file = new Path(path, entry)
+    try Using.resource(manager.open(file))(log.deserialize(_)).toSeq.map(_.path)
+    catch { case e: RuntimeException => throw new IOException(s"Cannot understand $file", e) }
+  }
 
   /** Removes a batch and later ones from the log; requires [[canForget]]. */
   def forget(batch: Long): Unit =
