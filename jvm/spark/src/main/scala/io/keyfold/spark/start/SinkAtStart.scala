@@ -85,8 +85,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     */
   def complete(): Unit = {
     val done = (committed ++ begun.map(_ - 1)).maxOption.getOrElse(-1L)
-    if (log.nonEmpty) log.foreach(_.compact())
-    else if (done >= 0) {
+    if (log.isEmpty && done >= 0) {
       if (isOwn(done)) entered.add(done, folder)
       logs.newFileSink(folder).beginAfter(done)
     }

@@ -3,11 +3,9 @@ package org.apache.spark.sql.keyfold
 import java.io.IOException
 
 import scala.util.Using
-import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.slf4j.LoggerFactory
 
 /** The log of a file sink: an entry for each batch, with the files that it wrote. Spark reads it
   * from its first entry on, or from one that has earlier ones compacted into it.
@@ -92,32 +90,18 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
   def forget(batch: Long): Unit =
     entriesAfter(batch - 1).foreach(it => manager.delete(new Path(path.getParent, it)))
 
-  /** The last batch up to this one that Spark compacts earlier ones into; -1 if there is none. */
-  private def compactedAt(batch: Long) = log.interval * ((batch + 1) / log.interval) - 1
-
   /** Makes an empty log as if batches up to this one had written no file. */
   def beginAfter(last: Long): Unit = {
-    val first = compactedAt(last)
-    // Spark would compact entries that are not there.
-    if (first >= 0) writeCompacted(first, Nil)
+    // The last batch that Spark compacts earlier ones into: it would look for these.
+    val first = log.interval * ((last + 1) / log.interval) - 1
+    if (first >= 0) writeCompacted(first)
     (first + 1 to last).foreach(addEmpty)
   }
 
-  /** Compacts the log where Spark expects that of it, as after the interval was made shorter. What
-    * cannot be read is for Spark to report.
-    */
-  def compact(): Unit = for (last <- lastBatch) {
-    val (at, there) = (compactedAt(last), entries)
-    if (at >= 0 && !there(s"$at$Compact")) {
-      try writeCompacted(at, chain(at, there))
-      catch { case NonFatal(e) => logger.warn(s"Cannot compact the log in $path", e) }
-    }
-  }
-
-  private def writeCompacted(batch: Long, of: Seq[String]): Unit = {
+  private def writeCompacted(batch: Long): Unit = {
     val out = manager.createAtomic(new Path(path, s"$batch$Compact"), false)
     try {
-      log.serialize(of.flatMap(read(_)).toArray, out)
+      log.serialize(Array.empty, out)
       out.close()
     } catch {
       case e: Throwable =>
@@ -125,9 +109,6 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
         throw e
     }
   }
-
-  private def read(entry: String) =
-    Using.resource(manager.open(new Path(path, entry)))(log.deserialize(_))
 
   /** Adds a batch that wrote no file, unless the log has it. */
   def addEmpty(batch: Long): Unit = {
@@ -137,7 +118,6 @@ final class FileSink private[keyfold] (session: SparkSession, path: Path) {
 }
 
 object FileSink {
-  private val logger = LoggerFactory.getLogger(classOf[FileSink])
   private val Compact = ".compact"
   private val Entry = """\d+(\.compact)?""".r
 
