@@ -138,6 +138,15 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     run.requireNoRescale()
   }
 
+  test("a query whose state cannot be rescaled goes back to an earlier batch") {
+    val run = new Run(ofTransformWithState(AsString), 1)
+    assert(run.counts(2) == expected(1 to 2))
+    run.requireNoRescale()
+    AdminApi.rollback(run.session, run.folder.toString, 0, null, dryRun = false)
+    // The batch that was dropped is gone, and the next one has its input too.
+    assert(run.counts(1) == expected(3 to 3))
+  }
+
   test(
     "a key that the plan says nothing of: after 1 -> 4 a row is refused, after 4 -> 1 all is well"
   ) {

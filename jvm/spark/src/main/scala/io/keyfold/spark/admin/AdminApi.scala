@@ -119,10 +119,11 @@ object AdminApi {
   }
 
   /** Migrates the state of a stopped query from one of Spark's providers to Keyfold. */
-  def migrate(session: SparkSession, checkpoint: String, dryRun: Boolean): String = {
-    val migration = new Migration(session, checkpoint, progress)
-    AdminJson.of(if (dryRun) migration.plan() else migration.apply(), !dryRun)
-  }
+  def migrate(session: SparkSession, checkpoint: String, dryRun: Boolean): String =
+    CheckpointTools.using(session, checkpoint) { tools =>
+      val migration = new Migration(tools, progress)
+      AdminJson.of(if (dryRun) migration.plan() else migration.apply(), !dryRun)
+    }
 
   /** Undoes a migration. */
   def undoMigration(session: SparkSession, checkpoint: String, dryRun: Boolean): String =

@@ -1,6 +1,7 @@
 package io.keyfold.spark.checkpoint
 
 import io.keyfold.io.{BlobStore, RetryingBlobStore}
+import io.keyfold.rescale.VersionFiles
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
@@ -8,6 +9,8 @@ import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 /** Shared by operations on a whole checkpoint: its logs, its state files, and threads. */
 private[spark] final class CheckpointTools(val session: SparkSession, checkpoint: String)
     extends AutoCloseable {
+  import CheckpointTools.progress
+
   val logs = new CheckpointLogs(session, checkpoint)
 
   /** The checkpoint's `state` folder. */
@@ -20,6 +23,25 @@ private[spark] final class CheckpointTools(val session: SparkSession, checkpoint
   lazy val files = new CheckpointFiles(logs.location, logs.hadoopConf)
 
   val parallel = new InParallel(CheckpointTools.Threads)
+
+  /** The files that hold the state of a batch, relative to the `state` folder. Reads footers.
+    *
+    * @param ids
+    *   of the state, by operator, partition and store; None under checkpoint format v1
+    * @throws io.keyfold.errors.StoreError
+    *   if one of them does not exist or cannot be read
+    */
+  def stateOf(batch: Long, ids: Option[Map[Long, Array[Array[String]]]]): Seq[String] = {
+    val files = new VersionFiles(blobs, logs.partitions(batch).getOrElse(0), batch + 1, parallel)
+    for {
+      operator <- logs.operators(batch)
+      (store, index) <- operator.stores.zipWithIndex
+      path <- {
+        progress(s"reading operator ${operator.id} (${operator.name}) store $store")
+        files.of(operator.id, store, logs.idsOfStore(batch, ids, operator, index))
+      }
+    } yield path
+  }
 
   override def close(): Unit = {
     parallel.close()

@@ -8,8 +8,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{CorruptFile, Invalid, MissingFile}
-import io.keyfold.format.{FileKind, Manifest, RescalePlan, RewrittenFile}
-import io.keyfold.rescale.VersionFiles
+import io.keyfold.format.{FileKind, RescalePlan, RewrittenFile}
 import io.keyfold.spark.admin.rescale.{OpenPlans, UnfinishedRescale}
 import io.keyfold.spark.checkpoint.{CheckpointTools, QueryId}
 import io.keyfold.spark.conf.ProviderClass
@@ -140,13 +139,7 @@ final class CheckpointClone(
 
   private def stateOf(chosen: Long, log: Seq[RewrittenFile]): Seq[FileSize] = {
     val ids = log.find(_.path == s"commits/$chosen").flatMap(_.after).flatMap(logs.idsIn)
-    val partitions = logs.partitions(chosen).getOrElse(0)
-    val files = new VersionFiles(blobs, partitions, chosen + 1, parallel)
-    val paths = for {
-      operator <- logs.operators(chosen)
-      (store, place) <- operator.stores.zipWithIndex
-      path <- files.of(operator.id, store, logs.idsOfStore(chosen, ids, operator, place))
-    } yield path
+    val paths = tools.stateOf(chosen, ids)
     val folders = paths.map(path => path.take(path.lastIndexOf('/'))).distinct
     val lengths = folders.zip(parallel(folders.indices)(i => blobs.lengths(folders(i)))).toMap
     paths.map { path =>
@@ -176,19 +169,20 @@ final class CheckpointClone(
         version.version - 1
       }
       .toSet
-    from.list("keyfold").filter { file =>
-      RescalePlan
-        .parseName(file.name)
-        .map { case (number, id) => RescalePlan.stateBatch(number, id) }
-        .filterNot(_ => isRedistribution(file.name))
-        .orElse(Manifest.parseName(file.name).map(_._1))
-        .exists(batches)
-    }
+    from
+      .list("keyfold")
+      .filter { file =>
+        RescalePlan.ofFile(file.name).exists { case (batch, id) =>
+          batches(RescalePlan.stateBatch(batch, id))
+        }
+      }
+      .filterNot(it => isRedistribution(it.name))
   }
 
-  private def isRedistribution(name: String) =
+  private def isRedistribution(name: String) = RescalePlan.parseName(name).nonEmpty && {
     try RescalePlan.read(blobs, name).isRedistribution
     catch { case _: CorruptFile | _: FileNotFoundException => false }
+  }
 
   /** Contains absolute paths, so it is rewritten. */
   private def isOperator(file: FileSize) = file.path.matches("state/\\d+/_metadata/v2/.*")

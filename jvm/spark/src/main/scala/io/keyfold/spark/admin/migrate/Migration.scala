@@ -5,7 +5,6 @@ import scala.util.control.NonFatal
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.checkpoint.{CheckpointTools, Command}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.{CheckpointLogs, StateRewrite}
 
 /** Migrates the state of a stopped query from HDFSBacked or RocksDB to Keyfold.
@@ -16,15 +15,10 @@ import org.apache.spark.sql.keyfold.{CheckpointLogs, StateRewrite}
   * uses the same names. So the old state is never changed. A second run after a crash writes all
   * state again.
   */
-final class Migration(
-    session: SparkSession,
-    checkpoint: String,
-    progress: String => Unit
-) {
+final class Migration(tools: CheckpointTools, progress: String => Unit) {
   import CheckpointLogs.ProviderKey
   import ProviderClass.{BuiltIn, Keyfold}
-
-  private val logs = new CheckpointLogs(session, checkpoint)
+  import tools.{logs, session}
 
   /** The planned migration, or why it is refused. Reads only.
     *
@@ -43,7 +37,7 @@ final class Migration(
         batch,
         settings.getOrElse(ProviderKey, ""),
         logs.partitions(batch).getOrElse(0),
-        logs.operators(batch).map(it => MigratedOperator(it.id, it.name, it.stores)),
+        logs.operators(batch),
         new MigrationRefusals(logs, batch, settings, canUndo).all
       )
   }
@@ -73,7 +67,7 @@ final class Migration(
       try new StateRewrite(session, logs, from, settings).write()
       catch {
         case e: Invalid =>
-          undo(_.apply())
+          new MigrationUndo(tools).apply()
           throw e
         case NonFatal(e) => throw failed(batch, e)
       }
@@ -83,10 +77,7 @@ final class Migration(
     plan
   }
 
-  private def canUndo = undo(_.plan().refusals.isEmpty)
-
-  private def undo[T](use: MigrationUndo => T): T =
-    CheckpointTools.using(session, checkpoint)(tools => use(new MigrationUndo(tools)))
+  private def canUndo = new MigrationUndo(tools).plan().refusals.isEmpty
 
   private def isOurs(batch: Long) = logs.providerOf(batch).contains(Keyfold)
 

@@ -1,5 +1,7 @@
 package io.keyfold.spark.admin.migrate
 
+import org.apache.spark.sql.keyfold.CheckpointLogs
+
 /** A migration, planned or done.
   *
   * @param batch
@@ -14,8 +16,6 @@ final case class MigrationPlan(
     batch: Long,
     provider: String,
     partitions: Int,
-    operators: Seq[MigratedOperator],
+    operators: Seq[CheckpointLogs.Operator],
     refusals: Seq[String]
 )
-
-final case class MigratedOperator(id: Long, name: String, stores: Seq[String])

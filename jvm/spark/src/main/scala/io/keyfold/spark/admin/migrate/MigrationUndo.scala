@@ -6,7 +6,6 @@ import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, Layout}
 import io.keyfold.spark.checkpoint.{CheckpointTools, Command, EnteredBatches, IfReadable}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.keyfold.CheckpointFiles
 import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 
 /** Undoes a migration, finished or not: the query continues with its old provider, whose state is
@@ -22,9 +21,8 @@ import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 final class MigrationUndo(tools: CheckpointTools) {
   import CheckpointTools.progress
   import ProviderClass.{BuiltIn, Keyfold}
-  import tools.logs
+  import tools.{files, logs}
 
-  private val files = new CheckpointFiles(logs.location, logs.hadoopConf)
   private val entered = new EnteredBatches(files)
 
   private lazy val last =

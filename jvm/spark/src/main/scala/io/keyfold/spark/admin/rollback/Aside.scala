@@ -6,8 +6,9 @@ import java.util.Arrays
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.FileKind
+import io.keyfold.rescale.StorePlanner.Parallel
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileAlreadyExistsException, FileUtil, Path}
+import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
 import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Moves files of a folder, a checkpoint or the output of a file sink, to one below it, under the
@@ -18,67 +19,58 @@ import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
   * @param name
   *   of the folder that files are moved to
   */
-private final class Aside(location: String, home: String, val name: String, conf: Configuration) {
+private final class Aside(location: String, home: String, name: String, conf: Configuration) {
+  import Aside._
+
   private val root = new Path(location)
   private val folder = new Path(new Path(root, home), name)
   private val fileSystem = root.getFileSystem(conf)
-
-  /** A copy of the file that the files here build on. */
-  private val base = new Path(folder, "base")
-
-  /** Contains the location of the file sink whose log was set aside too. */
-  private val sinkNote = new Path(folder, "sink")
+  private lazy val here = new CheckpointFiles(location, conf)
+  private lazy val away = new CheckpointFiles(folder.toString, conf)
 
   def exists: Boolean = fileSystem.exists(folder)
 
   def isRootThere: Boolean = fileSystem.exists(root)
 
-  /** Remembers which file of the checkpoint the files here build on. */
-  def buildOn(path: String): Unit = copy(path, base)
-
-  /** Copies a file of the root, which then changes there. */
-  def copy(path: String): Unit = copy(path, new Path(folder, path))
-
-  private def copy(path: String, to: Path): Unit =
-    if (!FileUtil.copy(fileSystem, new Path(root, path), fileSystem, to, false, conf))
-      throw new IOException(s"Cannot copy $path to $to")
-
-  def noteSink(location: String): Unit =
-    new CheckpointFiles(folder.toString, conf).write(sinkNote.getName, location)
-
-  /** Location of the file sink whose log was set aside too. */
-  def sink: Option[String] =
-    Option.when(fileSystem.exists(sinkNote))(new String(content(sinkNote), UTF_8))
+  /** Remembers which file of the root the files here build on. */
+  def buildOn(path: String): Unit = here.read(path).foreach(away.write(Base, _))
 
   /** Whether the root has that file, as it was. */
-  def buildsOn(path: String): Boolean = !fileSystem.exists(base) || {
-    canTake(path) && Arrays.equals(content(base), content(new Path(root, path)))
-  }
+  def buildsOn(path: String): Boolean =
+    away.read(Base).forall(base => here.read(path).exists(Arrays.equals(base, _)))
 
-  /** Whether the root has the same file as the folder: on an object store a move is a copy and a
-    * deletion, and may have been interrupted between them.
-    */
-  def isBoth(path: String): Boolean = canTake(path) &&
-    Arrays.equals(content(new Path(folder, path)), content(new Path(root, path)))
+  /** Notes the location of a file sink whose log is set aside too. */
+  def noteSink(location: String): Unit = away.write(Sink, location)
 
-  private def content(file: Path) = {
-    val in = fileSystem.open(file)
-    try in.readAllBytes()
-    finally in.close()
-  }
+  /** That location. */
+  def sink: Option[String] = away.read(Sink).map(new String(_, UTF_8))
 
   /** Sorted paths of the files in the folder, relative to the root. */
-  def files: Seq[String] = {
-    val notes = Set(base, sinkNote).map(fileSystem.makeQualified)
-    val found = fileSystem.listFiles(folder, true)
-    Iterator
-      .continually(found)
-      .takeWhile(_.hasNext)
-      .map(_.next().getPath)
-      .filterNot(notes)
-      .map(path => fileSystem.makeQualified(folder).toUri.relativize(path.toUri).getPath)
-      .toSeq
-      .sorted
+  lazy val files: Seq[String] =
+    if (!exists) Nil
+    else {
+      val found = fileSystem.listFiles(folder, true)
+      val base = fileSystem.makeQualified(folder).toUri
+      Iterator
+        .continually(found)
+        .takeWhile(_.hasNext)
+        .map(it => fileSystem.makeQualified(it.next().getPath))
+        .filterNot(path => CheckpointFiles.isTemporary(path.getName))
+        .map(path => base.relativize(path.toUri).getPath)
+        .filterNot(Notes)
+        .toSeq
+        .sorted
+    }
+
+  /** Those of [[files]] that are not back. On an object store a move is a copy and a deletion, and
+    * may have been interrupted between them: then the root has the same file.
+    */
+  def left(parallel: Parallel): Seq[String] = {
+    val isBack = parallel(files.indices) { i =>
+      canTake(files(i)) &&
+      here.read(files(i)).exists(it => away.read(files(i)).exists(Arrays.equals(it, _)))
+    }
+    files.zip(isBack).collect { case (path, false) => path }
   }
 
   /** Whether the folder has the file. */
@@ -92,6 +84,9 @@ private final class Aside(location: String, home: String, val name: String, conf
     move(new Path(root, path), new Path(folder, path))
     true
   }
+
+  /** Copies a file of the root, which then changes there. */
+  def copy(path: String): Unit = here.copy(path, away)
 
   /** Puts a file back.
     *
@@ -117,7 +112,7 @@ private final class Aside(location: String, home: String, val name: String, conf
     *   if the root has such a file; it stays
     */
   def enter(path: String): Unit =
-    try new CheckpointFiles(folder.toString, conf).copy(path, new CheckpointFiles(location, conf))
+    try away.copy(path, here)
     catch {
       case _: FileAlreadyExistsException => throw overtaken(path)
       case _: FileNotFoundException      =>
@@ -125,10 +120,7 @@ private final class Aside(location: String, home: String, val name: String, conf
     }
 
   /** Deletes a file in the folder. */
-  def drop(path: String): Unit = {
-    fileSystem.delete(new Path(folder, path), false)
-    ()
-  }
+  def drop(path: String): Unit = away.delete(path)
 
   private def overtaken(path: String) = new Invalid(
     "KEYFOLD_CONCURRENT_UPDATE",
@@ -145,4 +137,14 @@ private final class Aside(location: String, home: String, val name: String, conf
       catch { case _: FileNotFoundException => CheckpointLogs.stillThere(from.toString, None) }
     if (!isMoved) throw new IOException(s"Cannot move $from to $to")
   }
+}
+
+private object Aside {
+
+  /** A copy of the file that the files in the folder build on. */
+  private val Base = "base"
+
+  /** Has the location of the file sink whose log was set aside too. */
+  private val Sink = "sink"
+  private val Notes = Set(Base, Sink)
 }

@@ -3,9 +3,8 @@ package io.keyfold.spark.admin.rollback
 import java.util.{Arrays, UUID}
 
 import io.keyfold.errors.{CorruptFile, ForeignFile, MissingFile, RescaleRefused, UnreadableVersion}
-import io.keyfold.format.{FileKind, Manifest, RescalePlan}
+import io.keyfold.format.{FileKind, RescalePlan}
 import io.keyfold.model.StoreLocation
-import io.keyfold.rescale.StorePlanner
 import io.keyfold.spark.admin.rescale.{OpenPlan, OpenPlans, UnfinishedRescale}
 import io.keyfold.spark.checkpoint.{CheckpointTools, Command, QueryId}
 import io.keyfold.spark.conf.ProviderClass
@@ -64,8 +63,10 @@ private[admin] final class Rollback(tools: CheckpointTools) {
       rescales.foreach(end(_, aside))
       val own =
         ofLogs.count(aside.take) + countOf(ofState)(aside.take) + ofRescales.count(aside.take)
-      val taken =
-        own + sink.fold(0)(it => new SinkAside(it.folder, name, logs.hadoopConf).take(it, batch))
+      val ofOutput = sink.fold(0) { it =>
+        output.count(SinkAside.of(it.folder, name, logs.hadoopConf).take)
+      }
+      val taken = own + ofOutput
       progress(s"set $taken files aside in keyfold/$name")
       RolledBack(logs.location, batch, last, Some(name), taken, sink.map(_.folder), warnings)
     }
@@ -156,20 +157,15 @@ private[admin] final class Rollback(tools: CheckpointTools) {
           s"${batch - 1} too, which were deleted; the oldest batch to go back to is ${batch + 1}"
       )
     }
-    val partitions = logs.partitions(batch).getOrElse(0)
-    val planner = new StorePlanner(blobs, partitions, partitions, batch + 1, parallel)
-    val ids = logs.ids(batch)
-    for (operator <- logs.operators(batch); (store, index) <- operator.stores.zipWithIndex) {
-      progress(s"reading operator ${operator.id} (${operator.name}) store $store")
-      try planner.plan(operator.id, store, logs.idsOfStore(batch, ids, operator, index))
-      catch {
-        case e @ (_: MissingFile | _: CorruptFile | _: ForeignFile | _: UnreadableVersion) =>
-          throw refused(
-            s"the state of batch $batch is not whole. ${e.getMessage} `${Command.fsck(logs.location)}` " +
-              "says which batches are whole"
-          )
-      }
+    try tools.stateOf(batch, logs.ids(batch))
+    catch {
+      case e @ (_: MissingFile | _: CorruptFile | _: ForeignFile | _: UnreadableVersion) =>
+        throw refused(
+          s"the state of batch $batch is not whole. ${e.getMessage} `${Command.fsck(logs.location)}` " +
+            "says which batches are whole"
+        )
     }
+    ()
   }
 
   /** State and operator metadata of later batches, in all partitions that ever existed. */
@@ -188,12 +184,13 @@ private[admin] final class Rollback(tools: CheckpointTools) {
 
   /** Manifests first, then plans. */
   private def plans(batch: Long): Seq[String] = {
-    val listed = blobs.list(RescalePlan.Folder)
-    val found = listed.filter(Manifest.parseName(_).exists(_._1 > batch)) ++
-      listed.filter(RescalePlan.parseName(_).exists { case (number, id) =>
+    val (ofPlans, manifests) = blobs
+      .list(RescalePlan.Folder)
+      .filter(RescalePlan.ofFile(_).exists { case (number, id) =>
         RescalePlan.stateBatch(number, id) > batch
       })
-    found.map(name => s"keyfold/$name")
+      .partition(RescalePlan.parseName(_).nonEmpty)
+    (manifests ++ ofPlans).map(name => s"keyfold/$name")
   }
 
   private def noSink(folder: String) =

@@ -27,16 +27,11 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
     case _ => throw refused(s"there is no folder keyfold/$name of a rollback")
   }
 
-  private lazy val all = aside.files
-
   /** The log entries, back or not, by batch. */
-  private lazy val byBatch = all.filter(isOfLog).groupBy(numberOf)
+  private lazy val byBatch = aside.files.filter(isOfLog).groupBy(numberOf)
 
   /** The files that are not back yet. */
-  private lazy val (ofLogs, others) = {
-    val away = all.zip(parallel(all.indices)(i => aside.isBoth(all(i))))
-    away.collect { case (path, false) => path }.partition(isOfLog)
-  }
+  private lazy val (ofLogs, others) = aside.left(parallel).partition(isOfLog)
 
   /** The oldest batch that is not back, or not whole. */
   private lazy val next = ofLogs.map(numberOf).minOption.getOrElse(batch + 1)
@@ -57,7 +52,7 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
     progress(s"putting ${ofLogs.length + others.length} files back")
     val begun = s"offsets/$next"
     if (ofLogs.contains(begun)) aside.enter(begun)
-    val ofOutput = aside.sink.fold(0)(ofSink(_, name).giveBack())
+    val ofOutput = aside.sink.fold(0)(giveBackOutput)
     val (inPlace, state) =
       others.partition(path => path.startsWith(s"$Home/") || path == QueryId.Place)
     inPlace.foreach { path =>
@@ -79,14 +74,22 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
     RolledBack(logs.location, last, batch, Some(name), moved, aside.sink, Nil, isUndone = true)
   }
 
+  /** Restores the entries of the sink's log, oldest first. */
+  private def giveBackOutput(folder: String) = {
+    val ofOutput = ofSink(folder, name)
+    val entries = ofOutput.left(parallel).sortBy(FileSink.batchOf)
+    entries.foreach(ofOutput.giveBack)
+    entries.length
+  }
+
   private def requireNotRun(): Unit = {
     val isAllBack = byBatch.nonEmpty && ofLogs.isEmpty && others.isEmpty
     // A rollback or its undo that broke off has left the offsets of this batch in place.
     val isInPlace = logs.lastBegun.contains(next) && byBatch.contains(next) &&
       !ofLogs.contains(s"offsets/$next")
     // One that broke off before it has moved anything has given the query a new id only.
-    val isOnlyId = all.forall(_ == QueryId.Place) &&
-      aside.sink.forall(ofSink(_, name).entries.isEmpty)
+    val isOnlyId = aside.files.forall(_ == QueryId.Place) &&
+      aside.sink.forall(ofSink(_, name).files.isEmpty)
     if (logs.lastBegun.exists(_ >= next) && !isInPlace && !isAllBack && !isOnlyId) {
       throw refused(s"the query has run since: its last batch is ${logs.lastBegun.get}")
     }
@@ -107,7 +110,7 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
           "folder into it"
       )
     }
-    if (!ofSink(folder, name).isThere) {
+    if (!ofSink(folder, name).isRootThere) {
       throw refused(
         s"the folder $folder of the file sink, whose log goes forward too, does not exist"
       )
@@ -123,9 +126,11 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
     for {
       other <- files.folders(Home) if other != name && Name.matches(other)
       folder <- asideOf(other).sink if folder.nonEmpty
-      own = ofSink(folder, name).entries if own.nonEmpty || aside.sink.isEmpty
+      own = ofSink(folder, name).files if own.nonEmpty || aside.sink.isEmpty
       afterwards = FileSink.has(own ++ logs.fileSink(folder).toSeq.flatMap(_.entriesAfter(-1)))
-      missing <- ofSink(folder, other).batches.sorted
+      missing <- ofSink(folder, other).files
+        .map(FileSink.batchOf)
+        .sorted
         .find(it => it <= last && !afterwards(it) && !asideOf(other).has(s"offsets/$it"))
     } throw refused(
       s"the log of the file sink in $folder would lack batch $missing, and the checkpoint would end at " +
@@ -134,16 +139,18 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
   }
 
   /** The entries that are put back find their places free. */
-  private def requirePlace(folder: String): Unit = ofSink(folder, name).taken.foreach { entry =>
-    throw refused(
-      s"the log of the file sink has another $entry by now. Take it back first: run " +
-        s"`${Command.rollback(logs.location, batch, Some(folder))}`"
-    )
+  private def requirePlace(folder: String): Unit = {
+    val ofOutput = ofSink(folder, name)
+    for (entry <- ofOutput.left(parallel).find(ofOutput.canTake))
+      throw refused(
+        s"the log of the file sink has another $entry by now. Take it back first: run " +
+          s"`${Command.rollback(logs.location, batch, Some(folder))}`"
+      )
   }
 
   private def asideOf(name: String) = new Aside(logs.location, Home, name, logs.hadoopConf)
 
-  private def ofSink(folder: String, name: String) = new SinkAside(folder, name, logs.hadoopConf)
+  private def ofSink(folder: String, name: String) = SinkAside.of(folder, name, logs.hadoopConf)
 
   private def refused(reason: String) = Rollback.refused(logs, reason)
 }

@@ -25,13 +25,7 @@ private final class RetainedBatches(
 
   /** Newest first. */
   private val batches = numbers.distinct.sorted.reverse.filter(logs.hasCommitted).map { number =>
-    val settings = logs.settings(number).getOrElse(Map.empty)
-    Batch(
-      number,
-      logs.ids(number),
-      settings.get(CheckpointLogs.PartitionsKey).flatMap(_.toIntOption),
-      settings.get(CheckpointLogs.ProviderKey)
-    )
+    Batch(number, logs.ids(number), logs.partitions(number), logs.providerOf(number))
   }
 
   /** Empty if Spark cannot list the operators, for example if there is a folder of an unknown one.

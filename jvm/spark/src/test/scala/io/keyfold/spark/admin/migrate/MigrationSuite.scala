@@ -313,7 +313,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
       }
       write(1)
       write(2)
-      new Migration(session, checkpoint.toString, _ => ()).apply()
+      CheckpointTools.using(session, checkpoint.toString)(new Migration(_, _ => ()).apply())
       if (isNew) folder = Files.createTempDirectory("keyfold-migration-sink")
       if (isOpen) {
         write(3)
@@ -436,7 +436,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     def migration: Migration = migrationThat(_ => ())
 
     def migrationThat(progress: String => Unit): Migration =
-      new Migration(own, folder.toString, progress)
+      new Migration(new CheckpointTools(own, folder.toString), progress)
 
     def newest: Long = numbers("commits").max
 
