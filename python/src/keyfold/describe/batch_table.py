@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.errors import CheckpointDamagedError, FileMissingError
-from keyfold.spark_log.logs import Offsets, batches, read_offsets
-from keyfold.state.walk import THREADS
+from keyfold.spark_log.logs import Offsets, batches, offsets_or_none
 from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
 
@@ -36,10 +32,8 @@ def batch_table(storage: Storage) -> pa.Table:
     null if that is not known, as in a copy of the checkpoint, whose files are younger.
     """
     started, committed = batches(storage, "offsets"), set(batches(storage, "commits"))
-    with ThreadPoolExecutor(THREADS) as pool:
-        offsets = dict(
-            zip(started, pool.map(lambda it: _offsets(storage, it), started), strict=True)
-        )
+    read = storage.side_by_side(lambda it: offsets_or_none(storage, it), started)
+    offsets = dict(zip(started, read, strict=True))
     times = _times(storage, offsets)
     rows = []
     for number in sorted(committed | set(started)):
@@ -77,10 +71,3 @@ def _times(storage: Storage, offsets: dict[int, Offsets | None]) -> dict[int, in
 
 def _number(it: Listed) -> int:
     return int(it.name)
-
-
-def _offsets(storage: Storage, batch: int) -> Offsets | None:
-    try:
-        return read_offsets(storage, batch)
-    except (FileMissingError, CheckpointDamagedError):
-        return None

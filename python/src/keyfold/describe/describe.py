@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 
 from keyfold.describe.description import Description
@@ -20,24 +19,17 @@ from keyfold.spark_log.batch import Batch, partition_count
 from keyfold.spark_log.logs import operators, read_operator
 from keyfold.spark_log.migrated import Earlier, earlier_batches
 from keyfold.spark_log.progress import Progress, oldest_offsets, read_progress
-from keyfold.state.walk import THREADS, Part, Walk
+from keyfold.state.walk import Part, Walk
 from keyfold.storage.storage import Storage
 
 
 class _Reader:
     """Reads a checkpoint at one committed batch."""
 
-    def __init__(
-        self,
-        storage: Storage,
-        progress: Progress,
-        earlier: Earlier | None,
-        pool: ThreadPoolExecutor,
-    ) -> None:
+    def __init__(self, storage: Storage, progress: Progress, earlier: Earlier | None) -> None:
         self._storage = storage
         self._progress = progress
         self._earlier = earlier
-        self._pool = pool
         self.problems: list[Problem] = []
 
     def operator(self, number: int) -> OperatorDescription | None:
@@ -56,16 +48,17 @@ class _Reader:
             )
         batch = Batch(commit, offsets)
         first = self._earlier.next_version if self._earlier else 0
-        by_store = Walk(self._storage, batch, self._pool, first).parts(metadata)
+        by_store = Walk(self._storage, batch, first).parts(metadata)
         parts = [part for store in by_store for part in store]
         for part in parts:
             if part.error is not None:
                 self.problem(part.place.folder, part.error)
         heads = [part.head.identity for part in parts if part.head is not None]
         self._check_key_groups(number, heads)
-        loadable = reduce(
-            _common, self._pool.map(lambda it: it.files.loadable(it.version, it.head), parts)
+        versions = self._storage.side_by_side(
+            lambda it: it.files.loadable(it.version, it.head), parts
         )
+        loadable = reduce(_common, versions)
         return OperatorDescription(
             id=metadata.id,
             name=metadata.name,
@@ -131,11 +124,10 @@ def describe(storage: Storage, query: str | None) -> Description:
 
 def _describe(storage: Storage, query: str | None, progress: Progress) -> Description:
     earlier = earlier_batches(storage)
-    with ThreadPoolExecutor(THREADS) as pool:
-        reader = _Reader(storage, progress, earlier, pool)
-        for error in progress.problems:
-            reader.problem("", error)
-        described = [reader.operator(number) for number in operators(storage)]
+    reader = _Reader(storage, progress, earlier)
+    for error in progress.problems:
+        reader.problem("", error)
+    described = [reader.operator(number) for number in operators(storage)]
     offsets, oldest = progress.offsets, oldest_offsets(storage)
     return Description(
         path=storage.root,

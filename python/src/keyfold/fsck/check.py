@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import chain as joined
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ from keyfold.fsck.verdict import verdict
 from keyfold.spark_log.batch import Batch, partition_count
 from keyfold.spark_log.logs import Offsets, OperatorMetadata, batches, read_offsets
 from keyfold.spark_log.migrated import earlier_batches
-from keyfold.state.walk import MOST_WITHOUT_FOLDER, THREADS, Walk, folders
+from keyfold.state.walk import MOST_WITHOUT_FOLDER, Walk, folders
 from keyfold.storage.storage import Storage
 
 if TYPE_CHECKING:
@@ -90,18 +89,15 @@ def _fsck(
     checks: list[StoreCheck] = []
     partitions: dict[int, int] = {}
     running = _running(storage, committed)
-    with ThreadPoolExecutor(THREADS) as pool:
-        for operator in described:
-            places, unseen = _places(storage, operator, committed, pool)
-            findings += unseen
-            known = 1 + max((it.partition for it, _ in places), default=0)
-            partitions[operator.id] = max(
-                [known, *(partition_count(operator, it) for it in running)]
-            )
-            checks += [
-                StoreCheck(storage, operator, store, place, committed, deep=deep)
-                for place, store in places
-            ]
+    for operator in described:
+        places, unseen = _places(storage, operator, committed)
+        findings += unseen
+        known = 1 + max((it.partition for it, _ in places), default=0)
+        partitions[operator.id] = max([known, *(partition_count(operator, it) for it in running)])
+        checks += [
+            StoreCheck(storage, operator, store, place, committed, deep=deep)
+            for place, store in places
+        ]
     found = run_here(checks, progress) if spark is None else run_on_spark(checks, progress, spark)
     findings += joined.from_iterable(it.findings for it in found)
     earlier = earlier_batches(storage)
@@ -158,7 +154,6 @@ def _places(
     storage: Storage,
     operator: OperatorMetadata,
     committed: list[Batch],
-    pool: ThreadPoolExecutor,
 ) -> tuple[list[tuple[StorePlace, int]], list[Finding]]:
     """Every store of every partition in any of the batches, with its number in the operator.
 
@@ -174,7 +169,7 @@ def _places(
             continue
         seen.add(count)
         try:
-            count = Walk(storage, batch, pool).partitions(operator)
+            count = Walk(storage, batch).partitions(operator)
         except PartitionsMismatchError as error:
             path = storage.full_path(f"offsets/{batch.number}")
             findings.append(Finding(Kind.DAMAGED, path, str(error.args[0]), Severity.LOSES))

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.fsck.store import Checked, StoreCheck
-from keyfold.state.walk import THREADS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# They mostly wait: object stores take tens of ms per request.
+_THREADS = 24
 Progress: TypeAlias = Callable[[int, int], None]
 
 _RESULTS = pa.schema([("number", pa.int64()), ("checked", pa.binary())])
@@ -23,7 +24,7 @@ _RESULTS = pa.schema([("number", pa.int64()), ("checked", pa.binary())])
 
 def run_here(checks: list[StoreCheck], progress: Progress | None) -> list[Checked]:
     """Results of checks. Several run at a time, as they mostly wait."""
-    with ThreadPoolExecutor(THREADS) as pool:
+    with ThreadPoolExecutor(_THREADS) as pool:
         tasks = [pool.submit(check.run) for check in checks]
         for done, task in enumerate(as_completed(tasks), 1):
             task.result()

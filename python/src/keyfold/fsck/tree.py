@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from dataclasses import dataclass
 
 from keyfold.format.names import parse_name
 from keyfold.format.place import DEFAULT_STORE
 from keyfold.fsck.finding import Finding, Kind
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.spark_log.migrated import Earlier
-from keyfold.state.walk import THREADS
 from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
 
@@ -46,7 +44,7 @@ def strays(
     sources = [f"sources/{it.name}" for it in storage.listing("sources") if it.is_folder]
     storage.fetch(listings=sources)
     for folder in (*_LOGS, *sources):
-        yield from _unfinished(storage, folder, storage.listing(folder))
+        yield from _unfinished(storage, folder)
     known = {str(operator.id): operator for operator in operators}
     for entry in _visible(storage.listing("state")):
         operator = known.get(entry.name)
@@ -56,84 +54,74 @@ def strays(
                 yield _orphan(storage, f"state/{entry.name}", "the query has no such operator")
             continue
         for folder in ("_metadata", "_metadata/v2", "0/_metadata", "_stateSchema/default"):
-            path = f"state/{operator.id}/{folder}"
-            yield from _unfinished(storage, path, storage.listing(path))
+            yield from _unfinished(storage, f"state/{operator.id}/{folder}")
+        its = _Operator(storage, operator, partitions.get(operator.id, 1), last, earlier)
         folders = _visible(storage.listing(f"state/{operator.id}"))
-        look = partial(
-            _in_operator,
-            storage=storage,
-            operator=operator,
-            partitions=partitions.get(operator.id, 1),
-            last=last,
-            earlier=earlier,
-        )
-        with ThreadPoolExecutor(THREADS) as pool:
-            for found in pool.map(look, folders):
-                yield from found
+        for found in storage.side_by_side(its.strays, folders):
+            yield from found
 
 
-def _in_operator(  # noqa: PLR0913 - a folder, and what is known
-    folder: Listed,
-    *,
-    storage: Storage,
-    operator: OperatorMetadata,
-    partitions: int,
-    last: int,
-    earlier: Earlier | None,
-) -> list[Finding]:
-    path = f"state/{operator.id}/{folder.name}"
-    number = int(folder.name) if folder.name.isdecimal() else -1
-    if not folder.is_folder or number < 0:
-        return [_orphan(storage, path, "it is not a partition's folder")]
-    if number >= partitions and _has_state(storage, path):
-        return [_orphan(storage, path, f"operator {operator.id} has no partition {number}")]
-    stores = {store.name for store in operator.stores}
-    return list(_in_partition(storage, path, stores, last, earlier))
+@dataclass(frozen=True)
+class _Operator:
+    """An operator, and what is known of its partitions and versions."""
+
+    storage: Storage
+    operator: OperatorMetadata
+    partitions: int
+    last: int
+    earlier: Earlier | None
+
+    def strays(self, folder: Listed) -> list[Finding]:
+        """Those in one of its folders."""
+        path = f"state/{self.operator.id}/{folder.name}"
+        number = int(folder.name) if folder.name.isdecimal() else -1
+        if not folder.is_folder or number < 0:
+            return [_orphan(self.storage, path, "it is not a partition's folder")]
+        if number >= self.partitions and self._has_state(path):
+            why = f"operator {self.operator.id} has no partition {number}"
+            return [_orphan(self.storage, path, why)]
+        return list(self._in_partition(path))
+
+    def _has_state(self, path: str) -> bool:
+        entries = self.storage.listing(path)
+        return any(not it.is_folder or it.name != "_metadata" for it in entries)
+
+    def _in_partition(self, path: str) -> Iterator[Finding]:
+        stores = {store.name for store in self.operator.stores}
+        yield from _unfinished(self.storage, path)
+        for entry in _visible(self.storage.listing(path)):
+            here = f"{path}/{entry.name}"
+            if entry.is_folder and entry.name in stores:
+                yield from _unfinished(self.storage, here)
+                for file in _visible(self.storage.listing(here)):
+                    yield from self._entry(f"{here}/{file.name}", file)
+            elif entry.is_folder and entry.name != _ROCKSDB_FOLDER:
+                yield _orphan(self.storage, here, "the operator has no such store")
+            elif DEFAULT_STORE not in stores:
+                yield _orphan(self.storage, here, "the operator has no store of the default name")
+            else:
+                yield from self._entry(here, entry)
+
+    def _entry(self, path: str, entry: Listed) -> Iterator[Finding]:
+        name = None if entry.is_folder else parse_name(entry.name)
+        why = ""
+        if entry.name == _ROCKSDB_FOLDER or _ROCKSDB_FILE.fullmatch(entry.name):
+            if self.earlier is None:
+                why = "RocksDB wrote it before the checkpoint was migrated"
+        elif name is None:
+            why = "neither Keyfold nor Spark has written it"
+        elif name.version > self.last:
+            why = f"no batch that makes version {name.version} has started"
+        if why:
+            yield _orphan(self.storage, path, why)
 
 
-def _in_partition(
-    storage: Storage, path: str, stores: set[str], last: int, earlier: Earlier | None
-) -> Iterator[Finding]:
-    entries = storage.listing(path)
-    yield from _unfinished(storage, path, entries)
-    for entry in _visible(entries):
-        here = f"{path}/{entry.name}"
-        if entry.is_folder and entry.name in stores:
-            files = storage.listing(here)
-            yield from _unfinished(storage, here, files)
-            for file in _visible(files):
-                yield from _entry(storage, f"{here}/{file.name}", file, last, earlier)
-        elif entry.is_folder and entry.name != _ROCKSDB_FOLDER:
-            yield _orphan(storage, here, "the operator has no such store")
-        elif DEFAULT_STORE not in stores:
-            yield _orphan(storage, here, "the operator has no store of the default name")
-        else:
-            yield from _entry(storage, here, entry, last, earlier)
-
-
-def _entry(
-    storage: Storage, path: str, entry: Listed, last: int, earlier: Earlier | None
-) -> Iterator[Finding]:
-    name = None if entry.is_folder else parse_name(entry.name)
-    if entry.name == _ROCKSDB_FOLDER or _ROCKSDB_FILE.fullmatch(entry.name):
-        if earlier is None:
-            yield _orphan(storage, path, "RocksDB wrote it before the checkpoint was migrated")
-    elif name is None:
-        yield _orphan(storage, path, "neither Keyfold nor Spark has written it")
-    elif name.version > last:
-        yield _orphan(storage, path, f"no batch that makes version {name.version} has started")
-
-
-def _unfinished(storage: Storage, folder: str, entries: list[Listed]) -> Iterator[Finding]:
+def _unfinished(storage: Storage, folder: str) -> Iterator[Finding]:
     """Temporary files in a folder, of writers that were killed or are still writing."""
-    for entry in entries:
+    for entry in storage.listing(folder):
         if not entry.is_folder and _TEMPORARY.fullmatch(entry.name):
             path = f"{folder}/{entry.name}" if folder else entry.name
             yield _orphan(storage, path, "its writer was killed, or has not finished yet")
-
-
-def _has_state(storage: Storage, path: str) -> bool:
-    return any(not it.is_folder or it.name != "_metadata" for it in storage.listing(path))
 
 
 def _visible(entries: list[Listed]) -> list[Listed]:

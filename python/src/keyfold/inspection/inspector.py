@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.format.footer import Footer
 from keyfold.format.names import Kind
 from keyfold.inspection import rows_of_parts as rows
 from keyfold.inspection.skew import Skew, measure
 from keyfold.spark_log.batch import Batch, read_at
 from keyfold.spark_log.logs import OperatorMetadata, operators, read_operators
 from keyfold.spark_log.migrated import earlier_batches
-from keyfold.state.walk import THREADS, Part, Walk
+from keyfold.state.walk import Part, Walk
 from keyfold.storage.storage import Storage
 
 T = TypeVar("T")
@@ -90,10 +88,7 @@ class Inspector:
                 for name in sorted(part.files.sizes, key=lambda it: it.version)
                 if name.kind is kind
             ]
-            with ThreadPoolExecutor(THREADS) as pool:
-                footers: list[Footer | None] = list(
-                    pool.map(lambda it: it[0].files.footer_or_none(it[1]), found)
-                )
+            footers = storage.side_by_side(lambda it: it[0].files.footer_or_none(it[1]), found)
             return rows.footers(
                 [(part, it) for (part, _), it in zip(found, footers, strict=True) if it is not None]
             )
@@ -107,11 +102,10 @@ def _operators(storage: Storage, batch: Batch) -> list[OperatorMetadata]:
 
 def _parts(storage: Storage, batch: Batch) -> list[Part]:
     earlier = earlier_batches(storage)
-    with ThreadPoolExecutor(THREADS) as pool:
-        walk = Walk(storage, batch, pool, earlier.next_version if earlier else 0)
-        return [
-            part
-            for operator in _operators(storage, batch)
-            for store in walk.parts(operator)
-            for part in store
-        ]
+    walk = Walk(storage, batch, earlier.next_version if earlier else 0)
+    return [
+        part
+        for operator in _operators(storage, batch)
+        for store in walk.parts(operator)
+        for part in store
+    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,7 +11,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.spark_log.batch import find_batch
 from keyfold.spark_log.logs import operators, read_operator
 from keyfold.spark_log.migrated import own_batches
-from keyfold.state.walk import THREADS, Walk
+from keyfold.state.walk import Walk
 from keyfold.storage.storage import Storage
 from keyfold.text.printable import printable
 
@@ -46,18 +45,17 @@ def sizes(storage: Storage, stores: int, progress: Progress | None) -> list[Size
         kept.append(numbers[-1])
     storage.fetch(f"{log}/{it}" for it in kept for log in ("commits", "offsets"))
     found = []
-    with ThreadPoolExecutor(THREADS) as pool:
-        for done, number in enumerate(kept, 1):
-            found += _sizes(storage, number, pool)
-            if progress is not None:
-                progress(done, len(kept))
+    for done, number in enumerate(kept, 1):
+        found += _sizes(storage, number)
+        if progress is not None:
+            progress(done, len(kept))
     return found
 
 
-def _sizes(storage: Storage, number: int, pool: ThreadPoolExecutor) -> list[Size]:
+def _sizes(storage: Storage, number: int) -> list[Size]:
     found = []
     try:
-        walk = Walk(storage, find_batch(storage, number), pool)
+        walk = Walk(storage, find_batch(storage, number))
         for operator in operators(storage):
             metadata = read_operator(storage, operator, number)
             heads = [part.head for store in walk.parts(metadata) for part in store]

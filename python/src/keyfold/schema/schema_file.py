@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from typing import Any
 
 from keyfold.schema.data_type import Struct, parse_struct
 from keyfold.text.json_text import parse_json
-from keyfold.wire.cursor import MalformedError
+from keyfold.wire.cursor import Cursor, MalformedError
 
 DEFAULT_FAMILY = "default"
 
@@ -80,22 +79,14 @@ def _json(text: str) -> dict[str, Any]:
     return found
 
 
-class _Java:
+class _Java(Cursor):
     """Reads what `java.io.DataOutput` has written."""
 
     def __init__(self, content: bytes) -> None:
-        self._content = content
-        self._at = 0
-
-    def i16(self) -> int:
-        return int(struct.unpack(">h", self._take(2))[0])
-
-    def i32(self) -> int:
-        return int(struct.unpack(">i", self._take(4))[0])
+        super().__init__(content, "it", ">")
 
     def text(self) -> str:
-        (size,) = struct.unpack(">H", self._take(2))
-        data = self._take(size)
+        data = self.take(self.u16())
         try:
             # Java writes characters above U+FFFF as two surrogates, and U+0000 in two bytes.
             text = data.replace(b"\xc0\x80", b"\x00").decode("utf-8", "surrogatepass")
@@ -105,13 +96,3 @@ class _Java:
 
     def chunks(self) -> str:
         return "".join(self.text() for _ in range(self.i32()))
-
-    def end(self) -> None:
-        if self._at != len(self._content):
-            raise MalformedError(f"it has {len(self._content) - self._at} bytes left over")
-
-    def _take(self, size: int) -> bytes:
-        start, self._at = self._at, self._at + size
-        if self._at > len(self._content):
-            raise MalformedError(f"it ends after {len(self._content)} bytes, in the middle")
-        return self._content[start : self._at]

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from keyfold.errors import CheckpointDamagedError, KeyfoldError
+from keyfold.errors import CheckpointDamagedError, FileMissingError, KeyfoldError
 from keyfold.format.names import is_number, is_store, written
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
 from keyfold.storage.storage import Storage
@@ -112,6 +112,14 @@ def read_offsets(storage: Storage, batch: int) -> Offsets:
     settings = {str(key): str(value) for key, value in conf.items()}
     watermark_ms = watermark if _is_whole(watermark) else 0
     return Offsets(batch, timestamp, settings, watermark_ms)
+
+
+def offsets_or_none(storage: Storage, batch: int) -> Offsets | None:
+    """A batch of the offset log; None if there is no entry, or a damaged one."""
+    try:
+        return read_offsets(storage, batch)
+    except (FileMissingError, CheckpointDamagedError):
+        return None
 
 
 def read_commit(storage: Storage, batch: int) -> Commit:

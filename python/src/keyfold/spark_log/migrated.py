@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from keyfold.errors import CheckpointDamagedError, FileMissingError, OtherProviderError
 from keyfold.settings import FORMAT_KEY
-from keyfold.spark_log.logs import Offsets, batches, read_commit, read_offsets
+from keyfold.spark_log.logs import Offsets, batches, offsets_or_none, read_commit
 from keyfold.storage.storage import Storage
 
 
@@ -39,7 +39,7 @@ def earlier_batches(storage: Storage) -> Earlier | None:
         StorageError: the storage cannot be reached.
     """
     numbers = sorted(set(batches(storage, "offsets")) & set(batches(storage, "commits")))
-    oldest = _offsets(storage, numbers[0]) if numbers else None
+    oldest = offsets_or_none(storage, numbers[0]) if numbers else None
     if oldest is None or oldest.provider is None or oldest.is_keyfolds:
         return None
     # No batch after a migration has another provider.
@@ -77,12 +77,5 @@ def _format(storage: Storage, number: int) -> int:
 
 
 def _is_keyfolds(storage: Storage, number: int) -> bool:
-    found = _offsets(storage, number)
+    found = offsets_or_none(storage, number)
     return found is None or found.is_keyfolds
-
-
-def _offsets(storage: Storage, number: int) -> Offsets | None:
-    try:
-        return read_offsets(storage, number)
-    except (FileMissingError, CheckpointDamagedError):
-        return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from keyfold.errors import KeyfoldError, PartitionsMismatchError
@@ -17,8 +16,6 @@ from keyfold.state.chain import Step
 from keyfold.state.store_files import StoreFiles, list_partitions, list_store
 from keyfold.storage.storage import Storage
 
-# Object stores take tens of ms per request, so partitions are read concurrently.
-THREADS = 24
 # So many partitions without a folder are looked at one by one.
 MOST_WITHOUT_FOLDER = 1000
 
@@ -47,12 +44,9 @@ class Walk:
     Files of versions before `first` are ignored.
     """
 
-    def __init__(
-        self, storage: Storage, batch: Batch, pool: ThreadPoolExecutor, first: int = 0
-    ) -> None:
+    def __init__(self, storage: Storage, batch: Batch, first: int = 0) -> None:
         self._storage = storage
         self._batch = batch
-        self._pool = pool
         self._oldest = first
 
     def parts(self, operator: OperatorMetadata) -> list[list[Part]]:
@@ -93,11 +87,11 @@ class Walk:
         return count
 
     def _parts(self, operator: OperatorMetadata, partitions: Sequence[int]) -> list[list[Part]]:
-        tasks = [
-            [self._pool.submit(self._part, operator, index, partition) for partition in partitions]
-            for index in range(len(operator.stores))
-        ]
-        return [[task.result() for task in store] for store in tasks]
+        stores = range(len(operator.stores))
+        asked = [(store, partition) for store in stores for partition in partitions]
+        found = self._storage.side_by_side(lambda it: self._part(operator, *it), asked)
+        count = len(partitions)
+        return [found[store * count :][:count] for store in stores]
 
     def _part(self, operator: OperatorMetadata, index: int, partition: int) -> Part:
         place = StorePlace(operator.id, partition, operator.stores[index].name)

@@ -126,11 +126,11 @@ class Storage:
         self.side_by_side(read, asked)
 
     def side_by_side(self, work: Callable[[A], B], items: Sequence[A]) -> list[B]:
-        """Calls `work` for each item, for many at a time if the storage is remote.
+        """Calls `work` for each item, for many at a time, as it mostly waits.
 
         `work` must not call this method.
         """
-        if not self.remote or self._memory is None or len(items) < 2:  # noqa: PLR2004
+        if self._memory is None or len(items) < 2:  # noqa: PLR2004
             return [work(it) for it in items]
         return list(self._memory.pool.map(work, items))
 

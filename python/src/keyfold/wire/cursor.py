@@ -16,9 +16,11 @@ class Cursor:
     allocated before that check.
     """
 
-    def __init__(self, data: bytes, what: str) -> None:
+    def __init__(self, data: bytes, what: str, order: str = "<") -> None:
+        """`order` of the bytes of an integer is that of the `struct` module."""
         self._data = data
         self._what = what
+        self._order = order
         self._at = 0
 
     def u8(self) -> int:
@@ -36,6 +38,10 @@ class Cursor:
     def u64(self) -> int:
         """One u64."""
         return self._one("Q")
+
+    def i16(self) -> int:
+        """One i16."""
+        return self._one("h")
 
     def i32(self) -> int:
         """One i32."""
@@ -55,8 +61,8 @@ class Cursor:
 
     def column(self, code: str, count: int) -> tuple[int, ...]:
         """`count` integers; `code` is one of B, H, I, Q, i, q as in the `struct` module."""
-        size = struct.calcsize(f"<{code}")
-        return struct.unpack(f"<{count}{code}", self.take(count * size))
+        size = struct.calcsize(f"{self._order}{code}")
+        return struct.unpack(f"{self._order}{count}{code}", self.take(count * size))
 
     def take(self, size: int) -> bytes:
         """The next `size` bytes."""
