@@ -53,6 +53,11 @@ def test_a_package_says_what_it_imports(name: str) -> None:
     assert said(name) == imported(name)
 
 
+def test_the_access_to_sparks_private_api_has_nothing_of_keyfolds() -> None:
+    """A feature that only happens to need such an access belongs to a package of its own."""
+    assert imported("org.apache.spark.sql.keyfold") == {"errors"}
+
+
 def test_no_package_imports_itself_by_way_of_others() -> None:
     left = {name: {it for it in PACKAGES if short(it) in imported(name)} for name in PACKAGES}
     while free := {name for name, needs in left.items() if not needs & left.keys()}:

@@ -1,11 +1,12 @@
 package io.keyfold.spark
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.conf.{BuildInfo, ProviderClass}
+import io.keyfold.spark.conf.BuildInfo
 import io.keyfold.spark.partition.FlinkKeyGroup
+import io.keyfold.spark.plan.{PlannedOperators, ReadsEveryBatch, RuleOfLine}
 import io.keyfold.spark.start.AtStart
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.keyfold.{PlannedOperators, ReadsEveryBatch, SparkPrivate, SparkShim}
+import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
 import org.slf4j.LoggerFactory
 
 /** For `spark.sql.extensions`: transformWithState, in all its forms, needs it to run with Keyfold.
@@ -26,9 +27,8 @@ class KeyfoldExtensions extends (SparkSessionExtensions => Unit) {
   private def use(extensions: SparkSessionExtensions): Unit = {
     application = running
     SparkPrivate.sendToExecutors(classOf[KeyfoldExtensions])
-    (PlannedOperators +: SparkShim.rules(ProviderClass.Keyfold)).foreach { rule =>
-      extensions.injectColumnar(_ => rule)
-    }
+    extensions.injectColumnar(_ => PlannedOperators)
+    extensions.injectColumnar(_ => RuleOfLine)
     extensions.injectPostHocResolutionRule(_ => ReadsEveryBatch)
     extensions.injectCheckRule(new AtStart(_))
     extensions.injectFunction(FlinkKeyGroup.description)

@@ -10,27 +10,24 @@ import io.keyfold.map.arena.ArenaMap
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.checkpoint.{Command, HadoopBlobStore}
 import io.keyfold.spark.conf.{BuildInfo, KeyfoldConf}
+import io.keyfold.spark.plan.PlannedOperators
 import io.keyfold.spark.state.{
   BackgroundThread,
   ChangeRows,
+  FamilyDescription,
   FamilySchemas,
   KeyfoldMetrics,
   KeyfoldReadStore,
   KeyfoldStateStore,
-  StateMemory
+  StateMemory,
+  StoreAgain
 }
 import io.keyfold.store.{StoreTxn, StoreView, VersionedStore}
 import io.keyfold.store.file.{RowChecksumSettings, SnapshotRepair, StoreSettings}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.keyfold.{
-  ChangeIterator,
-  PlannedOperators,
-  SparkPrivate,
-  SparkShim,
-  StoreAgain
-}
+import org.apache.spark.sql.keyfold.{ChangeIterator, SparkPrivate, SparkShim}
 import org.apache.spark.sql.types.StructType
 import org.slf4j.LoggerFactory
 
@@ -83,9 +80,13 @@ class KeyfoldStateStoreProvider
       conf,
       useColumnFamilies,
       stateSchemaProvider,
-      keyStateEncoderSpec,
-      valueSchema,
-      useMultipleValuesPerKey,
+      FamilyDescription(
+        FamilySchemas.Default,
+        keyStateEncoderSpec,
+        valueSchema,
+        useMultipleValuesPerKey,
+        internal = false
+      ),
       PlannedOperators.shuffleOf(hadoopConf, id.operatorId),
       SparkPrivate.isLimit(id, hadoopConf)
     )
@@ -220,21 +221,19 @@ class KeyfoldStateStoreProvider
       baseId: Option[String],
       forceSnapshot: Boolean,
       attempt: Option[String] = newId
-  ) =
-    try {
-      // A join or transformWithState declares a default family in several ways and does not use it.
-      if (!txn.families.exists(_.spec.name == FamilySchemas.Default)) {
-        txn.createFamily(schemas.default.spec)
-      }
-      new KeyfoldStateStore(id, txn, schemas, baseId, attempt, forceSnapshot, committed, metrics.of)
-    } catch {
-      case e: Throwable =>
-        txn.release()
-        throw e
+  ) = releasing(txn) {
+    // A join or transformWithState declares a default family in several ways and does not use it.
+    if (!txn.families.exists(_.spec.name == FamilySchemas.Default)) {
+      txn.createFamily(schemas.default.spec)
     }
+    new KeyfoldStateStore(id, txn, schemas, baseId, attempt, forceSnapshot, committed, metrics.of)
+  }
 
-  private def readStore(view: StoreView) =
-    try new KeyfoldReadStore(id, view, schemas)
+  private def readStore(view: StoreView) = releasing(view)(new KeyfoldReadStore(id, view, schemas))
+
+  /** Releases a view if `body` fails to make a store of it. */
+  private def releasing[T](view: StoreView)(body: => T): T =
+    try body
     catch {
       case e: Throwable =>
         view.release()

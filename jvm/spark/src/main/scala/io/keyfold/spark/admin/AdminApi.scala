@@ -7,9 +7,8 @@ import io.keyfold.spark.admin.redistribute.Redistributor
 import io.keyfold.spark.admin.rescale._
 import io.keyfold.spark.admin.rollback.{Rollback, RollbackUndo}
 import io.keyfold.spark.admin.vacuum.Vacuum
-import io.keyfold.spark.checkpoint.CheckpointTools
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** The entry points for Python: strings and numbers in, JSON out. Progress goes to the standard
   * error stream.

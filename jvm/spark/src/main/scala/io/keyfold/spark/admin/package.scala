@@ -4,7 +4,6 @@ package io.keyfold.spark
   * `admin.rescale`, `admin.redistribute`, `admin.rollback`, `admin.clone`, `admin.migrate` and
   * `admin.vacuum`. Imports: `errors`, `format`, `rescale`, `spark.admin.clone`,
   * `spark.admin.migrate`, `spark.admin.redistribute`, `spark.admin.rescale`,
-  * `spark.admin.rollback`, `spark.admin.vacuum`, `spark.checkpoint`, `sql.keyfold`. Threads: one
-  * per call.
+  * `spark.admin.rollback`, `spark.admin.vacuum`, `spark.checkpoint`. Threads: one per call.
   */
 package object admin

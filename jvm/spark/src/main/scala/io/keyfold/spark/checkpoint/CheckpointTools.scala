@@ -4,7 +4,6 @@ import io.keyfold.io.{BlobStore, RetryingBlobStore}
 import io.keyfold.rescale.VersionFiles
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Shared by operations on a whole checkpoint: its logs, its state files, and threads. */
 private[spark] final class CheckpointTools(val session: SparkSession, checkpoint: String)
@@ -19,8 +18,7 @@ private[spark] final class CheckpointTools(val session: SparkSession, checkpoint
     () => ()
   )
 
-  /** The checkpoint's files by path. */
-  lazy val files = new CheckpointFiles(logs.location, logs.hadoopConf)
+  val files: CheckpointFiles = logs.files
 
   val parallel = new InParallel(CheckpointTools.Threads)
 

@@ -2,8 +2,6 @@ package io.keyfold.spark.checkpoint
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import org.apache.spark.sql.keyfold.CheckpointFiles
-
 /** Which batches of Keyfold's own the starts of a query have entered in the logs of its file sinks:
   * docs/FORMAT.md, section 12. No other file says that an entry is not the query's.
   */

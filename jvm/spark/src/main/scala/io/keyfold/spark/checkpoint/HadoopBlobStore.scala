@@ -5,7 +5,7 @@ import java.io.{FileNotFoundException, OutputStream}
 import io.keyfold.io.{BlobReader, BlobStore, ListedFile}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path}
-import org.apache.spark.sql.keyfold.{CheckpointFiles, SparkShim}
+import org.apache.spark.sql.keyfold.SparkShim
 
 /** Files of a checkpoint, through Spark's checkpoint file manager, whose guarantees for a file
   * system decide how far G1 to G5 hold there. It makes a file visible when its stream is closed.
@@ -21,20 +21,8 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
     FileManagers.configured(root, conf)
   }
 
-  override def write(path: String)(body: OutputStream => Unit): Long = {
-    val out = CheckpointFiles.create(manager, resolve(path), replaces = true)
-    try {
-      body(out)
-      val length = out.getPos
-      out.close()
-      length
-    } catch {
-      case e: Throwable =>
-        try out.cancel()
-        catch { case suppressed: Throwable => e.addSuppressed(suppressed) }
-        throw e
-    }
-  }
+  override def write(path: String)(body: OutputStream => Unit): Long =
+    CheckpointFiles.write(manager, resolve(path), replaces = true)(body)
 
   override def open(path: String): BlobReader = open(fileSystem.getFileStatus(resolve(path)))
 
@@ -44,13 +32,13 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
   }
 
   private def open(file: FileStatus) = manager match {
-    case objects: KnownFiles => new ObjectReader(objects, file)
-    case others              => new HadoopBlobReader(others.open(file.getPath), file.getLen)
+    case objects: ObjectFileManager => new ObjectReader(objects, file)
+    case others                     => new HadoopBlobReader(others.open(file.getPath), file.getLen)
   }
 
   override def exists(path: String): Boolean = manager match {
-    case objects: KnownFiles => objects.fileExists(resolve(path))
-    case others              => others.exists(resolve(path))
+    case objects: ObjectFileManager => objects.fileExists(resolve(path))
+    case others                     => others.exists(resolve(path))
   }
 
   override def lengths(folder: String): Map[String, Long] =
@@ -64,13 +52,13 @@ final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
     catch { case _: FileNotFoundException => Array.empty[FileStatus] }
 
   override def delete(path: String): Unit = manager match {
-    case objects: KnownFiles => objects.deleteFile(resolve(path))
-    case others              => others.delete(resolve(path))
+    case objects: ObjectFileManager => objects.deleteFile(resolve(path))
+    case others                     => others.delete(resolve(path))
   }
 
   override def clientRetries(): Long = manager match {
-    case objects: KnownFiles => objects.clientRetries()
-    case _                   => 0
+    case objects: ObjectFileManager => objects.clientRetries()
+    case _                          => 0
   }
 
   override def describe(path: String): String = resolve(path).toString

@@ -32,8 +32,7 @@ private[checkpoint] final class ObjectFileManager(
     fileSystem: FileSystem,
     conditional: Option[ConditionalWrites],
     sparks: () => SparkShim.CheckpointFileManager
-) extends SparkShim.ClosableFileManager
-    with KnownFiles {
+) extends SparkShim.ClosableFileManager {
 
   /** For each folder, the highest number that this manager has written a file under. Listings do
     * not count: who only reads a log waits for what others write to it.
@@ -50,11 +49,17 @@ private[checkpoint] final class ObjectFileManager(
   /** One for all files, since each has clients of its own. */
   private lazy val other = sparks()
 
-  override def clientRetries(): Long = ClientRetries.sinceLast(fileSystem)
+  /** How often the file system's client has sent a request again since it was last asked. */
+  def clientRetries(): Long = ClientRetries.sinceLast(fileSystem)
 
   override def open(path: Path): FSDataInputStream = fileSystem.open(path)
 
-  override def openFile(file: FileStatus, policy: String): FSDataInputStream = {
+  /** @param file
+    *   as it was listed: costs fewer requests
+    * @param policy
+    *   how it is going to be read: a name that Hadoop's `fs.option.openfile.read.policy` has
+    */
+  def openFile(file: FileStatus, policy: String): FSDataInputStream = {
     val builder = fileSystem.openFile(file.getPath)
     builder.withFileStatus(file)
     builder.opt("fs.option.openfile.read.policy", policy)
@@ -89,15 +94,18 @@ private[checkpoint] final class ObjectFileManager(
     written != null && number(path).exists(compares(_, written))
   }
 
-  /** To open it takes one request, a question for its status also looks for a folder of the name.
+  /** Whether there is such a file; a folder of the name is none. To open it takes one request, a
+    * question for its status also looks for such a folder.
     */
-  override def fileExists(path: Path): Boolean =
+  def fileExists(path: Path): Boolean =
     try {
       fileSystem.open(path).close()
       true
     } catch { case _: FileNotFoundException => false }
 
-  override def deleteFile(path: Path): Unit = {
+  /** Deletes a file, by fewer requests than what may be a folder; it is no error if there is none.
+    */
+  def deleteFile(path: Path): Unit = {
     val file = fileSystem.makeQualified(path)
     val bulk = fileSystem.createBulkDelete(file.getParent)
     try

@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.{FSDataInputStream, FileStatus}
 /** Reads an object by as few requests as its reader's order of ranges allows: ranges that follow
   * each other come from one request for all that is left, others from one of their own.
   */
-private[checkpoint] final class ObjectReader(files: KnownFiles, file: FileStatus)
+private[checkpoint] final class ObjectReader(files: ObjectFileManager, file: FileStatus)
     extends BlobReader {
   override val length: Long = file.getLen
   private var inOrder, atRandom: FSDataInputStream = _

@@ -1,10 +1,12 @@
 package io.keyfold.spark.start
 
 import io.keyfold.errors.StoreError
+import io.keyfold.spark.checkpoint.{CheckpointLogs, OperatorMetadata}
 import io.keyfold.spark.conf.{KeyfoldConf, ProviderClass}
+import io.keyfold.spark.plan.{PlannedBatch, PlannedSubtasks, StartedQuery}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.keyfold._
+import org.apache.spark.sql.keyfold.SparkPrivate
 
 /** Looks at each query that starts, on the driver, and at the first batch that its run plans, and
   * leaves all other plans alone.
@@ -25,9 +27,11 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     case StartedQuery(query) =>
       try checkAtRest(query, PlannedSubtasks.in(plan))
       catch { case e: StoreError => throw new IllegalArgumentException(e.getMessage, e) }
-    case AttemptedMetadata.PlannedBatch(query, batch) if !hasPlanned && isKeyfoldSet =>
+    case PlannedBatch(query, batch) if !hasPlanned && isKeyfoldSet =>
       hasPlanned = true
-      AttemptedMetadata.remove(session, query, batch)
+      SparkPrivate
+        .checkpointOfRun(session, query)
+        .foreach(it => new OperatorMetadata(new CheckpointLogs(session, it)).remove(batch))
     case _ => ()
   }
 

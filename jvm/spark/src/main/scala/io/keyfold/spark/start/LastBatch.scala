@@ -2,9 +2,8 @@ package io.keyfold.spark.start
 
 import io.keyfold.errors.{Invalid, RescaleRefused}
 import io.keyfold.spark.admin.rescale.UnfinishedRescale
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command}
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** The last committed batch of a checkpoint.
   *

@@ -3,8 +3,9 @@ package io.keyfold.spark.start
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.redistribute.Redistributor
 import io.keyfold.spark.checkpoint.{CheckpointTools, IfReadable}
+import io.keyfold.spark.plan.PlannedSubtasks
+import io.keyfold.spark.rewrite.SubtaskState
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{PlannedSubtasks, SubtaskState}
 import org.slf4j.LoggerFactory
 
 /** Gives operators with state of their subtasks the parallelism with which a query starts. */

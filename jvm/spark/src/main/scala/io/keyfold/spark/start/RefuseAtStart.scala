@@ -1,11 +1,11 @@
 package io.keyfold.spark.start
 
 import io.keyfold.errors.{Invalid, RescaleRefused}
-import io.keyfold.spark.checkpoint.{Command, IfReadable}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, Command, IfReadable}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkPrivate, SparkShim}
+import org.apache.spark.sql.keyfold.{SparkPrivate, SparkShim}
 
 /** Explains, before a query has written anything, why it cannot go on with its checkpoint. Spark's
   * own errors come when the next batch has begun, and do not say what to do: they name a version of
@@ -82,7 +82,7 @@ private[start] final class RefuseAtStart(session: SparkSession, sinkPath: Option
           s"The first batch of ${logs.location} was begun with the provider $name",
           "Start with a new checkpoint location"
         )
-    Option.when(!SparkPrivate.hasClass(name))(
+    Option.when(SparkPrivate.classNamed(name).isEmpty)(
       new Invalid(
         "KEYFOLD_PROVIDER_MISSING",
         s"$where, a class that the driver does not have. $remedy, or add the jar that has it. " +

@@ -2,9 +2,15 @@ package io.keyfold.spark.start
 
 import io.keyfold.errors.{Invalid, StoreError}
 import io.keyfold.spark.admin.rollback.SinkAside
-import io.keyfold.spark.checkpoint.{Command, EnteredBatches, IfReadable}
+import io.keyfold.spark.checkpoint.{
+  CheckpointFiles,
+  CheckpointLogs,
+  Command,
+  EnteredBatches,
+  FileSink,
+  IfReadable
+}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs, FileSink}
 
 /** Compares the log of a file sink with the checkpoint of its query, which Spark does not do. Each
   * batch has an entry: it is made after the batch's offsets and before the batch is committed.

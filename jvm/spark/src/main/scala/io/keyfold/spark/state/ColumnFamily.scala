@@ -36,65 +36,49 @@ private[spark] final class ColumnFamily(view: StoreView, schema: FamilySchema, i
     try view.get(index, hashOf(key), keys.encode(key), slice)
     catch { case e: CorruptRow => throw ColumnFamily.sparksError(e) }
 
+  /** Whether a key may have several values. */
+  def multiValue: Boolean = schema.multiValue
+
   /** All values of a key. */
-  def valuesOf(key: UnsafeRow): Iterator[UnsafeRow] = {
-    requireMultiValue("valuesIterator")
+  def valuesOf(key: UnsafeRow): Iterator[UnsafeRow] =
     new RowValues(view.values(index, hashOf(key), keys.encode(key)), schema)
-  }
 
-  def iterator(): StateStoreIterator[UnsafeRowPair] = pairs(view.scan(index), all = false)
+  /** @param all
+    *   one pair per value instead of one per key, here and below
+    */
+  def iterator(all: Boolean): StateStoreIterator[UnsafeRowPair] = pairs(view.scan(index), all)
 
-  def iteratorOfAll(): StateStoreIterator[UnsafeRowPair] = {
-    requireMultiValue("iteratorWithMultiValues")
-    pairs(view.scan(index), all = true)
-  }
-
-  def prefixScan(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair] =
-    pairs(withPrefix(prefix), all = false)
-
-  def prefixScanOfAll(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair] = {
-    requireMultiValue("prefixScanWithMultiValues")
-    pairs(withPrefix(prefix), all = true)
-  }
-
-  private def withPrefix(prefix: UnsafeRow) = {
+  def prefixScan(prefix: UnsafeRow, all: Boolean): StateStoreIterator[UnsafeRowPair] = {
     if (hashOfPrefix != null) view.requirePlace(index, hashOfPrefix(prefix))
-    view.scanPrefix(index, keys.encodePrefix(prefix))
+    pairs(view.scanPrefix(index, keys.encodePrefix(prefix)), all)
   }
 
   def rangeScan(
+      operation: String,
       start: Option[UnsafeRow],
-      end: Option[UnsafeRow]
-  ): StateStoreIterator[UnsafeRowPair] = pairs(range("rangeScan", start, end), all = false)
-
-  def rangeScanOfAll(
-      start: Option[UnsafeRow],
-      end: Option[UnsafeRow]
+      end: Option[UnsafeRow],
+      all: Boolean
   ): StateStoreIterator[UnsafeRowPair] = {
-    requireMultiValue("rangeScanWithMultiValues")
-    pairs(range("rangeScanWithMultiValues", start, end), all = true)
+    if (!KeyCodec.hasRangeScan(schema.key)) throw unsupported(operation)
+    val from = start.fold[Slice](null)(row => new Slice().set(keys.encode(row).toArray))
+    pairs(view.scanRange(index, from, end.fold[Slice](null)(keys.encode)), all)
   }
 
   def put(txn: StoreTxn, key: UnsafeRow, value: UnsafeRow): Unit =
     txn.put(index, hashOf(key), keys.encode(key), values.encode(value))
 
   /** Replaces all values of a key. */
-  def putAll(txn: StoreTxn, key: UnsafeRow, rows: Array[UnsafeRow]): Unit = {
-    requireMultiValue("putList")
+  def putAll(txn: StoreTxn, key: UnsafeRow, rows: Array[UnsafeRow]): Unit =
     if (rows.isEmpty) remove(txn, key)
     else {
       put(txn, key, rows(0))
       appendAll(txn, key, rows, from = 1)
     }
-  }
 
-  def append(txn: StoreTxn, key: UnsafeRow, value: UnsafeRow): Unit = {
-    requireMultiValue("merge")
+  def append(txn: StoreTxn, key: UnsafeRow, value: UnsafeRow): Unit =
     txn.append(index, hashOf(key), keys.encode(key), values.encode(value))
-  }
 
   def appendAll(txn: StoreTxn, key: UnsafeRow, rows: Array[UnsafeRow], from: Int): Unit = {
-    requireMultiValue("mergeList")
     val hash = hashOf(key)
     val encoded = keys.encode(key)
     var i = from
@@ -110,32 +94,14 @@ private[spark] final class ColumnFamily(view: StoreView, schema: FamilySchema, i
   }
 
   def removeRange(txn: StoreTxn, start: UnsafeRow, end: UnsafeRow): Unit = {
-    require(KeyCodec.hasRemoveRange(schema.key), unsupported("deleteRange"))
+    if (!KeyCodec.hasRemoveRange(schema.key)) throw unsupported("deleteRange")
     val from = new Slice().set(keys.encode(start).toArray)
     txn.removeRange(index, from, keys.encode(end))
     ()
   }
 
-  private def range(operation: String, start: Option[UnsafeRow], end: Option[UnsafeRow]) = {
-    require(KeyCodec.hasRangeScan(schema.key), unsupported(operation))
-    val from = start.fold[Slice](null)(row => new Slice().set(keys.encode(row).toArray))
-    view.scanRange(index, from, end.fold[Slice](null)(keys.encode))
-  }
-
   private def pairs(rows: RowCursor, all: Boolean) =
     new StateStoreIterator(new RowPairs(rows, schema, all), () => rows.close())
-
-  private def require(condition: Boolean, otherwise: => Throwable): Unit =
-    if (!condition) throw otherwise
-
-  private def requireMultiValue(operation: String): Unit =
-    require(
-      schema.multiValue,
-      StateStoreErrors.unsupportedOperationException(
-        operation,
-        s"column family ${schema.name}, which has one value for a key"
-      )
-    )
 
   private def unsupported(operation: String): Throwable =
     StateStoreErrors.unsupportedOperationException(

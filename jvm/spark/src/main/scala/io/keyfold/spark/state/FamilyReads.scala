@@ -5,7 +5,9 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.SparkShim
 import org.apache.spark.sql.types.StructType
 
-/** Methods shared by read and write stores. */
+/** Methods shared by read and write stores. Those that some line of Spark does not have, and none
+  * implements, override nothing.
+  */
 private[spark] trait FamilyReads extends SparkShim.ReadStore {
   protected def schemas: FamilySchemas
   protected def families: StoreFamilies
@@ -21,39 +23,43 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
   }
 
   override def valuesIterator(key: UnsafeRow, family: String): Iterator[UnsafeRow] =
-    families("valuesIterator", family).valuesOf(key)
+    families.multiValue("valuesIterator", family).valuesOf(key)
 
   override def iterator(family: String): StateStoreIterator[UnsafeRowPair] =
-    families("iterator", family).iterator()
+    families("iterator", family).iterator(all = false)
 
-  override def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair] =
-    families("iteratorWithMultiValues", family).iteratorOfAll()
+  def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair] =
+    families.multiValue("iteratorWithMultiValues", family).iterator(all = true)
 
   override def prefixScan(
       prefix: UnsafeRow,
       family: String
-  ): StateStoreIterator[UnsafeRowPair] = families("prefixScan", family).prefixScan(prefix)
+  ): StateStoreIterator[UnsafeRowPair] =
+    families("prefixScan", family).prefixScan(prefix, all = false)
 
-  override def prefixScanWithMultiValues(
+  def prefixScanWithMultiValues(
       prefix: UnsafeRow,
       family: String
   ): StateStoreIterator[UnsafeRowPair] =
-    families("prefixScanWithMultiValues", family).prefixScanOfAll(prefix)
+    families.multiValue("prefixScanWithMultiValues", family).prefixScan(prefix, all = true)
 
   override def rangeScan(
       start: Option[UnsafeRow],
       end: Option[UnsafeRow],
       family: String
-  ): StateStoreIterator[UnsafeRowPair] = families("rangeScan", family).rangeScan(start, end)
+  ): StateStoreIterator[UnsafeRowPair] =
+    families("rangeScan", family).rangeScan("rangeScan", start, end, all = false)
 
   override def rangeScanWithMultiValues(
       start: Option[UnsafeRow],
       end: Option[UnsafeRow],
       family: String
-  ): StateStoreIterator[UnsafeRowPair] =
-    families("rangeScanWithMultiValues", family).rangeScanOfAll(start, end)
+  ): StateStoreIterator[UnsafeRowPair] = {
+    val operation = "rangeScanWithMultiValues"
+    families.multiValue(operation, family).rangeScan(operation, start, end, all = true)
+  }
 
-  override def allColumnFamilyNames: Set[String] = families.names
+  def allColumnFamilyNames: Set[String] = families.names
 
   /** Declares the schema of a family that the version has. Spark reads state of 4.3 and later so.
     *
@@ -69,7 +75,9 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
       isInternal: Boolean
   ): Unit = {
     schemas.verifyChange("create_col_family", family, isInternal)
-    schemas.register(schemas.schema(family, spec, valueSchema, useMultipleValuesPerKey, isInternal))
+    val described =
+      FamilyDescription(family, spec, valueSchema, useMultipleValuesPerKey, isInternal)
+    schemas.register(schemas.schema(described))
     families.changed()
   }
 }

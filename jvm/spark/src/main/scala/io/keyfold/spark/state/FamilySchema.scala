@@ -7,27 +7,39 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 
-/** A column family in Spark's and in Keyfold's description.
+/** A column family in Spark's description.
   *
   * @param key
   *   encoding of its keys; `key.keySchema` is the schema of its key rows. (Spark's other argument,
   *   the key schema, lacks a column in joins of format 4.)
+  */
+private[spark] final case class FamilyDescription(
+    name: String,
+    key: KeyStateEncoderSpec,
+    value: StructType,
+    multiValue: Boolean,
+    internal: Boolean
+)
+
+/** A column family in Spark's and in Keyfold's description.
+  *
   * @param schemas
   *   schemas by id, if its rows are encoded as Avro
   * @param validate
   *   called with each row that is read
   */
 private[spark] final class FamilySchema(
-    val name: String,
-    val key: KeyStateEncoderSpec,
-    val value: StructType,
-    val multiValue: Boolean,
-    val internal: Boolean,
+    val described: FamilyDescription,
     schemas: Option[StateSchemaProvider],
     partitionKey: PartitionKey,
     strays: Boolean,
     val validate: (UnsafeRow, UnsafeRow) => Unit
 ) {
+  val name: String = described.name
+  val key: KeyStateEncoderSpec = described.key
+  val value: StructType = described.value
+  val multiValue: Boolean = described.multiValue
+
   key match {
     case RangeKeyScanStateEncoderSpec(schema, ordinals) =>
       RangeKeyCodec.requireOrdered(schema, ordinals)
@@ -36,7 +48,7 @@ private[spark] final class FamilySchema(
 
   val spec: FamilySpec = FamilySpec(
     name,
-    internal,
+    described.internal,
     multiValue,
     ordered = KeyCodec.isOrdered(key),
     keyEncoding = KeyCodec.nameOf(key),
@@ -46,14 +58,6 @@ private[spark] final class FamilySchema(
     valueSchemaId = schemaId(isKey = false),
     strays = strays
   )
-
-  def isDescribedBy(
-      key: KeyStateEncoderSpec,
-      value: StructType,
-      multiValue: Boolean,
-      internal: Boolean
-  ): Boolean = this.key == key && this.value == value &&
-    this.multiValue == multiValue && this.internal == internal
 
   /** Spark has no schema of families that it does not use, such as the default one in Python. */
   private def schemaId(isKey: Boolean): Int = schemas.fold(0) { provider =>

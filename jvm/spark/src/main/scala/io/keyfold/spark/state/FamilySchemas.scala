@@ -5,9 +5,10 @@ import java.util.concurrent.ConcurrentHashMap
 import io.keyfold.model.FamilySpec
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.partition.PartitionKey
+import io.keyfold.spark.plan.PlannedOperators
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.keyfold.{PlannedOperators, SparkShim}
+import org.apache.spark.sql.keyfold.SparkShim
 import org.apache.spark.sql.types.{IntegerType, LongType, StructField, StructType}
 
 /** The column family schemas that Spark has declared to a provider. Kept by the provider, because
@@ -28,9 +29,7 @@ private[spark] final class FamilySchemas(
     conf: StateStoreConf,
     val columnFamilies: Boolean,
     avroSchemas: Option[StateSchemaProvider],
-    defaultKey: KeyStateEncoderSpec,
-    defaultValue: StructType,
-    defaultMultiValue: Boolean,
+    describedDefault: FamilyDescription,
     shuffle: Option[PlannedOperators.Shuffle],
     isLimit: => Boolean
 ) {
@@ -41,40 +40,26 @@ private[spark] final class FamilySchemas(
     avroSchemas.filter(_ => conf.stateStoreEncodingFormat == StateStoreEncoding.Avro.toString)
   @volatile private var validated = columnFamilies
 
-  val default: FamilySchema =
-    schema(Default, defaultKey, defaultValue, defaultMultiValue, internal = false)
+  val default: FamilySchema = schema(describedDefault)
   register(default)
 
   /** The schema of a family with this description: the registered one if it is the same. */
-  def schema(
-      name: String,
-      key: KeyStateEncoderSpec,
-      value: StructType,
-      multiValue: Boolean,
-      internal: Boolean
-  ): FamilySchema = Option(schemas.get(name))
-    .filter(_.isDescribedBy(key, value, multiValue, internal))
-    .getOrElse {
+  def schema(of: FamilyDescription): FamilySchema =
+    Option(schemas.get(of.name)).filter(_.described == of).getOrElse {
       avroSchemas match {
         // Spark's own tests have no schema files: the store passes schemas to their schema
         // provider.
-        case Some(test: TestStateSchemaProvider) => test.captureSchema(name, key.keySchema, value)
-        case _                                   => ()
+        case Some(test: TestStateSchemaProvider) =>
+          test.captureSchema(of.name, of.key.keySchema, of.value)
+        case _ => ()
       }
-      described(name, key, value, multiValue, internal)
+      made(of)
     }
 
-  private def described(
-      name: String,
-      key: KeyStateEncoderSpec,
-      value: StructType,
-      multiValue: Boolean,
-      internal: Boolean
-  ) = {
-    val rule = PartitionKey.of(id.storeName, name, key, shuffle.flatMap(_.key))(isLimit, isMap)
-    val strays = shuffle.exists(_.strays)
-    val check = validate(key, value) _
-    new FamilySchema(name, key, value, multiValue, internal, avro, rule, strays, check)
+  private def made(of: FamilyDescription) = {
+    val key = shuffle.flatMap(_.key)
+    val rule = PartitionKey.of(id.storeName, of.name, of.key, key)(isLimit, isMap)
+    new FamilySchema(of, avro, rule, shuffle.exists(_.strays), validate(of.key, of.value))
   }
 
   /** Whether a family has rows by input that was partitioned by other columns, as in a migration,
@@ -90,9 +75,8 @@ private[spark] final class FamilySchemas(
     * index before its variable, and only the variable shows by what its rows are placed.
     */
   def ttlIndexOf(variable: String): Option[FamilySchema] =
-    Option(schemas.get(PartitionKey.ttlIndexOf(variable))).map { it =>
-      described(it.name, it.key, it.value, it.multiValue, it.internal)
-    }
+    Option(schemas.get(PartitionKey.ttlIndexOf(variable)))
+      .map(it => made(it.described))
 
   def register(schema: FamilySchema): Unit = {
     schemas.put(schema.name, schema)

@@ -46,19 +46,20 @@ private[spark] final class KeyfoldStateStore(
     families("put", family).put(txn, key, value)
   }
 
-  override def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
+  // Without `override`: Spark 4.0 does not have it, nor `mergeList`.
+  def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
     requireValues("put", values)
-    families("put", family).putAll(txn, key, values)
+    families.multiValue("putList", family).putAll(txn, key, values)
   }
 
   override def merge(key: UnsafeRow, value: UnsafeRow, family: String): Unit = {
     require(value != null, "Cannot merge a null value")
-    families("merge", family).append(txn, key, value)
+    families.multiValue("merge", family).append(txn, key, value)
   }
 
-  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
+  def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
     requireValues("merge", values)
-    families("merge", family).appendAll(txn, key, values, from = 0)
+    families.multiValue("mergeList", family).appendAll(txn, key, values, from = 0)
   }
 
   override def remove(key: UnsafeRow, family: String): Unit =
@@ -100,7 +101,9 @@ private[spark] final class KeyfoldStateStore(
       isInternal: Boolean
   ): Unit = {
     schemas.verifyChange("create_col_family", family, isInternal)
-    create(schemas.schema(family, spec, valueSchema, useMultipleValuesPerKey, isInternal))
+    val described =
+      FamilyDescription(family, spec, valueSchema, useMultipleValuesPerKey, isInternal)
+    create(schemas.schema(described))
     schemas.ttlIndexOf(family).foreach(correct)
     families.changed()
   }
@@ -123,7 +126,7 @@ private[spark] final class KeyfoldStateStore(
     */
   private def requireFound(family: String): Unit = {
     val rows = families("iterator", family)
-    for (first <- rows.iterator().take(1) if !rows.contains(first.key)) {
+    for (first <- rows.iterator(all = false).take(1) if !rows.contains(first.key)) {
       val checkpoint = new Path(id.checkpointRootLocation).getParent.toString
       throw new Invalid(
         "KEYFOLD_MIGRATE_KEYS",

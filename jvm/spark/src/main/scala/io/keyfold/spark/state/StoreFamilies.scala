@@ -4,6 +4,7 @@ import scala.collection.mutable
 
 import io.keyfold.errors.FamilyMismatch
 import io.keyfold.store.StoreView
+import org.apache.spark.sql.execution.streaming.state.StateStoreErrors
 import org.apache.spark.sql.keyfold.SparkPrivate
 
 /** The column families of a view, by Spark's names. Belongs to one task. */
@@ -29,6 +30,18 @@ private[spark] final class StoreFamilies(view: StoreView, schemas: FamilySchemas
       lastName = name
       lastRows
     }
+
+  /** The same for operations of families that have several values for a key. */
+  def multiValue(operation: String, name: String): ColumnFamily = {
+    val rows = apply(operation, name)
+    if (!rows.multiValue) {
+      throw StateStoreErrors.unsupportedOperationException(
+        operation,
+        s"column family $name, which has one value for a key"
+      )
+    }
+    rows
+  }
 
   private def open(operation: String, name: String): ColumnFamily = {
     val schema = schemas(operation, name)

@@ -5,10 +5,10 @@ import java.nio.file.{Files, Path}
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.spark.admin.AdminApi
+import io.keyfold.spark.checkpoint.CheckpointLogs
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.testkit.Failure
 import org.apache.commons.io.FileUtils
-import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** A sink's log that is ahead of its checkpoint or behind, after the driver's end, a rollback, its
   * undo or a rescale: what the start says makes the query go on, and each row is in the output

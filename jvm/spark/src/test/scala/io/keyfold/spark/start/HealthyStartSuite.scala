@@ -2,9 +2,10 @@ package io.keyfold.spark.start
 
 import java.nio.file.{Files, Path}
 
+import io.keyfold.spark.checkpoint.CheckpointLogs
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.keyfold.{CheckpointLogs, LineFacts}
+import org.apache.spark.sql.keyfold.LineFacts
 import org.apache.spark.sql.streaming.DataStreamWriter
 
 /** Queries with nothing wrong that look unlike others: each of their starts goes on. */

@@ -2,8 +2,8 @@ package io.keyfold.spark.start
 
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.rescale.Scenario
+import io.keyfold.spark.checkpoint.CheckpointLogs
 import io.keyfold.testkit.Failure
-import org.apache.spark.sql.keyfold.CheckpointLogs
 import org.scalatest.funsuite.AnyFunSuite
 
 /** A query starts with the number of partitions that is set for it. */

@@ -10,22 +10,19 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.SparkException
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.datasources.v2.state.StateDataSourceErrors
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 
 /** What Spark 4.0 and 4.1 have in common: what they lack of 4.2. */
 private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
+  type WriteStore = WriteStoreBefore42
   type OffsetEntry = OffsetSeq
   type OffsetMetadata = OffsetSeqMetadata
   type CommitEntry = CommitMetadata
 
   /** Joins of format 4 came later. */
   def joinLists: Set[String] = Set.empty
-
-  /** None: transformWithState runs with every provider that can. */
-  def rules(provider: String): Seq[ColumnarRule] = Nil
 
   /** The checkpoint format under which a query continues a checkpoint of `format` when `wanted` is
     * set; None if Spark refuses to.
@@ -93,24 +90,24 @@ private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
     cause = null
   )
 
-  private[keyfold] def offsetLog(session: SparkSession, path: Path): Option[OffsetSeqLog] =
+  def offsetLog(session: SparkSession, path: Path): Option[OffsetSeqLog] =
     Option.when(exists(session, path))(new OffsetSeqLog(session, path.toString))
 
-  private[keyfold] def commitLog(session: SparkSession, path: Path): Option[CommitLog] =
+  def commitLog(session: SparkSession, path: Path): Option[CommitLog] =
     Option.when(exists(session, path))(new CommitLogOfBothVersions(session, path))
 
   /** Here Spark's logs make their folders, also where there is no checkpoint. */
   private def exists(session: SparkSession, path: Path) =
     CheckpointFileManager.create(path, session.sessionState.newHadoopConf()).exists(path)
 
-  private[keyfold] def metadata(entry: OffsetEntry): Option[OffsetMetadata] = entry.metadata
+  def metadata(entry: OffsetEntry): Option[OffsetMetadata] = entry.metadata
 
   /** The same entry of the offset log with changed settings. */
-  private[keyfold] def withSettings(offsets: OffsetEntry, by: Map[String, String]): OffsetEntry =
+  def withSettings(offsets: OffsetEntry, by: Map[String, String]): OffsetEntry =
     offsets.copy(metadata = offsets.metadata.map(it => it.copy(conf = it.conf ++ by)))
 
   /** The same entry of the commit log with other ids. */
-  private[keyfold] def withIds(
+  def withIds(
       commit: CommitEntry,
       ids: Map[Long, Array[Array[String]]]
   ): CommitEntry = commit.copy(stateUniqueIds = Some(ids))
@@ -118,7 +115,7 @@ private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
   /** The operators of a checkpoint as of a batch; none if they have no metadata. (Spark's own
     * method says that there are none after any failure to read them.)
     */
-  private[keyfold] def operators(
+  def operators(
       checkpoint: String,
       conf: Configuration,
       batch: Long
@@ -137,7 +134,7 @@ private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
     catch { case _: FileNotFoundException => Nil }
   }
 
-  private[keyfold] def stores(operator: OperatorStateMetadata): Seq[StateStoreMetadata] =
+  def stores(operator: OperatorStateMetadata): Seq[StateStoreMetadata] =
     operator match {
       case v1: OperatorStateMetadataV1 => v1.stateStoreInfo.toSeq
       case v2: OperatorStateMetadataV2 => v2.stateStoreInfo.toSeq
@@ -145,7 +142,7 @@ private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
     }
 
   /** Reads the schema files of a store. */
-  private[keyfold] def schemas(
+  def schemas(
       of: StateStoreProviderId,
       files: List[Path],
       conf: Configuration
@@ -166,15 +163,10 @@ trait ProviderBefore42 extends ProviderBefore43 {
     getStore(version, stateStoreCkptId, forceSnapshotOnCommit = false, loadEmpty = false)
 }
 
-/** With the methods of later lines. */
+/** With the methods of later lines that are not abstract there. */
 trait ReadStoreBefore42 extends ReadStoreBefore43 {
   def multiGet(keys: Array[UnsafeRow], family: String): Iterator[UnsafeRow]
   def keyExists(key: UnsafeRow, family: String): Boolean
-  def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair]
-  def prefixScanWithMultiValues(
-      prefix: UnsafeRow,
-      family: String
-  ): StateStoreIterator[UnsafeRowPair]
   def rangeScan(
       start: Option[UnsafeRow],
       end: Option[UnsafeRow],
@@ -185,7 +177,6 @@ trait ReadStoreBefore42 extends ReadStoreBefore43 {
       end: Option[UnsafeRow],
       family: String
   ): StateStoreIterator[UnsafeRowPair]
-  def allColumnFamilyNames: Set[String]
 }
 
 /** With the method of later lines. */

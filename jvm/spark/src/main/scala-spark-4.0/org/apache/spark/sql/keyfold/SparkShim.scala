@@ -7,7 +7,6 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.{SPARK_VERSION, TaskContext}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.errors.QueryExecutionErrors
-import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.internal.SQLConf
@@ -19,7 +18,6 @@ object SparkShim extends ShimBefore42 {
   type Provider = ProviderIn40
   type Replay = ReplayIn40
   type ReadStore = ReadStoreIn40
-  type WriteStore = WriteStoreIn40
   type ClosableFileManager = FileManagerIn40
 
   /** There are no metrics of single stores. */
@@ -29,8 +27,6 @@ object SparkShim extends ShimBefore42 {
   /** Names that transformWithState has in the metadata of operators. */
   def transformWithStateNames: Seq[String] =
     Seq("transformWithStateExec", "transformWithStateInPandasExec")
-
-  override def rules(provider: String): Seq[ColumnarRule] = Seq(TellPartitions, RefuseOneTask)
 
   /** Whether an operator that has all rows in one task can have an id of its state. */
   val oneTaskCanHaveIds: Boolean = false
@@ -167,10 +163,4 @@ trait ReplayIn40 extends SupportsFineGrainedReplay {
 /** With the method of later lines. */
 trait ReadStoreIn40 extends ReadStoreBefore42 {
   def release(): Unit
-}
-
-/** With the methods of later lines. */
-trait WriteStoreIn40 extends WriteStoreBefore42 {
-  def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit
-  def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit
 }

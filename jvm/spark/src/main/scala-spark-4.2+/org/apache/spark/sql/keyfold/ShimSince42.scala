@@ -3,7 +3,6 @@ package org.apache.spark.sql.keyfold
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.execution.ColumnarRule
 import org.apache.spark.sql.execution.datasources.v2.state.metadata.StateMetadataPartitionReader
 import org.apache.spark.sql.execution.streaming.checkpointing
 import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.{
@@ -27,9 +26,6 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
   /** Families of joins of format 4, which have several values for a key. */
   def joinLists: Set[String] =
     SymmetricHashJoinStateManager.allStateStoreNamesV4(LeftSide, RightSide).toSet
-
-  /** Rules for the plans of queries with a provider of this class. */
-  def rules(provider: String): Seq[ColumnarRule] = Seq(new AdmitTransformWithState(provider))
 
   /** Whether this thread is about to run transformWithState as a streaming query. */
   def startsTransformWithState: Boolean = {
@@ -78,17 +74,17 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
     StateStoreErrors.rowChecksumVerificationFailed(store, expected, computed)
 
   /** The offset log, if there is one. */
-  private[keyfold] def offsetLog(session: SparkSession, path: Path): Option[OffsetSeqLog] =
+  def offsetLog(session: SparkSession, path: Path): Option[OffsetSeqLog] =
     Some(new OffsetSeqLog(session, path.toString, readOnly = true))
 
   /** The commit log, if there is one. */
-  private[keyfold] def commitLog(session: SparkSession, path: Path): Option[CommitLog] =
+  def commitLog(session: SparkSession, path: Path): Option[CommitLog] =
     Some(new CommitLog(session, path.toString, readOnly = true))
 
-  private[keyfold] def metadata(entry: OffsetEntry): Option[OffsetMetadata] = entry.metadataOpt
+  def metadata(entry: OffsetEntry): Option[OffsetMetadata] = entry.metadataOpt
 
   /** The same entry of the offset log with changed settings. */
-  private[keyfold] def withSettings(offsets: OffsetEntry, by: Map[String, String]): OffsetEntry =
+  def withSettings(offsets: OffsetEntry, by: Map[String, String]): OffsetEntry =
     offsets match {
       case v1: OffsetSeq =>
         v1.copy(metadataOpt = v1.metadataOpt.map(m => m.copy(conf = m.conf ++ by)))
@@ -98,7 +94,7 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
     }
 
   /** The same entry of the commit log with other ids. */
-  private[keyfold] def withIds(
+  def withIds(
       commit: CommitEntry,
       ids: Map[Long, Array[Array[String]]]
   ): CommitEntry = commit match {
@@ -108,7 +104,7 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
   }
 
   /** The operators of a checkpoint as of a batch; none if they have no metadata. */
-  private[keyfold] def operators(
+  def operators(
       checkpoint: String,
       conf: Configuration,
       batch: Long
@@ -119,11 +115,11 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
       batch
     ).allOperatorStateMetadata.toSeq
 
-  private[keyfold] def stores(operator: OperatorStateMetadata): Seq[StateStoreMetadata] =
+  def stores(operator: OperatorStateMetadata): Seq[StateStoreMetadata] =
     operator.stateStoresMetadata
 
   /** Reads the schema files of a store; creates no folder. */
-  private[keyfold] def schemas(
+  def schemas(
       of: StateStoreProviderId,
       files: List[Path],
       conf: Configuration

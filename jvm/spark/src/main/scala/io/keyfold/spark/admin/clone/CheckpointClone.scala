@@ -10,10 +10,15 @@ import scala.util.control.NonFatal
 import io.keyfold.errors.{CorruptFile, Invalid, MissingFile}
 import io.keyfold.format.{FileKind, RescalePlan, RewrittenFile}
 import io.keyfold.spark.admin.rescale.{OpenPlans, UnfinishedRescale}
-import io.keyfold.spark.checkpoint.{CheckpointTools, QueryId}
+import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
+import io.keyfold.spark.checkpoint.{
+  CheckpointFiles,
+  CheckpointLogs,
+  CheckpointTools,
+  OperatorMetadata,
+  QueryId
+}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Copies a checkpoint as of one batch: only the files that hold the state of that batch, and
   * Spark's own files. Subtasks that the newest batch's state was given to since are not copied: no
@@ -94,7 +99,7 @@ final class CheckpointClone(
       begun <- logs.lastBegun if begun > newest
       reason <- new UnfinishedRescale(tools).open(begun)
     } throw refused("KEYFOLD_CLONE_BATCH", reason)
-    for (lost <- logs.lostSchemas(chosen).headOption) {
+    for (lost <- new OperatorMetadata(logs).lostSchemas(chosen).headOption) {
       throw refused(
         "KEYFOLD_CHECKPOINT_DAMAGED",
         s"the schema of its state, which Spark has written to $lost, is not there. Restore it from a copy"
@@ -115,7 +120,7 @@ final class CheckpointClone(
     try {
       copyAll(planned.state, planned.stateBytes)
       copyAll(planned.other, planned.other.map(_.bytes).sum)
-      logs.copyOperators(planned.batch, target.location).foreach(copied.add)
+      new OperatorMetadata(logs).copy(planned.batch, target).foreach(copied.add)
       if (newQuery) write(QueryId.Place, QueryId.fresh()) else copy(QueryId.Place)
       for (entry <- planned.log) {
         requireSame(entry)

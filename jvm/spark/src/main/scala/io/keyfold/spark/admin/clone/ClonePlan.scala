@@ -1,7 +1,7 @@
 package io.keyfold.spark.admin.clone
 
 import io.keyfold.format.RewrittenFile
-import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
+import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
 
 /** The files of a copy of a checkpoint.
   *

@@ -3,9 +3,9 @@ package io.keyfold.spark.admin.migrate
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.keyfold.{CheckpointLogs, StateRewrite}
+import io.keyfold.spark.rewrite.StateRewrite
 
 /** Migrates the state of a stopped query from HDFSBacked or RocksDB to Keyfold.
   *

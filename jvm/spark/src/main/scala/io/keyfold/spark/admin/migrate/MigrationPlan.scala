@@ -1,6 +1,6 @@
 package io.keyfold.spark.admin.migrate
 
-import org.apache.spark.sql.keyfold.CheckpointLogs
+import io.keyfold.spark.checkpoint.CheckpointLogs
 
 /** A migration, planned or done.
   *

@@ -1,8 +1,7 @@
 package io.keyfold.spark.admin.migrate
 
-import io.keyfold.spark.checkpoint.Command
+import io.keyfold.spark.checkpoint.{CheckpointLogs, Command}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** Why a checkpoint cannot be migrated as it is, and what to do about it.
   *

@@ -4,9 +4,9 @@ import java.util.Arrays
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, Layout}
+import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
 import io.keyfold.spark.checkpoint.{CheckpointTools, Command, EnteredBatches, IfReadable}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
 
 /** Undoes a migration, finished or not: the query continues with its old provider, whose state is
   * complete.

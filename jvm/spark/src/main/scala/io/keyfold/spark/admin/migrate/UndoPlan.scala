@@ -1,6 +1,6 @@
 package io.keyfold.spark.admin.migrate
 
-import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
+import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
 
 /** The undo of a migration, planned or done.
   *

@@ -2,8 +2,7 @@ package io.keyfold.spark.admin.redistribute
 
 import io.keyfold.format.{RescalePlan, RescaledStore, RewrittenFile}
 import io.keyfold.spark.admin.rescale.{OpenPlan, OpenPlans}
-import io.keyfold.spark.checkpoint.CheckpointTools
-import org.apache.spark.sql.keyfold.{CheckpointLogs, RewrittenLogs}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, RewrittenLogs}
 
 /** The entry of the last committed batch R in the commit log: as it is, and as batch R left it.
   *
@@ -11,7 +10,7 @@ import org.apache.spark.sql.keyfold.{CheckpointLogs, RewrittenLogs}
   * content that the entry had, and stay until that batch is committed.
   */
 private[redistribute] final class LastCommit(tools: CheckpointTools, batch: Long) {
-  import tools.{files, logs, session}
+  import tools.{files, logs}
 
   private val path = s"commits/$batch"
   private val plans = new OpenPlans(tools, batch + 1)
@@ -43,7 +42,7 @@ private[redistribute] final class LastCommit(tools: CheckpointTools, batch: Long
     */
   def change(store: RescaledStore, partitions: Int, ids: Array[Array[String]]): Boolean = {
     val all = logs.idsIn(entry).getOrElse(Map.empty).updated(store.operator, ids)
-    val commit = new RewrittenLogs(session, logs, files, batch).commit(entry, all)
+    val commit = new RewrittenLogs(logs, batch).commit(entry, all)
     val plan = RescalePlan(
       batch + 1,
       RescalePlan.openId(number),

@@ -3,7 +3,7 @@ package io.keyfold.spark.admin.redistribute
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.RescaledStore
 import io.keyfold.spark.checkpoint.CheckpointTools
-import org.apache.spark.sql.keyfold.SubtaskState
+import io.keyfold.spark.rewrite.SubtaskState
 
 /** Gives the state of one operator, as the last committed batch R left it, to another number of
   * subtasks. What was made of it since, and no batch has committed, does not count: a start that

@@ -2,10 +2,11 @@ package io.keyfold.spark.admin.redistribute
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.spark.admin.rescale.UnfinishedRescale
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, FileManagers}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command, FileManagers}
 import io.keyfold.spark.conf.ProviderClass
+import io.keyfold.spark.rewrite.SubtaskState
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkShim, SubtaskState}
+import org.apache.spark.sql.keyfold.SparkShim
 
 /** Why the state of an operator's subtasks is not given to `to` of them. */
 private[redistribute] final class Refusals(tools: CheckpointTools, name: String, to: Int) {

@@ -2,8 +2,7 @@ package io.keyfold.spark.admin.rescale
 
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.RescalePlan
-import io.keyfold.spark.checkpoint.CheckpointTools
-import org.apache.spark.sql.keyfold.RewrittenLogs
+import io.keyfold.spark.checkpoint.{CheckpointTools, RewrittenLogs}
 
 /** Runs a planned rescale before a batch that was begun and not committed. The batch keeps its
   * number and its input; it will run with the new number of partitions, from the same state:
@@ -20,7 +19,7 @@ import org.apache.spark.sql.keyfold.RewrittenLogs
   */
 private[admin] final class OpenRescaler(tools: CheckpointTools, plan: CheckpointPlan) {
   import CheckpointTools.progress
-  import tools.{files, logs, session}
+  import tools.logs
 
   private val layout = new NewLayout(tools, plan)
   private val plans = new OpenPlans(tools, plan.batch)
@@ -43,7 +42,7 @@ private[admin] final class OpenRescaler(tools: CheckpointTools, plan: Checkpoint
 
   private def begun(): OpenPlan = {
     val made = layout.newPlan(RescalePlan.openId(plan.number))
-    val logsOfSpark = new RewrittenLogs(session, logs, files, plan.lastBatch)
+    val logsOfSpark = new RewrittenLogs(logs, plan.lastBatch)
     progress(s"writing plan ${made.name}")
     plans
       .create(made.copy(files = logsOfSpark.to(plan.from, plan.to, layout.idsOf(made))))

@@ -8,10 +8,9 @@ import io.keyfold.errors.{RescaleRefused, StoreError}
 import io.keyfold.format.FileKind
 import io.keyfold.model.StoreLocation
 import io.keyfold.rescale.{StorePlan, StorePlanner}
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, FileManagers}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command, FileManagers}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** Plans a rescale; writes nothing. Reads two or three footers of each old partition and store: see
   * `StorePlanner`.

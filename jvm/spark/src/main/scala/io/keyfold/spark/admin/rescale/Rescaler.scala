@@ -6,8 +6,7 @@ import scala.util.control.NonFatal
 
 import io.keyfold.errors.{MissingFile, RescaleRefused}
 import io.keyfold.format.{Manifest, RescalePlan}
-import io.keyfold.spark.checkpoint.CheckpointTools
-import org.apache.spark.sql.keyfold.CheckpointLogs
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, OperatorMetadata}
 import org.slf4j.LoggerFactory
 
 /** Runs a planned rescale that has a batch of its own. Before the last step the checkpoint runs as
@@ -41,7 +40,7 @@ private[admin] final class Rescaler(tools: CheckpointTools, plan: CheckpointPlan
     val made = if (plan.way.resumes) resumed() else begun()
     checkState()
     progress(s"committing batch ${plan.batch}")
-    logs.rewriteOperators(plan.batch, plan.lastBatch, plan.from, plan.to)
+    new OperatorMetadata(logs).rescale(plan.batch, plan.lastBatch, plan.from, plan.to)
     logs.commit(plan.batch, plan.lastBatch, Option.when(usesIds)(layout.idsOf(made)))
     tidy()
   }

@@ -7,9 +7,9 @@ import java.util.Arrays
 import io.keyfold.errors.Invalid
 import io.keyfold.format.FileKind
 import io.keyfold.rescale.StorePlanner.Parallel
+import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointLogs}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
-import org.apache.spark.sql.keyfold.{CheckpointFiles, CheckpointLogs}
 
 /** Moves files of a folder, a checkpoint or the output of a file sink, to one below it, under the
   * same relative paths, and back.

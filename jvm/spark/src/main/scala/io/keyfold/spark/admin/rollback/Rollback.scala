@@ -6,9 +6,8 @@ import io.keyfold.errors.{CorruptFile, ForeignFile, MissingFile, RescaleRefused,
 import io.keyfold.format.{FileKind, RescalePlan}
 import io.keyfold.model.StoreLocation
 import io.keyfold.spark.admin.rescale.{OpenPlan, OpenPlans, UnfinishedRescale}
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, QueryId}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command, FileSink, QueryId}
 import io.keyfold.spark.conf.ProviderClass
-import org.apache.spark.sql.keyfold.{CheckpointLogs, FileSink}
 
 /** Rolls a stopped query back to an earlier batch that its checkpoint still has, even one from
   * before a rescale. Newer files are not deleted but set aside, and can be restored until the query

@@ -1,7 +1,6 @@
 package io.keyfold.spark.admin.rollback
 
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, QueryId}
-import org.apache.spark.sql.keyfold.FileSink
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, FileSink, QueryId}
 
 /** Restores the files that a rollback set aside.
   *

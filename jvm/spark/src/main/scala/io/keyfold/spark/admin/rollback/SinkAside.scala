@@ -1,8 +1,8 @@
 package io.keyfold.spark.admin.rollback
 
+import io.keyfold.spark.checkpoint.FileSink
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.keyfold.FileSink
 
 /** Where a rollback sets entries of the log of a file sink aside. Spark does not run a batch that
   * this log has: its output would be missing, and its state too.

@@ -5,9 +5,9 @@ import scala.collection.mutable
 import io.keyfold.format.FileKind
 import io.keyfold.io.BlobStore
 import io.keyfold.model.{StoreLocation, VersionId}
+import io.keyfold.spark.checkpoint.CheckpointLogs
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.store.file.LineageReader
-import org.apache.spark.sql.keyfold.CheckpointLogs
 
 /** Decides which files below `state` the batches in the commit log need.
   *

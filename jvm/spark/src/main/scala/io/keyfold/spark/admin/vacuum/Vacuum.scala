@@ -2,9 +2,8 @@ package io.keyfold.spark.admin.vacuum
 
 import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, RescalePlan}
-import io.keyfold.spark.checkpoint.CheckpointTools
-import org.apache.spark.sql.keyfold.CheckpointFiles
-import org.apache.spark.sql.keyfold.CheckpointFiles.FileSize
+import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
+import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointTools}
 
 /** Deletes files of a checkpoint that a check has found to be unreferenced. As a last line of
   * defence, whatever the check says, it deletes no file that a retained batch needs, and no young

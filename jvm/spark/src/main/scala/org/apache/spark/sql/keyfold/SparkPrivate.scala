@@ -1,6 +1,7 @@
 package org.apache.spark.sql.keyfold
 
 import java.io.FileNotFoundException
+import java.util.UUID
 
 import scala.jdk.CollectionConverters._
 import scala.util.Try
@@ -16,6 +17,7 @@ import org.apache.spark.{
   SparkException,
   SparkUnsupportedOperationException
 }
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.errors.QueryExecutionErrors
 import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadataV1Reader, StateStoreId}
 import org.apache.spark.sql.internal.SQLConf
@@ -32,6 +34,9 @@ object SparkPrivate {
 
   /** Setting that passes the id of the query's run to executors. */
   val RunIdKey: String = SparkShim.StreamExecution.RUN_ID_KEY
+
+  /** Property of a task that has the group of its job. */
+  val JobGroupKey: String = SparkContext.SPARK_JOB_GROUP_ID
 
   /** Setting that names the class of the checkpoint file manager. */
   val FileManagerKey: String = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key
@@ -60,6 +65,10 @@ object SparkPrivate {
     catch { case _: FileNotFoundException => false }
   }
 
+  /** The checkpoint of a query that runs in this application; None if it does not. */
+  def checkpointOfRun(session: SparkSession, query: UUID): Option[String] =
+    Option(session.sharedState.activeStreamingQueries.get(query)).map(_.resolvedCheckpointRoot)
+
   /** Id of the application whose driver this is. */
   def application: Option[String] = SparkContext.getActive.map(_.applicationId)
 
@@ -78,9 +87,10 @@ object SparkPrivate {
       context.addJar(jar.toUri.toString)
     }
 
-  /** Whether this JVM has a class. */
-  def hasClass(name: String): Boolean =
-    Try(Utils.classForName[Any](name, initialize = false)).isSuccess
+  /** A class of this JVM; None if it cannot be loaded. */
+  def classNamed(name: String): Option[Class[_]] =
+    try Some(Utils.classForName[Any](name, initialize = false))
+    catch { case _: ClassNotFoundException | _: LinkageError => None }
 
   /** The jar file of a class; None if the class comes from elsewhere. */
   def jarOf(cls: Class[_]): Option[java.nio.file.Path] =

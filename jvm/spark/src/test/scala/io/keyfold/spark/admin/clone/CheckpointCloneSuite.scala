@@ -11,8 +11,9 @@ import io.keyfold.errors.Invalid
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.admin.rescale.Scenario
+import io.keyfold.spark.checkpoint.CheckpointLogs
 import io.keyfold.testkit.Failure
-import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
+import org.apache.spark.sql.keyfold.StateStores
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.SpanSugar._

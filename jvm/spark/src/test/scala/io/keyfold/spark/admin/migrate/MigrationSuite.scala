@@ -16,13 +16,13 @@ import io.keyfold.spark.{
   QuietLogs
 }
 import io.keyfold.spark.admin.AdminApi
-import io.keyfold.spark.checkpoint.CheckpointTools
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.testkit.{Failure, FileContents, Folders, LocalBlobStore}
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
-import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
-import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.keyfold.StateStores
+import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.streaming._
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
@@ -513,7 +513,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
       val logs = new CheckpointLogs(own, folder.toString)
       assert(logs.begin(of + 1, of, changes))
       if (written) {
-        new org.apache.spark.sql.keyfold.StateRewrite(own, logs, of, changes).write()
+        new io.keyfold.spark.rewrite.StateRewrite(own, logs, of, changes).write()
         ()
       }
     }

@@ -7,11 +7,12 @@ import scala.jdk.CollectionConverters._
 import scala.util.{Try, Using}
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
+import io.keyfold.spark.admin.AdminApi
+import io.keyfold.spark.checkpoint.CheckpointLogs
 import io.keyfold.testkit.{Failure, Fault, FileCall, Folders, Running}
 import org.apache.spark.SPARK_VERSION
-import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
+import org.apache.spark.sql.keyfold.StateStores
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The state of an operator's subtasks is given to other subtasks, between two batches and before

@@ -8,8 +8,9 @@ import io.keyfold.errors.{Invalid, RescaleRefused}
 import io.keyfold.format.RescalePlan
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
+import io.keyfold.spark.checkpoint.CheckpointLogs
 import io.keyfold.testkit.{Failure, Fault, FileCall, Folders, LocalBlobStore}
-import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
+import org.apache.spark.sql.keyfold.StateStores
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.SpanSugar._

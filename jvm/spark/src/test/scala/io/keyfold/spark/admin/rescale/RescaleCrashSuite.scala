@@ -11,9 +11,8 @@ import scala.util.{Failure => Failed, Try, Using}
 import io.keyfold.errors.{Invalid, MissingFile, RescaleRefused}
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
-import io.keyfold.spark.checkpoint.CheckpointTools
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import io.keyfold.testkit.{Failure, Fault, FileCall, Folders}
-import org.apache.spark.sql.keyfold.CheckpointLogs
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.scalatest.funsuite.AnyFunSuite
 

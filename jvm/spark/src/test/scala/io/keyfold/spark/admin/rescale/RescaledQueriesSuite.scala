@@ -11,9 +11,10 @@ import io.keyfold.spark.{
   QuietLogs
 }
 import io.keyfold.spark.admin.AdminApi
+import io.keyfold.spark.checkpoint.CheckpointLogs
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.keyfold.StateStores
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
-import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.SpanSugar._

@@ -10,10 +10,11 @@ import scala.util.{Failure, Try}
 import io.keyfold.errors.{Invalid, RescaleRefused}
 import io.keyfold.spark.{FileFaults, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
+import io.keyfold.spark.checkpoint.CheckpointLogs
 import io.keyfold.testkit.{Failure => FileFailure}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.keyfold.{CheckpointLogs, StateStores}
+import org.apache.spark.sql.keyfold.StateStores
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.SpanSugar._

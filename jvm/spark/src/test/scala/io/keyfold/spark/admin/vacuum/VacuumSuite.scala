@@ -14,10 +14,10 @@ import io.keyfold.model.VersionId
 import io.keyfold.spark.{LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.admin.rescale.Scenario
-import io.keyfold.spark.checkpoint.CheckpointTools
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{Path => HadoopPath}
-import org.apache.spark.sql.keyfold.{CheckpointLogs, SparkShim, StateStores}
+import org.apache.spark.sql.keyfold.{SparkShim, StateStores}
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.SpanSugar._

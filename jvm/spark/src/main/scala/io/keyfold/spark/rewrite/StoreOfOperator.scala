@@ -1,0 +1,137 @@
+package io.keyfold.spark.rewrite
+
+import java.util.UUID
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.keyfold.SparkShim
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.SerializableConfiguration
+
+/** A column family of a store.
+  *
+  * @param multiValue
+  *   whether a key has several values
+  */
+private final case class StoredFamily(schema: StateStoreColFamilySchema, multiValue: Boolean) {
+  val name: String = schema.colFamilyName
+
+  /** Whether it is of a map: its keys have the grouping key and the user's. */
+  def isMap: Boolean = schema.keySchema.head.dataType.isInstanceOf[StructType]
+
+  def createIn(store: StateStore): Unit =
+    if (name != StateStore.DEFAULT_COL_FAMILY_NAME) {
+      val encoder = schema.keyStateEncoderSpec.get
+      store.createColFamilyIfAbsent(
+        name,
+        schema.keySchema,
+        schema.valueSchema,
+        encoder,
+        multiValue,
+        isInternal = name.startsWith("$")
+      )
+    }
+
+  /** Every value, with its key; the values of a key are adjacent. */
+  def rowsOf(store: StateStore): Iterator[UnsafeRowPair] =
+    if (multiValue) SparkShim.allValues(store, name) else store.iterator(name)
+
+  /** Puts rows, the values of a key being adjacent, in place of what their keys have. */
+  def put(rows: Iterator[UnsafeRowPair], store: StateStore): Unit = {
+    var last: UnsafeRow = null
+    rows.foreach { row =>
+      if (multiValue && row.key == last) store.merge(row.key, row.value, name)
+      else {
+        store.put(row.key, row.value, name)
+        if (multiValue) last = row.key.copy()
+      }
+    }
+  }
+}
+
+/** One store of one operator after a batch, with what it takes to open it in a task. Sent to
+  * executors.
+  *
+  * @param run
+  *   id that its providers have, as those of a run of a query do
+  * @param schemaFiles
+  *   schemas by id, if the operator has them
+  * @param version
+  *   that the batch wrote
+  * @param ids
+  *   of that version, by partition; None under checkpoint format v1
+  */
+private final case class StoreOfOperator(
+    run: UUID,
+    root: String,
+    operator: Long,
+    name: String,
+    families: Seq[StoredFamily],
+    schemaFiles: Option[StateSchemaMetadata],
+    hadoopConf: Broadcast[SerializableConfiguration],
+    conf: StateStoreConf,
+    version: Long,
+    ids: Option[Array[String]]
+) {
+
+  /** Takes the version of a partition from its provider. */
+  def of(partition: Int)(provider: StateStoreProvider): StateStore =
+    provider.getStore(version, ids.map(_(partition)))
+
+  /** Calls `use` with a version of a partition, which it may commit.
+    *
+    * @param open
+    *   takes the version from the provider
+    */
+  def using[T](partition: Int)(open: StateStoreProvider => StateStore)(
+      use: StateStore => T
+  ): T = {
+    val opened = provider(partition)
+    try {
+      val state = open(opened)
+      try {
+        families.foreach(_.createIn(state))
+        use(state)
+      } finally if (!state.hasCommitted) state.abort()
+    } finally opened.close()
+  }
+
+  private def provider(partition: Int) = {
+    val first = families
+      .find(_.name == StateStore.DEFAULT_COL_FAMILY_NAME)
+      .fold(StoreOfOperator.unused(families))(_.schema)
+    StateStoreProvider.createAndInit(
+      StateStoreProviderId(StateStoreId(root, operator, partition, name), run),
+      first.keySchema,
+      first.valueSchema,
+      first.keyStateEncoderSpec.get,
+      useColumnFamilies = families.exists(_.name != StateStore.DEFAULT_COL_FAMILY_NAME),
+      conf,
+      hadoopConf.value.value,
+      useMultipleValuesPerKey = false,
+      schemaFiles.map(new InMemoryStateSchemaProvider(_))
+    )
+  }
+}
+
+private object StoreOfOperator {
+
+  /** A default family for a store whose schema has none: transformWithState's has the grouping key,
+    * which every family's key equals or begins with.
+    */
+  private def unused(families: Seq[StoredFamily]): StateStoreColFamilySchema = {
+    val user = families.filterNot(_.name.startsWith("$")).map(_.schema)
+    val grouping = user
+      .collectFirst { case it if !isComposite(it) => it.keySchema }
+      .orElse(user.headOption.map(it => it.keySchema.head.dataType.asInstanceOf[StructType]))
+      .getOrElse(families.head.schema.keySchema)
+    families.head.schema.copy(
+      keySchema = grouping,
+      keyStateEncoderSpec = Some(NoPrefixKeyStateEncoderSpec(grouping))
+    )
+  }
+
+  private def isComposite(schema: StateStoreColFamilySchema) =
+    schema.keyStateEncoderSpec.exists(_.isInstanceOf[PrefixKeyScanStateEncoderSpec])
+}

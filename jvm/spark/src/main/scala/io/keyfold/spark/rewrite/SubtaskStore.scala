@@ -1,0 +1,137 @@
+package io.keyfold.spark.rewrite
+
+import io.keyfold.spark.state.StoreAgain
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types.{LongType, StructType}
+
+/** A row of a state of an operator's subtasks.
+  *
+  * @param key
+  *   without the subtask's own columns: the key of a map, empty for a list
+  */
+private final case class SubtaskRow(
+    family: String,
+    subtask: Int,
+    key: Array[Byte],
+    value: Array[Byte]
+)
+
+/** The store that has the states of an operator's subtasks, each of which is one grouping key. Its
+  * version can be made a second time, with an id of its own. Sent to executors.
+  */
+private final class SubtaskStore(store: StoreOfOperator, val partitions: Int) extends Serializable {
+  import SubtaskStore._
+
+  /** The same without families that no state has, such as an attempt that failed may have declared,
+    * or the operator that was in this place before.
+    */
+  def of(states: Set[String]): SubtaskStore = {
+    val declared = store.families.filter { family =>
+      family.name match {
+        case Counter(list) => states(list)
+        case name          => states(name) || name.startsWith("$")
+      }
+    }
+    new SubtaskStore(store.copy(families = declared), partitions)
+  }
+
+  def name: String = store.name
+  def ids: Option[Array[String]] = store.ids
+  def families: Seq[StoredFamily] = store.families
+
+  /** The rows of a partition's subtasks, those of a list in its order. Runs in a task.
+    *
+    * @param isWanted
+    *   by name of the family
+    */
+  def read(partition: Int, isWanted: String => Boolean): Array[SubtaskRow] =
+    store.using(partition)(store.of(partition)) { state =>
+      for {
+        family <- store.families.filter(it => isWanted(it.name)).toArray
+        row <- family.rowsOf(state).map(rowOf(family, _)).toArray[SubtaskRow]
+      } yield row
+    }
+
+  /** Gives a partition these rows and no others. Runs in a task.
+    *
+    * @param rowsOf
+    *   of a family and a subtask
+    * @param places
+    *   by subtask: the second column of its grouping key
+    * @return
+    *   id of the version written
+    */
+  def write(
+      partition: Int,
+      rowsOf: (String, Int) => Iterator[SubtaskRow],
+      places: Array[Int]
+  ): String =
+    store.using(partition)(again(_, partition)) { state =>
+      for {
+        subtask <- partition until places.length by partitions
+        family <- store.families
+      } {
+        val key = new SubtaskKey(family, subtask, places(subtask))
+        val rows = family.name match {
+          case Counter(list) => counted(rowsOf(list, subtask).length)
+          case name          => rowsOf(name, subtask)
+        }
+        val fields = family.schema.valueSchema.length
+        family.put(rows.map(row => new UnsafeRowPair(key(row), pointing(row.value, fields))), state)
+      }
+      state.commit()
+      state.getStateStoreCheckpointInfo().stateStoreCkptId.get
+    }
+
+  private def again(provider: StateStoreProvider, partition: Int) = provider match {
+    case it: StoreAgain => it.getStoreAgain(store.version, ids.get(partition))
+    case other => throw new IllegalArgumentException(s"$other cannot write a version again")
+  }
+}
+
+private object SubtaskStore {
+
+  /** The family in which Spark counts the values of a list. */
+  private val Counter = """\$rowCounter_(.*)""".r
+  private lazy val toCount = UnsafeProjection.create(new StructType().add("count", LongType))
+
+  /** Spark has no counter for an empty list. */
+  private def counted(values: Int): Iterator[SubtaskRow] =
+    if (values == 0) Iterator.empty
+    else
+      Iterator(SubtaskRow("", 0, Array.empty, toCount(InternalRow(values.toLong)).copy().getBytes))
+
+  private def rowOf(family: StoredFamily, row: UnsafeRowPair): SubtaskRow = {
+    val keys = family.schema.keySchema
+    val (own, key) =
+      if (family.isMap)
+        (row.key.getStruct(0, 2), row.key.getStruct(1, userKey(keys).length).copy().getBytes)
+      else (row.key, Array.emptyByteArray)
+    SubtaskRow(family.name, own.getInt(0), key, row.value.copy().getBytes)
+  }
+
+  /** Of a map, whose key has the grouping key and the user's. */
+  private def userKey(keys: StructType) = keys(1).dataType.asInstanceOf[StructType]
+
+  /** @param fields
+    *   their number, by which an encoding other than Spark's own reads the row
+    */
+  def pointing(bytes: Array[Byte], fields: Int): UnsafeRow = {
+    val row = new UnsafeRow(fields)
+    row.pointTo(bytes, bytes.length)
+    row
+  }
+
+  /** Makes the keys of one subtask in one family. */
+  private final class SubtaskKey(family: StoredFamily, subtask: Int, place: Int) {
+    private val own = InternalRow(subtask, place)
+    private val schema = family.schema.keySchema
+    private val encode = UnsafeProjection.create(schema)
+
+    def apply(row: SubtaskRow): UnsafeRow = encode(
+      if (family.isMap) InternalRow(own, pointing(row.key, userKey(schema).length)) else own
+    )
+  }
+}
