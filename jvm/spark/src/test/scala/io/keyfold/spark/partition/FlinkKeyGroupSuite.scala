@@ -50,15 +50,4 @@ class FlinkKeyGroupSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
     assert(error.getMessage.contains("Invalid max parallelism: 40000"))
   }
-
-  test("an RDD's keys go to the partitions that Flink's operators are") {
-    val keys = Seq("device-1" -> 0, "device-19" -> 1, "device-222" -> 11)
-    val placed = spark.sparkContext
-      .parallelize(keys)
-      .partitionBy(new FlinkPartitioner(assignment, 12))
-      .mapPartitionsWithIndex((index, rows) => rows.map { case (_, expected) => index -> expected })
-      .collect()
-    assert(placed.length == 3 && placed.forall { case (index, expected) => index == expected })
-    intercept[IllegalArgumentException](new FlinkPartitioner(assignment, 129))
-  }
 }
