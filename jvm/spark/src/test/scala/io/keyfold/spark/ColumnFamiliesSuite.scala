@@ -300,7 +300,7 @@ class ColumnFamiliesSuite extends AnyFunSuite with QuietLogs {
   }
 
   test("the rule of a family is in its files, and whether rows are elsewhere than it says") {
-    val keys = (0 to 20).map(i => (i.toLong, PartitionKey.named("all", keySchema).newHash()))
+    val keys = (0 to 20).map(i => (i.toLong, PartitionKey("all", keySchema).newHash()))
     for (isStray <- Seq(false, true)) inFolder() { f =>
       val store = f.provider(partitions = 2, columnFamilies = true).getStore(0)
       for (name <- Seq("a", "b")) create(store, name)

@@ -9,10 +9,30 @@ import org.apache.spark.sql.types.{LongType, NullType, StructType}
   *
   * @param name
   *   as in files, docs/FORMAT.md section 4.3
+  * @param key
+  *   schema of the keys
   */
-sealed abstract class PartitionKey(val name: String) {
+final case class PartitionKey(name: String, key: StructType) {
+  import PartitionKey._
 
-  def newHash(): RowHash
+  def newHash(): RowHash = name match {
+    case As("all", columns)         => computed(columns)
+    case As(First("1"), columns)    => computed(columns, 0)
+    case As(Path(i, null), columns) => computed(columns, i.toInt)
+    case As(Path(i, j), columns)    => computed(columns, i.toInt, j.toInt)
+    // Rows of operators without a shuffle key: all in partition 0, for any number of partitions.
+    case PartitionRule.Constant => _ => 0
+    case First(count)           => ofColumns(count.toInt)
+    case Path(i, null)          => RowHash.ofField(key, Seq(i.toInt), Seed)
+    case Path(i, j)             => RowHash.ofField(key, Seq(i.toInt, j.toInt), Seed)
+    case _                      => ofColumns(key.length)
+  }
+
+  private def ofColumns(count: Int) = RowHash.ofColumns(key.take(count).map(_.dataType), Seed)
+
+  /** Of the grouping key, of which Spark shuffles by other values than are stored. */
+  private def computed(columns: String, path: Int*) =
+    ShuffledKey.named(columns).newHash(key, path, Seed)
 }
 
 object PartitionKey {
@@ -24,48 +44,6 @@ object PartitionKey {
   private val As = "([^ ]+) as ([^ ]+)".r
   private val Path = "path:(\\d+)(?:\\.(\\d+))?".r
 
-  /** Rows of operators without a shuffle key: all in partition 0, for any number of partitions. */
-  private case object Constant extends PartitionKey(PartitionRule.Constant) {
-    override def newHash(): RowHash = _ => 0
-  }
-
-  /** The first `count` columns. */
-  private final class Columns(name: String, key: StructType, count: Int)
-      extends PartitionKey(name) {
-    override def newHash(): RowHash = RowHash.ofColumns(key.take(count).map(_.dataType), Seed)
-  }
-
-  /** One column, or a field of one. */
-  private final class Field(name: String, key: StructType, path: Seq[Int])
-      extends PartitionKey(name) {
-    override def newHash(): RowHash = RowHash.ofField(key, path, Seed)
-  }
-
-  /** The grouping key, of which Spark shuffles by other values than are stored. */
-  private final class Computed(
-      name: String,
-      key: StructType,
-      path: Seq[Int],
-      shuffled: ShuffledKey
-  ) extends PartitionKey(name) {
-    override def newHash(): RowHash = shuffled.newHash(key, path, Seed)
-  }
-
-  /** The rule with this name, for keys of this schema. */
-  def named(name: String, key: StructType): PartitionKey = name match {
-    case As("all", columns)         => new Computed(name, key, Nil, ShuffledKey.named(columns))
-    case As(First("1"), columns)    => new Computed(name, key, Seq(0), ShuffledKey.named(columns))
-    case As(Path(i, null), columns) =>
-      new Computed(name, key, Seq(i.toInt), ShuffledKey.named(columns))
-    case As(Path(i, j), columns) =>
-      new Computed(name, key, Seq(i.toInt, j.toInt), ShuffledKey.named(columns))
-    case PartitionRule.Constant => Constant
-    case First(count)           => new Columns(name, key, count.toInt)
-    case Path(i, null)          => new Field(name, key, Seq(i.toInt))
-    case Path(i, j)             => new Field(name, key, Seq(i.toInt, j.toInt))
-    case _                      => new Columns(name, key, key.length)
-  }
-
   /** The same hash, of keys that begin with these columns; None if these do not tell it. */
   def ofPrefix(name: String, prefix: StructType): Option[PartitionKey] = {
     val needed = name match {
@@ -73,7 +51,7 @@ object PartitionKey {
       case As(First("1"), _) => Some(1)
       case _                 => None
     }
-    needed.filter(_ <= prefix.length).map(_ => named(name, prefix))
+    needed.filter(_ <= prefix.length).map(_ => PartitionKey(name, prefix))
   }
 
   /** Whether two rules are of input that is partitioned by the same columns. */
@@ -115,7 +93,7 @@ object PartitionKey {
       else if (key.isEmpty || (isNothing(key) && isLimit)) PartitionRule.Constant
       else ofSpec(spec)
     val isPlaced = name != PartitionRule.NoRule && name != PartitionRule.Constant
-    named(shuffled.filter(_ => isPlaced).fold(name)(it => s"$name as $it"), key)
+    PartitionKey(shuffled.filter(_ => isPlaced).fold(name)(it => s"$name as $it"), key)
   }
 
   /** The family with the times at which the values of a variable expire: (expirationMs,

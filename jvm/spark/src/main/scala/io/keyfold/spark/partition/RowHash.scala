@@ -50,7 +50,7 @@ private final class ColumnsHash(columns: Seq[DataType], seed: Int) extends RowHa
 }
 
 /** Hash of one non-null column. */
-private sealed abstract class ColumnHash {
+private abstract class ColumnHash {
   def of(row: UnsafeRow, column: Int, seed: Int): Int
 }
 
@@ -86,66 +86,44 @@ private object ColumnHash {
     into
   }
 
-  private object OfBoolean extends ColumnHash {
-    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
-      Murmur3_x86_32.hashInt(if (row.getBoolean(column)) 1 else 0, seed)
-  }
+  private val OfBoolean: ColumnHash =
+    (row, column, seed) => Murmur3_x86_32.hashInt(if (row.getBoolean(column)) 1 else 0, seed)
 
-  private object OfByte extends ColumnHash {
-    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
-      Murmur3_x86_32.hashInt(row.getByte(column).toInt, seed)
-  }
+  private val OfByte: ColumnHash =
+    (row, column, seed) => Murmur3_x86_32.hashInt(row.getByte(column).toInt, seed)
 
-  private object OfShort extends ColumnHash {
-    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
-      Murmur3_x86_32.hashInt(row.getShort(column).toInt, seed)
-  }
+  private val OfShort: ColumnHash =
+    (row, column, seed) => Murmur3_x86_32.hashInt(row.getShort(column).toInt, seed)
 
-  private object OfInt extends ColumnHash {
-    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
-      Murmur3_x86_32.hashInt(row.getInt(column), seed)
-  }
+  private val OfInt: ColumnHash =
+    (row, column, seed) => Murmur3_x86_32.hashInt(row.getInt(column), seed)
 
   /** Also decimals that fit a long: a row stores them unscaled. */
-  private object OfLong extends ColumnHash {
-    override def of(row: UnsafeRow, column: Int, seed: Int): Int =
-      Murmur3_x86_32.hashLong(row.getLong(column), seed)
+  private val OfLong: ColumnHash =
+    (row, column, seed) => Murmur3_x86_32.hashLong(row.getLong(column), seed)
+
+  private val OfFloat: ColumnHash = (row, column, seed) => {
+    val value = row.getFloat(column)
+    val bits = if (value == 0.0f) 0 else java.lang.Float.floatToIntBits(value)
+    Murmur3_x86_32.hashInt(bits, seed)
   }
 
-  private object OfFloat extends ColumnHash {
-    override def of(row: UnsafeRow, column: Int, seed: Int): Int = {
-      val value = row.getFloat(column)
-      val bits = if (value == 0.0f) 0 else java.lang.Float.floatToIntBits(value)
-      Murmur3_x86_32.hashInt(bits, seed)
-    }
+  private val OfDouble: ColumnHash = (row, column, seed) => {
+    val value = row.getDouble(column)
+    val bits = if (value == 0.0) 0L else java.lang.Double.doubleToLongBits(value)
+    Murmur3_x86_32.hashLong(bits, seed)
   }
 
-  private object OfDouble extends ColumnHash {
-    override def of(row: UnsafeRow, column: Int, seed: Int): Int = {
-      val value = row.getDouble(column)
-      val bits = if (value == 0.0) 0L else java.lang.Double.doubleToLongBits(value)
-      Murmur3_x86_32.hashLong(bits, seed)
-    }
-  }
-
-  private object OfBytes extends ColumnHash {
-    override def of(row: UnsafeRow, column: Int, seed: Int): Int = {
-      val place = row.getLong(column)
-      Murmur3_x86_32.hashUnsafeBytes(
-        row.getBaseObject,
-        row.getBaseOffset + (place >>> 32),
-        place.toInt,
-        seed
-      )
-    }
+  private val OfBytes: ColumnHash = (row, column, seed) => {
+    val place = row.getLong(column)
+    val at = row.getBaseOffset + (place >>> 32)
+    Murmur3_x86_32.hashUnsafeBytes(row.getBaseObject, at, place.toInt, seed)
   }
 
   /** As Spark's generated code has it, which leaves the days out; its interpreted hash does not. */
-  private object OfInterval extends ColumnHash {
-    override def of(row: UnsafeRow, column: Int, seed: Int): Int = {
-      val value = row.getInterval(column)
-      Murmur3_x86_32.hashInt(value.months, Murmur3_x86_32.hashLong(value.microseconds, seed))
-    }
+  private val OfInterval: ColumnHash = (row, column, seed) => {
+    val value = row.getInterval(column)
+    Murmur3_x86_32.hashInt(value.months, Murmur3_x86_32.hashLong(value.microseconds, seed))
   }
 
   private final class OfStruct(schema: StructType) extends ColumnHash {

@@ -71,7 +71,7 @@ private[spark] final class FamilySchema(
   def newValues(): ValueCodec = avro.fold[ValueCodec](new RowValueCodec)(_.values)
 
   /** The hash that decides a row's partition, by the rule that the version's files name. */
-  def newHash(rule: String): RowHash = PartitionKey.named(rule, key.keySchema).newHash()
+  def newHash(rule: String): RowHash = PartitionKey(rule, key.keySchema).newHash()
 
   /** The same hash, by what a prefix scan is given; null if that does not tell it. */
   def newPrefixHash(rule: String): RowHash = key match {

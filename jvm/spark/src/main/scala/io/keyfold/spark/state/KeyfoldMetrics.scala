@@ -12,36 +12,23 @@ import org.apache.spark.sql.keyfold.SparkShim
   * maintenance; sizes are current. All are per store, because Spark adds up the stores.
   */
 object KeyfoldMetrics {
-  private final case class Counted(metric: StateStoreCustomMetric, of: StoreCounters => LongAdder)
-
-  private val counted = Seq(
-    Counted(sum("keyfoldLoads", "versions loaded from files"), _.loads),
-    Counted(
-      StateStoreCustomTimingMetric("keyfoldLoadMs", "Keyfold: time to load versions from files"),
-      _.loadMs
-    ),
-    Counted(
-      sum("keyfoldRescaledLoads", "versions loaded from the files of another number of partitions"),
-      _.rescaledLoads
-    ),
-    Counted(sum("keyfoldMemoryHits", "versions found in memory"), _.memoryHits),
-    Counted(
-      sum(
-        "keyfoldSnapshotFallbacks",
-        "snapshots that could not be used and were replaced by " +
-          "older files"
-      ),
-      _.snapshotFallbacks
-    ),
-    Counted(sum("keyfoldDeltas", "delta files written"), _.deltas),
-    Counted(size("keyfoldDeltaBytes", "bytes of delta files written"), _.deltaBytes),
-    Counted(sum("keyfoldSnapshots", "snapshot files written"), _.snapshots),
-    Counted(size("keyfoldSnapshotBytes", "bytes of snapshot files written"), _.snapshotBytes),
-    Counted(
-      sum("keyfoldFileRetries", "file operations retried after a temporary failure"),
-      _.retries
-    ),
-    Counted(sum("keyfoldFilesDeleted", "files deleted by retention"), _.filesDeleted)
+  private val counted = Seq[(StateStoreCustomMetric, StoreCounters => LongAdder)](
+    sum("keyfoldLoads", "versions loaded from files") -> (_.loads),
+    StateStoreCustomTimingMetric("keyfoldLoadMs", "Keyfold: time to load versions from files") ->
+      (_.loadMs),
+    sum("keyfoldRescaledLoads", "versions loaded from the files of another number of partitions") ->
+      (_.rescaledLoads),
+    sum("keyfoldMemoryHits", "versions found in memory") -> (_.memoryHits),
+    sum(
+      "keyfoldSnapshotFallbacks",
+      "snapshots that could not be used and were replaced by older files"
+    ) -> (_.snapshotFallbacks),
+    sum("keyfoldDeltas", "delta files written") -> (_.deltas),
+    size("keyfoldDeltaBytes", "bytes of delta files written") -> (_.deltaBytes),
+    sum("keyfoldSnapshots", "snapshot files written") -> (_.snapshots),
+    size("keyfoldSnapshotBytes", "bytes of snapshot files written") -> (_.snapshotBytes),
+    sum("keyfoldFileRetries", "file operations retried after a temporary failure") -> (_.retries),
+    sum("keyfoldFilesDeleted", "files deleted by retention") -> (_.filesDeleted)
   )
   private val stateBytes =
     currentSize("keyfoldStateBytes", "bytes of keys and values of the version")
@@ -51,8 +38,7 @@ object KeyfoldMetrics {
       (_.mapped),
     currentSize(
       "keyfoldFreeBytes",
-      "bytes held, off the heap or mapped, that neither rows nor indexes " +
-        "use"
+      "bytes held, off the heap or mapped, that neither rows nor indexes use"
     ) -> (_.free)
   )
 
@@ -66,7 +52,7 @@ object KeyfoldMetrics {
   private val forced = sum("forceSnapshotCount", "stores that had a forced snapshot")
 
   val custom: Seq[StateStoreCustomMetric] =
-    counted.map(_.metric) ++ sized.map(_._1) ++
+    counted.map(_._1) ++ sized.map(_._1) ++
       Seq(stateBytes, internalKeys, externalFamilies, internalFamilies, forced)
 
   private def sum(name: String, what: String) = StateStoreCustomSumMetric(name, s"Keyfold: $what")
@@ -108,7 +94,7 @@ private[spark] final class KeyfoldMetrics(id: StateStoreId, store: VersionedStor
   }
 
   private def sinceLastReport(): Map[StateStoreCustomMetric, Long] = synchronized {
-    val now = counted.map(c => c.metric -> c.of(store.counters).sum).toMap
+    val now = counted.map { case (metric, of) => metric -> of(store.counters).sum }.toMap
     val before = reported
     reported = now
     now.map { case (metric, total) => metric -> (total - before.getOrElse(metric, 0L)) }
