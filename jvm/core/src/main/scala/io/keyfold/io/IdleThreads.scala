@@ -1,6 +1,6 @@
 package io.keyfold.io
 
-import java.util.concurrent.{Executor, LinkedBlockingQueue, ThreadPoolExecutor, TimeUnit}
+import java.util.concurrent.{ExecutorService, LinkedBlockingQueue, ThreadPoolExecutor, TimeUnit}
 
 /** Threads for what all stores of the JVM do beside their tasks. They end when there is none for
   * ten seconds, and do not keep the JVM running.
@@ -11,7 +11,7 @@ object IdleThreads {
   /** @param most
     *   how much work is done at once; other work waits
     */
-  def apply(name: String, most: Int): Executor = {
+  def apply(name: String, most: Int): ExecutorService = {
     val pool = new ThreadPoolExecutor(
       most,
       most,

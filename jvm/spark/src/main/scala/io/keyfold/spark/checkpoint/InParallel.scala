@@ -1,23 +1,17 @@
 package io.keyfold.spark.checkpoint
 
-import java.util.concurrent.{Callable, ExecutionException, Executors}
+import java.util.concurrent.{Callable, ExecutionException}
 
 import scala.jdk.CollectionConverters._
 
+import io.keyfold.io.IdleThreads
 import io.keyfold.rescale.StorePlanner
 
 /** Runs file operations concurrently, since they mostly wait. */
 private[spark] final class InParallel(threads: Int)
     extends StorePlanner.Parallel
     with AutoCloseable {
-  private val pool = Executors.newFixedThreadPool(
-    threads,
-    (task: Runnable) => {
-      val thread = new Thread(task, "keyfold-files")
-      thread.setDaemon(true)
-      thread
-    }
-  )
+  private val pool = IdleThreads("keyfold-files", threads)
 
   override def apply[T](numbers: Range)(f: Int => T): Seq[T] = {
     val tasks = numbers.map(n => (() => f(n)): Callable[T])

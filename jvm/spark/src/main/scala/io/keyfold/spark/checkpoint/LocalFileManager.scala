@@ -5,16 +5,16 @@ import java.nio.file.attribute.BasicFileAttributes
 import java.nio.file.{
   AccessDeniedException,
   FileAlreadyExistsException,
-  FileVisitResult,
   Files,
   InvalidPathException,
+  LinkOption,
   NoSuchFileException,
   NotDirectoryException,
-  SimpleFileVisitor,
   Path => LocalPath
 }
 
 import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 import io.keyfold.errors.Invalid
 import io.keyfold.io.AtomicFile
@@ -53,17 +53,16 @@ private[checkpoint] final class LocalFileManager(
     )
 
   override def list(path: Path, filter: PathFilter): Array[FileStatus] =
-    try {
-      val found = Files.newDirectoryStream(local(path))
-      try
-        found.asScala
+    try
+      Using.resource(Files.newDirectoryStream(local(path)))(
+        _.asScala
           // By parts: a name with a colon, such as Windows leaves, is no scheme.
           .map(it => it -> new Path(path, new Path(null, null, it.getFileName.toString)))
           .filter { case (_, child) => filter.accept(child) }
           .flatMap { case (it, child) => status(it, child) }
           .toArray
-      finally found.close()
-    } catch {
+      )
+    catch {
       case _: NoSuchFileException   => throw new FileNotFoundException(s"There is no folder $path")
       case _: NotDirectoryException => status(local(path), path).toArray
     }
@@ -88,14 +87,10 @@ private[checkpoint] final class LocalFileManager(
 
   override def delete(path: Path): Unit = {
     val file = local(path)
-    try
-      if (Files.isDirectory(file)) Files.walkFileTree(file, LocalFileManager.Deleting)
-      else {
-        Files.deleteIfExists(LocalOutput.checksumOf(file))
-        Files.deleteIfExists(file)
-      }
-    catch { case _: NoSuchFileException => }
-    ()
+    try {
+      if (!Files.isDirectory(file)) Files.deleteIfExists(LocalOutput.checksumOf(file))
+      LocalFileManager.delete(file)
+    } catch { case _: NoSuchFileException => }
   }
 
   override def isLocal: Boolean = true
@@ -122,17 +117,13 @@ private[checkpoint] final class LocalFileManager(
 private object LocalFileManager {
   val BufferBytes: Int = 64 * 1024
 
-  object Deleting extends SimpleFileVisitor[LocalPath] {
-    override def visitFile(file: LocalPath, its: BasicFileAttributes): FileVisitResult =
-      delete(file)
-
-    override def postVisitDirectory(folder: LocalPath, e: java.io.IOException): FileVisitResult =
-      if (e == null) delete(folder) else throw e
-
-    private def delete(it: LocalPath) = {
-      Files.deleteIfExists(it)
-      FileVisitResult.CONTINUE
+  /** Deletes a file, or a folder with all that is in it; of a link only the link. */
+  def delete(file: LocalPath): Unit = {
+    if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
+      Using.resource(Files.newDirectoryStream(file))(_.forEach(delete(_)))
     }
+    Files.deleteIfExists(file)
+    ()
   }
 }
 
