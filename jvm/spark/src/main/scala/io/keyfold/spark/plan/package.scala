@@ -1,7 +1,7 @@
 package io.keyfold.spark
 
-/** Duty: reads and changes the plans of queries: what a query has that starts, what executors have
-  * to know of its operators, and which operators and sinks run otherwise. Imports: `errors`,
-  * `spark.conf`, `spark.partition`, `sql.keyfold`. Threads: no state.
+/** Duty: reads the plans of queries and of their batches, and replaces operators and sinks that
+  * would not run with Keyfold. Imports: `errors`, `spark.conf`, `spark.partition`, `sql.keyfold`.
+  * Threads: no state.
   */
 package object plan
