@@ -204,14 +204,13 @@ def _open(checkpoint: Checkpoint, table: str) -> StateTable:
 
 
 def _parsed(key: str) -> Mapping[str, Any]:
+    found, why = None, ""
     try:
         found = json.loads(key)
     except ValueError as error:
-        raise InvalidArgumentError(
-            f"Invalid key {key!r}: {error}. Give an object of JSON, such as '{{\"user\": 42}}'."
-        ) from error
+        why = f" {error}."
     if not isinstance(found, dict):
         raise InvalidArgumentError(
-            f"Invalid key {key!r}: give an object of JSON, such as '{{\"user\": 42}}'."
+            f"Invalid key {key!r}:{why} Give an object of JSON, such as '{{\"user\": 42}}'."
         )
     return found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -11,52 +11,64 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from keyfold.describe.values import total
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import Family, Footer
+from keyfold.format.names import FileName
 from keyfold.rows.places import Flags
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import chains, referenced
 from keyfold.state.walk import Part
 
+T = TypeVar("T")
+# Names and types of columns, and what is in them for an item.
+Columns: TypeAlias = list[tuple[str, pa.DataType, Callable[[T], Any]]]
+
 _STORE = [("operator", pa.int64()), ("partition", pa.int32()), ("store", pa.string())]
-_FILE = [*_STORE, ("name", pa.string()), ("kind", pa.string()), ("batch_id", pa.int64())]
+
+
+def _table(items: Iterable[T], columns: Columns[T]) -> pa.Table:
+    its = list(items)
+    arrays = [pa.array([value(it) for it in its], kind) for _, kind, value in columns]
+    return pa.Table.from_arrays(arrays, names=[name for name, _, _ in columns])
+
+
+def _of_part(part_of: Callable[[T], Part]) -> Columns[T]:
+    """The columns that say of which store a row is."""
+    return [
+        ("operator", pa.int64(), lambda it: part_of(it).place.operator),
+        ("partition", pa.int32(), lambda it: part_of(it).place.partition),
+        ("store", pa.string(), lambda it: part_of(it).place.store),
+    ]
 
 
 def partitions(operators: list[OperatorMetadata], parts: list[Part]) -> pa.Table:
     """A row for each part."""
     names = {operator.id: operator.name for operator in operators}
-    found = []
-    for part in parts:
-        head = part.head
-        families = head.families if head else ()
-        found.append(
-            _of(part)
-            | {
-                "operator_name": names[part.place.operator],
-                "version": part.version,
-                "id": part.unique,
-                "head": head.frame.kind.name.lower() if head else None,
-                "rows": total(it.keys for it in families if not it.internal) if head else None,
-                "values": total(it.values for it in families) if head else None,
-                "live_bytes": total(it.bytes for it in families) if head else None,
-                "key_groups": head.identity.key_groups if head else None,
-                "deltas_to_load": _deltas(part),
-                "files": len(part.files.sizes),
-                "disk_bytes": sum(part.files.sizes.values()),
-            }
-        )
-    more = [
-        ("operator_name", pa.string()),
-        ("version", pa.int64()),
-        ("id", pa.string()),
-        ("head", pa.string()),
-        ("rows", pa.int64()),
-        ("values", pa.int64()),
-        ("live_bytes", pa.int64()),
-        ("key_groups", pa.int32()),
-        ("deltas_to_load", pa.int32()),
-        ("files", pa.int32()),
-        ("disk_bytes", pa.int64()),
+
+    def of_head(value: Callable[[Footer], Any]) -> Callable[[Part], Any]:
+        return lambda it: None if it.head is None else value(it.head)
+
+    columns: Columns[Part] = [
+        *_of_part(lambda it: it),
+        ("operator_name", pa.string(), lambda it: names[it.place.operator]),
+        ("version", pa.int64(), lambda it: it.version),
+        ("id", pa.string(), lambda it: it.unique),
+        ("head", pa.string(), of_head(lambda it: it.frame.kind.name.lower())),
+        ("rows", pa.int64(), of_head(_rows)),
+        ("values", pa.int64(), of_head(lambda it: total(of.values for of in it.families))),
+        ("live_bytes", pa.int64(), of_head(lambda it: total(of.bytes for of in it.families))),
+        ("key_groups", pa.int32(), of_head(lambda it: it.identity.key_groups)),
+        ("deltas_to_load", pa.int32(), _deltas),
+        ("files", pa.int32(), lambda it: len(it.files.sizes)),
+        ("disk_bytes", pa.int64(), lambda it: sum(it.files.sizes.values())),
     ]
-    return pa.Table.from_pylist(found, pa.schema([*_STORE, *more]))
+    return _table(parts, columns)
+
+
+def _part(it: tuple[Part, object]) -> Part:
+    return it[0]
+
+
+def _rows(head: Footer) -> int | None:
+    return total(it.keys for it in head.families if not it.internal)
 
 
 def _deltas(part: Part) -> int | None:
@@ -70,27 +82,22 @@ def _deltas(part: Part) -> int | None:
 
 def files(parts: list[Part]) -> pa.Table:
     """A row for each file."""
-    found = [
-        _of(part)
-        | {
-            "name": str(name),
-            "kind": name.kind.name.lower(),
-            "batch_id": name.version - 1,
-            "version": name.version,
-            "id": name.id,
-            "bytes": size,
-            "modified_ms": part.files.times.get(name),
-        }
+    columns: Columns[tuple[Part, FileName]] = [
+        *_of_part(_part),
+        ("name", pa.string(), lambda it: str(it[1])),
+        ("kind", pa.string(), lambda it: it[1].kind.name.lower()),
+        ("batch_id", pa.int64(), lambda it: it[1].version - 1),
+        ("version", pa.int64(), lambda it: it[1].version),
+        ("id", pa.string(), lambda it: it[1].id),
+        ("bytes", pa.int64(), lambda it: it[0].files.sizes[it[1]]),
+        ("modified_ms", pa.int64(), lambda it: it[0].files.times.get(it[1])),
+    ]
+    found = (
+        (part, name)
         for part in parts
-        for name, size in sorted(part.files.sizes.items(), key=lambda it: (it[0].version, str(it)))
-    ]
-    more = [
-        ("version", pa.int64()),
-        ("id", pa.string()),
-        ("bytes", pa.int64()),
-        ("modified_ms", pa.int64()),
-    ]
-    return pa.Table.from_pylist(found, pa.schema([*_FILE, *more]))
+        for name in sorted(part.files.sizes, key=lambda it: (it.version, str(it)))
+    )
+    return _table(found, columns)
 
 
 def _referenced(part: Part, footer: Footer) -> int | None:
@@ -103,42 +110,30 @@ def _referenced(part: Part, footer: Footer) -> int | None:
 
 def footers(found: Iterable[tuple[Part, Footer]]) -> pa.Table:
     """A row for each footer."""
-    rows = [
-        _of(part)
-        | {
-            "name": part.files.name_of(footer),
-            "kind": footer.frame.kind.name.lower(),
-            "batch_id": footer.identity.version - 1,
-            "entries": sum(block.entries for block in footer.blocks),
-            "blocks": len(footer.blocks),
-            "groups": len(footer.groups),
-            "raw_bytes": sum(block.raw_length for block in footer.blocks),
-            "bytes": footer.frame.file_length,
-            "codecs": sorted({block.codec.name.lower() for block in footer.blocks}),
-            "row_checksums": footer.frame.row_checksums,
-            "lineage": len(footer.lineage),
-            "dropped": list(footer.dropped),
-            "referenced_files": _referenced(part, footer),
-            "created_ms": footer.identity.created,
-            "writer": footer.identity.writer,
-        }
-        for part, footer in found
+
+    def of(value: Callable[[Footer], Any]) -> Callable[[tuple[Part, Footer]], Any]:
+        return lambda it: value(it[1])
+
+    texts = pa.list_(pa.string())
+    columns: Columns[tuple[Part, Footer]] = [
+        *_of_part(_part),
+        ("name", pa.string(), lambda it: it[0].files.name_of(it[1])),
+        ("kind", pa.string(), of(lambda it: it.frame.kind.name.lower())),
+        ("batch_id", pa.int64(), of(lambda it: it.identity.version - 1)),
+        ("entries", pa.int64(), of(lambda it: sum(block.entries for block in it.blocks))),
+        ("blocks", pa.int32(), of(lambda it: len(it.blocks))),
+        ("groups", pa.int32(), of(lambda it: len(it.groups))),
+        ("raw_bytes", pa.int64(), of(lambda it: sum(block.raw_length for block in it.blocks))),
+        ("bytes", pa.int64(), of(lambda it: it.frame.file_length)),
+        ("codecs", texts, of(lambda it: sorted({of.codec.name.lower() for of in it.blocks}))),
+        ("row_checksums", pa.bool_(), of(lambda it: it.frame.row_checksums)),
+        ("lineage", pa.int32(), of(lambda it: len(it.lineage))),
+        ("dropped", texts, of(lambda it: list(it.dropped))),
+        ("referenced_files", pa.int32(), lambda it: _referenced(*it)),
+        ("created_ms", pa.int64(), of(lambda it: it.identity.created)),
+        ("writer", pa.string(), of(lambda it: it.identity.writer)),
     ]
-    more = [
-        ("entries", pa.int64()),
-        ("blocks", pa.int32()),
-        ("groups", pa.int32()),
-        ("raw_bytes", pa.int64()),
-        ("bytes", pa.int64()),
-        ("codecs", pa.list_(pa.string())),
-        ("row_checksums", pa.bool_()),
-        ("lineage", pa.int32()),
-        ("dropped", pa.list_(pa.string())),
-        ("referenced_files", pa.int32()),
-        ("created_ms", pa.int64()),
-        ("writer", pa.string()),
-    ]
-    return pa.Table.from_pylist(rows, pa.schema([*_FILE, *more]))
+    return _table(found, columns)
 
 
 def groups(parts: list[Part]) -> pa.Table:
@@ -189,47 +184,28 @@ def families(parts: list[Part]) -> pa.Table:
     found: dict[tuple[int, str, str], list[Family]] = {}
     for part in parts:
         for family in part.head.families if part.head else ():
-            found.setdefault((part.place.operator, part.place.store, family.name), []).append(
-                family
-            )
-    rows = [
-        {
-            "operator": operator,
-            "store": store,
-            "family": name,
-            "internal": same[0].internal,
-            "multi_value": same[0].multi_value,
-            "ordered": same[0].ordered,
-            "key_encoding": same[0].key_encoding,
-            "row_encoding": same[0].row_encoding,
-            "partition_key": same[0].partition_key,
-            "strays": any(it.strays for it in same),
-            "keys": total(it.keys for it in same),
-            "values": total(it.values for it in same),
-            "bytes": total(it.bytes for it in same),
-        }
-        for (operator, store, name), same in found.items()
+            key = (part.place.operator, part.place.store, family.name)
+            found.setdefault(key, []).append(family)
+
+    def of_any(value: Callable[[Family], Any]) -> Callable[[tuple[Any, list[Family]]], Any]:
+        return lambda it: value(it[1][0])
+
+    def summed(value: Callable[[Family], int | None]) -> Callable[[tuple[Any, list[Family]]], Any]:
+        return lambda it: total(map(value, it[1]))
+
+    columns: Columns[tuple[tuple[int, str, str], list[Family]]] = [
+        ("operator", pa.int64(), lambda it: it[0][0]),
+        ("store", pa.string(), lambda it: it[0][1]),
+        ("family", pa.string(), lambda it: it[0][2]),
+        ("internal", pa.bool_(), of_any(lambda it: it.internal)),
+        ("multi_value", pa.bool_(), of_any(lambda it: it.multi_value)),
+        ("ordered", pa.bool_(), of_any(lambda it: it.ordered)),
+        ("key_encoding", pa.string(), of_any(lambda it: it.key_encoding)),
+        ("row_encoding", pa.string(), of_any(lambda it: it.row_encoding)),
+        ("partition_key", pa.string(), of_any(lambda it: it.partition_key)),
+        ("strays", pa.bool_(), lambda it: any(of.strays for of in it[1])),
+        ("keys", pa.int64(), summed(lambda it: it.keys)),
+        ("values", pa.int64(), summed(lambda it: it.values)),
+        ("bytes", pa.int64(), summed(lambda it: it.bytes)),
     ]
-    schema = pa.schema(
-        [
-            ("operator", pa.int64()),
-            ("store", pa.string()),
-            ("family", pa.string()),
-            ("internal", pa.bool_()),
-            ("multi_value", pa.bool_()),
-            ("ordered", pa.bool_()),
-            ("key_encoding", pa.string()),
-            ("row_encoding", pa.string()),
-            ("partition_key", pa.string()),
-            ("strays", pa.bool_()),
-            ("keys", pa.int64()),
-            ("values", pa.int64()),
-            ("bytes", pa.int64()),
-        ]
-    )
-    return pa.Table.from_pylist(rows, schema)
-
-
-def _of(part: Part) -> dict[str, Any]:
-    place = part.place
-    return {"operator": place.operator, "partition": place.partition, "store": place.store}
+    return _table(found.items(), columns)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from keyfold.errors import KeyGroupsMismatchError
 from keyfold.format.footer import Footer
 from keyfold.rows.places import Flags
-from keyfold.state.residues import Residues
+from keyfold.state.residues import Residues, among
 
 Hashes: TypeAlias = npt.NDArray[np.int32]
 Groups: TypeAlias = npt.NDArray[np.int64]
@@ -86,10 +86,7 @@ def _among(groups: Groups, wanted: frozenset[int], key_groups: int) -> Flags:
             f"Cannot look for key group {max(wanted)}: a file has {key_groups} key groups. Its "
             "version's files differ in their number; restore the checkpoint from one copy."
         )
-    table = np.zeros(key_groups, dtype=np.bool_)
-    table[list(wanted)] = True
-    found: Flags = table[groups]
-    return found
+    return among(groups, key_groups, wanted)
 
 
 ALL = Selection()

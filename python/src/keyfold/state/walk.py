@@ -24,13 +24,17 @@ MOST_WITHOUT_FOLDER = 1000
 class Part:
     """One store of one partition at a batch, whose version has the files of `written`."""
 
-    place: StorePlace
     version: int
     unique: str
     written: Version
     files: StoreFiles
     head: Footer | None
     error: KeyfoldError | None
+
+    @property
+    def place(self) -> StorePlace:
+        """The store."""
+        return self.files.place
 
 
 def folders(storage: Storage, operator: OperatorMetadata) -> int:
@@ -106,10 +110,10 @@ class Walk:
                 head = files.head(written)
                 files.release()
                 self._check(head, files)
-                return Part(place, version, unique, written, files, head, None)
+                return Part(version, unique, written, files, head, None)
             except KeyfoldError as found:
                 error = found
-        return Part(place, version, unique, written, files, None, error)
+        return Part(version, unique, written, files, None, error)
 
     def _check(self, head: Footer, files: StoreFiles) -> None:
         """Checks that a head is that of its store, for the query's number of partitions."""

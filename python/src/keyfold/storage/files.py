@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -62,10 +63,29 @@ class Files(Protocol):
         """A file to read by ranges, a request each; `size` is its length if that is known."""
 
 
-class Sized:
-    """A file of known length, read by a function of offset and length."""
+class RemoteFiles(ABC):
+    """Files on a server, whose ranges can be asked for."""
 
-    def __init__(self, files: HasRanges, path: str, size: int) -> None:
+    remote = True
+
+    @abstractmethod
+    def length(self, path: str) -> int:
+        """Length of a file in bytes."""
+
+    @abstractmethod
+    def range(self, path: str, start: int, end: int) -> bytes:
+        """Bytes of a file from `start` until before `end`."""
+
+    @contextmanager
+    def open(self, path: str, size: int | None) -> Iterator[Ranges]:
+        """As `Files`."""
+        yield _Sized(self, path, self.length(path) if size is None else size)
+
+
+class _Sized:
+    """A file of known length."""
+
+    def __init__(self, files: RemoteFiles, path: str, size: int) -> None:
         self._files = files
         self._path = path
         self._size = size
@@ -78,10 +98,3 @@ class Sized:
         """A range, in one request."""
         end = min(self._size, offset + length)
         return self._files.range(self._path, offset, end) if offset < end else b""
-
-
-class HasRanges(Protocol):
-    """Files of which a range can be asked for."""
-
-    def range(self, path: str, start: int, end: int) -> bytes:
-        """Bytes of a file from `start` until before `end`."""

@@ -7,13 +7,11 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from keyfold.storage.files import Listed, Pages, Ranges, Run, Sized
+from keyfold.storage.files import Listed, Pages, RemoteFiles, Run
 
 
-class FsspecFiles:
+class FsspecFiles(RemoteFiles):
     """A file system of fsspec's."""
-
-    remote = True
 
     def __init__(self, files: Any) -> None:  # noqa: ANN401 - fsspec's
         self._files = files
@@ -47,13 +45,10 @@ class FsspecFiles:
         with _errors():
             return bytes(self._files.cat_file(path, start=start, end=end))
 
-    @contextmanager
-    def open(self, path: str, size: int | None) -> Iterator[Ranges]:
-        """As `Files`."""
-        if size is None:
-            with _errors():
-                size = int(self._files.info(path)["size"])
-        yield Sized(self, path, size)
+    def length(self, path: str) -> int:
+        """Length of a file in bytes."""
+        with _errors():
+            return int(self._files.info(path)["size"])
 
 
 @contextmanager

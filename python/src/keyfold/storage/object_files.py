@@ -13,17 +13,15 @@ from typing import Any
 import obstore
 from obstore.exceptions import BaseError
 
-from keyfold.storage.files import Listed, Pages, Ranges, Run, Sized
+from keyfold.storage.files import Listed, Pages, RemoteFiles, Run
 from keyfold.storage.refusal import is_missing, reason
 
 # Objects of a page of a listing; S3 gives at most as many.
 _PAGE = 1000
 
 
-class ObjectFiles:
+class ObjectFiles(RemoteFiles):
     """A bucket; `ordered` says that it can list from a name on, in the order of names."""
-
-    remote = True
 
     def __init__(self, store: Any, place: str, *, ordered: bool) -> None:  # noqa: ANN401 - obstore's
         self._store = store
@@ -67,13 +65,10 @@ class ObjectFiles:
         with self._errors():
             return bytes(obstore.get_range(self._store, path, start=start, end=end))
 
-    @contextmanager
-    def open(self, path: str, size: int | None) -> Iterator[Ranges]:
-        """As `Files`."""
-        if size is None:
-            with self._errors():
-                size = int(obstore.head(self._store, path)["size"])
-        yield Sized(self, path, size)
+    def length(self, path: str) -> int:
+        """Length of an object in bytes."""
+        with self._errors():
+            return int(obstore.head(self._store, path)["size"])
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
