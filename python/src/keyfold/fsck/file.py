@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,48 +18,45 @@ from keyfold.state.chain import Step
 from keyfold.state.store_files import StoreFiles
 
 
+@dataclass
 class FileCheck:
-    """One file that a retained batch needs. `run` sets `size`, in bytes."""
+    """One file that a retained batch needs.
 
-    def __init__(
-        self,
-        files: StoreFiles,
-        step: Step,
-        key_groups: int | None,
-        partitions_of: Callable[[int], int | None],
-    ) -> None:
-        self._files = files
-        self._step = step
-        self._key_groups = key_groups
-        self._partitions_of = partitions_of
-        self.size = 0
+    Attributes:
+        files: those of its store.
+        step: the file.
+        key_groups: number of the newest version's; None if that is not known.
+        partitions_of: the number that the query had when it made a version, if it is known.
+        size: in bytes, once the file was opened.
+    """
+
+    files: StoreFiles
+    step: Step
+    key_groups: int | None
+    partitions_of: Callable[[int], int | None]
+    size: int = 0
 
     def run(self, rows: RowCheck | None) -> Iterator[tuple[Kind, str]]:
         """Checks the file; also its rows by their schema if `rows` is given."""
         try:
-            with self._files.open(self._step.path) as file:
+            with self.files.open(self.step.path) as file:
                 self.size = file.size
                 footer, blocks = stream_columns(file)
-                self._step.check(
-                    self._files, footer, self._key_groups or footer.identity.key_groups
-                )
-                yield from self._partitions(footer)
+                its = footer.identity
+                self.step.check(self.files, footer, self.key_groups or its.key_groups)
+                expected = None if self.step.reference else self.partitions_of(its.version)
+                if expected and its.partitions and its.partitions != expected:
+                    message = (
+                        f"it was written for {its.partitions} partitions and the query had "
+                        f"{expected}: a rescale is unfinished, or it is of another checkpoint."
+                    )
+                    yield Kind.DAMAGED, message
                 for columns in blocks:
                     yield from _placed(footer, columns)
                     if rows is not None:
                         yield from ((Kind.WRONG_ROWS, it) for it in rows.block(columns))
         except KeyfoldError as error:
             yield kind_of(error), str(error.args[0])
-
-    def _partitions(self, footer: Footer) -> Iterator[tuple[Kind, str]]:
-        its = footer.identity
-        expected = None if self._step.reference else self._partitions_of(its.version)
-        if expected and its.partitions and its.partitions != expected:
-            message = (
-                f"it was written for {its.partitions} partitions and the query had {expected}: a "
-                "rescale is unfinished, or it is of another checkpoint."
-            )
-            yield Kind.DAMAGED, message
 
 
 def _placed(footer: Footer, columns: Columns) -> Iterator[tuple[Kind, str]]:

@@ -24,8 +24,6 @@ class FamilySchema:
     value: Struct
     key_id: int = 0
     value_id: int = 0
-    encoder: str = ""
-    user_key: Struct | None = None
 
 
 def read_schema(content: bytes) -> tuple[FamilySchema, ...]:
@@ -53,16 +51,10 @@ def _family(source: _Java) -> FamilySchema:
     name = source.text()
     key_id, key = source.i16(), _struct(source.chunks())
     value_id, value = source.i16(), _struct(source.chunks())
-    encoder, user_key = _json(source.chunks()), _json(source.chunks())
-    return FamilySchema(
-        name,
-        key,
-        value,
-        key_id,
-        value_id,
-        str(encoder.get("keyStateEncoderType", "")),
-        parse_struct(user_key) if user_key else None,
-    )
+    # State files name the encoder of a key, and the key's schema has that of a map's key.
+    _json(source.chunks())
+    _json(source.chunks())
+    return FamilySchema(name, key, value, key_id, value_id)
 
 
 def _struct(text: str) -> Struct:

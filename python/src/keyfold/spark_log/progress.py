@@ -32,11 +32,6 @@ class Progress:
         """Class of the query's state store provider; None if not known."""
         return None if self.offsets is None else self.offsets.provider
 
-    @property
-    def shuffle_partitions(self) -> int | None:
-        """Number of partitions of the query's stateful operators; None if not known."""
-        return None if self.offsets is None else self.offsets.shuffle_partitions
-
 
 def read_progress(storage: Storage) -> Progress:
     """Reads the batch logs; if a commit is damaged or missing, an older one is used."""
