@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import chain as joined
 from typing import TYPE_CHECKING
 
-from keyfold.errors import KeyfoldError, PartitionsMismatchError
+from keyfold.errors import PartitionsMismatchError
 from keyfold.format.place import StorePlace
 from keyfold.fsck.begun import begun, uncommitted
 from keyfold.fsck.finding import Finding, Kind, Severity
@@ -21,7 +20,7 @@ from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import strays
 from keyfold.fsck.verdict import verdict
 from keyfold.spark_log.batch import Batch, partition_count
-from keyfold.spark_log.logs import Offsets, OperatorMetadata, batches, read_offsets
+from keyfold.spark_log.logs import OperatorMetadata, batches
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.walk import MOST_WITHOUT_FOLDER, Walk, folders
 from keyfold.storage.storage import Storage
@@ -88,7 +87,9 @@ def _fsck(
     described = operators.described
     checks: list[StoreCheck] = []
     partitions: dict[int, int] = {}
-    running = _running(storage, committed)
+    # A batch that was begun may have files already, the first one in partitions of its own.
+    last_committed = committed[-1].number if committed else -1
+    running = [it for number, it in logs.offsets.items() if number > last_committed]
     for operator in described:
         places, unseen = _places(storage, operator, committed)
         findings += unseen
@@ -130,20 +131,6 @@ def _fsck(
         ),
         earlier,
     )
-
-
-def _running(storage: Storage, committed: list[Batch]) -> list[Offsets]:
-    """Offsets of a batch that has begun and is not committed: all its files may be there already.
-
-    The first one has them in partitions that no committed batch has.
-    """
-    last = committed[-1].number if committed else -1
-    found = []
-    for number in batches(storage, "offsets"):
-        if number > last:
-            with suppress(KeyfoldError):
-                found.append(read_offsets(storage, number))
-    return found
 
 
 def _rank(it: Finding) -> tuple[int, str, str, str]:
