@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from keyfold.rows.places import Ints, Octets, Places, read
 from keyfold.rows.unsafe_row import struct_columns
 from keyfold.rows.values import of_numbers
-from keyfold.schema.data_type import Atomic, DataType, Struct
+from keyfold.schema.data_type import WIDTHS, Atomic, DataType, Struct
 from keyfold.wire.cursor import MalformedError
 
 # Ordinals of columns have few digits.
@@ -18,16 +18,8 @@ _PREFIX = re.compile(r"prefix:([1-9]\d{0,8})")
 _RANGE = re.compile(r"range:(\d{1,9}(?:,\d{1,9})*)")
 _NEGATIVE, _NULL = 0, 2
 _TIMESTAMP_BYTES = 8
-# NumPy's big-endian integer type for each type of an ordering column.
-_ORDERED = {
-    "boolean": ">i1",
-    "byte": ">i1",
-    "short": ">i2",
-    "integer": ">i4",
-    "long": ">i8",
-    "float": ">i4",
-    "double": ">i8",
-}
+# Types of ordering columns, which are stored as big-endian integers of their width.
+_ORDERED = {"boolean", "byte", "short", "integer", "long", "float", "double"}
 
 
 def key_columns(
@@ -98,7 +90,7 @@ def _ordered(data: Octets, places: Places, it: DataType) -> tuple[pa.Array, int]
     name = it.name if isinstance(it, Atomic) else ""
     if name not in _ORDERED:
         raise MalformedError(f"its keys are ordered by a column of type {it}")
-    dtype = _ORDERED[name]
+    dtype = f">i{WIDTHS[name]}"
     marker = read(data, places, "u1")
     values = read(data, places.plus(1), dtype).astype(dtype.replace(">", "<"))
     if name in {"float", "double"}:

@@ -9,24 +9,9 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from keyfold.rows.arrow import arrow_flags, arrow_ints, validity
 from keyfold.rows.places import Flags, Ints, Octets, Places, gather, read
 from keyfold.schema.arrow_type import arrow_type
-from keyfold.schema.data_type import Atomic, DataType, Decimal
+from keyfold.schema.data_type import DTYPES, Atomic, DataType, Decimal
 from keyfold.wire.cursor import MalformedError
 
-_DTYPES = {
-    "boolean": "u1",
-    "byte": "i1",
-    "short": "<i2",
-    "integer": "<i4",
-    "long": "<i8",
-    "float": "<f4",
-    "double": "<f8",
-    "date": "<i4",
-    "timestamp": "<i8",
-    "timestamp_ntz": "<i8",
-    "year_month": "<i4",
-    "day_time": "<i8",
-    "time": "<i8",
-}
 _DECIMAL_BYTES = 16
 _INTERVAL_BYTES = 16
 
@@ -35,7 +20,7 @@ def fixed(data: Octets, slots: Places, null: Flags | None, it: str | Decimal) ->
     """A column of values that are stored in their slots."""
     if isinstance(it, Decimal):
         return _long_decimals(read(data, slots, "<i8").astype(np.int64), null, it)
-    return of_numbers(read(data, slots, _DTYPES[it]), null, it)
+    return of_numbers(read(data, slots, DTYPES[it]), null, it)
 
 
 def of_numbers(values: npt.NDArray[np.generic], null: Flags | None, it: str) -> pa.Array:

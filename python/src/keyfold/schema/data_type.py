@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from keyfold.wire.cursor import MalformedError
 
 _DECIMAL = re.compile(r"decimal\(([1-9]|[12]\d|3[0-8]),(-?\d{1,2})\)")
@@ -16,22 +18,24 @@ _DAY_TIME = re.compile(r"interval (?:day|hour|minute|second)(?: to (?:hour|minut
 _YEAR_MONTH = re.compile(r"interval (?:year|month)(?: to month)?")
 _TIME = re.compile(r"time\(\d+\)")
 
-# Width in bytes in an UnsafeArrayData; in a row each takes 8.
-WIDTHS = {
-    "boolean": 1,
-    "byte": 1,
-    "short": 2,
-    "integer": 4,
-    "long": 8,
-    "float": 4,
-    "double": 8,
-    "date": 4,
-    "timestamp": 8,
-    "timestamp_ntz": 8,
-    "year_month": 4,
-    "day_time": 8,
-    "time": 8,
+# NumPy's types of values of fixed width.
+DTYPES = {
+    "boolean": "u1",
+    "byte": "i1",
+    "short": "<i2",
+    "integer": "<i4",
+    "long": "<i8",
+    "float": "<f4",
+    "double": "<f8",
+    "date": "<i4",
+    "timestamp": "<i8",
+    "timestamp_ntz": "<i8",
+    "year_month": "<i4",
+    "day_time": "<i8",
+    "time": "<i8",
 }
+# In bytes, in an UnsafeArrayData; in a row each takes 8.
+WIDTHS = {name: np.dtype(it).itemsize for name, it in DTYPES.items()}
 _NAMES = WIDTHS.keys() | {"string", "binary", "interval", "variant", "void"}
 
 
