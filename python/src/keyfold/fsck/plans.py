@@ -19,7 +19,7 @@ class Plans:
     """The plans of a checkpoint.
 
     Attributes:
-        findings: those that nobody can read: commands that need them are refused.
+        findings: about plans that cannot be read; commands that need them are refused.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -52,7 +52,7 @@ class Plans:
     def unfinished(self, logs: Logs) -> Obstacle | None:
         """A rescale before the batch that was begun last which is to be finished or undone."""
         if logs.newest in self._unread:
-            # What a damaged plan says is not known; Keyfold ignores all of them at a start.
+            # Nobody knows what it says. A start ignores all plans before the batch then, too.
             return None
         before = [it for it in self._plans if it.name.batch == logs.newest and self._counts(it)]
         if not before:
@@ -86,9 +86,9 @@ class Plans:
             self.findings.append(Finding(Kind.DAMAGED, path, message, Severity.LOSES))
 
     def _counts(self, plan: RescalePlan) -> bool:
-        """Whether it is to be finished or undone at all: a rollback makes one without files final.
+        """Whether it is a rescale that is not undone to the end.
 
-        Of a redistribution there is nothing to finish.
+        A rollback has made a plan without files final. A redistribution has nothing to finish.
         """
         is_rescale = bool(plan.files) and not plan.is_redistribution
         return is_rescale and (not plan.is_undone or self._is_half_done(plan))
