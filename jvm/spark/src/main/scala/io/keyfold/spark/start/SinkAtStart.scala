@@ -31,29 +31,42 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
 
   // In this order: a run of the query that is still active adds to the three in the other one.
   private val committed = logs.lastCommitted
-  private val log = logs.fileSink(folder).filter(_.lastBatch.nonEmpty)
-  private val atFirst = log.flatMap(_.lastBatch)
+  private val found = for (log <- logs.fileSink(folder); last <- log.lastBatch) yield log -> last
   private val begun = logs.lastBegun
-  log.foreach(fit)
-  private val newest = log.flatMap(_.lastBatch)
+
+  /** Why the log does not fit the checkpoint, once Keyfold has made it fit as far as it can; None
+    * if it fits, or is new.
+    */
+  def refusal: Option[Invalid] = for {
+    (log, last) <- found
+    newest <- fitted(log, last)
+    refusal <-
+      if (committed.exists(_ > newest)) Some(behind(log, newest, committed.get))
+      else {
+        val others = othersIn(log)
+        Option.when(!begun.exists(_ >= newest) || others.nonEmpty)(ahead(log, newest, others))
+      }
+  } yield refusal
 
   /** Enters the batches of rescales and migrations, which the query has not run and which have no
     * output, also where the query has gone on without the extension. Takes out what a start has
     * entered of those that were undone since.
+    *
+    * @return
+    *   the last batch of the log then
     */
-  private def fit(log: FileSink): Unit = {
-    for (newest <- atFirst) {
-      val after = (newest + 1 to committed.getOrElse(newest)).takeWhile(isOwn)
-      (log.gaps.filter(isOwn) ++ after).foreach { batch =>
-        entered.add(batch, folder)
-        log.addEmpty(batch)
-      }
-      for (batch <- entered.in(folder).sorted.reverse if begun.exists(_ < batch))
-        if (isLast(log, batch) && hasOutput(log, batch).contains(false)) {
-          log.forget(batch)
-          entered.remove(batch)
-        }
+  private def fitted(log: FileSink, last: Long): Option[Long] = {
+    val after = (last + 1 to committed.getOrElse(last)).takeWhile(isOwn)
+    (log.gaps.filter(isOwn) ++ after).foreach { batch =>
+      entered.add(batch, folder)
+      log.addEmpty(batch)
     }
+    for (batch <- entered.in(folder).sorted.reverse if begun.exists(_ < batch))
+      if (isLast(log, batch) && hasOutput(log, batch).contains(false)) {
+        log.forget(batch)
+        entered.remove(batch)
+      }
+    log.lastBatch
   }
 
   /** Whether a batch ends the log, and can be removed. */
@@ -68,21 +81,12 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   private def hasOutput(log: FileSink, batch: Long) =
     IfReadable(s"the files of batch $batch")(log.hasOutput(batch))
 
-  /** None if they fit, or if the log is new. */
-  def refusal: Option[Invalid] = for {
-    log <- log
-    newest <- newest
-    refusal <-
-      if (committed.exists(_ > newest)) Some(behind(log, newest, committed.get))
-      else Option.when(!begun.exists(_ >= newest) || others.nonEmpty)(ahead(log, newest))
-  } yield refusal
-
   /** The last batches, if they are those of rescales and migrations, and the log has output of one:
     * the checkpoint went back without it. Newest first.
     */
-  private lazy val others = {
+  private def othersIn(log: FileSink): Seq[Long] = {
     val own = committed.toSeq.flatMap(Iterator.iterate(_)(_ - 1).takeWhile(isOwn))
-    if (log.exists(it => own.exists(hasOutput(it, _).contains(true)))) own else Nil
+    if (own.exists(hasOutput(log, _).contains(true))) own else Nil
   }
 
   /** Gives the log what Spark wants to find in it and does not write itself. A log in a new folder
@@ -91,7 +95,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     */
   def complete(): Unit = {
     val done = (committed ++ begun.map(_ - 1)).maxOption.getOrElse(-1L)
-    if (log.isEmpty && done >= 0) {
+    if (found.isEmpty && done >= 0) {
       if (isOwn(done)) entered.add(done, folder)
       logs.newFileSink(folder).beginAfter(done)
     }
@@ -127,7 +131,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     else None
   }
 
-  private def ahead(log: FileSink, newest: Long) = new Invalid(
+  private def ahead(log: FileSink, newest: Long, others: Seq[Long]) = new Invalid(
     "KEYFOLD_SINK_AHEAD",
     s"The log of the file sink in $folder has batch $newest, and the newest batch that ${logs.location} " +
       s"has begun is ${begun.fold("none")(_.toString)}${if (others.nonEmpty) ", of a rescale or a migration"
