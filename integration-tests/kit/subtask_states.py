@@ -11,7 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark.cloudpickle import register_pickle_by_value
 
 import keyfold
-from keyfold.subtasks import redistribution
+from kit import redistribution
 
 # Workers do not have the tests' modules.
 register_pickle_by_value(sys.modules[__name__])

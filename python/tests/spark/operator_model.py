@@ -19,7 +19,7 @@ from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.sql import DataFrame, SparkSession
 
 import keyfold
-from keyfold.subtasks import redistribution
+from kit import redistribution
 from kit.subtask_states import BUG
 from python.tests.spark.subtasks import Query
 
