@@ -5,9 +5,7 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.SparkShim
 import org.apache.spark.sql.types.StructType
 
-/** Methods shared by read and write stores. Those that some line of Spark does not have, and none
-  * implements, override nothing.
-  */
+/** Methods shared by read and write stores. */
 private[spark] trait FamilyReads extends SparkShim.ReadStore {
   protected def schemas: FamilySchemas
   protected def families: StoreFamilies
@@ -28,7 +26,7 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
   override def iterator(family: String): StateStoreIterator[UnsafeRowPair] =
     families("iterator", family).iterator(all = false)
 
-  def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair] =
+  override def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair] =
     families.multiValue("iteratorWithMultiValues", family).iterator(all = true)
 
   override def prefixScan(
@@ -37,7 +35,7 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
   ): StateStoreIterator[UnsafeRowPair] =
     families("prefixScan", family).prefixScan(prefix, all = false)
 
-  def prefixScanWithMultiValues(
+  override def prefixScanWithMultiValues(
       prefix: UnsafeRow,
       family: String
   ): StateStoreIterator[UnsafeRowPair] =
@@ -59,7 +57,7 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
     families.multiValue(operation, family).rangeScan(operation, start, end, all = true)
   }
 
-  def allColumnFamilyNames: Set[String] = families.names
+  override def allColumnFamilyNames: Set[String] = families.names
 
   /** Declares the schema of a family that the version has. Spark reads state of 4.3 and later so.
     *

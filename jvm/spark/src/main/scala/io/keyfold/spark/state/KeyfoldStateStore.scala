@@ -46,8 +46,7 @@ private[spark] final class KeyfoldStateStore(
     families("put", family).put(txn, key, value)
   }
 
-  // Without `override`: Spark 4.0 does not have it, nor `mergeList`.
-  def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
+  override def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
     requireValues("put", values)
     families.multiValue("putList", family).putAll(txn, key, values)
   }
@@ -57,7 +56,7 @@ private[spark] final class KeyfoldStateStore(
     families.multiValue("merge", family).append(txn, key, value)
   }
 
-  def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
+  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
     requireValues("merge", values)
     families.multiValue("mergeList", family).appendAll(txn, key, values, from = 0)
   }

@@ -16,7 +16,6 @@ import org.apache.spark.sql.types.StructType
 
 /** What Spark 4.0 and 4.1 have in common: what they lack of 4.2. */
 private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
-  type WriteStore = WriteStoreBefore42
   type OffsetEntry = OffsetSeq
   type OffsetMetadata = OffsetSeqMetadata
   type CommitEntry = CommitMetadata
@@ -163,10 +162,15 @@ trait ProviderBefore42 extends ProviderBefore43 {
     getStore(version, stateStoreCkptId, forceSnapshotOnCommit = false, loadEmpty = false)
 }
 
-/** With the methods of later lines that are not abstract there. */
+/** With the methods of later lines. */
 trait ReadStoreBefore42 extends ReadStoreBefore43 {
   def multiGet(keys: Array[UnsafeRow], family: String): Iterator[UnsafeRow]
   def keyExists(key: UnsafeRow, family: String): Boolean
+  def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair]
+  def prefixScanWithMultiValues(
+      prefix: UnsafeRow,
+      family: String
+  ): StateStoreIterator[UnsafeRowPair]
   def rangeScan(
       start: Option[UnsafeRow],
       end: Option[UnsafeRow],
@@ -177,6 +181,7 @@ trait ReadStoreBefore42 extends ReadStoreBefore43 {
       end: Option[UnsafeRow],
       family: String
   ): StateStoreIterator[UnsafeRowPair]
+  def allColumnFamilyNames: Set[String]
 }
 
 /** With the method of later lines. */

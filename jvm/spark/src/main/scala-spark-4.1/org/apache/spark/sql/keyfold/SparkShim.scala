@@ -4,4 +4,5 @@ package org.apache.spark.sql.keyfold
 object SparkShim extends ShimSince41 with ShimBefore42 {
   type Provider = ProviderBefore42
   type ReadStore = ReadStoreBefore42
+  type WriteStore = WriteStoreBefore42
 }
