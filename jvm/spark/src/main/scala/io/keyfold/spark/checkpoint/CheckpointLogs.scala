@@ -80,28 +80,31 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   private def idsOf(commit: SparkShim.CommitEntry) = commit.stateUniqueIds.filter(_.nonEmpty)
 
-  /** Ids of one store's state, one for each partition.
+  /** Ids of one store's state, one for each partition; none if the operator has no state yet.
     *
     * @param ids
     *   of all operators after the batch
+    * @param stores
+    *   how many the operator has
     * @param store
-    *   its index among the operator's stores
+    *   the index of this one
     * @throws io.keyfold.errors.Invalid
     *   if the commit log does not have them
     */
   def idsOfStore(
       batch: Long,
       ids: Option[Map[Long, Array[Array[String]]]],
-      operator: Operator,
+      operator: Long,
+      stores: Int,
       store: Int
   ): Option[IndexedSeq[String]] =
     ids.map { all =>
-      all.getOrElse(operator.id, Array.empty[Array[String]]).toIndexedSeq.map { ofPartition =>
-        if (ofPartition.length != operator.stores.length) {
+      all.getOrElse(operator, Array.empty[Array[String]]).toIndexedSeq.map { ofPartition =>
+        if (ofPartition.length != stores) {
           throw new Invalid(
             "KEYFOLD_CHECKPOINT_DAMAGED",
-            s"Cannot read batch $batch of $location: operator ${operator.id} has " +
-              s"${operator.stores.length} stores, the commit log has ${ofPartition.length} ids of a " +
+            s"Cannot read batch $batch of $location: operator $operator has " +
+              s"$stores stores, the commit log has ${ofPartition.length} ids of a " +
               "partition. Restore the commit log from a copy."
           )
         }

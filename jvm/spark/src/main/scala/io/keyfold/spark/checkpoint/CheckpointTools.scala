@@ -36,7 +36,8 @@ private[spark] final class CheckpointTools(val session: SparkSession, checkpoint
       (store, index) <- operator.stores.zipWithIndex
       path <- {
         progress(s"reading operator ${operator.id} (${operator.name}) store $store")
-        files.of(operator.id, store, logs.idsOfStore(batch, ids, operator, index))
+        val ofStore = logs.idsOfStore(batch, ids, operator.id, operator.stores.length, index)
+        files.of(operator.id, store, ofStore)
       }
     } yield path
   }

@@ -16,7 +16,12 @@ private[spark] final class OperatorMetadata(logs: CheckpointLogs) {
     * batch from another try.
     */
   def rescale(batch: Long, of: Long, from: Int, to: Int): Unit =
-    rescaled(of, from, to).foreach(it => files.replace(pathOf(it, batch), encode(it)))
+    rescaled(of, from, to).foreach { operator =>
+      val path = pathOf(operator, batch)
+      // Some file managers keep a file that is there, and do not say so.
+      files.delete(path)
+      files.replace(path, encode(operator))
+    }
 
   /** The operators with a new number of partitions. */
   def rescaled(of: Long, from: Int, to: Int): Seq[OperatorStateMetadataV2] =

@@ -55,7 +55,10 @@ private final class OperatorStores(session: SparkSession, logs: CheckpointLogs, 
       shared,
       unchanged,
       batch + 1,
-      ids.flatMap(_.get(id)).map(_.map(_(place)))
+      logs
+        .idsOfStore(batch, ids, id, SparkShim.stores(operator).length, place)
+        .filter(_.nonEmpty)
+        .map(_.toArray)
     )
   }
 

@@ -61,7 +61,8 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
       entered.add(batch, folder)
       log.addEmpty(batch)
     }
-    for (batch <- entered.in(folder).sorted.reverse if begun.exists(_ < batch))
+    // A run that is still active may have written a later entry since.
+    for (batch <- entered.in(folder).sorted.reverse if batch <= last && begun.exists(_ < batch))
       if (isLast(log, batch) && hasOutput(log, batch).contains(false)) {
         log.forget(batch)
         entered.remove(batch)

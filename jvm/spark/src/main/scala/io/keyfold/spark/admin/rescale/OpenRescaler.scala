@@ -36,7 +36,7 @@ private[admin] final class OpenRescaler(tools: CheckpointTools, plan: Checkpoint
     made.complete()
   }
 
-  private def resumed() = plans.rescale.getOrElse {
+  private def resumed() = plans.rescale.filter(_ => plans.nextNumber == plan.number).getOrElse {
     throw race(s"the rescale before batch ${plan.batch} was ended meanwhile")
   }
 

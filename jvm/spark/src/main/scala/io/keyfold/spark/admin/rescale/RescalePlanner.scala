@@ -148,7 +148,10 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
       val planned = operator.stores.zipWithIndex.flatMap { case (store, index) =>
         progress(s"reading operator ${operator.id} (${operator.name}) store $store")
         val planner = new StorePlanner(blobs, from, to, last + 1, parallel)
-        ifWhole(planner.plan(operator.id, store, logs.idsOfStore(last, ids, operator, index)))
+        ifWhole {
+          val ofStore = logs.idsOfStore(last, ids, operator.id, operator.stores.length, index)
+          planner.plan(operator.id, store, ofStore)
+        }
       }
       if (ids.isEmpty && !resumes) planned.foreach(checkNoNewer(_, last + 2))
       if (planned.map(_.partitions.length).distinct.length > 1) {

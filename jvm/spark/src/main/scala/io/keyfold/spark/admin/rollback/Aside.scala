@@ -33,7 +33,8 @@ private final class Aside(location: String, home: String, name: String, conf: Co
   def isRootThere: Boolean = fileSystem.exists(root)
 
   /** Remembers which file of the root the files here build on. */
-  def buildOn(path: String): Unit = here.read(path).foreach(away.write(Base, _))
+  def buildOn(path: String): Unit =
+    away.write(Base, CheckpointLogs.stillThere(s"$root/$path", here.read(path)))
 
   /** Whether the root has that file, as it was. */
   def buildsOn(path: String): Boolean =

@@ -62,8 +62,9 @@ private[admin] final class Rollback(tools: CheckpointTools) {
       rescales.foreach(end(_, aside))
       val own =
         ofLogs.count(aside.take) + countOf(ofState)(aside.take) + ofRescales.count(aside.take)
+      // Listed again: a driver elsewhere may have added to it.
       val ofOutput = sink.fold(0) { it =>
-        output.count(SinkAside.of(it.folder, name, logs.hadoopConf).take)
+        it.entriesAfter(batch).count(SinkAside.of(it.folder, name, logs.hadoopConf).take)
       }
       val taken = own + ofOutput
       progress(s"set $taken files aside in keyfold/$name")
