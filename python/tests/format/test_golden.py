@@ -13,9 +13,9 @@ import pytest
 
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import Family, Footer, Part
+from keyfold.format.location import StoreLocation
 from keyfold.format.manifest import Layer, read_layer
 from keyfold.format.names import Version, written
-from keyfold.format.place import StorePlace
 from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource
 from keyfold.state.merge import Rows
@@ -120,7 +120,7 @@ def test_store_gives_the_rows_of_a_version(store: dict[str, Any]) -> None:
     storage = Storage(GOLDEN / store["folder"])
     version = written(store["version"], store["id"])
     assert version is not None
-    found = load(list_store(storage, StorePlace(0, 3, "default"), version.number), version)
+    found = load(list_store(storage, StoreLocation(0, 3, "default"), version.number), version)
     assert hexes(found.rows("default")) == store["rows"]
 
 
@@ -237,7 +237,7 @@ def test_rows_of_several_entries_are_one_row(
     for file in ("continued/5.snapshot", "continued-delta/6.delta"):
         shutil.copy(GOLDEN / "valid" / file, folder)
     found = load(
-        list_store(Storage(tmp_path), StorePlace(0, 0, "default"), version), Version(version, "")
+        list_store(Storage(tmp_path), StoreLocation(0, 0, "default"), version), Version(version, "")
     )
     rows = found.rows("list")
     assert rows.counts is not None

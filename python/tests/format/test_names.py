@@ -2,15 +2,23 @@ from __future__ import annotations
 
 import pytest
 
-from keyfold.format.names import FileName, Kind, Version, original, parse_name, place_of, written
+from keyfold.format.names import (
+    FileKind,
+    FileName,
+    Version,
+    original,
+    parse_name,
+    place_of,
+    written,
+)
 
 
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("1.delta", FileName(1, "", Kind.DELTA)),
-        ("120.snapshot", FileName(120, "", Kind.SNAPSHOT)),
-        ("7_a-b_c.ref", FileName(7, "a-b_c", Kind.REFERENCE)),
+        ("1.delta", FileName(1, "", FileKind.DELTA)),
+        ("120.snapshot", FileName(120, "", FileKind.SNAPSHOT)),
+        ("7_a-b_c.ref", FileName(7, "a-b_c", FileKind.REFERENCE)),
     ],
 )
 def test_name_and_its_parts(text: str, name: FileName) -> None:

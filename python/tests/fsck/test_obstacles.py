@@ -186,7 +186,27 @@ def test_plan_of_a_rescale_is_torn(with_ids: StateWriter, text: str) -> None:
     assert report.verdict.can_start
     (found,) = (it for it in report.findings if it.path == str(path))
     assert found.severity is Severity.LOSES
-    assert "delete the file instead" in found.message
+    assert "delete the file" in found.message
+
+
+def test_torn_plan_of_another_kind_hides_no_unfinished_rescale(with_ids: StateWriter) -> None:
+    """A start reads the plans before an open batch, and not those of rescales with a batch."""
+    fake = with_ids.fake
+    fake.start(5)
+    old = base64.b64encode(fake.root.joinpath("offsets/4").read_bytes()).decode()
+    head = "keyfold-rescale 1\nbatch 5\nid open-1\nfrom 2\nto 3\nundone false\n"
+    path = write_plan(fake, 5, f"{head}file offsets/4 {old} eA==\n")
+    fake.write("keyfold/rescale-5-0b9c2f1a.plan", "torn")
+    report = check(fake)
+    assert (Kind.UNFINISHED, str(path)) in stops(report)
+    assert report.verdict.command == f"keyfold rescale {fake.root} --undo --apply"
+
+
+def test_plan_of_a_newer_release_needs_that_release(with_ids: StateWriter) -> None:
+    path = write_plan(with_ids.fake, 4, "keyfold-rescale 2\nanything\n")
+    report = check(with_ids.fake)
+    assert [(it.kind, it.path) for it in report.findings] == [(Kind.NEWER_FORMAT, str(path))]
+    assert "delete" not in str(report)
 
 
 def test_rescale_that_broke_off_is_not_gone_back_to(with_ids: StateWriter) -> None:
@@ -393,3 +413,12 @@ def test_a_moved_checkpoint_whose_schemas_spark_reads_at_the_old_place(
     assert read_at(copy / schema.relative_to(fake.root)) == [Severity.HARMLESS]
     shutil.rmtree(copy)
     assert read_at(copy / schema.relative_to(fake.root)) == [Severity.STOPS]
+
+
+def test_last_batch_is_of_a_newer_release(with_ids: StateWriter) -> None:
+    """No copy helps, and going back would throw away a good batch."""
+    path = with_ids.path(max(it for it in range(1, 9) if with_ids.path(it).exists()))
+    content = bytearray(path.read_bytes())
+    content[4] = content[-14] = 2
+    path.write_bytes(content)
+    assert "Use that release, or go back to batch" in str(check(with_ids.fake))

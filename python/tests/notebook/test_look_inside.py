@@ -178,7 +178,7 @@ def test_health(executed: Executed) -> None:
     assert "8 batches" in executed.html("fsck")
     assert "nothing wrong" in executed.html("fsck")
     damage = executed.table("fsck-damaged")
-    assert {it["kind"] for it in damage} == {"truncated"}
+    assert {it["kind"] for it in damage} == {"damaged"}
     assert all("damaged/state/0/0/1_" in it["path"] for it in damage)
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import keyfold
 from keyfold.errors import FileCorruptError, KeyGroupsMismatchError
+from keyfold.format.location import StoreLocation
 from keyfold.format.names import Version
-from keyfold.format.place import StorePlace
 from keyfold.state.selection import Selection
 from keyfold.state.store_files import StoreFiles, list_store
 from keyfold.state.version import load
@@ -157,7 +157,7 @@ def test_a_family_that_is_kept_in_another_way_was_dropped_or_is_damage(
 
 
 def files(fake: FakeCheckpoint, last: int) -> StoreFiles:
-    return list_store(Storage(fake.root), StorePlace(0, 0, "default"), last)
+    return list_store(Storage(fake.root), StoreLocation(0, 0, "default"), last)
 
 
 def _with(payload: bytes, old: bytes, new: bytes) -> bytes:

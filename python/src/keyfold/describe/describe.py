@@ -14,7 +14,7 @@ from keyfold.describe.values import (
 )
 from keyfold.errors import KeyfoldError, KeyGroupsMismatchError
 from keyfold.format.footer import Family, Identity
-from keyfold.format.names import Kind
+from keyfold.format.names import FileKind
 from keyfold.spark_log.batch import Batch, partition_count
 from keyfold.spark_log.logs import operators, read_operator
 from keyfold.spark_log.migrated import Earlier, earlier_batches
@@ -159,9 +159,9 @@ def _store(name: str, parts: list[Part]) -> StoreDescription:
         max_partition_rows=max(known, default=0) if all_known else None,
         live_bytes=total(family.bytes for head in heads for family in head.families),
         disk_bytes=sum(sum(part.files.sizes.values()) for part in parts),
-        deltas=sum(part.files.count(Kind.DELTA) for part in parts),
-        snapshots=sum(part.files.count(Kind.SNAPSHOT) for part in parts),
-        references=sum(part.files.count(Kind.REFERENCE) for part in parts),
+        deltas=sum(part.files.count(FileKind.DELTA) for part in parts),
+        snapshots=sum(part.files.count(FileKind.SNAPSHOT) for part in parts),
+        references=sum(part.files.count(FileKind.REFERENCE) for part in parts),
         families=tuple(
             FamilyDescription(
                 name=family,

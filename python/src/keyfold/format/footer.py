@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from keyfold.format.frame import Frame
 from keyfold.format.group_table import GroupTable
-from keyfold.format.names import Kind
+from keyfold.format.names import FileKind
 from keyfold.wire.codec import Codec
 
 
@@ -33,7 +33,7 @@ class Link:
     """An element of a lineage."""
 
     version: int
-    kind: Kind
+    kind: FileKind
     id: str
 
 
@@ -91,7 +91,7 @@ class Reference:
     """A file in a manifest."""
 
     path: str
-    kind: Kind
+    kind: FileKind
     version: int
     id: str
     length: int
@@ -102,7 +102,7 @@ class Reference:
         Each executor that has a version in memory may write its snapshot, with the same rows in
         other bytes. The id tells which rows these are.
         """
-        return length == self.length or (self.kind is Kind.SNAPSHOT and self.id != "")
+        return length == self.length or (self.kind is FileKind.SNAPSHOT and self.id != "")
 
 
 @dataclass(frozen=True)

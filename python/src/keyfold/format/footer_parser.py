@@ -17,7 +17,7 @@ from keyfold.format.footer import (
 )
 from keyfold.format.footer_tables import MOST_AMOUNT, read_blocks, read_groups
 from keyfold.format.frame import Frame, UnknownVersionError
-from keyfold.format.names import FileName, Kind, is_file, is_id, is_store
+from keyfold.format.names import FileKind, FileName, is_file, is_id, is_store
 from keyfold.wire.codec import codec_of
 from keyfold.wire.cursor import Cursor, MalformedError
 
@@ -56,13 +56,13 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     """
     payloads = _sections(data)
     needed = {_IDENTITY, _LINEAGE, _FAMILIES, _BLOCKS, _GROUPS}
-    if frame.kind is Kind.DELTA:
+    if frame.kind is FileKind.DELTA:
         needed.add(_DROPPED)
-    if frame.kind is Kind.REFERENCE:
+    if frame.kind is FileKind.REFERENCE:
         needed.add(_PARTS)
     elif _PARTS in payloads:
         raise MalformedError("only a reference may have a parts section")
-    if _HEAD in payloads and frame.kind is not Kind.SNAPSHOT:
+    if _HEAD in payloads and frame.kind is not FileKind.SNAPSHOT:
         raise MalformedError("only a snapshot may have a head section")
     for code in sorted(needed - payloads.keys()):
         raise MalformedError(f"the {_NAMES[code]} section is missing")
@@ -70,10 +70,10 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     unchanged = _read(payloads, _UNCHANGED, _unchanged) if _UNCHANGED in payloads else 0
     families = _read(payloads, _FAMILIES, _families)
     blocks = _read(payloads, _BLOCKS, lambda cursor: read_blocks(cursor, len(families)))
-    if frame.kind is Kind.REFERENCE and blocks:
+    if frame.kind is FileKind.REFERENCE and blocks:
         raise MalformedError("a reference has blocks")
     dropped = _read(payloads, _DROPPED, _dropped) if _DROPPED in payloads else ()
-    if dropped and frame.kind is not Kind.DELTA:
+    if dropped and frame.kind is not FileKind.DELTA:
         raise MalformedError("only a delta drops families")
     plan, parts = _read(payloads, _PARTS, _parts) if _PARTS in payloads else ("", ())
     return Footer(
@@ -243,7 +243,7 @@ def parse_reference(cursor: Cursor) -> Reference:
         **_version(cursor.i64(), cursor.text()),
         length=cursor.u64(),
     )
-    if kind is Kind.REFERENCE:
+    if kind is FileKind.REFERENCE:
         raise MalformedError("a manifest names a reference")
     name = str(FileName(reference.version, reference.id, kind))
     if not is_file(path, name):
@@ -263,8 +263,8 @@ def _continued(cursor: Cursor, blocks: tuple[Block, ...]) -> int:
     return count
 
 
-def _kind(code: int) -> Kind:
+def _kind(code: int) -> FileKind:
     try:
-        return Kind(code)
+        return FileKind(code)
     except ValueError as error:
         raise MalformedError(f"unknown kind of file {code}") from error

@@ -8,7 +8,7 @@ from typing import NamedTuple, NoReturn
 
 import google_crc32c
 
-from keyfold.format.names import Kind
+from keyfold.format.names import FileKind
 from keyfold.wire.codec import Codec, codec_of
 from keyfold.wire.cursor import MalformedError
 
@@ -43,7 +43,7 @@ class Frame:
     `checksum` is the trailer's, which covers the footer and so all other checksums.
     """
 
-    kind: Kind
+    kind: FileKind
     row_checksums: bool
     footer_codec: Codec
     footer_length: int
@@ -154,10 +154,10 @@ def check_frame(footer: bytes, trailer: bytes, header: bytes | None) -> Frame:
         reserved.append(start.reserved)
     if any(reserved):
         raise MalformedError("a reserved field of header or trailer is not 0")
-    if end.kind not in set(Kind):
+    if end.kind not in set(FileKind):
         raise MalformedError(f"unknown kind of file {end.kind}")
     return Frame(
-        kind=Kind(end.kind),
+        kind=FileKind(end.kind),
         row_checksums=bool(end.flags & _ROW_CHECKSUMS),
         footer_codec=codec_of(end.footer_codec),
         footer_length=end.footer_length,

@@ -8,15 +8,15 @@ from enum import IntEnum
 from typing import NamedTuple
 
 
-class Kind(IntEnum):
-    """Kind of a file, with its code in the format."""
+class FileKind(IntEnum):
+    """FileKind of a file, with its code in the format."""
 
     DELTA = 1
     SNAPSHOT = 2
     REFERENCE = 3
 
 
-_SUFFIXES = {Kind.DELTA: "delta", Kind.SNAPSHOT: "snapshot", Kind.REFERENCE: "ref"}
+_SUFFIXES = {FileKind.DELTA: "delta", FileKind.SNAPSHOT: "snapshot", FileKind.REFERENCE: "ref"}
 _KINDS = {suffix: kind for kind, suffix in _SUFFIXES.items()}
 _NAME = re.compile(r"([1-9][0-9]*)(?:_([^/.]+))?\.(delta|snapshot|ref)")
 _FOLDER = re.compile(r"(?:0|[1-9][0-9]{0,18})/(?:0|[1-9][0-9]{0,9})(?:/([^/]+))?")
@@ -28,7 +28,7 @@ _MOST = (1 << 63) - 1
 _PLACE = re.compile(r"/state/(\d+)/(\d+)/(?:([^/]+)/)?[^/]+$")
 
 # The order in which to look for the head of a version.
-HEAD_KINDS = (Kind.DELTA, Kind.REFERENCE, Kind.SNAPSHOT)
+HEAD_KINDS = (FileKind.DELTA, FileKind.REFERENCE, FileKind.SNAPSHOT)
 
 
 class Version(NamedTuple):
@@ -44,7 +44,7 @@ class FileName:
 
     version: int
     id: str
-    kind: Kind
+    kind: FileKind
 
     def __str__(self) -> str:
         """The name, without a folder."""

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 import google_crc32c
 
-from keyfold.format.names import Kind, is_file, is_folder, is_store, parse_name
+from keyfold.errors import FormatVersionError
+from keyfold.format.names import FileKind, is_file, is_folder, is_store, parse_name
 from keyfold.wire.cursor import MalformedError
 
 PLAN_ID = re.compile(r"[0-9a-zA-Z-]+")
 _NAME = re.compile(r"rescale-(\d{1,18})-([0-9a-zA-Z-]+)\.(plan|manifest)", re.ASCII)
 _OPEN = re.compile(r"open-(\d{1,9})", re.ASCII)
 _SEALED = re.compile(rb"(.*\n)crc32c ([0-9a-f]{8})\n", re.DOTALL)
+_NEWER = re.compile(rb"keyfold-rescale (\d+)\n")
 _PLAN = re.compile(
     r"keyfold-rescale 1\nbatch (\d{1,18})\nid ([0-9a-zA-Z-]+)\nfrom (\d{1,9})\nto (\d{1,9})\n"
     r"undone (true|false)\n((?:file .*\n)*)((?:store \d{1,18} .*\n(?:ref .*\n)*(?:folder .*\n)*)*)",
@@ -96,14 +98,22 @@ def parse_plan_name(name: str) -> PlanName | None:
 
 
 def read_plan(name: PlanName, content: bytes) -> RescalePlan:
-    """Reads the plan with this name; raises MalformedError if it is damaged."""
+    """Reads the plan with this name.
+
+    Raises:
+        MalformedError: it is damaged.
+        FormatVersionError: a newer release wrote it.
+    """
     sealed = _SEALED.fullmatch(content)
     if sealed is None or int(sealed[2], 16) != google_crc32c.value(sealed[1]):
         raise MalformedError("its checksum is wrong")
+    newer = _NEWER.match(sealed[1])
+    if newer is not None and newer[1] != b"1":
+        raise FormatVersionError("a newer release of Keyfold wrote it")
     try:
         found = _PLAN.fullmatch(sealed[1].decode())
         if found is None:
-            raise MalformedError("it is not the plan of a rescale, or a newer release wrote it")
+            raise MalformedError("it is not the plan of a rescale")
         if (int(found[1]), found[2]) != (name.batch, name.id):
             raise MalformedError(f"it contains the plan {found[2]} of batch {found[1]}")
         files = tuple(map(_file, found[6].split("\n")[:-1]))
@@ -144,6 +154,6 @@ def _is_reference(path: str, version: int) -> bool:
     name = parse_name(last)
     return (
         name is not None
-        and (name.version, name.kind) == (version, Kind.REFERENCE)
+        and (name.version, name.kind) == (version, FileKind.REFERENCE)
         and is_file(path, last)
     )

@@ -29,7 +29,7 @@ from keyfold.format.frame import (
     has_trailer_magic,
     refuse_short,
 )
-from keyfold.format.names import Kind, parse_name, place_of
+from keyfold.format.names import FileKind, parse_name, place_of
 from keyfold.format.source import Source
 from keyfold.wire.codec import decompress
 from keyfold.wire.cursor import MalformedError
@@ -73,7 +73,7 @@ def stream_columns(source: Source) -> tuple[Footer, Iterator[Columns]]:
         if hashes:
             with errors_of(source):
                 _check_groups(footer, np.concatenate(hashes), np.concatenate(sizes))
-                if footer.frame.kind is Kind.SNAPSHOT and appended != footer.continued:
+                if footer.frame.kind is FileKind.SNAPSHOT and appended != footer.continued:
                     raise MalformedError(
                         f"it continues {appended} entries, its footer says {footer.continued}"
                     )
@@ -86,7 +86,7 @@ def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Itera
 
     Raises as `read_footer` does.
     """
-    snapshot = footer.frame.kind is Kind.SNAPSHOT
+    snapshot = footer.frame.kind is FileKind.SNAPSHOT
     allowed = _ROWS if snapshot and not footer.continued else _ROWS_CONTINUED if snapshot else _ANY
     before = None
     with errors_of(source):

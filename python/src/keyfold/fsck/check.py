@@ -6,7 +6,7 @@ from itertools import chain as joined
 from typing import TYPE_CHECKING
 
 from keyfold.errors import PartitionsMismatchError
-from keyfold.format.place import StorePlace
+from keyfold.format.location import StoreLocation
 from keyfold.fsck.begun import begun, uncommitted
 from keyfold.fsck.finding import Finding, Kind, Severity
 from keyfold.fsck.lost import lost_id, lost_logs
@@ -110,7 +110,13 @@ def _fsck(
     lost = {number for it in found for number in it.bad}
     last = resumed.number if resumed else max(numbers, default=None)
     if last is not None and (last in lost or not (resumed or logs.can_begin)):
-        obstacles = [Obstacle(f"batch {last}, the last, is damaged", last), *obstacles]
+        stopping = {it.kind for it in findings if it.severity is Severity.STOPS}
+        if stopping == {Kind.NEWER_FORMAT}:
+            reason = f"a newer release of Keyfold wrote batch {last}, the last"
+            obstacle = Obstacle(reason, last, otherwise="use that release")
+        else:
+            obstacle = Obstacle(f"batch {last}, the last, is damaged", last)
+        obstacles = [obstacle, *obstacles]
     if committed or described:
         findings += strays(storage, described, partitions, started + 1, earlier)
     return FsckReport(
@@ -141,7 +147,7 @@ def _places(
     storage: Storage,
     operator: OperatorMetadata,
     committed: list[Batch],
-) -> tuple[list[tuple[StorePlace, int]], list[Finding]]:
+) -> tuple[list[tuple[StoreLocation, int]], list[Finding]]:
     """Every store of every partition in any of the batches, with its number in the operator.
 
     If a number of partitions cannot be this query's, a finding says so, and of the partitions that
@@ -163,7 +169,7 @@ def _places(
             count = min(count, folders(storage, operator) + MOST_WITHOUT_FOLDER)
         most = max(most, count)
     places = [
-        (StorePlace(operator.id, partition, store.name), index)
+        (StoreLocation(operator.id, partition, store.name), index)
         for index, store in enumerate(operator.stores)
         for partition in range(most)
     ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyfold.errors import FileMissingError, KeyfoldError
+from keyfold.format.location import DEFAULT_STORE, StoreLocation
 from keyfold.format.names import FileName, is_store, parse_name
-from keyfold.format.place import DEFAULT_STORE, StorePlace
 from keyfold.fsck.finding import Finding, Kind, Severity
 from keyfold.fsck.moved import is_lost, is_same_place
 from keyfold.fsck.obstacle import Obstacle
@@ -30,7 +30,7 @@ def store_files(storage: Storage, operator: int) -> Iterator[tuple[str, FileName
         entries = storage.listing(f"state/{operator}/{partition.name}")
         stores = [it.name for it in entries if it.is_folder and is_store(it.name)]
         for store in (DEFAULT_STORE, *stores):
-            folder = StorePlace(operator, int(partition.name), store).folder
+            folder = StoreLocation(operator, int(partition.name), store).folder
             names = (parse_name(it.name) for it in storage.listing(folder))
             yield from ((store, it) for it in names if it is not None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyfold.errors import FileMissingError
+from keyfold.errors import FileMissingError, FormatVersionError
 from keyfold.format.names import parse_name
 from keyfold.format.plan import PlanName, RescalePlan, parse_plan_name, read_plan
 from keyfold.fsck.finding import Finding, Kind, Severity
@@ -75,15 +75,22 @@ class Plans:
         try:
             if content is not None:
                 self._plans.append(read_plan(name, content))
-        except MalformedError as error:
-            self._unread.add(name.batch)
-            message = (
-                f"the plan of a rescale is damaged: {error}. Rescales and their undo are refused. "
-                "Restore it from a copy. If the query can start, the rescale is complete: delete "
-                "the file instead; the rescale cannot be undone then."
-            )
+        except (MalformedError, FormatVersionError) as error:
+            if name.number is not None:
+                self._unread.add(name.batch)
+            message = f"the plan of a rescale cannot be read: {error}. Rescales and their undo are "
+            if isinstance(error, FormatVersionError):
+                kind = Kind.NEWER_FORMAT
+                message += "refused. Use that release."
+            else:
+                kind = Kind.DAMAGED
+                message += (
+                    "refused. Restore it from a copy. Without one, if the query can start, delete "
+                    "the file: then that rescale cannot be undone, and if the query has its old "
+                    "number of partitions, it is to be rescaled again."
+                )
             path = self._storage.full_path(f"{_FOLDER}/{name}")
-            self.findings.append(Finding(Kind.DAMAGED, path, message, Severity.LOSES))
+            self.findings.append(Finding(kind, path, message, Severity.LOSES))
 
     def _counts(self, plan: RescalePlan) -> bool:
         """Whether it is a rescale that is not undone to the end.

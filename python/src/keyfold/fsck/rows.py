@@ -11,7 +11,7 @@ import numpy as np
 from keyfold.errors import KeyfoldError
 from keyfold.format.block import Columns
 from keyfold.format.footer import Family
-from keyfold.format.place import StorePlace
+from keyfold.format.location import StoreLocation
 from keyfold.fsck.subtasks import wrong_subtasks
 from keyfold.layout.layout import Layout, Shape
 from keyfold.layout.layouts import layouts
@@ -32,7 +32,7 @@ class RowCheck:
     """Checks the rows of one store of one partition."""
 
     def __init__(
-        self, storage: Storage, operator: OperatorMetadata, store: int, place: StorePlace
+        self, storage: Storage, operator: OperatorMetadata, store: int, place: StoreLocation
     ) -> None:
         self._storage = storage
         self._operator = operator

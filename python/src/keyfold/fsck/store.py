@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
-from keyfold.format.names import FileName, Version, original
-from keyfold.format.names import Kind as FileKind
-from keyfold.format.place import StorePlace
+from keyfold.format.location import StoreLocation
+from keyfold.format.names import FileKind, FileName, Version, original
 from keyfold.fsck.file import FileCheck
 from keyfold.fsck.finding import Finding, Kind, Severity, kind_of
 from keyfold.fsck.rows import RowCheck
@@ -41,7 +40,7 @@ class StoreCheck:
         storage: Storage,
         operator: OperatorMetadata,
         store: int,
-        place: StorePlace,
+        place: StoreLocation,
         committed: list[Batch],
         *,
         deep: bool,
@@ -222,7 +221,7 @@ class StoreCheck:
         """Whether the operator keeps everything in partition 0, so that this folder is empty."""
         if self.place.partition == 0 or self._listed.sizes:
             return False
-        first = StorePlace(self.place.operator, 0, self.place.store)
+        first = StoreLocation(self.place.operator, 0, self.place.store)
         newest = self._batches[-1]
         written = newest.written(self._operator, 0, self._store)
         try:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from keyfold.format.location import DEFAULT_STORE
 from keyfold.format.names import parse_name
-from keyfold.format.place import DEFAULT_STORE
 from keyfold.fsck.finding import Finding, Kind
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.spark_log.migrated import Earlier

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.format.names import Kind
+from keyfold.format.names import FileKind
 from keyfold.inspection import rows_of_parts as rows
 from keyfold.inspection.skew import Skew, measure
 from keyfold.spark_log.batch import Batch, read_at
@@ -39,15 +39,15 @@ class Inspector:
 
     def snapshots(self) -> pa.Table:
         """A row for each snapshot, from its footer."""
-        return self._of_kind(Kind.SNAPSHOT)
+        return self._of_kind(FileKind.SNAPSHOT)
 
     def deltas(self) -> pa.Table:
         """A row for each delta, from its footer."""
-        return self._of_kind(Kind.DELTA)
+        return self._of_kind(FileKind.DELTA)
 
     def references(self) -> pa.Table:
         """A row for each reference that a rescale has written, from its footer."""
-        return self._of_kind(Kind.REFERENCE)
+        return self._of_kind(FileKind.REFERENCE)
 
     def groups(self, batch: int = -1) -> pa.Table:
         """Entries and bytes of each key group in the files of a version, newest file first.
@@ -80,7 +80,7 @@ class Inspector:
         storage = self._storage.once()
         return read_at(storage, batch, lambda it: work(storage, it))
 
-    def _of_kind(self, kind: Kind) -> pa.Table:
+    def _of_kind(self, kind: FileKind) -> pa.Table:
         def read(storage: Storage, batch: Batch) -> pa.Table:
             found = [
                 (part, name)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from keyfold.format.place import DEFAULT_STORE
+from keyfold.format.location import DEFAULT_STORE
 from keyfold.layout.layout import Layout, Shape
 from keyfold.rows.avro_row import AvroRows
 from keyfold.schema.data_type import Atomic, Struct

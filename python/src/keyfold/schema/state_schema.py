@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from keyfold.errors import CheckpointDamagedError
-from keyfold.format.place import StorePlace
+from keyfold.format.location import StoreLocation
 from keyfold.schema.data_type import Struct
 from keyfold.schema.schema_file import FamilySchema, read_schema
 from keyfold.spark_log.logs import StoreMetadata
@@ -43,7 +43,7 @@ def read_state_schema(storage: Storage, operator: int, store: StoreMetadata) -> 
 
 def schema_paths(operator: int, store: StoreMetadata) -> tuple[str, ...]:
     """The schema files of a store, oldest first."""
-    folder = StorePlace(operator, 0, store.name).folder
+    folder = StoreLocation(operator, 0, store.name).folder
     return store.schema_files or (f"{folder}/_metadata/schema",)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from keyfold.errors import FileCorruptError, FileMissingError, KeyGroupsMismatchError
 from keyfold.format.footer import Footer, Reference
-from keyfold.format.names import FileName, Kind, Version
+from keyfold.format.names import FileKind, FileName, Version
 from keyfold.rows.places import Flags
 from keyfold.state.residues import Residues
 from keyfold.state.store_files import StoreFiles
@@ -54,7 +54,7 @@ class Step:
             its = (footer.frame.kind, identity.version, identity.id)
             own = own and its == (named.kind, named.version, named.id)
             own = own and named.may_have_length(footer.frame.file_length)
-            own = own and footer.frame.kind is not Kind.REFERENCE
+            own = own and footer.frame.kind is not FileKind.REFERENCE
         if not own:
             raise FileCorruptError(
                 f"Cannot load {place}: {path}, of {footer.frame.file_length} bytes, says it is of "
@@ -87,13 +87,13 @@ def chains(files: StoreFiles, version: Version) -> Iterator[Chain]:
     newer: list[Step] = []
     at = version
     while True:
-        snapshot = FileName(*at, Kind.SNAPSHOT)
+        snapshot = FileName(*at, FileKind.SNAPSHOT)
         if snapshot in files.sizes and files.counts(snapshot):
             yield Chain(head, (_step(files, snapshot), *newer), at.number)
-        reference = FileName(*at, Kind.REFERENCE)
+        reference = FileName(*at, FileKind.REFERENCE)
         if reference in files.sizes:
             yield Chain(head, (*referenced(files, files.footer(reference)), *newer), at.number)
-        delta = FileName(*at, Kind.DELTA)
+        delta = FileName(*at, FileKind.DELTA)
         if delta not in files.sizes:
             raise _missing(files, version, delta)
         newer.insert(0, _step(files, delta))

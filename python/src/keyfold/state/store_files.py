@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
+from keyfold.format.location import StoreLocation
 from keyfold.format.manifest import Layer, manifest_path, read_layer
-from keyfold.format.names import HEAD_KINDS, FileName, Kind, Version, parse_name
-from keyfold.format.place import StorePlace
+from keyfold.format.names import HEAD_KINDS, FileKind, FileName, Version, parse_name
 from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource, Source
 from keyfold.storage.storage import Storage
@@ -33,7 +33,7 @@ class StoreFiles:
     """
 
     storage: Storage
-    place: StorePlace
+    place: StoreLocation
     sizes: dict[FileName, int]
     times: dict[FileName, int | None] = field(default_factory=dict)
     _footers: dict[str, Footer] = field(default_factory=dict, compare=False, repr=False)
@@ -119,9 +119,9 @@ class StoreFiles:
             raise broken
         raise FileMissingError(
             f"Cannot find version {version.number} of {self.storage.full_path(self.folder)}: there "
-            f"is no {FileName(*version, Kind.DELTA)} and no .ref or .snapshot of that name. "
+            f"is no {FileName(*version, FileKind.DELTA)} and no .ref or .snapshot of that name. "
             "Restore it from a copy, or restart the query from an earlier batch.",
-            f"{self.folder}/{FileName(*version, Kind.DELTA)}",
+            f"{self.folder}/{FileName(*version, FileKind.DELTA)}",
         )
 
     def footer(self, name: FileName) -> Footer:
@@ -169,7 +169,7 @@ class StoreFiles:
         footer = None if snapshot.id else self.footer_or_none(snapshot)
         if footer is None or footer.head is None:
             return True
-        for kind in (Kind.DELTA, Kind.REFERENCE):
+        for kind in (FileKind.DELTA, FileKind.REFERENCE):
             name = FileName(snapshot.version, snapshot.id, kind)
             if name in self.sizes:
                 head = self.footer_or_none(name)
@@ -181,7 +181,7 @@ class StoreFiles:
         identity = footer.identity
         return str(FileName(identity.version, identity.id, footer.frame.kind))
 
-    def count(self, kind: Kind) -> int:
+    def count(self, kind: FileKind) -> int:
         """Number of files of a kind."""
         return sum(name.kind is kind for name in self.sizes)
 
@@ -197,9 +197,9 @@ class StoreFiles:
         for (number, unique), (end, _) in pairwise(chain):
             whole = any(
                 FileName(number, unique, kind) in self.sizes
-                for kind in (Kind.SNAPSHOT, Kind.REFERENCE)
+                for kind in (FileKind.SNAPSHOT, FileKind.REFERENCE)
             )
-            delta = FileName(number, unique, Kind.DELTA) in self.sizes
+            delta = FileName(number, unique, FileKind.DELTA) in self.sizes
             base_is_found = number == 1 or (bool(found) and found[-1].stop == number)
             if whole or (delta and base_is_found):
                 # With ids, versions that the chain leaves out have the rows of this one.
@@ -219,8 +219,8 @@ class StoreFiles:
         while footer.lineage:
             chain |= {link.version: link.id for link in footer.lineage}
             oldest = footer.lineage[-1]
-            name = FileName(oldest.version, oldest.id, Kind.SNAPSHOT)
-            if oldest.kind is not Kind.SNAPSHOT or name not in self.sizes:
+            name = FileName(oldest.version, oldest.id, FileKind.SNAPSHOT)
+            if oldest.kind is not FileKind.SNAPSHOT or name not in self.sizes:
                 break
             try:
                 footer = self.footer(name)
@@ -238,7 +238,7 @@ def list_partitions(storage: Storage, operator: int, partitions: int) -> None:
 
 
 def list_store(
-    storage: Storage, place: StorePlace, last: int, first: int = 0, *, anew: bool = False
+    storage: Storage, place: StoreLocation, last: int, first: int = 0, *, anew: bool = False
 ) -> StoreFiles:
     """Lists a store's folder; `anew`: also if its listing is remembered.
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from keyfold.errors import KeyfoldError, PartitionsMismatchError
 from keyfold.format.footer import Footer
+from keyfold.format.location import StoreLocation
 from keyfold.format.names import Version, is_number
-from keyfold.format.place import StorePlace
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
@@ -32,7 +32,7 @@ class Part:
     error: KeyfoldError | None
 
     @property
-    def place(self) -> StorePlace:
+    def place(self) -> StoreLocation:
         """The store."""
         return self.files.place
 
@@ -98,7 +98,7 @@ class Walk:
         return [found[store * count :][:count] for store in stores]
 
     def _part(self, operator: OperatorMetadata, index: int, partition: int) -> Part:
-        place = StorePlace(operator.id, partition, operator.stores[index].name)
+        place = StoreLocation(operator.id, partition, operator.stores[index].name)
         unique = self._batch.commit.id_of(operator.id, partition, index)
         version = self._batch.version
         written = self._batch.written(operator, partition, index)

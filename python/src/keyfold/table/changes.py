@@ -13,7 +13,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.format.block import EntryType
 from keyfold.format.footer import Family, Footer
-from keyfold.format.names import FileName, Kind, Version
+from keyfold.format.names import FileKind, FileName, Version
 from keyfold.format.reader import read_blocks
 from keyfold.layout.layout import Shape
 from keyfold.rows.places import Flags, Ints, gather
@@ -43,7 +43,7 @@ def changed(source: Source, before: Batch, after: Batch, partition: int) -> Sele
     groups: set[int] = set()
     hashes: list[npt.NDArray[np.int32]] = []
     while head is not None and at.number > oldest.number:
-        if head.frame.kind is not Kind.DELTA or source.layout.family in head.dropped:
+        if head.frame.kind is not FileKind.DELTA or source.layout.family in head.dropped:
             return ALL
         numbers = [it.number for it in head.families if it.name == source.layout.family]
         own_groups = head.groups.group[np.isin(head.groups.family, numbers)]
@@ -53,7 +53,7 @@ def changed(source: Source, before: Batch, after: Batch, partition: int) -> Sele
         if not head.lineage:
             return ALL
         at = Version(head.lineage[0].version, head.lineage[0].id)
-        name = FileName(*at, Kind.DELTA)
+        name = FileName(*at, FileKind.DELTA)
         head = files.footer(name) if at.number > oldest.number and name in files.sizes else None
     if at != oldest:
         return ALL

@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import BatchNotRetainedError, FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
-from keyfold.format.names import FileName, Kind, Version
+from keyfold.format.names import FileKind, FileName, Version
 from keyfold.format.reader import read_blocks, read_footer
 from keyfold.spark_log.batch import Batch, find_batch
 from keyfold.spark_log.migrated import own_batches
@@ -108,7 +108,7 @@ class _State:
             return None
         if source.layout.family in head.dropped:
             return None
-        name = FileName(head.identity.version, head.identity.id, Kind.DELTA)
+        name = FileName(head.identity.version, head.identity.id, FileKind.DELTA)
         path = f"{source.place(partition).folder}/{name}"
         own = wanted.of_family(source.layout.family)
         blocks = own.blocks(head, ())
@@ -125,7 +125,7 @@ class _State:
 
 
 def _follows(head: Footer, version: Version) -> bool:
-    if head.frame.kind is not Kind.DELTA or not head.lineage:
+    if head.frame.kind is not FileKind.DELTA or not head.lineage:
         return False
     return (head.lineage[0].version, head.lineage[0].id) == version
 

@@ -14,8 +14,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import FileCorruptError, KeyfoldError, UnknownNameError
 from keyfold.format.footer import Family, Footer
+from keyfold.format.location import StoreLocation
 from keyfold.format.names import Version
-from keyfold.format.place import StorePlace
 from keyfold.layout.layout import Layout
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
@@ -57,9 +57,9 @@ class Source:
         """Name of the store."""
         return self.operator.stores[self.layout.store].name
 
-    def place(self, partition: int) -> StorePlace:
+    def place(self, partition: int) -> StoreLocation:
         """The store in a partition."""
-        return StorePlace(self.operator.id, partition, self.store)
+        return StoreLocation(self.operator.id, partition, self.store)
 
     def written(self, batch: Batch, partition: int) -> Version:
         """The version whose files have a batch's rows in a partition."""

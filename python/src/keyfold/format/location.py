@@ -8,7 +8,7 @@ DEFAULT_STORE = "default"
 
 
 @dataclass(frozen=True)
-class StorePlace:
+class StoreLocation:
     """One store of one partition of an operator."""
 
     operator: int
