@@ -9,12 +9,13 @@ import scala.util.Using
 object Folders {
 
   /** What two runs of one change leave alike: the paths, the texts of Spark's logs, without the ids
-    * that each run draws, and the lengths of plans.
+    * that each run draws, and the lengths of plans. Temporary files, which nobody reads, are left
+    * out.
     */
   def outcome(folder: Path): Map[String, String] =
     Using
       .resource(Files.walk(folder))(_.iterator.asScala.toList)
-      .filter(Files.isRegularFile(_))
+      .filter(file => Files.isRegularFile(file) && !file.getFileName.toString.startsWith("."))
       .map { file =>
         val path = folder.relativize(file).toString
         val content =
