@@ -119,23 +119,13 @@ private[rescale] final class OldPartition(
   private def onTopOf(version: VersionId, newer: List[FileReference]): OldPartition.Chain = {
     val base =
       if (version == head.version) footer
-      else {
-        val file = files.open(version, FileKind.Reference, listing)
-        try file.footer
-        finally file.close()
-      }
+      else files.read(version, FileKind.Reference, listing).footer
     OldPartition.Chain(Some(base), newer)
   }
 
   private def reference(version: VersionId, kind: FileKind) = {
-    val length = listing.file(version, kind).fold(lengthOf(version, kind))(_.length)
+    val length = listing.file(version, kind).fold(files.read(version, kind).file.length)(_.length)
     FileReference(files.path(version, kind), kind, version, length)
-  }
-
-  private def lengthOf(version: VersionId, kind: FileKind) = {
-    val file = files.open(version, kind)
-    try file.length
-    finally file.close()
   }
 }
 

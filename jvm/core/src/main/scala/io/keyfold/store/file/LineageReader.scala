@@ -2,7 +2,7 @@ package io.keyfold.store.file
 
 import java.io.FileNotFoundException
 
-import io.keyfold.errors.{CorruptFile, ForeignFile, LayoutMismatch, MissingFile}
+import io.keyfold.errors.{CorruptFile, ForeignFile, LayoutMismatch, MissingFile, StoreError}
 import io.keyfold.format.{Ancestor, FileKind, FileReader, Fingerprint, Footer}
 import io.keyfold.io.BlobStore
 import io.keyfold.model.{StoreLocation, VersionId}
@@ -60,7 +60,15 @@ private[keyfold] class LineageReader(
     found
   }
 
-  private def headOf(version: VersionId, file: FileReader) =
+  /** A file of a version.
+    *
+    * @throws io.keyfold.errors.MissingFile
+    *   if there is no such file
+    */
+  def read(version: VersionId, kind: FileKind, listing: Listing = Listing.Unknown): Head =
+    headOf(version, open(version, kind, listing))
+
+  protected def headOf(version: VersionId, file: FileReader): Head =
     try Head(version, file.kind, file.footer, file.fingerprint)
     finally file.close()
 
@@ -80,9 +88,10 @@ private[keyfold] class LineageReader(
       )
     }
 
-  /** A version and those that its head builds on; Nil if it has no head. */
+  /** A version and those that its head builds on; Nil if it has no head that can be read. */
   def lineageOf(version: VersionId): List[Ancestor] =
-    headIfThere(version).fold(List.empty[Ancestor])(_.lineage)
+    try headIfThere(version).fold(List.empty[Ancestor])(_.lineage)
+    catch { case _: StoreError => Nil }
 
   /** The footer of a version's snapshot; None if it does not count.
     *
@@ -90,8 +99,8 @@ private[keyfold] class LineageReader(
     *   if there is none
     */
   def snapshot(version: VersionId, listing: Listing = Listing.Unknown): Option[Footer] = {
-    val found = headOf(version, open(version, FileKind.Snapshot, listing))
-    Option.when(counts(version, found.footer, listing))(found.footer)
+    val footer = read(version, FileKind.Snapshot, listing).footer
+    Option.when(counts(version, footer, listing))(footer)
   }
 
   /** Whether a file of a version is still of its head: docs/FORMAT.md, rule R8. */
@@ -201,7 +210,7 @@ private[keyfold] class LineageReader(
 private[keyfold] object LineageReader {
   private val log = LoggerFactory.getLogger(classOf[LineageReader])
 
-  /** The file from which a version is read, without its blocks. */
+  /** A file of a version, without its blocks. */
   final case class Head(version: VersionId, kind: FileKind, footer: Footer, file: Fingerprint) {
 
     /** The version and those that it builds on, newest first, down to the newest snapshot that was

@@ -38,10 +38,8 @@ private[store] final class StoreFiles(
   /** Whether another store has written the snapshot of this head. */
   def hasSnapshotOf(version: VersionId, head: Fingerprint): Boolean =
     try
-      openIfThere(version, FileKind.Snapshot, Listing.Unknown).exists { file =>
-        try file.footer.head.contains(head)
-        finally file.close()
-      }
+      openIfThere(version, FileKind.Snapshot, Listing.Unknown)
+        .exists(headOf(version, _).footer.head.contains(head))
     catch { case _: CorruptFile => false }
 
   /** What one request tells of all files of the store; nothing if it fails. */

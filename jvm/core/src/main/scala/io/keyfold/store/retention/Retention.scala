@@ -73,15 +73,12 @@ private[store] final class Retention(
       VersionChain
         .ancestry(lineage.elements) { below =>
           val own = lineageOf(below)
-          if (own.lengthIs == 1 && below.original != below) own ++ headOf(below.original) else own
+          if (own.lengthIs == 1 && below.original != below) own ++ files.lineageOf(below.original)
+          else own
         }
         .dropWhile(_.version.version > version)
         .nextOption()
     }
-
-  private def headOf(version: VersionId): List[Ancestor] =
-    try files.lineageOf(version)
-    catch { case _: StoreError => Nil }
 
   /** The newest snapshot of the lineage that is not newer than `oldestToRetain`. */
   private def base(newest: Lineage, oldestToRetain: Long): Option[VersionId] =

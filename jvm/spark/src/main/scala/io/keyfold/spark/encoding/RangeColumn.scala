@@ -10,10 +10,10 @@ import org.apache.spark.sql.types._
   * @param flips
   *   whether the order of negative values is reversed
   */
-private final class RangeColumn(val width: Int, flips: Boolean, column: RangeColumn.Column) {
+private sealed abstract class RangeColumn(val width: Int, flips: Boolean) {
 
   /** The value, sign-extended. */
-  def read(row: UnsafeRow, i: Int): Long = column.read(row, i)
+  def read(row: UnsafeRow, i: Int): Long
 
   def ordered(value: Long): Long = if (flips && value < 0) ~value else value
 
@@ -25,21 +25,30 @@ private final class RangeColumn(val width: Int, flips: Boolean, column: RangeCol
 }
 
 private object RangeColumn {
-  abstract class Column {
-    def read(row: UnsafeRow, i: Int): Long
+  private case object Flag extends RangeColumn(1, flips = false) {
+    override def read(row: UnsafeRow, i: Int): Long = if (row.getBoolean(i)) 1L else 0L
+  }
+  private case object Tiny extends RangeColumn(1, flips = false) {
+    override def read(row: UnsafeRow, i: Int): Long = row.getByte(i).toLong
+  }
+  private case object Small extends RangeColumn(2, flips = false) {
+    override def read(row: UnsafeRow, i: Int): Long = row.getShort(i).toLong
+  }
+  private final class Four(flips: Boolean) extends RangeColumn(4, flips) {
+    override def read(row: UnsafeRow, i: Int): Long = row.getInt(i).toLong
+  }
+  private final class Eight(flips: Boolean) extends RangeColumn(8, flips) {
+    override def read(row: UnsafeRow, i: Int): Long = row.getLong(i)
   }
 
-  private val four: Column = _.getInt(_).toLong
-  private val eight: Column = _.getLong(_)
-
   private val ofType: Map[DataType, RangeColumn] = Map(
-    BooleanType -> new RangeColumn(1, flips = false, (row, i) => if (row.getBoolean(i)) 1L else 0L),
-    ByteType -> new RangeColumn(1, flips = false, _.getByte(_).toLong),
-    ShortType -> new RangeColumn(2, flips = false, _.getShort(_).toLong),
-    IntegerType -> new RangeColumn(4, flips = false, four),
-    LongType -> new RangeColumn(8, flips = false, eight),
-    FloatType -> new RangeColumn(4, flips = true, four),
-    DoubleType -> new RangeColumn(8, flips = true, eight)
+    BooleanType -> Flag,
+    ByteType -> Tiny,
+    ShortType -> Small,
+    IntegerType -> new Four(flips = false),
+    LongType -> new Eight(flips = false),
+    FloatType -> new Four(flips = true),
+    DoubleType -> new Eight(flips = true)
   )
 
   def of(dataType: DataType): RangeColumn = ofType(dataType)

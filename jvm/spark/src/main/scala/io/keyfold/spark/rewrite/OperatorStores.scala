@@ -27,12 +27,19 @@ private final class OperatorStores(session: SparkSession, logs: CheckpointLogs, 
     session.sparkContext.broadcast(new SerializableConfiguration(hadoopConf))
 
   /** In the order in which the commit log has their ids. */
-  def of(operator: OperatorStateMetadata): Seq[StoreOfOperator] =
-    SparkShim.stores(operator).zipWithIndex.map { case (store, place) =>
-      of(operator, store, place)
+  def of(operator: OperatorStateMetadata): Seq[StoreOfOperator] = {
+    val (id, stores) = (operator.operatorInfo.operatorId, SparkShim.stores(operator))
+    stores.zipWithIndex.map { case (store, index) =>
+      val ofStore = logs.idsOfStore(batch, ids, id, stores.length, index)
+      of(operator, store, ofStore.filter(_.nonEmpty).map(_.toArray))
     }
+  }
 
-  private def of(operator: OperatorStateMetadata, store: StateStoreMetadata, place: Int) = {
+  private def of(
+      operator: OperatorStateMetadata,
+      store: StateStoreMetadata,
+      ids: Option[Array[String]]
+  ) = {
     val id = operator.operatorInfo.operatorId
     val files = store match {
       case v2: StateStoreMetadataV2 => v2.stateSchemaFilePaths
@@ -55,10 +62,7 @@ private final class OperatorStores(session: SparkSession, logs: CheckpointLogs, 
       shared,
       unchanged,
       batch + 1,
-      logs
-        .idsOfStore(batch, ids, id, SparkShim.stores(operator).length, place)
-        .filter(_.nonEmpty)
-        .map(_.toArray)
+      ids
     )
   }
 

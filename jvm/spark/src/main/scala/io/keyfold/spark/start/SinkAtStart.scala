@@ -2,14 +2,7 @@ package io.keyfold.spark.start
 
 import io.keyfold.errors.{Invalid, StoreError}
 import io.keyfold.spark.admin.rollback.SinkAside
-import io.keyfold.spark.checkpoint.{
-  CheckpointFiles,
-  CheckpointLogs,
-  Command,
-  EnteredBatches,
-  FileSink,
-  IfReadable
-}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, Command, EnteredBatches, FileSink, IfReadable}
 import io.keyfold.spark.conf.ProviderClass
 
 /** Compares the log of a file sink with the checkpoint of its query, which Spark does not do. Each
@@ -26,8 +19,7 @@ import io.keyfold.spark.conf.ProviderClass
 private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   import SinkAtStart._
 
-  private val files = new CheckpointFiles(logs.location, logs.hadoopConf)
-  private val entered = new EnteredBatches(files)
+  private val entered = new EnteredBatches(logs.files)
 
   // In this order: a run of the query that is still active adds to the three in the other one.
   private val committed = logs.lastCommitted
@@ -171,7 +163,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     * this one took is of batches that have run again since.
     */
   private def setAside(newest: Long, last: Long) = {
-    val own = files.folders("keyfold").toSet
+    val own = logs.files.folders("keyfold").toSet
     SinkAside
       .holding(folder, newest + 1 to last, logs.hadoopConf)
       .collectFirst { case (name, place) if !own(name) => place }

@@ -206,10 +206,9 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
     val warnings =
       Seq("Keyfold cannot see whether the query runs in another application; it must be stopped") ++
         readsMore(operators.flatMap(_.stores))
-    val (location, batch) = (logs.location, last + 1)
     CheckpointPlan(
-      location,
-      batch,
+      logs.location,
+      last + 1,
       way,
       number,
       from,

@@ -2,8 +2,7 @@ package io.keyfold.spark.admin.vacuum
 
 import scala.collection.mutable
 
-import io.keyfold.errors.StoreError
-import io.keyfold.format.{Ancestor, FileKind}
+import io.keyfold.format.FileKind
 import io.keyfold.model.VersionId
 import io.keyfold.store.file.{LineageReader, VersionChain}
 
@@ -26,7 +25,7 @@ private final class NeededVersions(files: LineageReader, batches: Seq[VersionId]
   /** Stops at a snapshot whose ancestors are known. */
   private def add(batch: VersionId): Unit = if (versions.add(batch)) {
     VersionChain
-      .ancestry(lineageOf(batch))(lineageOf)
+      .ancestry(files.lineageOf(batch))(files.lineageOf)
       .drop(1)
       .takeWhile(it => versions.add(it.version) || it.kind != FileKind.Snapshot)
       .foreach(it => addOriginal(it.version))
@@ -35,8 +34,4 @@ private final class NeededVersions(files: LineageReader, batches: Seq[VersionId]
 
   private def addOriginal(version: VersionId): Unit =
     if (version.original != version) add(version.original)
-
-  private def lineageOf(version: VersionId): List[Ancestor] =
-    try files.lineageOf(version)
-    catch { case _: StoreError => Nil }
 }
