@@ -156,17 +156,17 @@ test: setup $(TEST_CLASSES) servers ## everything that must pass before a change
 	$(MAKE) -j2 -O test-jvm test-python
 
 # Two at once, the longest first: tests with executors wait for processes to start, the others for one core.
-test-long: setup jars servers $(CLASS_DATA) ## what takes longer: kills and faults on S3 and HDFS, other lines of Spark, the wheel
+test-long: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) ## what takes longer: kills and faults on S3 and HDFS, other lines of Spark, the wheel
 	$(MAKE) -j2 -O test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.1 smoke-on-4.3
 
-test-faults: setup jars servers $(CLASS_DATA) # of test-long: kills, S3, HDFS
+test-faults: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) # of test-long: kills, S3, HDFS
 	$(PYTEST) -m long --ignore integration-tests/lines integration-tests $(PYTEST_ARGS)
 
 test-lines: jars # of test-long: core without checks, and the provider on other lines of Spark
 	build/test-core-unchecked
 	$(MAKE) contract SPARK="$(filter-out $(TESTED),$(LINES))"
 
-test-installed: setup jars # of test-long: the wheel, and Delta
+test-installed: setup jars $(TEST_CLASSES) # of test-long: the wheel, and Delta
 	$(BIN)/python -m pytest -m long integration-tests/lines $(PYTEST_ARGS)
 
 smoke-on-4.0 smoke-on-4.1: OLDER = 4.0
