@@ -3,6 +3,7 @@ package io.keyfold.map
 import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.page.PagePool
 import io.keyfold.model.VersionId
+import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What a transaction keeps for cursors that are closed before their end. */
@@ -29,9 +30,7 @@ class ClosedCursorSuite extends AnyFunSuite with StateMapTexts {
           val cursor = txn.scan(family)
           assert(cursor.next())
           cursor.close()
-          // Never a row that the cursor has shown: such rows stay in any case.
-          put(txn, key(Keys + n % 10), n.toString, family)
-          assert(remove(txn, key(Keys + n % 10), family))
+          putAndRemove(txn, Keys + n % 10, family)
         }
         map.liveObjects
       }
@@ -64,11 +63,10 @@ class ClosedCursorSuite extends AnyFunSuite with StateMapTexts {
           val cursors = for (n <- 0 to 2) yield {
             val cursor = txn.scan(family)
             assert(cursor.next())
-            for (i <- 0 until 10) put(txn, key(Keys + 10 * n + i), n.toString, family)
+            for (i <- 0 until 10) putAndRemove(txn, Keys + 10 * n + i, family)
             cursor
           }
           order.foreach(cursors(_).close())
-          for (i <- 0 until 30) assert(remove(txn, key(Keys + i), family))
         }
         map.liveObjects
       }
@@ -78,6 +76,12 @@ class ClosedCursorSuite extends AnyFunSuite with StateMapTexts {
       txn.release()
       map.close()
     }
+  }
+
+  /** Before another cursor is opened: a row that a cursor has shown stays in any case. */
+  private def putAndRemove(txn: MapTxn, row: Int, family: Int): Assertion = {
+    put(txn, key(row), "1", family)
+    assert(remove(txn, key(row), family))
   }
 
   private def rowCount(cursor: RowCursor) =
