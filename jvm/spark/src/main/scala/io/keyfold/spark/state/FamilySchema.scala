@@ -65,10 +65,13 @@ private[spark] final class FamilySchema(
     catch { case _: UnsupportedOperationException => 0 }
   }
 
-  private lazy val avro = schemas.map(new AvroCodec(name, key, value, _))
+  /** It costs too much to make one for each list that is read. */
+  private val avro = schemas.map { provider =>
+    ThreadLocal.withInitial[AvroCodec](() => new AvroCodec(name, key, value, provider))
+  }
 
-  def newKeys(): KeyCodec = avro.fold(KeyCodec.of(key))(_.keys)
-  def newValues(): ValueCodec = avro.fold[ValueCodec](new RowValueCodec)(_.values)
+  def newKeys(): KeyCodec = avro.fold(KeyCodec.of(key))(_.get.keys)
+  def newValues(): ValueCodec = avro.fold[ValueCodec](new RowValueCodec)(_.get.values)
 
   /** The hash that decides a row's partition, by the rule that the version's files name. */
   def newHash(rule: String): RowHash = PartitionKey(rule, key.keySchema).newHash()
