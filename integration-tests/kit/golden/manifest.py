@@ -40,17 +40,17 @@ PARTS = [
         2,
         had(
             1,
-            file("0/1/20.snapshot", "snapshot", 20, 70000),
-            file("0/1/21_f2f1d7a6.delta", "delta", 21, 5000000000, "f2f1d7a6"),
+            file("state/0/1/20.snapshot", "snapshot", 20, 70000),
+            file("state/0/1/21_f2f1d7a6.delta", "delta", 21, 5000000000, "f2f1d7a6"),
         ),
         codec="lz4",
     ),
-    part(4, had(0, file("0/0/30.snapshot", "snapshot", 30, 900)), had(2)),
+    part(4, had(0, file("state/0/0/30.snapshot", "snapshot", 30, 900)), had(2)),
     part(
         4,
-        had(1, file("0/1/30.delta", "delta", 30, 400), on_top=True),
+        had(1, file("state/0/1/30.delta", "delta", 30, 400), on_top=True),
         had(
-            3, file("0/3/29.snapshot", "snapshot", 29, 800), file("0/3/30.delta", "delta", 30, 410)
+            3, file("state/0/3/29.snapshot", "snapshot", 29, 800), file("state/0/3/30.delta", "delta", 30, 410)
         ),
     ),
 ]
@@ -110,7 +110,7 @@ def _edited(name: str, why: str, edit: Callable[[bytearray], None]) -> BrokenMan
 
 
 def _naming(name: str, why: str, **fields: Any) -> BrokenManifest:
-    named = file("0/1/28.snapshot", "snapshot", 28, 70000) | fields
+    named = file("state/0/1/28.snapshot", "snapshot", 28, 70000) | fields
     return _of(name, why, raw_part(part(4, had(1, named))))
 
 
@@ -141,8 +141,8 @@ def broken_manifests() -> list[BrokenManifest]:
         _edited("stands", "a partition stands on 2", _packed("<B", 12, 2)),
         _edited("partitions-past-end", "4294967295 partitions", _packed("<I", 4, 0xFFFFFFFF)),
         _edited("files-past-end", "4294967295 files", _packed("<I", 13, 0xFFFFFFFF)),
-        _naming("path-outside", "a path is '../0/1/28.snapshot'", path="../0/1/28.snapshot"),
-        _naming("path-of-another", "a path is of another version", path="0/1/29.snapshot"),
-        _naming("kind", "it names a reference", path="0/1/28.ref", kind="reference"),
+        _naming("path-outside", "a path is 'state/../0/1/28.snapshot'", path="state/../0/1/28.snapshot"),
+        _naming("path-of-another", "a path is of another version", path="state/0/1/29.snapshot"),
+        _naming("kind", "it names a reference", path="state/0/1/28.ref", kind="reference"),
         _edited("left-over", "a byte too many", lambda raw: raw.append(0)),
     ]

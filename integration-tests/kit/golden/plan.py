@@ -24,14 +24,17 @@ OWN: Spec = {
         {
             "operator": 0,
             "store": "default",
-            "refs": [f"0/{partition}/31_77a1e9{partition:02}.ref" for partition in range(6)],
-            "folders": ["0/0", "0/1", "0/2", "0/3"],
+            "refs": [f"state/0/{partition}/31_77a1e9{partition:02}.ref" for partition in range(6)],
+            "folders": [f"state/0/{partition}" for partition in range(4)],
         },
         {
             "operator": 2,
             "store": "left-keyToNumValues",
-            "refs": ["2/0/left-keyToNumValues/31_b1.ref", "2/1/left-keyToNumValues/31_b2.ref"],
-            "folders": ["2/0/left-keyToNumValues"],
+            "refs": [
+                "state/2/0/left-keyToNumValues/31_b1.ref",
+                "state/2/1/left-keyToNumValues/31_b2.ref",
+            ],
+            "folders": ["state/2/0/left-keyToNumValues"],
         },
     ],
 }
@@ -49,7 +52,12 @@ OPEN: Spec = {
         {"path": "offsets/7", "before": "v1\n{}\n{2}\n", "after": "v1\n{}\n{1}\n"},
     ],
     "stores": [
-        {"operator": 0, "store": "default", "refs": ["0/0/7_c1.ref"], "folders": ["0/0", "0/1"]}
+        {
+            "operator": 0,
+            "store": "default",
+            "refs": ["state/0/0/7_c1.ref"],
+            "folders": ["state/0/0", "state/0/1"],
+        }
     ],
 }
 
@@ -126,8 +134,8 @@ def broken_plans() -> list[BrokenPlan]:
     broken("other", _sealed(["keyfold-rescale 1", "batch 31", *own[2:]]), "it is of batch 31")
     broken("undone", _sealed([*own[:5], "undone true", *own[6:]]), "undone, with its own batch")
     broken("file", _sealed([*own[:6], opened[6], *own[6:]]), "a file, with its own batch")
-    broken("ref", _sealed([*own, "ref 2/3/left-keyToNumValues/32_b4.ref"]), "version 32")
-    broken("outside", _sealed([*own, "folder ../0/0"]), "a folder is ../0/0")
+    broken("ref", _sealed([*own, "ref state/2/3/left-keyToNumValues/32_b4.ref"]), "version 32")
+    broken("outside", _sealed([*own, "folder state/../0/0"]), "a folder is state/../0/0")
     broken(
         "reach", _sealed([*opened[:6], "file metadata - eA==", *opened[6:]]), "of metadata", OPEN
     )

@@ -166,7 +166,7 @@ def test_rescale_before_an_open_batch_was_interrupted(
 def test_batch_was_committed_by_a_driver_that_did_not_know_of_the_rescale(
     with_ids: StateWriter,
 ) -> None:
-    ref = "".join(f"ref 0/{it}/4_x{it}.ref\n" for it in range(3))
+    ref = "".join(f"ref state/0/{it}/4_x{it}.ref\n" for it in range(3))
     head = "keyfold-rescale 1\nbatch 4\nid open-1\nfrom 2\nto 3\nundone "
     write_plan(with_ids.fake, 4, f"{head}false\nstore 0 default\n{ref}")
     assert check(with_ids.fake).verdict.can_start, "a rollback has made it final"

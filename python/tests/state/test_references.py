@@ -51,7 +51,7 @@ def rescale(writer: StateWriter, to: int, layers: list[tuple[int, list[Any]]]) -
 def named(writer: StateWriter, partition: int, version: int, kind: str = "delta") -> dict[str, Any]:
     path = writer.path(version, kind, partition)
     return named_file(
-        str(path.relative_to(writer.fake.root / "state")),
+        str(path.relative_to(writer.fake.root)),
         kind,
         version,
         path.stat().st_size,
@@ -129,7 +129,7 @@ def test_rows_of_partitions_that_stand_on_an_earlier_layer(fake: FakeCheckpoint,
     of[1] = had(
         1,
         named_file(
-            str(path.relative_to(fake.root / "state")), "snapshot", 2, len(content), "id-2-1"
+            str(path.relative_to(fake.root)), "snapshot", 2, len(content), "id-2-1"
         ),
     )
     rescale(writer, to, [older, (partitions, of)])

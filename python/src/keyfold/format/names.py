@@ -19,7 +19,7 @@ class FileKind(IntEnum):
 _SUFFIXES = {FileKind.DELTA: "delta", FileKind.SNAPSHOT: "snapshot", FileKind.REFERENCE: "ref"}
 _KINDS = {suffix: kind for kind, suffix in _SUFFIXES.items()}
 _NAME = re.compile(r"([1-9][0-9]*)(?:_([^/.]+))?\.(delta|snapshot|ref)")
-_FOLDER = re.compile(r"(?:0|[1-9][0-9]{0,18})/(?:0|[1-9][0-9]{0,9})(?:/([^/]+))?")
+_FOLDER = re.compile(r"state/(?:0|[1-9][0-9]{0,18})/(?:0|[1-9][0-9]{0,9})(?:/([^/]+))?")
 _NOT_OF_ID = re.compile(r"[/.\x00-\x1f\x7f]")
 _NOT_OF_STORE = re.compile(r"[/\x00-\x1f\x7f]")
 # What ids begin with that lead to another version.
@@ -98,13 +98,13 @@ def is_store(text: str) -> bool:
 
 
 def is_folder(path: str) -> bool:
-    """Whether it is the path of a store's folder, relative to `state`."""
+    """Whether it is the path of a store's folder, relative to the checkpoint."""
     folder = _FOLDER.fullmatch(path)
     return folder is not None and (folder[1] is None or is_store(folder[1]))
 
 
 def is_file(path: str, name: str) -> bool:
-    """Whether it is the path of the file `name` in a store's folder, relative to `state`."""
+    """Whether it is the path of the file `name` in a store's folder, relative to the checkpoint."""
     return path.endswith(f"/{name}") and is_folder(path[: -len(name) - 1])
 
 

@@ -287,7 +287,7 @@ class StoreCheck:
         except KeyfoldError:
             return False
         return any(
-            f"state/{it.path}".startswith(f"{self.place.folder}/") and (it.version, it.id) == link
+            it.path.startswith(f"{self.place.folder}/") and (it.version, it.id) == link
             for layer in layers
             for partition in layer.of
             for it in partition.files

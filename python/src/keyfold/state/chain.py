@@ -117,9 +117,7 @@ def referenced(files: StoreFiles, footer: Footer) -> list[Step]:
     taken: tuple[Residues, ...] = (Residues(identity.partitions, frozenset({identity.partition})),)
     steps: list[Step] = []
     for layer in reversed(files.layers(footer)):
-        here = [
-            Step(f"state/{it.path}", it, taken) for partition in layer.of for it in partition.files
-        ]
+        here = [Step(it.path, it, taken) for partition in layer.of for it in partition.files]
         steps[:0] = here
         on_top = frozenset(it.partition for it in layer.of if it.on_top)
         if len(on_top) < len(layer.of):

@@ -106,7 +106,7 @@ final case class ManifestPart(
 /** A file in a manifest.
   *
   * @param path
-  *   relative to the checkpoint's `state` folder
+  *   relative to the checkpoint
   * @param length
   *   of the file in bytes, when the manifest was made
   */

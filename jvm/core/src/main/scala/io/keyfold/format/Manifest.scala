@@ -50,34 +50,7 @@ final class Manifest private (blob: BlobReader, path: String) extends AutoClosea
 }
 
 object Manifest {
-  private val Name = """rescale-(\d{1,18})-([0-9a-zA-Z-]+)\.manifest""".r
   private val LeastPartition = 9
-
-  /** Path relative to the checkpoint's `state` folder. */
-  def pathOf(batch: Long, planId: String): String =
-    s"${RescalePlan.Folder}/rescale-$batch-$planId.manifest"
-
-  /** Batch and plan id of a file name; None if it is not the name of a manifest. */
-  def parseName(name: String): Option[(Long, String)] = name match {
-    case Name(batch, id) => Some((batch.toLong, id))
-    case _               => None
-  }
-
-  /** Path of the manifest that a reference needs.
-    *
-    * @param reference
-    *   its footer
-    * @throws io.keyfold.errors.CorruptFile
-    *   if the reference names no manifest
-    */
-  def pathOf(reference: Footer): String = {
-    val planId = reference.references.fold("")(_.planId)
-    val path = pathOf(reference.identity.version.version - 1, planId)
-    if (parseName(path.drop(RescalePlan.Folder.length + 1)).isEmpty) {
-      throw new CorruptFile(path, s"a reference names it by '$planId', which is no id of a plan")
-    }
-    path
-  }
 
   /** Opens a manifest.
     *
@@ -94,9 +67,9 @@ object Manifest {
     * @return
     *   their places, in the same order
     */
-  def write(blobs: BlobStore, batch: Long, planId: String, parts: Seq[Layer]): Seq[ManifestPart] = {
+  def write(blobs: BlobStore, plan: PlanName, parts: Seq[Layer]): Seq[ManifestPart] = {
     var places = Seq.empty[ManifestPart]
-    blobs.write(pathOf(batch, planId))(out => places = writeTo(out, parts))
+    blobs.write(plan.manifest)(out => places = writeTo(out, parts))
     places
   }
 

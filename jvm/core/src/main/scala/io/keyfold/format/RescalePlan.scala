@@ -15,8 +15,6 @@ import io.keyfold.model.{Names, VersionId}
   * the first reference is written until no file of the old layout is left. Or that of the
   * redistribution of an operator's subtasks, as long as the batch before it is retained.
   *
-  * @param batch
-  *   the rescale's own, or the open batch before which it is
   * @param from
   *   number of partitions before
   * @param files
@@ -25,30 +23,13 @@ import io.keyfold.model.{Names, VersionId}
   *   whether these files are to have their old content again
   */
 final case class RescalePlan(
-    batch: Long,
-    id: String,
+    name: PlanName,
     from: Int,
     to: Int,
     stores: Seq[RescaledStore],
     files: Seq[RewrittenFile] = Nil,
     isUndone: Boolean = false
 ) {
-
-  /** Whether it is before an open batch, and has no batch of its own. */
-  def isOpen: Boolean = RescalePlan.openNumber(id).nonEmpty
-
-  /** Of its references. */
-  def version: Long = stateBatch + 1
-
-  /** The batch whose state it makes. */
-  def stateBatch: Long = RescalePlan.stateBatch(batch, id)
-
-  /** While the plan exists, no file of a version below this is deleted: it may be of the old
-    * layout. Before an open batch, files of [[version]] with other ids are.
-    */
-  def floor: Long = batch + 1
-
-  def name: String = RescalePlan.nameOf(batch, id)
 
   /** Whether it is of an operator's subtasks: a rescale has other partitions after it. */
   def isRedistribution: Boolean = from == to
@@ -67,44 +48,10 @@ final case class RescaledStore(
 )
 
 object RescalePlan {
-
-  /** Folder of plans, relative to the checkpoint's `state` folder. */
-  val Folder = "../keyfold"
-
-  private val Name = """rescale-(\d{1,18})-([0-9a-zA-Z-]+)\.plan""".r
   private val MaxBytes = 1L << 28
   private val Absent = "-"
   private val FirstLine = "keyfold-rescale 1"
-  private val Open = """open-(\d{1,9})""".r
   private val Checksummed = """(?s)(.*\n)crc32c ([0-9a-f]{8})\n""".r
-
-  def nameOf(batch: Long, id: String): String = s"rescale-$batch-$id.plan"
-
-  /** Batch and id of a file name; None if it is not the name of a plan. */
-  def parseName(name: String): Option[(Long, String)] = name match {
-    case Name(batch, id) => Some((batch.toLong, id))
-    case _               => None
-  }
-
-  /** Id of the n-th plan before the same open batch. */
-  def openId(n: Int): String = s"open-$n"
-
-  /** The number of a plan before an open batch, from its id; None for another plan. */
-  def openNumber(id: String): Option[Int] = id match {
-    case Open(n) => Some(n.toInt)
-    case _       => None
-  }
-
-  /** The batch whose state a plan makes. */
-  def stateBatch(batch: Long, id: String): Long = if (openNumber(id).isEmpty) batch else batch - 1
-
-  /** Batch and id of the plan that a file is, or belongs to: its manifest exists only as long as
-    * the plan, unless the plan was lost.
-    */
-  def ofFile(name: String): Option[(Long, String)] =
-    parseName(name).orElse(Manifest.parseName(name).map { case (state, id) =>
-      (if (openNumber(id).isEmpty) state else state + 1, id)
-    })
 
   /** Version of a reference, from its path in a plan. */
   def versionOf(reference: String): VersionId =
@@ -114,19 +61,22 @@ object RescalePlan {
 
   def write(blobs: BlobStore, plan: RescalePlan): Unit = {
     val bytes = encode(plan)
-    blobs.write(s"$Folder/${plan.name}")(_.write(bytes))
+    blobs.write(plan.name.path)(_.write(bytes))
     ()
   }
 
-  /** Reads the plan with this file name.
+  /** Reads a plan.
+    *
+    * @param mayChange
+    *   whether a path is one of Spark's files that a plan may name
     *
     * @throws io.keyfold.errors.CorruptFile
     *   if it is damaged
     * @throws java.io.FileNotFoundException
     *   if it does not exist
     */
-  def read(blobs: BlobStore, name: String): RescalePlan = {
-    val path = s"$Folder/$name"
+  def read(blobs: BlobStore, name: PlanName)(mayChange: String => Boolean): RescalePlan = {
+    val path = name.path
     val file = blobs.open(path)
     val bytes =
       try {
@@ -138,7 +88,7 @@ object RescalePlan {
         }
         file.read(0, file.length.toInt)
       } finally file.close()
-    val plan = decode(bytes, blobs.describe(path))
+    val plan = decode(bytes, blobs.describe(path))(mayChange)
     if (plan.name != name)
       throw new CorruptFile(blobs.describe(path), s"it contains the plan ${plan.name}")
     plan
@@ -147,8 +97,8 @@ object RescalePlan {
   def encode(plan: RescalePlan): Array[Byte] = {
     val lines = Seq(
       FirstLine,
-      s"batch ${plan.batch}",
-      s"id ${plan.id}",
+      s"batch ${plan.name.batch}",
+      s"id ${plan.name.id}",
       s"from ${plan.from}",
       s"to ${plan.to}",
       s"undone ${plan.isUndone}"
@@ -174,10 +124,10 @@ object RescalePlan {
     * @throws io.keyfold.errors.CorruptFile
     *   if it is damaged
     */
-  def decode(bytes: Array[Byte], path: String): RescalePlan =
+  def decode(bytes: Array[Byte], path: String)(mayChange: String => Boolean): RescalePlan =
     new String(bytes, UTF_8) match {
       case Checksummed(text, checksum) if f"${Checksum.of(text.getBytes(UTF_8))}%08x" == checksum =>
-        Try(parse(text.split('\n').toList)).getOrElse {
+        Try(parse(text.split('\n').toList, mayChange)).getOrElse {
           throw new CorruptFile(
             path,
             "it is not the plan of a rescale, or a newer release wrote it"
@@ -186,27 +136,26 @@ object RescalePlan {
       case _ => throw new CorruptFile(path, "its checksum is wrong")
     }
 
-  private def parse(lines: List[String]): RescalePlan = lines match {
+  private def parse(lines: List[String], mayChange: String => Boolean): RescalePlan = lines match {
     case FirstLine :: batch :: id :: from :: to :: undone :: rest =>
       val (files, stores) = rest.span(_.startsWith("file "))
-      val (number, name) = (valueOf(batch, "batch").toLong, valueOf(id, "id"))
+      val name = PlanName(valueOf(batch, "batch").toLong, valueOf(id, "id"))
       val plan = RescalePlan(
-        number,
         name,
         valueOf(from, "from").toInt,
         valueOf(to, "to").toInt,
-        storesOf(stores, stateBatch(number, name) + 1),
+        storesOf(stores, name.version),
         files.map(fileOf),
         valueOf(undone, "undone").toBoolean
       )
-      require(plan.isOpen || plan.files.isEmpty && !plan.isUndone)
+      require(name.isOpen || plan.files.isEmpty && !plan.isUndone)
+      require(plan.files.forall(file => mayChange(file.path)))
       plan
     case _ => throw new IllegalArgumentException
   }
 
   private def fileOf(line: String) = valueOf(line, "file").split(' ') match {
     case Array(path, before, after) =>
-      require(RewrittenFile.mayBe(path))
       RewrittenFile(path, decoded(before), decoded(after))
     case _ => throw new IllegalArgumentException
   }

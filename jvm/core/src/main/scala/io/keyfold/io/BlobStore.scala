@@ -4,7 +4,7 @@ import java.io.OutputStream
 
 import scala.annotation.unused
 
-/** Files below one root (a checkpoint's `state` folder), named by relative path with `/`.
+/** Files below one root (a checkpoint), named by relative path with `/`.
   *
   * Guarantees that Keyfold relies on; `BlobStoreSuiteBase` tests each for every implementation:
   *

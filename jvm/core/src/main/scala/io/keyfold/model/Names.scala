@@ -3,10 +3,10 @@ package io.keyfold.model
 import java.nio.charset.StandardCharsets.UTF_8
 
 /** Checks of names read from files and logs: docs/FORMAT.md, section 2. A valid name never leads
-  * out of the checkpoint's `state` folder.
+  * out of the folder of the checkpoint's state.
   */
 object Names {
-  private val Folder = """(?:0|[1-9]\d{0,18})/(?:0|[1-9]\d{0,9})(?:/([^/]+))?""".r
+  private val Folder = """state/(?:0|[1-9]\d{0,18})/(?:0|[1-9]\d{0,9})(?:/([^/]+))?""".r
 
   /** Whether the text can be the id of a version that is written, and so part of a file's name. */
   def isId(text: String): Boolean =
@@ -16,13 +16,13 @@ object Names {
   def isStore(text: String): Boolean =
     text.nonEmpty && text != "." && text != ".." && !text.exists(c => c == '/' || isControl(c))
 
-  /** Whether this is the path of a store's folder, relative to `state`. */
+  /** Whether this is the path of a store's folder. */
   def isFolder(path: String): Boolean = path match {
     case Folder(store) => store == null || isStore(store)
     case _             => false
   }
 
-  /** Whether this is the path of a file in a store's folder, relative to `state`.
+  /** Whether this is the path of a file in a store's folder.
     *
     * @param name
     *   of the file

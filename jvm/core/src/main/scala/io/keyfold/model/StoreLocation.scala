@@ -16,15 +16,18 @@ final case class StoreLocation(operator: Long, partition: Int, store: String) {
     )
   }
 
-  /** Folder of the store's files, relative to the checkpoint's `state` folder. */
+  /** Folder of the store's files, relative to the checkpoint. */
   val folder: String =
-    if (store == StoreLocation.DefaultStore) s"$operator/$partition"
-    else s"$operator/$partition/$store"
+    if (store == StoreLocation.DefaultStore) s"${StoreLocation.State}/$operator/$partition"
+    else s"${StoreLocation.State}/$operator/$partition/$store"
 
   override def toString: String = s"operator $operator partition $partition store $store"
 }
 
 object StoreLocation {
+
+  /** Spark's folder of the state of all operators in a checkpoint. */
+  val State = "state"
 
   /** Spark's name for the only store of a partition; it has no folder of its own. */
   val DefaultStore = "default"

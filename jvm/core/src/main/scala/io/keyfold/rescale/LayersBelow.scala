@@ -3,7 +3,7 @@ package io.keyfold.rescale
 import java.io.FileNotFoundException
 
 import io.keyfold.errors.{MissingFile, RescaleRefused}
-import io.keyfold.format.{Footer, Layer, Manifest}
+import io.keyfold.format.{Footer, Layer, Manifest, PlanName}
 import io.keyfold.io.BlobStore
 
 /** The layers that manifests of earlier rescales list for partitions that still use them. */
@@ -17,7 +17,8 @@ private[rescale] final class LayersBelow(blobs: BlobStore) {
     *   if a manifest cannot be read
     */
   def of(references: Seq[Footer]): Seq[Layer] = {
-    val read = references.groupBy(Manifest.pathOf).toSeq.sortBy(_._1).map((readAll _).tupled)
+    val read =
+      references.groupBy(PlanName.of(_).manifest).toSeq.sortBy(_._1).map((readAll _).tupled)
     if (read.isEmpty) Nil
     else {
       // Without ids, references of two rescales that raced may exist side by side.

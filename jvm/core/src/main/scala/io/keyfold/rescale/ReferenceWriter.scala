@@ -3,14 +3,22 @@ package io.keyfold.rescale
 import java.time.Clock
 
 import io.keyfold.format.wire.Codec
-import io.keyfold.format.{FileKind, FileWriter, Identity, Manifest, ManifestPart, References}
+import io.keyfold.format.{
+  FileKind,
+  FileWriter,
+  Identity,
+  Manifest,
+  ManifestPart,
+  PlanName,
+  References
+}
 import io.keyfold.io.BlobStore
 import io.keyfold.model.{StoreLocation, VersionId}
 
 /** Writes the manifest and the references of a rescale.
   *
-  * @param planId
-  *   of the rescale
+  * @param plan
+  *   the rescale's
   * @param partitions
   *   the new number of partitions
   * @param writer
@@ -18,7 +26,7 @@ import io.keyfold.model.{StoreLocation, VersionId}
   */
 final class ReferenceWriter(
     blobs: BlobStore,
-    planId: String,
+    plan: PlanName,
     partitions: Int,
     clock: Clock,
     writer: String
@@ -27,14 +35,12 @@ final class ReferenceWriter(
 
   /** Must be called before the first reference is written.
     *
-    * @param batch
-    *   the rescale's own
     * @return
     *   for each store the places of its parts
     */
-  def writeManifest(batch: Long, stores: Seq[StorePlan]): Seq[IndexedSeq[ManifestPart]] = {
+  def writeManifest(stores: Seq[StorePlan]): Seq[IndexedSeq[ManifestPart]] = {
     val parts = stores.map(_.parts)
-    val written = Manifest.write(blobs, batch, planId, parts.flatten).toIndexedSeq
+    val written = Manifest.write(blobs, plan, parts.flatten).toIndexedSeq
     val firsts = parts.scanLeft(0)(_ + _.length)
     firsts.zip(parts).map { case (first, own) => written.slice(first, first + own.length) }
   }
@@ -64,7 +70,7 @@ final class ReferenceWriter(
         identity,
         Nil,
         partition.families,
-        references = Some(References(planId, parts))
+        references = Some(References(plan.id, parts))
       )
       ()
     }
@@ -74,7 +80,7 @@ final class ReferenceWriter(
 
 object ReferenceWriter {
 
-  /** Path of the reference that makes a version of a partition, relative to the `state` folder. */
+  /** Path of the reference that makes a version of a partition. */
   def pathOf(store: StorePlan, partition: PartitionPlan, version: VersionId): String = {
     val location = StoreLocation(store.operator, partition.partition, store.store)
     s"${location.folder}/${FileKind.Reference.nameOf(version)}"

@@ -11,7 +11,7 @@ import io.keyfold.model.{Family, PartitionRule, StoreLocation}
   * chain; without ids also of the delta that the snapshot was made of.
   *
   * @param blobs
-  *   the checkpoint's `state` folder
+  *   the checkpoint
   * @param version
   *   number of the last committed version
   * @param inParallel

@@ -7,7 +7,7 @@ import io.keyfold.io.BlobStore
   * two footers per partition, of the head and of the snapshot, and no blocks.
   *
   * @param blobs
-  *   the checkpoint's `state` folder
+  *   the checkpoint
   * @param partitions
   *   N of that version
   * @param version
@@ -24,7 +24,7 @@ final class VersionFiles(
     *   of the version, one for each partition, as the commit log has them; none under checkpoint
     *   format v1
     * @return
-    *   paths relative to `state`, each once
+    *   paths, each once
     * @throws io.keyfold.errors.StoreError
     *   if one of them does not exist or cannot be read
     */

@@ -43,7 +43,11 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
   }
 
   private val genReference: Gen[FileReference] = for {
-    folder <- Gen.oneOf("0/0", "0/17", "9223372036854775807/2147483647/left-keyToNumValues")
+    folder <- Gen.oneOf(
+      "state/0/0",
+      "state/0/17",
+      "state/9223372036854775807/2147483647/left-keyToNumValues"
+    )
     kind <- Gen.oneOf(FileKind.Delta, FileKind.Snapshot)
     version <- FilePlan.genVersion
     length <- Gen.choose(0L, Long.MaxValue)
@@ -210,9 +214,12 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
   }
 
   test("a file in a manifest has the bytes worked out by hand from the format") {
-    val file = FileReference("0/1/14.delta", FileKind.Delta, VersionId(14), 15)
+    val file = FileReference("state/0/1/14.delta", FileKind.Delta, VersionId(14), 15)
     val bytes =
-      "0c00 302f312f31342e64656c7461 01 0e00000000000000 0000 0f00000000000000".replace(" ", "")
+      "1200 73746174652f302f312f31342e64656c7461 01 0e00000000000000 0000 0f00000000000000".replace(
+        " ",
+        ""
+      )
     assert(HexFormat.of.formatHex(encoded(file)) == bytes)
   }
 
@@ -245,7 +252,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
       val bad = VersionId(1, id)
       assertRefused(small.copy(identity = small.identity.copy(version = bad)), "version 1 with id")
       assertRefused(small.copy(lineage = Seq(Ancestor(bad, FileKind.Delta))), "version 1 with id")
-      assertRefused(fileAt("0/1/14.delta", id), "version 14 with id")
+      assertRefused(fileAt("state/0/1/14.delta", id), "version 14 with id")
     }
   }
 
@@ -267,14 +274,26 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
   }
 
   test("a file in a manifest that is outside, or another than it says, is refused") {
-    val outside = Seq("../0/1/14.delta", "/0/1/14.delta", "0/../1/14.delta", "0/1/../14.delta")
+    val outside = Seq(
+      "state/../0/1/14.delta",
+      "/state/0/1/14.delta",
+      "state/0/../1/14.delta",
+      "state/0/1/../14.delta"
+    )
     val others =
-      Seq("14.delta", "0/1/x/y/14.delta", "0/1/15.delta", "0/1/14.snapshot", "x/1/14.delta")
+      Seq(
+        "14.delta",
+        "0/1/14.delta",
+        "state/0/1/x/y/14.delta",
+        "state/0/1/15.delta",
+        "state/0/1/14.snapshot",
+        "state/x/1/14.delta"
+      )
     for (path <- outside ++ others) assertRefused(fileAt(path), "is no path of 14.delta")
   }
 
   test("a reference in a manifest is refused") {
-    assertRefused(fileAt("0/1/14.ref", kind = FileKind.Reference), "names a reference")
+    assertRefused(fileAt("state/0/1/14.ref", kind = FileKind.Reference), "names a reference")
   }
 
   test("two families of one name are refused") {

@@ -105,7 +105,7 @@ class SealedDamageSuite extends AnyFunSuite with SeededChecks with DamagedFiles 
         }
         val blobs = new MemoryBlobStore
         val file = withFooter(bytes, rawFooter(footer.copy(groups = runs.result())))
-        blobs.put("0/0/5.snapshot", file)
+        blobs.put("state/0/0/5.snapshot", file)
         StoreReader.read(blobs, StoreLocation(0, 0, "default"), 1, VersionId(5))(_ => ())
       }
       loaded(0)

@@ -3,7 +3,7 @@ package io.keyfold.rescale
 import java.nio.charset.StandardCharsets.UTF_8
 
 import io.keyfold.errors.{CorruptFile, Invalid}
-import io.keyfold.format.{FileKind, RescalePlan, RescaledStore, RewrittenFile}
+import io.keyfold.format.{FileKind, PlanName, RescalePlan, RescaledStore, RewrittenFile}
 import io.keyfold.format.wire.Checksum
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.testkit.{ForwardingBlobStore, MemoryBlobStore}
@@ -16,15 +16,18 @@ class LyingPlanSuite extends AnyFunSuite {
   import RescaledOperator._
 
   private val right = RescalePlan(
-    3,
-    "p",
+    PlanName(3, "p"),
     2,
     3,
-    Seq(RescaledStore(0, "default", Seq("0/0/4_a.ref"), Seq("0/0", "0/1/left")))
+    Seq(
+      RescaledStore(0, "default", Seq("state/0/0/4_a.ref"), Seq("state/0/0", "state/0/1/left"))
+    )
   )
 
   private def decoded(plan: RescalePlan) =
-    RescalePlan.decode(RescalePlan.encode(plan), "rescale-3-p.plan")
+    RescalePlan.decode(RescalePlan.encode(plan), "rescale-3-p.plan")(mayChange)
+
+  private def mayChange(path: String) = path == "offsets/3" || path == "commits/3"
 
   private def refused(change: RescaledStore => RescaledStore) = {
     val plan = right.copy(stores = right.stores.map(change))
@@ -33,28 +36,30 @@ class LyingPlanSuite extends AnyFunSuite {
 
   test("a plan whose paths lead anywhere but to stores' folders is refused") {
     assert(decoded(right) == right)
-    val folders =
-      Seq(
-        "..",
-        "../..",
-        "0",
-        "/0/0",
-        "0/..",
-        "0/0/..",
-        "0/0/../..",
-        "../keyfold",
-        "",
-        "0/0/a/b",
-        "x/0"
-      )
-    for (folder <- folders) assert(refused(_.copy(frozen = Seq("0/0", folder))), folder)
+    val folders = Seq(
+      "..",
+      "../..",
+      "",
+      "0/0",
+      "state",
+      "state/0",
+      "/state/0/0",
+      "state/0/..",
+      "state/0/0/..",
+      "state/0/0/../..",
+      "state/../keyfold",
+      "state/0/0/a/b",
+      "state/x/0"
+    )
+    for (folder <- folders) assert(refused(_.copy(frozen = Seq("state/0/0", folder))), folder)
     val references = Seq(
-      "../0/4_a.ref",
-      "0/0/../4_a.ref",
-      "/0/0/4_a.ref",
-      "0/0/5_a.ref",
-      "0/0/4_a.delta",
-      "0/0/4_a",
+      "0/0/4_a.ref",
+      "state/../0/4_a.ref",
+      "state/0/0/../4_a.ref",
+      "/state/0/0/4_a.ref",
+      "state/0/0/5_a.ref",
+      "state/0/0/4_a.delta",
+      "state/0/0/4_a",
       "4_a.ref"
     )
     for (path <- references) assert(refused(_.copy(references = Seq(path))), path)
@@ -62,15 +67,14 @@ class LyingPlanSuite extends AnyFunSuite {
   }
 
   private def open(path: String, number: Long = 4) = right.copy(
-    batch = number,
-    id = "open-1",
+    name = PlanName.open(number, 1),
     files = Seq(RewrittenFile(path, None, Some(Array[Byte](-1, 0, 10, 32)))),
     isUndone = true
   )
 
   test("a plan before an open batch is of the version before it, and is read as it was written") {
-    val plan = open("state/0/_metadata/v2/3")
-    assert((plan.version, plan.stateBatch, plan.floor) == ((4, 3, 5)))
+    val plan = open("commits/3")
+    assert((plan.name.version, plan.name.stateBatch, plan.name.floor) == ((4, 3, 5)))
     val found = decoded(plan)
     assert(RescalePlan.encode(found).toSeq == RescalePlan.encode(plan).toSeq)
     val file = found.files.head
@@ -78,21 +82,13 @@ class LyingPlanSuite extends AnyFunSuite {
     assert(file.before.isEmpty && file.after.get.toSeq == Seq[Byte](-1, 0, 10, 32))
   }
 
-  test("a plan before an open batch changes no files but Spark's logs and metadata") {
-    for (path <- Seq("offsets/3", "commits/3", "state/12/_metadata/v2/0")) decoded(open(path))
-    for (
-      path <- Seq(
-        "metadata",
-        "offsets/../x",
-        "../offsets/3",
-        "/offsets/3",
-        "offsets/x",
-        "state/0/0/3.delta"
-      )
-    ) intercept[CorruptFile](decoded(open(path)))
-    intercept[CorruptFile](decoded(open("offsets/3", number = 3).copy(id = "p")))
+  test("a plan before an open batch changes no files but those that it may") {
+    decoded(open("offsets/3"))
+    for (path <- Seq("metadata", "offsets/../x", "../offsets/3", "/offsets/3"))
+      intercept[CorruptFile](decoded(open(path)))
+    intercept[CorruptFile](decoded(open("offsets/3", number = 3).copy(name = right.name)))
     intercept[CorruptFile](decoded(right.copy(isUndone = true)))
-    intercept[CorruptFile](decoded(right.copy(id = "open-1")))
+    intercept[CorruptFile](decoded(right.copy(name = PlanName.open(3, 1))))
     // Its references would be of another version.
     intercept[CorruptFile](decoded(open("offsets/3", number = 3)))
   }
@@ -110,7 +106,7 @@ class LyingPlanSuite extends AnyFunSuite {
         override def close(): Unit = ()
       }
     }
-    intercept[CorruptFile](RescalePlan.read(blobs, "rescale-3-p.plan"))
+    intercept[CorruptFile](RescalePlan.read(blobs, right.name)(mayChange))
   }
 
   test("what a plan says is frozen is not deleted elsewhere") {
@@ -119,10 +115,10 @@ class LyingPlanSuite extends AnyFunSuite {
     operator.rescale(3)
     val plan = operator.blobs.paths.find(_.endsWith(".plan")).get
     val text = new String(operator.blobs.bytes(plan), UTF_8).linesIterator.toSeq.dropRight(1)
-    val lying = (text :+ "folder ../../another/state/0/0").mkString("", "\n", "\n")
+    val lying = (text :+ "folder ../another/state/0/0").mkString("", "\n", "\n")
     val sum = f"crc32c ${Checksum.of(lying.getBytes(UTF_8))}%08x\n"
     operator.blobs.put(plan, (lying + sum).getBytes(UTF_8))
-    val elsewhere = "../../another/state/0/0/1.delta"
+    val elsewhere = "../another/state/0/0/1.delta"
     operator.blobs.put(elsewhere, Array[Byte](1))
     for (_ <- 1 to 12) {
       operator.batch(Seq(Put("default", "last", "value")))
@@ -146,7 +142,7 @@ class LyingPlanSuite extends AnyFunSuite {
       val error = intercept[Invalid](StoreLocation(0, 0, store))
       assert(error.condition == "KEYFOLD_CHECKPOINT_DAMAGED")
     }
-    assert(StoreLocation(0, 1, "left").folder == "0/1/left")
+    assert(StoreLocation(0, 1, "left").folder == "state/0/1/left")
   }
 
   test("names in an error's message do not control a terminal") {

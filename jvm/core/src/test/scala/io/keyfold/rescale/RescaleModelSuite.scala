@@ -1,6 +1,6 @@
 package io.keyfold.rescale
 
-import io.keyfold.format.{FileKind, RescalePlan}
+import io.keyfold.format.{FileKind, PlanName}
 import io.keyfold.testkit.SeededChecks
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -77,7 +77,7 @@ class RescaleModelSuite extends AnyFunSuite with SeededChecks {
       operator.batch(Seq(Put("default", "last", "value")))
       operator.maintain()
     }
-    assert(operator.blobs.paths.filter(_.startsWith(RescalePlan.Folder)).isEmpty)
+    assert(operator.blobs.paths.filter(_.startsWith(PlanName.Folder)).isEmpty)
     val oldest = operator.version - 6
     val stale = operator.blobs.paths.groupBy(path => path.take(path.lastIndexOf('/'))).flatMap {
       case (folder, paths) =>

@@ -8,7 +8,7 @@ import io.keyfold.errors.{
   StoreError,
   UnreadableVersion
 }
-import io.keyfold.format.{Manifest, RescalePlan}
+import io.keyfold.format.{Manifest, PlanName, RescalePlan}
 import io.keyfold.mem.Slice
 import io.keyfold.store.{StoreFixture, StoreTxn}
 import io.keyfold.store.file.RowChecksumSettings
@@ -33,7 +33,7 @@ class RescaleSuite extends AnyFunSuite {
   }
 
   private def plans(operator: RescaledOperator) =
-    operator.blobs.list(RescalePlan.Folder).filter(RescalePlan.parseName(_).nonEmpty)
+    operator.blobs.list(PlanName.Folder).flatMap(PlanName.parse)
 
   private def references(operator: RescaledOperator) =
     operator.blobs.paths.filter(_.endsWith(".ref"))
@@ -269,7 +269,8 @@ class RescaleSuite extends AnyFunSuite {
       val it = operator(ids = ids)
       it.batch(puts("1"))
       it.batch(puts("2"))
-      val first = it.blobs.paths.filter(p => p.startsWith("0/3/1") && p.endsWith("delta")).head
+      val first =
+        it.blobs.paths.filter(p => p.startsWith("state/0/3/1") && p.endsWith("delta")).head
       it.blobs.remove(first)
       assert(intercept[MissingFile](it.plan(to = 8)).path.endsWith(first))
     }
@@ -280,7 +281,7 @@ class RescaleSuite extends AnyFunSuite {
       it.batch(puts("1"))
       it.batch(puts("2"))
       it.rescale(8)
-      val file = it.blobs.paths.filter(p => p.startsWith("0/3/1") && p.endsWith("delta")).head
+      val file = it.blobs.paths.filter(p => p.startsWith("state/0/3/1") && p.endsWith("delta")).head
       damage match {
         case "missing" => it.blobs.remove(file)
         case "flipped" =>
@@ -363,11 +364,11 @@ class RescaleSuite extends AnyFunSuite {
     it.rescale(2)
     go(it, 12, of = _ == 0)
     assert(plans(it).nonEmpty)
-    assert((0 until 6).forall(p => it.blobs.list(s"0/$p").exists(_.startsWith("1_"))))
+    assert((0 until 6).forall(p => it.blobs.list(s"state/0/$p").exists(_.startsWith("1_"))))
     go(it, 12)
     assert(plans(it).isEmpty)
     assert(references(it).isEmpty)
-    assert((2 until 6).forall(p => it.blobs.list(s"0/$p").isEmpty))
+    assert((2 until 6).forall(p => it.blobs.list(s"state/0/$p").isEmpty))
   }
 
   test("8 -> 3 -> 8 without a snapshot between: nothing is left of what was, nothing is lost") {
@@ -465,10 +466,10 @@ class RescaleSuite extends AnyFunSuite {
     val it = operator()
     it.batch(puts("1"))
     it.rescale(8)
-    val plan = s"${RescalePlan.Folder}/${plans(it).head}"
+    val plan = plans(it).head.path
     it.blobs.update(plan)(_.map(b => if (b == '1') '2'.toByte else b))
     go(it, 12)
-    assert((0 until 4).forall(p => it.blobs.list(s"0/$p").exists(_.startsWith("1_"))))
+    assert((0 until 4).forall(p => it.blobs.list(s"state/0/$p").exists(_.startsWith("1_"))))
   }
 
   test("a plan that was lost still protects the old files, and a later rescale ends that") {
@@ -476,18 +477,18 @@ class RescaleSuite extends AnyFunSuite {
     it.batch(puts("1"))
     it.batch(Seq(Remove("default", "k1")))
     it.rescale(8)
-    it.blobs.delete(s"${RescalePlan.Folder}/${plans(it).head}")
+    it.blobs.delete(plans(it).head.path)
     for (_ <- 1 to 12) it.batch(Seq(Put("default", "k2", "later")))
     it.restart()
     it.maintain(_ != 5)
     it.check()
     go(it, 12)
-    assert((0 until 4).forall(p => it.blobs.list(s"0/$p").exists(_.startsWith("1_"))))
+    assert((0 until 4).forall(p => it.blobs.list(s"state/0/$p").exists(_.startsWith("1_"))))
     it.rescale(3)
     go(it, 14)
     it.restart()
     go(it, 6)
-    assert(it.blobs.list(RescalePlan.Folder).isEmpty && references(it).isEmpty)
+    assert(it.blobs.list(PlanName.Folder).isEmpty && references(it).isEmpty)
     assert(it.blobs.paths.forall(!_.contains("/1_")))
   }
 
@@ -495,10 +496,10 @@ class RescaleSuite extends AnyFunSuite {
     val it = operator()
     it.batch(puts("1"))
     it.rescale(8)
-    val plan = it.blobs.bytes(s"${RescalePlan.Folder}/${plans(it).head}")
-    assert(RescalePlan.decode(plan, "plan").stores.head.frozen.length == 4)
+    val plan = it.blobs.bytes(plans(it).head.path)
+    assert(RescalePlan.decode(plan, "plan")(_ => false).stores.head.frozen.length == 4)
     it.files.plan.fail(io.keyfold.testkit.Failure.Before) { call =>
-      call.what == "delete" && call.path.startsWith("0/2/1_")
+      call.what == "delete" && call.path.startsWith("state/0/2/1_")
     }
     for (_ <- 1 to 12) {
       it.batch(puts("later"))
@@ -526,15 +527,15 @@ class RescaleSuite extends AnyFunSuite {
     it.batch(puts("1"))
     it.rescale(8)
     val name = plans(it).head
-    val plan = RescalePlan.read(it.blobs, name)
-    assert(plan.name == name && plan.from == 4 && plan.to == 8 && plan.version == 2)
+    val plan = RescalePlan.read(it.blobs, name)(_ => false)
+    assert(plan.name == name && plan.from == 4 && plan.to == 8 && name.version == 2)
     assert(plan.stores.map(_.references) == Seq(references(it)))
-    assert(RescalePlan.decode(RescalePlan.encode(plan), "x") == plan)
+    assert(RescalePlan.decode(RescalePlan.encode(plan), "x")(_ => false) == plan)
     val bytes = RescalePlan.encode(plan)
     for (at <- bytes.indices by 7) {
       val changed = bytes.updated(at, (bytes(at) ^ 1).toByte)
-      intercept[CorruptFile](RescalePlan.decode(changed, "x"))
-      intercept[CorruptFile](RescalePlan.decode(bytes.take(at), "x"))
+      intercept[CorruptFile](RescalePlan.decode(changed, "x")(_ => false))
+      intercept[CorruptFile](RescalePlan.decode(bytes.take(at), "x")(_ => false))
     }
   }
 
@@ -548,10 +549,10 @@ class RescaleSuite extends AnyFunSuite {
     assert(footer.lineage.isEmpty && footer.blocks.isEmpty)
     // 4 partitions become 2: each is taken whole, so the number of rows is known.
     assert(footer.families.map(_.keys).sum == names.count(n => Math.floorMod(hash(n), 2) == 0))
-    val manifest = Manifest.open(it.blobs, Manifest.pathOf(footer))
+    val manifest = Manifest.open(it.blobs, PlanName.of(footer).manifest)
     val layers = footer.references.get.parts.map(manifest.read)
     assert(layers.map(_.partitions) == Seq(4))
     assert(layers.head.of.map(_.partition) == Seq(0, 2))
-    assert(layers.head.of.flatMap(_.files).map(_.path.take(3)) == Seq("0/0", "0/2"))
+    assert(layers.head.of.flatMap(_.files).map(_.path.take(9)) == Seq("state/0/0", "state/0/2"))
   }
 }

@@ -2,7 +2,7 @@ package io.keyfold.rescale
 
 import scala.collection.mutable
 
-import io.keyfold.format.{RescalePlan, RescaledStore}
+import io.keyfold.format.{PlanName, RescalePlan, RescaledStore}
 import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.Slice
 import io.keyfold.mem.page.PagePool
@@ -183,22 +183,14 @@ final class RescaledOperator(
     restart()
     val store = plan(to)
     attempts += 1
-    val planId = s"p$attempts"
+    val name = PlanName(version, s"p$attempts")
     val named = store.partitions.map(it => it -> VersionId(version + 1, newId()))
     val references = named.map { case (it, id) => ReferenceWriter.pathOf(store, it, id) }
-    RescalePlan.write(
-      files,
-      RescalePlan(
-        version,
-        planId,
-        partitions,
-        to,
-        Seq(RescaledStore(0, store.store, references, store.frozen))
-      )
-    )
+    val stores = Seq(RescaledStore(0, store.store, references, store.frozen))
+    RescalePlan.write(files, RescalePlan(name, partitions, to, stores))
     if (isDecided || ids) {
-      val writer = new ReferenceWriter(files, planId, to, StoreFixture.clock, "test")
-      val parts = writer.writeManifest(version, Seq(store)).head
+      val writer = new ReferenceWriter(files, name, to, StoreFixture.clock, "test")
+      val parts = writer.writeManifest(Seq(store)).head
       named.foreach { case (it, id) =>
         writer.write(store, it, id, store.partsOf(it.partition, parts))
       }

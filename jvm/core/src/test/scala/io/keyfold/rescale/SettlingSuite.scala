@@ -2,7 +2,7 @@ package io.keyfold.rescale
 
 import scala.collection.mutable
 
-import io.keyfold.format.RescalePlan
+import io.keyfold.format.PlanName
 import io.keyfold.store.StoreFixture
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -14,7 +14,7 @@ class SettlingSuite extends AnyFunSuite {
   private val Most = 500 + 20
 
   private def plans(it: RescaledOperator) =
-    it.blobs.list(RescalePlan.Folder).filter(RescalePlan.parseName(_).nonEmpty)
+    it.blobs.list(PlanName.Folder).flatMap(PlanName.parse)
 
   for (ids <- Seq(true, false))
     test(s"each call of maintenance asks a bounded number of times, ids: $ids") {
@@ -40,7 +40,7 @@ class SettlingSuite extends AnyFunSuite {
       val files = if (ids) 799 else 2397
       assert(plans(it).isEmpty && requests.length > (600 + 799 + files) / Most, requests)
       // Version 1 to 3 of partitions that are no more, or were others'.
-      val old = it.blobs.paths.filter(path => path.matches("0/[1-9]\\d*/[123](_.*)?\\.delta"))
+      val old = it.blobs.paths.filter(path => path.matches("state/0/[1-9]\\d*/[123](_.*)?\\.delta"))
       assert(old.isEmpty)
       it.check()
     }
@@ -64,7 +64,7 @@ class SettlingSuite extends AnyFunSuite {
       it.maintain()
     }
     assert(plans(it).isEmpty)
-    assert(it.blobs.paths.forall(_.matches("0/[0-3]/9_.*\\.snapshot")), it.blobs.paths)
+    assert(it.blobs.paths.forall(_.matches("state/0/[0-3]/9_.*\\.snapshot")), it.blobs.paths)
     it.check()
   }
 
@@ -77,7 +77,7 @@ class SettlingSuite extends AnyFunSuite {
       it.maintain()
     }
     assert(plans(it).isEmpty)
-    assert(it.blobs.paths.filter(_.startsWith("0/3/")).forall(_.endsWith(".snapshot")))
+    assert(it.blobs.paths.filter(_.startsWith("state/0/3/")).forall(_.endsWith(".snapshot")))
     it.check()
   }
 
@@ -105,7 +105,7 @@ class SettlingSuite extends AnyFunSuite {
       it.versions(it.version) = rewritten
       // Nothing needs it: a clone or a vacuum may leave it out.
       if (isGone) {
-        it.blobs.delete(it.blobs.paths.find(_.matches(s"0/0/${at}_.*\\.ref")).get)
+        it.blobs.delete(it.blobs.paths.find(_.matches(s"state/0/0/${at}_.*\\.ref")).get)
       }
       val own = (1 to 100).map(n => s"b$n").filter(key => Math.floorMod(hash(key), 4) == 0)
       for (key <- own.take(12)) {

@@ -17,8 +17,8 @@ final class SimulatedStore(partitions: Int, keyGroups: Int, val versions: Int)
     extends ForwardingBlobStore(new MemoryBlobStore) {
   val lists, opens, writes, writtenBytes = new LongAdder
 
-  private val Own = """0/(\d+)/(\d+)\.delta""".r
-  private val Folder = """0/(\d+)""".r
+  private val Own = """state/0/(\d+)/(\d+)\.delta""".r
+  private val Folder = """state/0/(\d+)""".r
 
   override def lengths(folder: String): Map[String, Long] = {
     lists.increment()

@@ -16,7 +16,7 @@ object StoreReader {
   /** Loads a version and hands its rows over, for as long as `body` runs.
     *
     * @param blobs
-    *   the checkpoint's `state` folder
+    *   the checkpoint
     * @param partitions
     *   N of that version
     */

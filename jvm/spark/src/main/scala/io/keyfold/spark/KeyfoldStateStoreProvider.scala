@@ -8,7 +8,7 @@ import scala.util.control.NonFatal
 import io.keyfold.errors.{CorruptFile, MissingFile, UnreadableVersion}
 import io.keyfold.map.arena.ArenaMap
 import io.keyfold.model.{StoreLocation, VersionId}
-import io.keyfold.spark.checkpoint.{Command, HadoopBlobStore}
+import io.keyfold.spark.checkpoint.{CheckpointPath, Command, HadoopBlobStore}
 import io.keyfold.spark.conf.{BuildInfo, KeyfoldConf}
 import io.keyfold.spark.plan.PlannedOperators
 import io.keyfold.spark.state.{
@@ -25,7 +25,6 @@ import io.keyfold.spark.state.{
 import io.keyfold.store.{StoreTxn, StoreView, VersionedStore}
 import io.keyfold.store.file.{RowChecksumSettings, SnapshotRepair, StoreSettings}
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.{ChangeIterator, SparkPrivate, SparkShim}
 import org.apache.spark.sql.types.StructType
@@ -96,7 +95,7 @@ class KeyfoldStateStoreProvider
       StoreLocation(id.operatorId, id.partitionId, id.storeName),
       settings(keyfold),
       if (useColumnFamilies) Nil else Seq(schemas.default.spec),
-      new HadoopBlobStore(new Path(id.checkpointRootLocation), hadoopConf),
+      new HadoopBlobStore(CheckpointPath.of(id), hadoopConf),
       Clock.systemUTC(),
       snapshotIsDurable,
       BackgroundThread,
@@ -259,7 +258,7 @@ class KeyfoldStateStoreProvider
 
   /** One store does not know which batch is whole in all of them. */
   private def adviceOnDamage = {
-    val checkpoint = new Path(id.checkpointRootLocation).getParent
+    val checkpoint = CheckpointPath.of(id)
     s"To see which batch is whole in all partitions, and how to go back to it, run " +
       s"`${Command.fsck(checkpoint.toString)}`."
   }

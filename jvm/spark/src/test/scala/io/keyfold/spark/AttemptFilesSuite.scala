@@ -139,7 +139,7 @@ class AttemptFilesSuite extends AnyFunSuite with QuietLogs {
         plan(h).fail(Failure.Late)(on("close", ".snapshot"))
         h.current.doMaintenance()
         assert(!h.fixture.files.exists(_.endsWith(".snapshot")))
-        val folder = h.fixture.root.resolve("0/0").toFile
+        val folder = h.fixture.root.resolve("state/0/0").toFile
         val unfinished = folder.listFiles.toSeq.filter(_.getName.endsWith(".tmp")).head
         val late = Files.readAllBytes(unfinished.toPath)
         plan(h).clear()

@@ -47,7 +47,7 @@ class ColumnFamiliesSuite extends AnyFunSuite with QuietLogs {
         val store = (if (version == 0) first else provider(f)).getStore(version.toLong)
         declare(store)
         store.commit()
-        val file = FileContents.read(new LocalBlobStore(f.root), s"0/0/${version + 1}.delta")
+        val file = FileContents.read(new LocalBlobStore(f.root), s"state/0/0/${version + 1}.delta")
         assert(file.footer.dropped.isEmpty)
         val rules = file.footer.families.map(it => it.spec.name -> it.spec.partitionKey).toMap
         for ((name, _, rule) <- variables) assert(rules(s"$$ttl_$name") == rule)
@@ -311,7 +311,7 @@ class ColumnFamiliesSuite extends AnyFunSuite with QuietLogs {
       for ((key, _) <- fitting) store.put(key, f.value(1L), "a")
       if (isStray) for ((key, _) <- others) store.put(key, f.value(1L), "a")
       store.commit()
-      val file = FileContents.read(new LocalBlobStore(f.root), "0/0/1.delta")
+      val file = FileContents.read(new LocalBlobStore(f.root), "state/0/0/1.delta")
       val families = file.footer.families.map(it => it.spec.name -> it.spec).toMap
       assert(families("a").partitionKey == "all" && families("a").strays == isStray)
       assert(!families("b").strays)

@@ -37,7 +37,7 @@ class MaintenanceSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
     StateStores.startCoordinator()
 
     def id(partition: Int): StateStoreProviderId =
-      StateStoreProviderId(StateStoreId(f.root.toUri.toString, 0, partition), run)
+      StateStoreProviderId(StateStoreId(f.state, 0, partition), run)
 
     def open(partition: Int, version: Long): StateStore = StateStore.get(
       id(partition),
@@ -77,10 +77,10 @@ class MaintenanceSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
   }
 
   private def on(what: String, partition: Int, ending: String): FileCall => Boolean =
-    call => call.what == what && call.path.matches(s"0/$partition/.*$ending")
+    call => call.what == what && call.path.matches(s"state/0/$partition/.*$ending")
 
   private def files(f: ProviderFixture, partition: Int, ending: String): Seq[String] =
-    f.root.resolve(s"0/$partition").toFile.list.toSeq.filter(_.endsWith(ending))
+    f.root.resolve(s"state/0/$partition").toFile.list.toSeq.filter(_.endsWith(ending))
 
   test("a store whose maintenance fails loses nothing; others get theirs (fault 16)") {
     inFolder() { f =>

@@ -20,6 +20,9 @@ final class ProviderFixture(
 ) {
   val root: Path = Files.createTempDirectory("keyfold")
 
+  /** As Spark tells a store where it is. */
+  val state: String = root.resolve("state").toUri.toString
+
   /** Faults of the files below `root`, for providers that are made with `faults.settings`. */
   lazy val faults: FileFaults = new FileFaults(root.toString)
   private val keyOf = UnsafeProjection.create(keySchema)
@@ -53,7 +56,7 @@ final class ProviderFixture(
     if (partitions > 0) hadoopConf.setInt(SparkShim.PartitionsKey, partitions)
     val provider = StateStoreProvider.create(className)
     provider.init(
-      StateStoreId(root.toUri.toString, 0, partition, store),
+      StateStoreId(state, 0, partition, store),
       keySchema,
       valueSchema,
       spec(keySchema),
@@ -77,7 +80,7 @@ final class ProviderFixture(
 
   /** Names of the files of partition 0, sorted, without Hadoop's hidden ones. */
   def files: Seq[String] = {
-    val folder = root.resolve("0/0")
+    val folder = root.resolve("state/0/0")
     if (!Files.exists(folder)) Nil
     else {
       val listed = Files.list(folder)

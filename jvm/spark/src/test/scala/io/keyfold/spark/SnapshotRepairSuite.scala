@@ -26,7 +26,7 @@ class SnapshotRepairSuite extends AnyFunSuite with QuietLogs {
     }
     provider.close()
     val snapshots = f.files.filter(_.endsWith(".snapshot")).map(_.takeWhile(_ != '.').toInt).sorted
-    val newest = f.root.resolve(s"0/0/${snapshots.last}.snapshot")
+    val newest = f.root.resolve(s"state/0/0/${snapshots.last}.snapshot")
     Files.write(newest, Files.readAllBytes(newest).dropRight(1))
     6 - snapshots.init.lastOption.getOrElse(0)
   }

@@ -3,7 +3,7 @@ package io.keyfold.bench.cell
 import java.nio.file.Path
 import java.util.concurrent.atomic.AtomicLong
 
-import io.keyfold.format.{FileKind, FileReader, Manifest}
+import io.keyfold.format.{FileKind, FileReader, Manifest, PlanName}
 import io.keyfold.io.{BlobReader, BlobStore}
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.testkit.{ForwardingBlobReader, ForwardingBlobStore, LocalBlobStore, StoreReader}
@@ -19,7 +19,7 @@ object FirstLoads {
     *   of the rescale's batch
     */
   def readOfOwned(checkpoint: Path, partitions: Int, version: Long): Double = {
-    val blobs = new CountingBlobs(new LocalBlobStore(checkpoint.resolve("state")))
+    val blobs = new CountingBlobs(new LocalBlobStore(checkpoint))
     val places = (0 until partitions).map(StoreLocation(0, _, StoreLocation.DefaultStore))
     val owned = places.flatMap(files(blobs, _, version)).toMap.values.sum
     blobs.read.set(0)
@@ -35,7 +35,7 @@ object FirstLoads {
     val footer =
       try reference.footer
       finally reference.close()
-    val manifest = Manifest.open(blobs, Manifest.pathOf(footer))
+    val manifest = Manifest.open(blobs, PlanName.of(footer).manifest)
     try
       for {
         part <- footer.references.get.parts

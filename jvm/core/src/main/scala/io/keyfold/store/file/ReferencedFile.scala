@@ -1,6 +1,6 @@
 package io.keyfold.store.file
 
-import io.keyfold.format.{FileReference, Footer, Layer, Manifest}
+import io.keyfold.format.{FileReference, Footer, Layer, Manifest, PlanName}
 import io.keyfold.group.{PartitionSet, RowSet}
 import io.keyfold.io.BlobStore
 
@@ -23,7 +23,7 @@ private[store] object ReferencedFile {
     *   if the manifest is damaged
     */
   def of(blobs: BlobStore, reference: Footer): IndexedSeq[ReferencedFile] = {
-    val manifest = Manifest.open(blobs, Manifest.pathOf(reference))
+    val manifest = Manifest.open(blobs, PlanName.of(reference).manifest)
     try of(reference.references.get.parts.map(manifest.read), reference)
     finally manifest.close()
   }

@@ -13,7 +13,7 @@ import io.keyfold.format.{
   Fingerprint,
   Footer,
   Identity,
-  Manifest
+  PlanName
 }
 import io.keyfold.group.GroupOrder
 import io.keyfold.io.{BlobStore, Interrupts, TailCachedReader}
@@ -61,7 +61,7 @@ private[store] final class StoreFiles(
     catch {
       case e: FileNotFoundException =>
         throw new MissingFile(
-          blobs.describe(Manifest.pathOf(reference)),
+          blobs.describe(PlanName.of(reference).manifest),
           s"$location version ${reference.identity.version} needs it",
           e
         )

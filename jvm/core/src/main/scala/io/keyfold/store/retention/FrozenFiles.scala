@@ -1,7 +1,7 @@
 package io.keyfold.store.retention
 
 import io.keyfold.errors.CorruptFile
-import io.keyfold.format.{Ancestor, FileKind, RescalePlan}
+import io.keyfold.format.{Ancestor, FileKind, PlanName, RescalePlan}
 import io.keyfold.io.BlobStore
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.store.file.StoreFiles
@@ -58,17 +58,12 @@ private[store] final class FrozenFiles(
     * and counts as one that cannot be read.
     */
   def look(): Unit = if (!names.exists(_.isEmpty)) {
-    val found =
-      blobs.list(RescalePlan.Folder).flatMap(RescalePlan.ofFile).distinct.map { case (batch, id) =>
-        val isOpen = RescalePlan.openNumber(id).nonEmpty
-        PlanName(batch, RescalePlan.nameOf(batch, id), isOpen)
-      }
+    val found = blobs.list(PlanName.Folder).flatMap(PlanName.ofFile).distinct
     if (names.isEmpty) {
-      redistributions =
-        found.filter(_.isOpen).flatMap(plan => read(plan.name)).filter(_.isRedistribution)
+      redistributions = found.filter(_.isOpen).flatMap(read).filter(_.isRedistribution)
     }
-    val rescales = found.filterNot(plan => redistributions.exists(_.name == plan.name))
-    names = Some(rescales.sortBy(plan => (-plan.batch, plan.name)))
+    val rescales = found.filterNot(name => redistributions.exists(_.name == name))
+    names = Some(rescales.sortBy(name => (-name.batch, name.id)))
   }
 
   /** This store must not delete files of versions below this, but for [[isOwn]]. */
@@ -99,8 +94,8 @@ private[store] final class FrozenFiles(
     */
   def forgetRedistributions(oldest: Long): Unit =
     redistributions
-      .filter(plan => location.partition == 0 && isDeleter(plan) && plan.version <= oldest)
-      .sortBy(plan => RescalePlan.openNumber(plan.id))
+      .filter(plan => location.partition == 0 && isDeleter(plan) && plan.name.version <= oldest)
+      .sortBy(_.name.number)
       .reverse
       .foreach(forget)
 
@@ -122,7 +117,7 @@ private[store] final class FrozenFiles(
     else
       names.getOrElse(Nil) match {
         case newest +: older =>
-          newestPlan = newestPlan.filter(_.name == newest.name).orElse(read(newest.name))
+          newestPlan = newestPlan.filter(_.name == newest).orElse(read(newest))
           newestPlan.filter(isDeleter).fold(0)(settle(_, older, made, base, most))
         case _ => 0
       }
@@ -136,21 +131,21 @@ private[store] final class FrozenFiles(
       most: Int
   ): Int =
     // Until the plan's batch is committed, a plan before an open batch may still come true.
-    if (made(plan.floor).isEmpty && plan.isOpen) 0
+    if (made(plan.name.floor).isEmpty && plan.name.isOpen) 0
     else
-      made(plan.version) match {
+      made(plan.name.version) match {
         case None                              => 0
         case Some(other) if !isOf(plan, other) =>
           run(s"void ${plan.name}", steps.ofVoid(plan), most)
-        case _ if base.forall(_.version < plan.version) => 0
-        case _ => run(plan.name, settling(plan, older), most)
+        case _ if base.forall(_.version < plan.name.version) => 0
+        case _ => run(plan.name.toString, settling(plan, older), most)
       }
 
   private def settling(plan: RescalePlan, older: Seq[PlanName]): Iterator[Step] = {
-    val competitors = older.takeWhile(_.batch == plan.batch).map(name => read(name.name))
+    val competitors = older.takeWhile(_.batch == plan.name.batch).map(read)
     // The references of a plan that cannot be read are unknown.
     if (competitors.contains(None)) Iterator(Step.Waits)
-    else steps.of(plan, older.flatMap(name => read(name.name)))
+    else steps.of(plan, older.flatMap(read))
   }
 
   /** Continues the steps of this work where the last call stopped, or starts them.
@@ -189,15 +184,17 @@ private[store] final class FrozenFiles(
   }
 
   private def forget(plan: RescalePlan): Unit = {
-    blobs.delete(s"${RescalePlan.Folder}/${plan.name}")
-    names = names.map(_.filterNot(_.name == plan.name))
+    blobs.delete(plan.name.path)
+    names = names.map(_.filterNot(_ == plan.name))
     redistributions = redistributions.filterNot(_.name == plan.name)
     newestPlan = newestPlan.filterNot(_.name == plan.name)
   }
 
-  /** None if the plan cannot be used; nothing is deleted then. */
-  private def read(name: String): Option[RescalePlan] =
-    try Some(RescalePlan.read(blobs, name))
+  /** None if the plan cannot be used; nothing is deleted then. Spark's files that it names are no
+    * concern of a store's.
+    */
+  private def read(name: PlanName): Option[RescalePlan] =
+    try Some(RescalePlan.read(blobs, name)(_ => true))
     catch {
       case e @ (_: CorruptFile | _: java.io.IOException) =>
         log.warn(s"Keeping the files of the rescale with plan $name: ${e.getMessage}")
@@ -210,8 +207,4 @@ private object FrozenFiles {
 
   /** Maximum number of requests per call: some seconds with an object store. */
   private val Share = 500
-
-  private final case class PlanName(batch: Long, name: String, isOpen: Boolean) {
-    def floor: Long = batch + 1
-  }
 }

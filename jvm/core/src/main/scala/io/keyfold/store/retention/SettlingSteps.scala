@@ -1,6 +1,6 @@
 package io.keyfold.store.retention
 
-import io.keyfold.format.{FileKind, Manifest, RescalePlan}
+import io.keyfold.format.{FileKind, PlanName, RescalePlan}
 import io.keyfold.io.BlobStore
 import io.keyfold.model.StoreLocation
 
@@ -23,7 +23,7 @@ private[store] final class SettlingSteps(
     */
   def ofVoid(plan: RescalePlan): Iterator[Step] =
     withIds(Seq(plan)).map(delete) ++
-      Iterator(Manifest.pathOf(plan.stateBatch, plan.id)).map(delete) ++
+      Iterator(plan.name.manifest).map(delete) ++
       forgetting(Seq(plan))
 
   /** For the newest plan: once no other store has a reference, deletes everything older.
@@ -35,10 +35,10 @@ private[store] final class SettlingSteps(
     val plans = older :+ plan
     val folders = plans.flatMap(_.stores).flatMap(_.frozen).distinct.filter(_ != location.folder)
     // Plans are deleted last, the newest last of all: they name the files.
-    inUse(plan, older.filter(_.batch == plan.batch)) ++
+    inUse(plan, older.filter(_.name.batch == plan.name.batch)) ++
       folders.iterator.flatMap(allIn(_)(isOlder(plan))) ++
       withIds(older).filterNot(isOwn).map(delete) ++
-      allIn(RescalePlan.Folder)(Manifest.parseName(_).exists(_._1 <= plan.batch)) ++
+      allIn(PlanName.Folder)(PlanName.ofManifest(_).exists(_.stateBatch <= plan.name.batch)) ++
       forgetting(plans)
   }
 
@@ -72,7 +72,7 @@ private[store] final class SettlingSteps(
     val own = referencesOf(Seq(plan)).map(RescalePlan.versionOf(_).id).toSet
     name =>
       FileKind.parse(name).exists { case (of, _) =>
-        of.version < plan.version || of.version < plan.floor && !own(of.original.id)
+        of.version < plan.name.version || of.version < plan.name.floor && !own(of.original.id)
       }
   }
 

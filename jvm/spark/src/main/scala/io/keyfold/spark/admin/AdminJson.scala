@@ -41,7 +41,7 @@ private object AdminJson {
   )
 
   def of(undone: OpenPlan, location: String, applied: Boolean): String = text(
-    ("checkpoint" -> location) ~ ("batch" -> undone.plan.batch) ~
+    ("checkpoint" -> location) ~ ("batch" -> undone.plan.name.batch) ~
       ("from" -> undone.plan.to) ~ ("to" -> undone.plan.from) ~ ("applied" -> applied) ~
       ("operator" ->
         Option.when(undone.isRedistribution)(undone.plan.stores.head.operator))

@@ -12,9 +12,9 @@ private[spark] final class CheckpointTools(val session: SparkSession, checkpoint
 
   val logs = new CheckpointLogs(session, checkpoint)
 
-  /** The checkpoint's `state` folder. */
+  /** The checkpoint's files. */
   val blobs: BlobStore = new RetryingBlobStore(
-    new HadoopBlobStore(new Path(logs.location, "state"), logs.hadoopConf),
+    new HadoopBlobStore(new Path(logs.location), logs.hadoopConf),
     () => ()
   )
 
@@ -22,7 +22,7 @@ private[spark] final class CheckpointTools(val session: SparkSession, checkpoint
 
   val parallel = new InParallel(CheckpointTools.Threads)
 
-  /** The files that hold the state of a batch, relative to the `state` folder. Reads footers.
+  /** The files that hold the state of a batch. Reads footers.
     *
     * @param ids
     *   of the state, by operator, partition and store; None under checkpoint format v1

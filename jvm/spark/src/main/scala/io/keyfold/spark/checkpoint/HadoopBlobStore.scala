@@ -11,7 +11,7 @@ import org.apache.spark.sql.keyfold.SparkShim
   * system decide how far G1 to G5 hold there. It makes a file visible when its stream is closed.
   *
   * @param root
-  *   the checkpoint's `state` folder
+  *   the checkpoint
   */
 final class HadoopBlobStore(root: Path, conf: Configuration) extends BlobStore {
   private lazy val fileSystem = root.getFileSystem(conf)

@@ -1,9 +1,8 @@
 package io.keyfold.spark.state
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.checkpoint.Command
+import io.keyfold.spark.checkpoint.{CheckpointPath, Command}
 import io.keyfold.store.StoreTxn
-import org.apache.hadoop.fs.Path
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
@@ -126,7 +125,7 @@ private[spark] final class KeyfoldStateStore(
   private def requireFound(family: String): Unit = {
     val rows = families("iterator", family)
     for (first <- rows.iterator(all = false).take(1) if !rows.contains(first.key)) {
-      val checkpoint = new Path(id.checkpointRootLocation).getParent.toString
+      val checkpoint = CheckpointPath.of(id).toString
       throw new Invalid(
         "KEYFOLD_MIGRATE_KEYS",
         s"The state of $id was migrated under other types of its keys than the query has: column " +

@@ -30,7 +30,13 @@ class AvroThreadsSuite extends AnyFunSuite {
     val schemas = new TestStateSchemaProvider
     schemas.captureSchema("default", keySchema, valueSchema)
     val family =
-      new FamilySchema(described, Some(schemas), PartitionKey("all", keySchema), false, (_, _) => ())
+      new FamilySchema(
+        described,
+        Some(schemas),
+        PartitionKey("all", keySchema),
+        false,
+        (_, _) => ()
+      )
 
     def others(thread: Int): Callable[Int] = () => {
       val (keys, values) = (family.newKeys(), family.newValues())

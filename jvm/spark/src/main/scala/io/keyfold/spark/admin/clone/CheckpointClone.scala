@@ -8,7 +8,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{CorruptFile, Invalid, MissingFile}
-import io.keyfold.format.{FileKind, RescalePlan, RewrittenFile}
+import io.keyfold.format.{FileKind, PlanName, RescalePlan, RewrittenFile}
 import io.keyfold.spark.admin.rescale.{OpenPlans, UnfinishedRescale}
 import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
 import io.keyfold.spark.checkpoint.{
@@ -16,7 +16,8 @@ import io.keyfold.spark.checkpoint.{
   CheckpointLogs,
   CheckpointTools,
   OperatorMetadata,
-  QueryId
+  QueryId,
+  RewrittenLogs
 }
 import io.keyfold.spark.conf.ProviderClass
 
@@ -149,7 +150,7 @@ final class CheckpointClone(
     val lengths = folders.zip(parallel(folders.indices)(i => blobs.lengths(folders(i)))).toMap
     paths.map { path =>
       val (folder, name) = path.splitAt(path.lastIndexOf('/'))
-      FileSize(s"state/$path", lengths(folder).getOrElse(name.drop(1), throw gone(path)))
+      FileSize(path, lengths(folder).getOrElse(name.drop(1), throw gone(path)))
     }
   }
 
@@ -175,19 +176,14 @@ final class CheckpointClone(
       }
       .toSet
     from
-      .list("keyfold")
-      .filter { file =>
-        RescalePlan.ofFile(file.name).exists { case (batch, id) =>
-          batches(RescalePlan.stateBatch(batch, id))
-        }
-      }
-      .filterNot(it => isRedistribution(it.name))
+      .list(PlanName.Folder)
+      .filter(file => PlanName.ofFile(file.name).exists(name => batches(name.stateBatch)))
+      .filterNot(file => PlanName.parse(file.name).exists(isRedistribution))
   }
 
-  private def isRedistribution(name: String) = RescalePlan.parseName(name).nonEmpty && {
-    try RescalePlan.read(blobs, name).isRedistribution
+  private def isRedistribution(name: PlanName) =
+    try RescalePlan.read(blobs, name)(RewrittenLogs.mayChange).isRedistribution
     catch { case _: CorruptFile | _: FileNotFoundException => false }
-  }
 
   /** Contains absolute paths, so it is rewritten. */
   private def isOperator(file: FileSize) = file.path.matches("state/\\d+/_metadata/v2/.*")

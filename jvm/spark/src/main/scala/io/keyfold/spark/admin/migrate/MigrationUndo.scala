@@ -149,7 +149,7 @@ final class MigrationUndo(tools: CheckpointTools) {
   private def isKeyfolds(file: FileSize) = {
     val magic = Layout.HeaderMagic
     file.bytes >= magic.length && {
-      val reader = tools.blobs.open(file.path.stripPrefix("state/"))
+      val reader = tools.blobs.open(file.path)
       try Arrays.equals(reader.read(0, magic.length), magic)
       finally reader.close()
     }

@@ -1,6 +1,6 @@
 package io.keyfold.spark.admin.redistribute
 
-import io.keyfold.format.{RescalePlan, RescaledStore, RewrittenFile}
+import io.keyfold.format.{PlanName, RescalePlan, RescaledStore, RewrittenFile}
 import io.keyfold.spark.admin.rescale.{OpenPlan, OpenPlans}
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, RewrittenLogs}
 
@@ -43,14 +43,8 @@ private[redistribute] final class LastCommit(tools: CheckpointTools, batch: Long
   def change(store: RescaledStore, partitions: Int, ids: Array[Array[String]]): Boolean = {
     val all = logs.idsIn(entry).getOrElse(Map.empty).updated(store.operator, ids)
     val commit = new RewrittenLogs(logs, batch).commit(entry, all)
-    val plan = RescalePlan(
-      batch + 1,
-      RescalePlan.openId(number),
-      partitions,
-      partitions,
-      Seq(store),
-      Seq(commit)
-    )
+    val name = PlanName.open(batch + 1, number)
+    val plan = RescalePlan(name, partitions, partitions, Seq(store), Seq(commit))
     CheckpointTools.progress(s"writing plan ${plan.name}")
     !isOvertaken && plans.create(plan).exists { made =>
       made.complete()

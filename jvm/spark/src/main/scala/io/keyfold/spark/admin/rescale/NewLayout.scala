@@ -4,7 +4,7 @@ import java.time.Clock
 import java.util.UUID
 import java.util.concurrent.atomic.AtomicInteger
 
-import io.keyfold.format.{RescalePlan, RescaledStore}
+import io.keyfold.format.{PlanName, RescalePlan, RescaledStore}
 import io.keyfold.model.VersionId
 import io.keyfold.rescale.ReferenceWriter
 import io.keyfold.spark.checkpoint.CheckpointTools
@@ -19,20 +19,20 @@ private[admin] final class NewLayout(tools: CheckpointTools, plan: CheckpointPla
 
   /** A plan with names for the references; nothing is written. */
   def newPlan(id: String): RescalePlan = {
-    val version = RescalePlan.stateBatch(plan.batch, id) + 1
+    val name = PlanName(plan.batch, id)
     val stores = plan.stores.map { store =>
       val references = store.partitions.map { partition =>
         val id = if (usesIds) UUID.randomUUID.toString else ""
-        ReferenceWriter.pathOf(store, partition, VersionId(version, id))
+        ReferenceWriter.pathOf(store, partition, VersionId(name.version, id))
       }
       RescaledStore(store.operator, store.store, references, store.frozen)
     }
-    RescalePlan(plan.batch, id, plan.from, plan.to, stores)
+    RescalePlan(name, plan.from, plan.to, stores)
   }
 
   def write(made: RescalePlan): Unit = {
-    val writer = new ReferenceWriter(blobs, made.id, plan.to, Clock.systemUTC(), NewLayout.Writer)
-    val parts = writer.writeManifest(made.stateBatch, plan.stores)
+    val writer = new ReferenceWriter(blobs, made.name, plan.to, Clock.systemUTC(), NewLayout.Writer)
+    val parts = writer.writeManifest(plan.stores)
     val all = for {
       ((store, names), ofStore) <- plan.stores.zip(made.stores).zip(parts)
       (partition, path) <- store.partitions.zip(names.references)

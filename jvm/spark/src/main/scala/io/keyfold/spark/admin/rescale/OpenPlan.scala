@@ -13,7 +13,7 @@ private[spark] final class OpenPlan(val plan: RescalePlan, tools: CheckpointTool
 
   def isUndone: Boolean = plan.isUndone
 
-  def number: Int = RescalePlan.openNumber(plan.id).get
+  def number: Int = plan.name.number.get
 
   /** Whether a rollback to the batch before has made it final: it still protects files, but is
     * neither finished nor undone.
@@ -55,7 +55,7 @@ private[spark] final class OpenPlan(val plan: RescalePlan, tools: CheckpointTool
     */
   def attempted: Seq[String] = changed.filter(isAttempted)
 
-  private def isAttempted(path: String) = path.endsWith(s"/_metadata/v2/${plan.batch}")
+  private def isAttempted(path: String) = path.endsWith(s"/_metadata/v2/${plan.name.batch}")
 
   private def changed = plan.files
     .filter { file =>
@@ -106,8 +106,8 @@ private[spark] final class OpenPlan(val plan: RescalePlan, tools: CheckpointTool
     * the next batch, changes the number again, and is not begun before this is so.
     */
   def isOvertaken: Boolean =
-    !isUndone && !isRedistribution && new OpenPlans(tools, plan.batch + 1).ids.isEmpty &&
-      tools.logs.ids(plan.batch).exists { ids =>
+    !isUndone && !isRedistribution && new OpenPlans(tools, plan.name.batch + 1).names.isEmpty &&
+      tools.logs.ids(plan.name.batch).exists { ids =>
         plan.stores.exists { store =>
           ids.get(store.operator).exists(_.length != store.references.length)
         }

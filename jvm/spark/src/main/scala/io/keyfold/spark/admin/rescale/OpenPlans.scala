@@ -1,8 +1,8 @@
 package io.keyfold.spark.admin.rescale
 
 import io.keyfold.errors.{CorruptFile, Invalid}
-import io.keyfold.format.RescalePlan
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command}
+import io.keyfold.format.{PlanName, RescalePlan}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command, RewrittenLogs}
 import org.apache.hadoop.fs.FileAlreadyExistsException
 
 /** The plans of rescales and redistributions before one batch, newest first. Each call reads them
@@ -70,7 +70,7 @@ private[spark] final class OpenPlans(tools: CheckpointTools, batch: Long) {
   /** Writes a plan; None if another run has one of this number. */
   def create(plan: RescalePlan): Option[OpenPlan] =
     try {
-      files.write(s"keyfold/${plan.name}", RescalePlan.encode(plan))
+      files.write(plan.name.path, RescalePlan.encode(plan))
       Some(new OpenPlan(plan, tools))
     } catch { case _: FileAlreadyExistsException => None }
 
@@ -80,24 +80,22 @@ private[spark] final class OpenPlans(tools: CheckpointTools, batch: Long) {
   def nextNumber: Int = numbers.headOption.getOrElse(0) + 1
 
   /** Whether a rescale has, or may have had, the batch as its own. */
-  def hasOwn: Boolean = ids.exists(RescalePlan.openNumber(_).isEmpty)
+  def hasOwn: Boolean = names.exists(!_.isOpen)
 
   /** Of all plans, also those of rescales that have the batch as their own. */
-  def ids: Seq[String] =
-    blobs.list(RescalePlan.Folder).flatMap(RescalePlan.parseName).collect { case (`batch`, id) =>
-      id
-    }
+  def names: Seq[PlanName] =
+    blobs.list(PlanName.Folder).flatMap(PlanName.parse).filter(_.batch == batch)
 
-  private def numbers: Seq[Int] = ids.flatMap(RescalePlan.openNumber).sorted.reverse
+  private def numbers: Seq[Int] = names.flatMap(_.number).sorted.reverse
 
   private def read(number: Int) = {
-    val name = RescalePlan.nameOf(batch, RescalePlan.openId(number))
-    try new OpenPlan(RescalePlan.read(blobs, name), tools)
+    val name = PlanName.open(batch, number)
+    try new OpenPlan(RescalePlan.read(blobs, name)(RewrittenLogs.mayChange), tools)
     catch {
       case e: CorruptFile =>
         throw new Invalid(
           e.condition,
-          s"Cannot read ${files.location}/keyfold/$name, the plan of a rescale: ${e.detail}. Restore " +
+          s"Cannot read ${files.location}/${name.path}, the plan of a rescale: ${e.detail}. Restore " +
             s"it from a copy. `${Command.fsck(files.location)}` says whether it can be deleted.",
           e
         )

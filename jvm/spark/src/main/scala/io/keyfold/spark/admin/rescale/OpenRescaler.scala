@@ -1,7 +1,7 @@
 package io.keyfold.spark.admin.rescale
 
 import io.keyfold.errors.RescaleRefused
-import io.keyfold.format.RescalePlan
+import io.keyfold.format.PlanName
 import io.keyfold.spark.checkpoint.{CheckpointTools, RewrittenLogs}
 
 /** Runs a planned rescale before a batch that was begun and not committed. The batch keeps its
@@ -41,7 +41,7 @@ private[admin] final class OpenRescaler(tools: CheckpointTools, plan: Checkpoint
   }
 
   private def begun(): OpenPlan = {
-    val made = layout.newPlan(RescalePlan.openId(plan.number))
+    val made = layout.newPlan(PlanName.open(plan.batch, plan.number).id)
     val logsOfSpark = new RewrittenLogs(logs, plan.lastBatch)
     progress(s"writing plan ${made.name}")
     plans

@@ -5,8 +5,13 @@ import java.util.UUID
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{MissingFile, RescaleRefused}
-import io.keyfold.format.{Manifest, RescalePlan}
-import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, OperatorMetadata}
+import io.keyfold.format.{PlanName, RescalePlan}
+import io.keyfold.spark.checkpoint.{
+  CheckpointLogs,
+  CheckpointTools,
+  OperatorMetadata,
+  RewrittenLogs
+}
 import org.slf4j.LoggerFactory
 
 /** Runs a planned rescale that has a batch of its own. Before the last step the checkpoint runs as
@@ -96,7 +101,7 @@ private[admin] final class Rescaler(tools: CheckpointTools, plan: CheckpointPlan
   private def resumed(): RescalePlan = {
     progress(s"finishing batch ${plan.batch}, which was started earlier")
     val earlier = if (usesIds) None else plans().find(_.to == plan.to)
-    val made = layout.newPlan(earlier.fold(UUID.randomUUID.toString)(_.id))
+    val made = layout.newPlan(earlier.fold(UUID.randomUUID.toString)(_.name.id))
     write(made)
     layout.write(made)
     made
@@ -134,19 +139,18 @@ private[admin] final class Rescaler(tools: CheckpointTools, plan: CheckpointPlan
     */
   private def discard(made: RescalePlan): Unit = {
     if (usesIds) {
-      blobs.delete(Manifest.pathOf(made.stateBatch, made.id))
+      blobs.delete(made.name.manifest)
       made.stores.flatMap(_.references).foreach(blobs.delete)
     }
-    blobs.delete(s"${RescalePlan.Folder}/${made.name}")
+    blobs.delete(made.name.path)
   }
 
   /** Plans of the rescale's batch, by name. */
   private def plans(): Seq[RescalePlan] = blobs
-    .list(RescalePlan.Folder)
-    .filter(RescalePlan.parseName(_).exists { case (batch, id) =>
-      batch == plan.batch && RescalePlan.openNumber(id).isEmpty
-    })
-    .map(RescalePlan.read(blobs, _))
+    .list(PlanName.Folder)
+    .flatMap(PlanName.parse)
+    .filter(name => name.batch == plan.batch && !name.isOpen)
+    .map(RescalePlan.read(blobs, _)(RewrittenLogs.mayChange))
 }
 
 private[admin] object Rescaler {

@@ -26,8 +26,8 @@ private[admin] final class UndoneRescale(tools: CheckpointTools) {
           "`keyfold rollback` goes back to the batch before a rescale that had a batch of its own"
       )
     }
-    if (logs.hasCommitted(open.plan.batch) && !open.isOvertaken)
-      throw refused(s"the query has run since: batch ${open.plan.batch} is committed")
+    if (logs.hasCommitted(open.plan.name.batch) && !open.isOvertaken)
+      throw refused(s"the query has run since: batch ${open.plan.name.batch} is committed")
     open.changedSince.foreach { path =>
       throw refused(s"the query or another command has run since: it has written $path")
     }
@@ -77,7 +77,7 @@ private[admin] final class UndoneRescale(tools: CheckpointTools) {
   }
 
   /** A plan that was made after another, which was the last. */
-  private def since(open: OpenPlan) = plansOf(open.plan.batch).all
+  private def since(open: OpenPlan) = plansOf(open.plan.name.batch).all
     .takeWhile(_.plan.name != open.plan.name)
     .find(!_.isUndone)
 

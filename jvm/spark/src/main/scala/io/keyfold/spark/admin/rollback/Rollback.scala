@@ -3,7 +3,7 @@ package io.keyfold.spark.admin.rollback
 import java.util.{Arrays, UUID}
 
 import io.keyfold.errors.{CorruptFile, ForeignFile, MissingFile, RescaleRefused, UnreadableVersion}
-import io.keyfold.format.{FileKind, RescalePlan}
+import io.keyfold.format.{FileKind, PlanName, RescalePlan}
 import io.keyfold.model.StoreLocation
 import io.keyfold.spark.admin.rescale.{OpenPlan, OpenPlans, UnfinishedRescale}
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command, FileSink, QueryId}
@@ -93,7 +93,7 @@ private[admin] final class Rollback(tools: CheckpointTools) {
     * redistribution changes none of the batch's own, and knows what the batch before has left.
     */
   private def end(rescale: OpenPlan, aside: Aside): Unit = {
-    val path = s"keyfold/${rescale.plan.name}"
+    val path = rescale.plan.name.path
     aside.copy(path)
     files.replace(path, RescalePlan.encode(rescale.ended))
   }
@@ -177,7 +177,7 @@ private[admin] final class Rollback(tools: CheckpointTools) {
       blobs
         .list(folder)
         .filter(FileKind.parse(_).exists(_._1.version > batch + 1))
-        .map(name => s"state/$folder/$name")
+        .map(name => s"$folder/$name")
     }.flatten
     metadata.map(b => s"state/${operator.id}/_metadata/v2/$b") ++ state.flatten
   }
@@ -185,12 +185,10 @@ private[admin] final class Rollback(tools: CheckpointTools) {
   /** Manifests first, then plans. */
   private def plans(batch: Long): Seq[String] = {
     val (ofPlans, manifests) = blobs
-      .list(RescalePlan.Folder)
-      .filter(RescalePlan.ofFile(_).exists { case (number, id) =>
-        RescalePlan.stateBatch(number, id) > batch
-      })
-      .partition(RescalePlan.parseName(_).nonEmpty)
-    (manifests ++ ofPlans).map(name => s"keyfold/$name")
+      .list(PlanName.Folder)
+      .filter(PlanName.ofFile(_).exists(_.stateBatch > batch))
+      .partition(PlanName.parse(_).nonEmpty)
+    (manifests ++ ofPlans).map(name => s"${PlanName.Folder}/$name")
   }
 
   private def noSink(folder: String) =

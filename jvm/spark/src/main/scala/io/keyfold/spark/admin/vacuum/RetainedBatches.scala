@@ -12,7 +12,7 @@ import io.keyfold.store.file.LineageReader
 /** Decides which files below `state` the batches in the commit log need.
   *
   * @param blobs
-  *   the checkpoint's `state` folder
+  *   the checkpoint
   * @param numbers
   *   of batches that may be in the log
   */

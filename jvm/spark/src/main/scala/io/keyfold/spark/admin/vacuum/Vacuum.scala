@@ -1,7 +1,7 @@
 package io.keyfold.spark.admin.vacuum
 
 import io.keyfold.errors.Invalid
-import io.keyfold.format.{FileKind, RescalePlan}
+import io.keyfold.format.{FileKind, PlanName}
 import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
 import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointTools}
 
@@ -25,7 +25,7 @@ final class Vacuum(
 
   /** Batch of the newest rescale that still keeps old files. */
   private val rescaled =
-    files.list("keyfold").flatMap(file => RescalePlan.ofFile(file.name)).map(_._1).maxOption
+    files.list(PlanName.Folder).flatMap(file => PlanName.ofFile(file.name)).map(_.batch).maxOption
 
   /** Batches after the last one that a rollback has set aside, with the name of its folder. If it
     * was interrupted, their state is still in place, and the rollback can be undone.

@@ -494,11 +494,11 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
 
     /** Whether Keyfold has marked a family, in a partition of the first operator. */
     def hasStrays: Boolean = {
-      val blobs = new LocalBlobStore(folder.resolve("state"))
+      val blobs = new LocalBlobStore(folder)
       (0 until 3).exists { partition =>
-        blobs.list(s"0/$partition").filter(_.endsWith(".delta")).exists { name =>
-          val path = s"0/$partition/$name"
-          keyfoldFiles.contains(folder.resolve(s"state/$path")) &&
+        blobs.list(s"state/0/$partition").filter(_.endsWith(".delta")).exists { name =>
+          val path = s"state/0/$partition/$name"
+          keyfoldFiles.contains(folder.resolve(path)) &&
           FileContents.read(blobs, path).footer.families.exists(_.spec.strays)
         }
       }

@@ -5,7 +5,7 @@ import java.nio.file.Files
 import scala.collection.mutable
 
 import io.keyfold.errors.{Invalid, RescaleRefused}
-import io.keyfold.format.RescalePlan
+import io.keyfold.format.{PlanName, RescalePlan}
 import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.CheckpointLogs
@@ -246,8 +246,8 @@ class OpenRescaleSuite extends AnyFunSuite with QuietLogs with LocalSpark with E
   test("an open batch is never taken for a rescale's own, which would be committed without input") {
     val it = opened()
     // What a rescale has left that was too late for the batch.
-    val blobs = new LocalBlobStore(it.folder.resolve("state"))
-    RescalePlan.write(blobs, RescalePlan(2, "late", 2, 5, Nil))
+    val blobs = new LocalBlobStore(it.folder)
+    RescalePlan.write(blobs, RescalePlan(PlanName(2, "late"), 2, 5, Nil))
     it.faults.plan.fail(Failure.Before)(c => c.what == "rename" && c.path == "offsets/2")
     intercept[Exception](it.rescale(3))
     it.faults.plan.clear()

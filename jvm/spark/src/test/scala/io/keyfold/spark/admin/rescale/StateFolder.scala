@@ -12,7 +12,7 @@ import org.scalatest.Assertions
 
 /** The state files of a stopped query, looked at one by one. */
 private[spark] final class StateFolder(checkpoint: Path) extends Assertions {
-  private val blobs = new LocalBlobStore(checkpoint.resolve("state"))
+  private val blobs = new LocalBlobStore(checkpoint)
 
   private def folders(in: String): Seq[String] = {
     val listed = Files.list(checkpoint.resolve(in))
