@@ -9,7 +9,7 @@ import io.keyfold.errors.{CorruptFile, ForeignFile, OutOfMemory, UnknownFormat}
 import io.keyfold.format.Layout.EntryType
 import io.keyfold.format.wire.{ByteSource, Checksum, Codec}
 import io.keyfold.group.KeyGroups
-import io.keyfold.io.{BlobReader, BlobStore, ListedFile, TailCachedReader}
+import io.keyfold.io.{BlobReader, BlobStore, ListedFile, OnFailure, TailCachedReader}
 import io.keyfold.model.VersionId
 
 /** An open file whose footer has been checked; blocks are read and checked on demand.
@@ -141,11 +141,8 @@ object FileReader {
       listed: Option[ListedFile] = None
   ): FileReader = {
     val blob = listed.fold(blobs.open(path))(blobs.open(path, _))
-    try open(new TailCachedReader(blob, tail), blobs.describe(path), version, kind)
-    catch {
-      case e: Throwable =>
-        blob.close()
-        throw e
+    OnFailure(blob.close()) {
+      open(new TailCachedReader(blob, tail), blobs.describe(path), version, kind)
     }
   }
 

@@ -2,7 +2,7 @@ package io.keyfold.rescale
 
 import java.io.FileNotFoundException
 
-import io.keyfold.errors.{MissingFile, RescaleRefused}
+import io.keyfold.errors.MissingFile
 import io.keyfold.format.{Footer, Layer, Manifest, PlanName}
 import io.keyfold.io.BlobStore
 
@@ -50,11 +50,11 @@ private[rescale] final class LayersBelow(blobs: BlobStore) {
     Layer(parts.head.partitions, partitions)
   }
 
-  private def contradiction(of: Footer) = new RescaleRefused(
-    "KEYFOLD_RESCALE_STATE",
-    s"Cannot rescale operator ${of.identity.operator} store ${of.identity.store}: its references " +
-      "are of rescales that contradict each other; run the query until its partitions have " +
-      "written snapshots (spark.sql.streaming.stateStore.minDeltasForSnapshot batches), and " +
-      "then rescale it"
+  private def contradiction(of: Footer) = StorePlanner.refused(
+    of.identity.operator,
+    of.identity.store,
+    "its references are of rescales that contradict each other; run the query until its " +
+      "partitions have written snapshots (spark.sql.streaming.stateStore.minDeltasForSnapshot " +
+      "batches), and then rescale it"
   )
 }

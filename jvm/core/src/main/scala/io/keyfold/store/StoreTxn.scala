@@ -3,7 +3,7 @@ package io.keyfold.store
 import java.util.concurrent.atomic.AtomicReference
 
 import io.keyfold.errors.{Invalid, MisplacedRow, OutOfOrder}
-import io.keyfold.map.{MapTxn, RowCursor}
+import io.keyfold.map.MapTxn
 import io.keyfold.mem.Slice
 import io.keyfold.model.{FamilySpec, Names, StoreLocation, VersionId}
 import io.keyfold.store.file.{Placement, RowChecksum, StoreSettings}
@@ -132,33 +132,6 @@ final class StoreTxn private[store] (
     rows.removeRange(family, start, end)
   }
 
-  override def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
-    requireReadable("get")
-    requirePlace(family, hash)
-    super.get(family, hash, key, value)
-  }
-
-  override def values(family: Int, hash: Int, key: Slice): RowCursor = {
-    requireReadable("get values")
-    requirePlace(family, hash)
-    super.values(family, hash, key)
-  }
-
-  override def scan(family: Int): RowCursor = {
-    requireReadable("scan")
-    super.scan(family)
-  }
-
-  override def scanPrefix(family: Int, prefix: Slice): RowCursor = {
-    requireReadable("scanPrefix")
-    super.scanPrefix(family, prefix)
-  }
-
-  override def scanRange(family: Int, start: Slice, end: Slice): RowCursor = {
-    requireReadable("scanRange")
-    super.scanRange(family, start, end)
-  }
-
   /** Makes the rows a version, durable when this returns. If it throws, the transaction is still
     * open and must be aborted.
     *
@@ -196,7 +169,7 @@ final class StoreTxn private[store] (
   private def requireUpdating(what: String): Unit =
     if (state.get != Updating) throw outOfOrder(what)
 
-  private def requireReadable(what: String): Unit =
+  override protected def requireReadable(what: String): Unit =
     if (state.get == Aborted) throw outOfOrder(what)
 
   private def outOfOrder(what: String) = new OutOfOrder(

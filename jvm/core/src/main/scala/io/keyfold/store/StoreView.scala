@@ -46,27 +46,42 @@ class StoreView private[store] (
     index
   }
 
-  def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean =
+  def get(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
+    requireReadable("get")
+    requirePlace(family, hash)
     family >= 0 && rows.get(family, hash, key, value) && {
       rowChecksum.read(key, value)
       true
     }
+  }
 
   /** The row of a key, if it is there, with all its values. */
-  def values(family: Int, hash: Int, key: Slice): RowCursor =
+  def values(family: Int, hash: Int, key: Slice): RowCursor = {
+    requireReadable("get values")
+    requirePlace(family, hash)
     if (family < 0) NoRows else rowChecksum.reading(rows.values(family, hash, key))
+  }
 
-  def scan(family: Int): RowCursor =
+  def scan(family: Int): RowCursor = {
+    requireReadable("scan")
     if (family < 0) NoRows else rowChecksum.reading(rows.scan(family))
+  }
 
-  def scanPrefix(family: Int, prefix: Slice): RowCursor =
+  def scanPrefix(family: Int, prefix: Slice): RowCursor = {
+    requireReadable("scanPrefix")
     if (family < 0) NoRows else rowChecksum.reading(rows.scanPrefix(family, prefix))
+  }
 
   /** Rows of an ordered family with `start <= key < end`, in key order; null: no bound. */
-  def scanRange(family: Int, start: Slice, end: Slice): RowCursor =
+  def scanRange(family: Int, start: Slice, end: Slice): RowCursor = {
+    requireReadable("scanRange")
     if (family < 0) NoRows else rowChecksum.reading(rows.scanRange(family, start, end))
+  }
 
-  /** Called before a look for the rows of a key by other means than its hash.
+  /** Refuses a read of a transaction that was aborted. */
+  protected def requireReadable(what: String): Unit = ()
+
+  /** Called before a look for the rows of a key, also by other means than its hash.
     *
     * @throws io.keyfold.errors.MisplacedRow
     *   if this writes a partition in which they cannot be

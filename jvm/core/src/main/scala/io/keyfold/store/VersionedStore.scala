@@ -6,7 +6,7 @@ import java.util.concurrent.Executor
 
 import io.keyfold.errors.{Invalid, MissingFile}
 import io.keyfold.format.FileKind
-import io.keyfold.io.{BlobStore, RetryingBlobStore}
+import io.keyfold.io.{BlobStore, OnFailure, RetryingBlobStore}
 import io.keyfold.map.StateMap
 import io.keyfold.mem.arena.MemoryUse
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
@@ -117,14 +117,8 @@ final class VersionedStore(
     val txn = inMemory.withNew(empty(head.identity.keyGroups)) {
       begin(base, _, VersionId.Empty, startedEmpty = true)
     }
-    try {
-      head.families.foreach(family => txn.createFamily(family.spec))
-      txn
-    } catch {
-      case e: Throwable =>
-        txn.release()
-        throw e
-    }
+    OnFailure(txn.release())(head.families.foreach(family => txn.createFamily(family.spec)))
+    txn
   }
 
   /** Like [[begin]], with a base rebuilt from exactly the snapshot `snapshot`. */
@@ -159,8 +153,8 @@ final class VersionedStore(
     in.begun = base.version
     inMemory.confirm(in, base)
     val rows = in.map.begin(rowsOf)
-    try {
-      val txn = new StoreTxn(
+    val txn = OnFailure(rows.release()) {
+      new StoreTxn(
         commits,
         location,
         base,
@@ -171,13 +165,9 @@ final class VersionedStore(
         newChecksum(),
         startedEmpty
       )
-      in.writer = Thread.currentThread
-      txn
-    } catch {
-      case e: Throwable =>
-        rows.release()
-        throw e
     }
+    in.writer = Thread.currentThread
+    txn
   }
 
   /** A view of a committed version; the caller releases it.
@@ -290,7 +280,7 @@ final class VersionedStore(
         settings.keyGroups
       )
     }
-    try {
+    OnFailure(in.map.close()) {
       val lineage = in.lineageOf(version)
       if (lineage.bottom.kind == FileKind.Reference) counters.rescaledLoads.increment()
       lineage.elements
@@ -298,10 +288,6 @@ final class VersionedStore(
         .map(_.version)
         .foreach(snapshots.report)
       upkeep.loaded(lineage)
-    } catch {
-      case e: Throwable =>
-        in.map.close()
-        throw e
     }
     in
   }

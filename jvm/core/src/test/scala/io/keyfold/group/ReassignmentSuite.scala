@@ -23,7 +23,7 @@ class ReassignmentSuite extends AnyFunSuite with SeededChecks {
     (-70 to 70) ++ Seq(Int.MinValue, Int.MaxValue) ++ Seq.fill(100)(random.nextInt())
   }
 
-  private def has(rows: RowSet, hash: Int, groups: Int) =
+  private def has(rows: PartitionSet, hash: Int, groups: Int) =
     rows.hasGroup(pmod(hash, groups)) && rows.hasRow(hash)
 
   test("each row of an old partition comes to one new one of its class, where its hash says") {

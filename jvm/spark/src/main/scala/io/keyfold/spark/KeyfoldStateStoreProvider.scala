@@ -7,6 +7,7 @@ import scala.util.control.NonFatal
 
 import io.keyfold.errors.{CorruptFile, MissingFile, UnreadableVersion}
 import io.keyfold.map.arena.ArenaMap
+import io.keyfold.io.OnFailure
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.checkpoint.{CheckpointPath, Command, HadoopBlobStore}
 import io.keyfold.spark.conf.{BuildInfo, KeyfoldConf}
@@ -220,7 +221,7 @@ class KeyfoldStateStoreProvider
       baseId: Option[String],
       forceSnapshot: Boolean,
       attempt: Option[String] = newId
-  ) = releasing(txn) {
+  ) = OnFailure(txn.release()) {
     // A join or transformWithState declares a default family in several ways and does not use it.
     if (!txn.families.exists(_.spec.name == FamilySchemas.Default)) {
       txn.createFamily(schemas.default.spec)
@@ -228,16 +229,8 @@ class KeyfoldStateStoreProvider
     new KeyfoldStateStore(id, txn, schemas, baseId, attempt, forceSnapshot, committed, metrics.of)
   }
 
-  private def readStore(view: StoreView) = releasing(view)(new KeyfoldReadStore(id, view, schemas))
-
-  /** Releases a view if `body` fails to make a store of it. */
-  private def releasing[T](view: StoreView)(body: => T): T =
-    try body
-    catch {
-      case e: Throwable =>
-        view.release()
-        throw e
-    }
+  private def readStore(view: StoreView) =
+    OnFailure(view.release())(new KeyfoldReadStore(id, view, schemas))
 
   /** Under checkpoint format v1, and for version 0, Spark passes no id. */
   private def versionId(version: Long, checkpointId: Option[String]) = {

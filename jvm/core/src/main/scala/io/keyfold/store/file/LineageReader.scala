@@ -4,7 +4,7 @@ import java.io.FileNotFoundException
 
 import io.keyfold.errors.{CorruptFile, ForeignFile, LayoutMismatch, MissingFile, StoreError}
 import io.keyfold.format.{Ancestor, FileKind, FileReader, Fingerprint, Footer}
-import io.keyfold.io.BlobStore
+import io.keyfold.io.{BlobStore, OnFailure}
 import io.keyfold.model.{StoreLocation, VersionId}
 import org.slf4j.LoggerFactory
 
@@ -138,25 +138,17 @@ private[keyfold] class LineageReader(
   ): Option[FileReader] = {
     val listed = listing.file(version, kind)
     def open = FileReader.open(blobs, path(version, kind), version, kind, listed = listed)
-    try Some(closing(open)(check))
-    catch {
+    try {
+      val file = open
+      OnFailure(file.close())(check(file))
+      Some(file)
+    } catch {
       case _: FileNotFoundException if listed.isEmpty                    => None
       case _: FileNotFoundException | _: CorruptFile if listed.isDefined =>
         // The listing lags (G6): the file was replaced or deleted since.
         openIfThere(version, kind, Listing.Unknown)
     }
   }
-
-  /** Closes the file if it fails the check. */
-  protected def closing(file: FileReader)(check: FileReader => Unit): FileReader =
-    try {
-      check(file)
-      file
-    } catch {
-      case e: Throwable =>
-        file.close()
-        throw e
-    }
 
   private def check(file: FileReader): Unit = {
     val found = file.footer.identity

@@ -1,7 +1,7 @@
 package io.keyfold.store.file
 
 import io.keyfold.format.{FileReference, Footer, Layer, Manifest, PlanName}
-import io.keyfold.group.{PartitionSet, RowSet}
+import io.keyfold.group.PartitionSet
 import io.keyfold.io.BlobStore
 
 /** A file that a reference takes rows from.
@@ -9,7 +9,7 @@ import io.keyfold.io.BlobStore
   * @param taken
   *   a row is taken if every one of these sets has it
   */
-private[store] final case class ReferencedFile(file: FileReference, taken: Seq[RowSet])
+private[store] final case class ReferencedFile(file: FileReference, taken: Seq[PartitionSet])
 
 private[store] object ReferencedFile {
 
@@ -32,7 +32,7 @@ private[store] object ReferencedFile {
     val identity = reference.identity
     val groups = identity.keyGroups
     val own = new PartitionSet(identity.partitions, groups, Seq(identity.partition))
-    val (all, _) = layers.foldRight((IndexedSeq.empty[ReferencedFile], Seq[RowSet](own))) {
+    val (all, _) = layers.foldRight((IndexedSeq.empty[ReferencedFile], Seq(own))) {
       case (layer, (newer, taken)) =>
         val files = layer.of.flatMap(_.files).map(ReferencedFile(_, taken))
         (files.toIndexedSeq ++ newer, taken ++ onTop(layer, groups))
@@ -41,7 +41,7 @@ private[store] object ReferencedFile {
   }
 
   /** The rows that layers below this one provide. */
-  private def onTop(layer: Layer, groups: Int): Option[RowSet] = {
+  private def onTop(layer: Layer, groups: Int): Option[PartitionSet] = {
     val members = layer.of.filter(_.isOnTop).map(_.partition)
     Option.when(members.length < layer.of.length) {
       new PartitionSet(layer.partitions, groups, members)

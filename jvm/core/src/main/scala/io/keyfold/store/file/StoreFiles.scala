@@ -16,7 +16,7 @@ import io.keyfold.format.{
   PlanName
 }
 import io.keyfold.group.GroupOrder
-import io.keyfold.io.{BlobStore, Interrupts, TailCachedReader}
+import io.keyfold.io.{BlobStore, Interrupts, OnFailure, TailCachedReader}
 import io.keyfold.map.{MapTxn, MapView}
 import io.keyfold.model.{StoreLocation, VersionId}
 import org.slf4j.LoggerFactory
@@ -79,7 +79,8 @@ private[store] final class StoreFiles(
       val path = reference.path
       // Each partition that takes a part of the file reads its end, so the read is kept small.
       val tail = (reference.length / 32).max(4096L).min(TailCachedReader.Tail.toLong).toInt
-      closing(FileReader.open(blobs, path, reference.version, reference.kind, tail)) { file =>
+      val file = FileReader.open(blobs, path, reference.version, reference.kind, tail)
+      OnFailure(file.close()) {
         val found = file.footer.identity
         val place = StoreLocation(location.operator, found.partition, location.store)
         def fail(detail: String) = throw new CorruptFile(file.path, detail)
@@ -97,6 +98,7 @@ private[store] final class StoreFiles(
         }
         if (found.partitions < 1) fail("its number of partitions is not known")
       }
+      file
     } catch {
       case e: FileNotFoundException =>
         throw new MissingFile(

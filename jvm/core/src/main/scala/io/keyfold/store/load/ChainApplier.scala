@@ -2,8 +2,6 @@ package io.keyfold.store.load
 
 import java.io.IOException
 
-import scala.collection.mutable
-
 import io.keyfold.errors.{
   CorruptFile,
   LayoutMismatch,
@@ -12,7 +10,7 @@ import io.keyfold.errors.{
   StoreError,
   UnreadableVersion
 }
-import io.keyfold.format.{Ancestor, FileKind, FileReader}
+import io.keyfold.format.{Ancestor, FileKind, FileReader, Fingerprint}
 import io.keyfold.map.{MapTxn, StateMap}
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
 import io.keyfold.store.file.{Lineage, Listing, RowChecksum, StoreFiles, VersionChain}
@@ -36,20 +34,12 @@ private[store] final class ChainApplier(
 ) {
   import ChainApplier._
 
-  private val deltaBytes = mutable.Map.empty[VersionId, Long]
-
-  /** The lineage of the version, given the chain that built it. */
-  def lineage(chain: VersionChain): Lineage = {
-    val deltas = chain.deltas.reverse.map(Ancestor(_, FileKind.Delta))
-    Lineage(deltas ++ chain.start, deltaBytes.toMap)
-  }
-
   /** Commits the version in the map.
     *
     * @return
-    *   why the snapshot cannot be used; the map has not changed then
+    *   its lineage, or why the snapshot cannot be used; the map has not changed then
     */
-  def applyAll(chain: VersionChain): Option[Unusable] = {
+  def applyAll(chain: VersionChain): Either[Unusable, Lineage] = {
     val txn = map.begin(VersionId.Empty)
     val snapshot = chain.start.filter(_.kind == FileKind.Snapshot)
     val toOpen = snapshot ++ chain.deltas.map(Ancestor(_, FileKind.Delta))
@@ -57,18 +47,16 @@ private[store] final class ChainApplier(
       files.open(it.version, it.kind, listing)
     })
     try {
-      val unusable = snapshot.flatMap(it => applySnapshot(txn, it.version, opened))
-      if (unusable.isEmpty) {
+      snapshot.flatMap(it => applySnapshot(txn, it.version, opened)).toLeft {
         chain.start
           .filter(_.kind == FileKind.Reference)
           .foreach(it => applyReference(txn, it.version))
-        chain.deltas.foldLeft(chain.start.fold(VersionId.Empty)(_.version)) { (readable, delta) =>
-          applyDelta(txn, delta, readable, opened)
-          delta
+        val lineage = chain.deltas.foldLeft(Lineage(chain.start.toList)) { (below, delta) =>
+          below.grown(delta, applyDelta(txn, below, opened))
         }
         txn.commit(target)
+        lineage
       }
-      unusable
     } finally {
       opened.close()
       txn.release()
@@ -97,18 +85,18 @@ private[store] final class ChainApplier(
 
   private def applyDelta(
       txn: MapTxn,
-      version: VersionId,
-      readable: VersionId,
+      below: Lineage,
       opened: OpenedAhead
-  ): Unit =
+  ): Fingerprint =
     try {
       val file = opened.next()
       try {
         apply(txn, file)
-        deltaBytes(version) = file.length
+        file.fingerprint
       } finally file.close()
     } catch {
       case e @ (_: CorruptFile | _: MissingFile) =>
+        val readable = below.elements.headOption.fold(VersionId.Empty)(_.version)
         throw new UnreadableVersion(
           s"Cannot load $location version $target: ${e.getMessage} The newest version before it " +
             s"that can be read is ${readable.version} (the state after batch " +

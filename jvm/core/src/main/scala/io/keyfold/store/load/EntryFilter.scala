@@ -1,7 +1,6 @@
 package io.keyfold.store.load
 
-import io.keyfold.format.Identity
-import io.keyfold.group.{KeyGroups, RowSet}
+import io.keyfold.group.PartitionSet
 
 /** The entries of a file that a load takes.
   *
@@ -11,8 +10,8 @@ import io.keyfold.group.{KeyGroups, RowSet}
   *   for each of the file's families, the rows for which it was dropped later; empty: none
   */
 private[store] final class EntryFilter(
-    taken: Seq[RowSet],
-    dropped: Array[List[EntryFilter.Rows]]
+    taken: Seq[PartitionSet],
+    dropped: Array[List[Int => Boolean]]
 ) {
   private val sets = taken.toArray
 
@@ -27,30 +26,11 @@ private[store] final class EntryFilter(
     i == sets.length
   }
 
-  private def isDropped(rows: List[EntryFilter.Rows], hash: Int) = rows.exists(_.has(hash))
+  private def isDropped(rows: List[Int => Boolean], hash: Int) = rows.exists(_(hash))
 }
 
 private[store] object EntryFilter {
 
   /** Takes all entries. */
   val All = new EntryFilter(Nil, Array.empty)
-
-  /** A set of rows. */
-  trait Rows {
-    def has(hash: Int): Boolean
-  }
-
-  object EveryRow extends Rows {
-    override def has(hash: Int): Boolean = true
-  }
-
-  /** The rows of a file's partition that a reference takes, whether or not the file contains them.
-    */
-  final class TakenOf(file: Identity, taken: Seq[RowSet]) extends Rows {
-    override def has(hash: Int): Boolean = {
-      val group = KeyGroups.groupOf(hash, file.keyGroups)
-      KeyGroups.partitionOf(hash, file.partitions) == file.partition &&
-      taken.forall(set => set.hasGroup(group) && set.hasRow(hash))
-    }
-  }
 }

@@ -9,9 +9,11 @@ import io.keyfold.errors.{
   UnreadableVersion
 }
 import io.keyfold.format.{Ancestor, FileKind, Footer}
+import io.keyfold.io.OnFailure
 import io.keyfold.map.StateMap
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.store.file.{
+  Lineage,
   LineageReader,
   Listing,
   RowChecksum,
@@ -89,34 +91,32 @@ private[store] final class FileLoader(
     if (!versions.headOption.contains(start) || !files.hasSnapshot(start)) throw none
     fill(head, Listing.Unknown) { applier =>
       val chain = VersionChain(Some(Ancestor(start, FileKind.Snapshot)), versions.tail)
-      applier.applyAll(chain).foreach {
-        case Unusable.Damaged(cause) => throw cause
-        case Unusable.Replaced       => throw none
+      applier.applyAll(chain) match {
+        case Right(lineage)                => lineage
+        case Left(Unusable.Damaged(cause)) => throw cause
+        case Left(Unusable.Replaced)       => throw none
       }
-      chain
     }
   }
 
   /** Without ids the head may be replaced meanwhile: the version keeps the head that was read.
     *
     * @param build
-    *   commits the version and returns its chain
+    *   commits the version and returns its lineage
     */
   private def fill(head: Head, listing: Listing)(
-      build: ChainApplier => VersionChain
+      build: ChainApplier => Lineage
   ): LoadedVersions = {
     val target = head.version
     val keyGroups = head.footer.identity.keyGroups
     val map = newMap(keyGroups)
-    try {
+    OnFailure(map.close()) {
       val applier =
         new ChainApplier(files, listing, location, target, keyGroups, map, newChecksum())
-      val lineage = applier.lineage(build(applier))
-      new LoadedVersions(map, keyGroups, target, lineage.copy(file = head.madeOf))
-    } catch {
-      case e: Throwable =>
-        map.close()
-        throw e
+      val lineage = build(applier).copy(file = head.madeOf)
+      val loaded = new LoadedVersions(map, keyGroups)
+      loaded.committed(lineage)
+      loaded
     }
   }
 

@@ -24,11 +24,6 @@ private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int)
   /** Number of the version that the map's last transaction began on. */
   var begun = 0L
 
-  def this(map: StateMap, keyGroups: Int, version: VersionId, lineage: Lineage) = {
-    this(map, keyGroups)
-    lineages += version -> lineage
-  }
-
   def holds(version: VersionId): Boolean = map.holds(version)
 
   /** The lineage for a version written on top of `base`. */

@@ -1,8 +1,7 @@
 package io.keyfold.store.load
 
-import scala.annotation.tailrec
-
-import io.keyfold.format.{FileReader, Footer}
+import io.keyfold.format.{FileReader, Footer, Identity}
+import io.keyfold.group.{KeyGroups, PartitionSet}
 import io.keyfold.map.MapTxn
 import io.keyfold.model.Family
 import io.keyfold.store.file.{ReferencedFile, RowChecksum, StoreFiles}
@@ -41,10 +40,10 @@ private[store] final class ReferenceApplier(
   /** The transaction must be new. */
   def applyAll(): Unit = {
     createFamilies()
-    if (!applyFrom(0, None)) {
+    if (!apply(None)) {
       while (txn.families.nonEmpty) txn.dropFamily(0)
       createFamilies()
-      applyFrom(0, Some(findDrops()))
+      apply(Some(findDrops()))
       ()
     }
   }
@@ -56,18 +55,15 @@ private[store] final class ReferenceApplier(
     * @return
     *   false if the drops must be known
     */
-  @tailrec
-  private def applyFrom(index: Int, drops: Option[Seq[Drop]]): Boolean =
-    index == all.length || {
-      val go = using(all(index)) { file =>
-        val families = file.footer.families.map(indexOf).toArray
-        (drops.nonEmpty || (file.footer.dropped.isEmpty && !families.contains(-1))) && {
-          apply(file, index, families, drops.getOrElse(Nil))
-          true
-        }
+  private def apply(drops: Option[Seq[Drop]]): Boolean = all.indices.forall { index =>
+    using(all(index)) { file =>
+      val families = file.footer.families.map(indexOf).toArray
+      (drops.nonEmpty || (file.footer.dropped.isEmpty && !families.contains(-1))) && {
+        apply(file, index, families, drops.getOrElse(Nil))
+        true
       }
-      if (go) applyFrom(index + 1, drops) else false
     }
+  }
 
   private def apply(
       file: FileReader,
@@ -77,7 +73,7 @@ private[store] final class ReferenceApplier(
   ): Unit = {
     val later = drops.filter(_.file > index)
     val dropped = file.footer.families.map { family =>
-      if (family.spec.strays) List(EntryFilter.EveryRow)
+      if (family.spec.strays) List((_: Int) => true)
       else later.filter(_.family == family.spec.name).map(_.rows).toList
     }
     val wanted =
@@ -95,9 +91,16 @@ private[store] final class ReferenceApplier(
 
   private def findDrops(): Seq[Drop] = all.indices.flatMap { i =>
     using(all(i)) { file =>
-      val rows = new EntryFilter.TakenOf(file.footer.identity, all(i).taken)
+      val rows = rowsOf(file.footer.identity, all(i).taken)
       file.footer.dropped.map(Drop(i, _, rows))
     }
+  }
+
+  /** The rows of a file's partition that a reference takes, whether or not the file has them. */
+  private def rowsOf(file: Identity, taken: Seq[PartitionSet]): Int => Boolean = hash => {
+    val group = KeyGroups.groupOf(hash, file.keyGroups)
+    KeyGroups.partitionOf(hash, file.partitions) == file.partition &&
+    taken.forall(set => set.hasGroup(group) && set.hasRow(hash))
   }
 
   private def using[T](from: ReferencedFile)(body: FileReader => T): T = {
@@ -110,5 +113,5 @@ private[store] final class ReferenceApplier(
 private object ReferenceApplier {
 
   /** A family was dropped for these rows, before the entries of the file with that index. */
-  final case class Drop(file: Int, family: String, rows: EntryFilter.Rows)
+  final case class Drop(file: Int, family: String, rows: Int => Boolean)
 }

@@ -30,41 +30,40 @@ private[store] final class SnapshotFallback(
     *   the one with the fewest deltas first; the next one is found by reading footers, if the
     *   snapshot of the one before cannot be used
     * @return
-    *   the chain; None if there is none
+    *   what the chain has given; None if there is none
     * @throws io.keyfold.errors.UnreadableVersion
     *   if another chain may not be used
     */
-  @tailrec
-  def build(chains: Iterator[VersionChain])(
-      apply: VersionChain => Option[Unusable]
-  ): Option[VersionChain] =
-    chains.nextOption() match {
-      case None        => None
-      case Some(chain) =>
+  def build[T](chains: Iterator[VersionChain])(
+      apply: VersionChain => Either[Unusable, T]
+  ): Option[T] =
+    chains
+      .flatMap { chain =>
         checkLimit(chain.deltas.size)
-        if (isBuilt(chain, 1)(apply)) Some(chain) else build(chains)(apply)
-    }
+        built(chain, 1)(apply)
+      }
+      .nextOption()
 
   @tailrec
-  private def isBuilt(chain: VersionChain, n: Int)(
-      apply: VersionChain => Option[Unusable]
-  ): Boolean = {
+  private def built[T](chain: VersionChain, n: Int)(
+      apply: VersionChain => Either[Unusable, T]
+  ): Option[T] = {
     def snapshot = s"the snapshot of version ${chain.start.get.version}"
     apply(chain) match {
-      case None                    => true
-      case Some(Unusable.Replaced) =>
+      case Right(made)             => Some(made)
+      case Left(Unusable.Replaced) =>
         log.warn(
           s"Loading $target without $snapshot: the delta that it was made from was replaced later, " +
             "as after a rollback."
         )
-        false
-      case Some(Unusable.Damaged(cause)) =>
+        None
+      case Left(Unusable.Damaged(cause)) =>
         val tries = if (damaged.isEmpty) settings.tries else 1
         log.warn(s"Cannot use $snapshot to load $target (try $n of $tries): ${cause.getMessage}")
-        if (n < tries) isBuilt(chain, n + 1)(apply)
+        if (n < tries) built(chain, n + 1)(apply)
         else {
           giveUp(cause)
-          false
+          None
         }
     }
   }

@@ -35,7 +35,7 @@ final case class FlinkKeyGroup(left: Expression, right: Expression) extends Bina
     val max = maxParallelism.asInstanceOf[Int]
     key match {
       case text: UTF8String => FlinkKeyGroup.of(text, max)
-      case number           => FlinkKeyGroup.ofHashCode(number.hashCode, max)
+      case number           => FlinkAssignment.keyGroup(number.hashCode, max)
     }
   }
 
@@ -62,13 +62,10 @@ object FlinkKeyGroup {
   )
 
   def of(key: UTF8String, maxParallelism: Int): Int =
-    ofHashCode(key.toString.hashCode, maxParallelism)
+    FlinkAssignment.keyGroup(key.toString.hashCode, maxParallelism)
   def of(key: Boolean, maxParallelism: Int): Int =
-    ofHashCode(java.lang.Boolean.hashCode(key), maxParallelism)
-  def of(key: Int, maxParallelism: Int): Int = ofHashCode(key, maxParallelism)
+    FlinkAssignment.keyGroup(java.lang.Boolean.hashCode(key), maxParallelism)
+  def of(key: Int, maxParallelism: Int): Int = FlinkAssignment.keyGroup(key, maxParallelism)
   def of(key: Long, maxParallelism: Int): Int =
-    ofHashCode(java.lang.Long.hashCode(key), maxParallelism)
-
-  private def ofHashCode(code: Int, maxParallelism: Int) =
-    new FlinkAssignment(maxParallelism).keyGroup(code)
+    FlinkAssignment.keyGroup(java.lang.Long.hashCode(key), maxParallelism)
 }

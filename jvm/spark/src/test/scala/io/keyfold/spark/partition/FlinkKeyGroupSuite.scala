@@ -10,8 +10,6 @@ class FlinkKeyGroupSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   override protected def settings: Map[String, String] =
     Map("spark.sql.extensions" -> classOf[KeyfoldExtensions].getName)
 
-  private val assignment = new FlinkAssignment(128)
-
   private def groups(rows: String, wholeStage: Boolean) = {
     spark.conf.set("spark.sql.codegen.wholeStage", wholeStage.toString)
     spark.conf.set(
@@ -30,7 +28,7 @@ class FlinkKeyGroupSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     test(s"a column of keys has Flink's key groups, generated code: $wholeStage") {
       def check(rows: String, keys: Any*) = assert(
         groups(rows, wholeStage) == keys.map { key =>
-          Option(key).map(it => assignment.keyGroup(it.hashCode))
+          Option(key).map(it => FlinkAssignment.keyGroup(it.hashCode, 128))
         }.toSet
       )
       // As published for Flink at a max parallelism of 128.
