@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias
 
-import google_crc32c
 import numpy as np
 import numpy.typing as npt
 
-from keyfold.format.footer import Block, Family
+from keyfold.format.footer import Family, Footer
+from keyfold.format.frame import check_sum
+from keyfold.format.names import FileKind
 from keyfold.wire.codec import decompress
 from keyfold.wire.cursor import Cursor, MalformedError
 
@@ -73,67 +74,50 @@ class Columns:
         return found
 
 
-def decode_block(
-    stored: bytes,
-    block: Block,
-    family: Family,
-    *,
-    allowed: frozenset[EntryType],
-    row_checksums: bool,
-) -> Columns:
-    """Checks and decodes the stored bytes of a block; raises MalformedError.
-
-    Args:
-        stored: the block's bytes in the file.
-        block: the block's row in the footer.
-        family: the block's family.
-        allowed: what entries of such a file may be.
-        row_checksums: whether entries carry a checksum.
-    """
-    found = google_crc32c.value(stored)
-    if found != block.checksum:
-        raise MalformedError(f"it has checksum {found:08x}, expected {block.checksum:08x}")
+def decode_block(stored: bytes, footer: Footer, number: int) -> Columns:
+    """Checks and decodes the stored bytes of a block of a file; raises MalformedError."""
+    block = footer.blocks[number]
+    check_sum(stored, block.checksum, "it")
     cursor = Cursor(decompress(stored, block.raw_length, block.codec), "it")
     count, values = cursor.u32(), cursor.u32()
     if count != block.entries or count == 0:
         raise MalformedError(f"it has {count} entries, the footer says {block.entries}")
-    hashes = np.frombuffer(cursor.take(4 * count), "<i4")
-    key_lengths = _numbers(cursor, count)
-    value_counts = _numbers(cursor, count)
-    value_lengths = _numbers(cursor, values)
-    checksums = _numbers(cursor, count) if row_checksums else None
-    types = np.frombuffer(cursor.take(count), np.uint8)
+    hashes = cursor.column("<i4", count)
+    key_lengths = cursor.column("<u4", count)
+    value_counts = cursor.column("<u4", count)
+    value_lengths = cursor.column("<u4", values)
+    checksums = cursor.column("<u4", count) if footer.frame.row_checksums else None
+    types = cursor.column("u1", count)
     counted = int(value_counts.sum(dtype=np.uint64))
     if counted != values:
         raise MalformedError(f"it has {values} values, its entries say {counted}")
     columns = Columns(
-        family,
+        footer.families[block.family],
         hashes,
         key_lengths,
         value_counts,
         value_lengths,
         types,
-        np.frombuffer(cursor.take(int(key_lengths.sum(dtype=np.uint64))), np.uint8),
-        np.frombuffer(cursor.take(int(value_lengths.sum(dtype=np.uint64))), np.uint8),
+        cursor.column("u1", int(key_lengths.sum(dtype=np.uint64))),
+        cursor.column("u1", int(value_lengths.sum(dtype=np.uint64))),
     )
     cursor.end()
-    _check_types(columns, allowed)
+    _check_types(columns, footer)
     if checksums is not None:
         _check_rows(columns, checksums)
     return columns
 
 
-def _numbers(cursor: Cursor, count: int) -> Numbers:
-    return np.frombuffer(cursor.take(4 * count), "<u4")
-
-
-def _check_types(columns: Columns, allowed: frozenset[EntryType]) -> None:
+def _check_types(columns: Columns, footer: Footer) -> None:
     types, counts, multi = columns.types, columns.value_counts, columns.family.multi_value
     name = columns.family.name
     if (types == EntryType.PUT).all() and (counts == 1).all():
         return
-    for found in set(np.unique(types).tolist()) - allowed:
-        raise MalformedError(f"it has an entry of type {found}, which such a file cannot have")
+    allowed = set(EntryType)
+    if footer.frame.kind is FileKind.SNAPSHOT:
+        allowed = {EntryType.PUT, EntryType.APPEND} if footer.continued else {EntryType.PUT}
+    for alien in set(np.unique(types).tolist()) - allowed:
+        raise MalformedError(f"it has an entry of type {alien}, which such a file cannot have")
     if not multi and (types == EntryType.APPEND).any():
         raise MalformedError(f"APPEND in {name!r}, which has one value a key")
     removed = types == EntryType.REMOVE
@@ -147,6 +131,4 @@ def _check_rows(columns: Columns, checksums: Numbers) -> None:
     sizes = columns.entry_bytes() - columns.key_lengths
     rows = zip(columns.key_lengths.tolist(), sizes.tolist(), checksums.tolist(), strict=True)
     for index, (key_bytes, value_bytes, stored) in enumerate(rows):
-        found = google_crc32c.value(keys.take(key_bytes) + values.take(value_bytes))
-        if found != stored:
-            raise MalformedError(f"row {index} has checksum {found:08x}, expected {stored:08x}")
+        check_sum(keys.take(key_bytes) + values.take(value_bytes), stored, f"row {index}")

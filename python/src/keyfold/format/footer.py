@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from keyfold.format.frame import Frame
 from keyfold.format.group_table import GroupTable
-from keyfold.format.names import FileKind
+from keyfold.format.names import FileKind, FileName
 from keyfold.wire.codec import Codec
 
 
@@ -26,15 +26,6 @@ class Identity:
     key_groups: int
     created: int
     writer: str
-
-
-@dataclass(frozen=True)
-class Link:
-    """An element of a lineage."""
-
-    version: int
-    kind: FileKind
-    id: str
 
 
 @dataclass(frozen=True)
@@ -135,7 +126,7 @@ class Footer:
 
     frame: Frame
     identity: Identity
-    lineage: tuple[Link, ...]
+    lineage: tuple[FileName, ...]
     families: tuple[Family, ...]
     dropped: tuple[str, ...]
     blocks: tuple[Block, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypedDict, TypeVar
+from enum import IntEnum
+from typing import TypeVar
 
 from keyfold.format.footer import (
     Block,
@@ -11,40 +12,41 @@ from keyfold.format.footer import (
     Fingerprint,
     Footer,
     Identity,
-    Link,
     Part,
     Reference,
 )
 from keyfold.format.footer_tables import MOST_AMOUNT, read_blocks, read_groups
 from keyfold.format.frame import Frame, UnknownVersionError
-from keyfold.format.names import FileKind, FileName, is_file, is_id, is_store
+from keyfold.format.names import FileKind, FileName, Version, is_file, is_id, is_store
 from keyfold.wire.codec import codec_of
 from keyfold.wire.cursor import Cursor, MalformedError
 
-_IDENTITY, _LINEAGE, _FAMILIES, _DROPPED, _BLOCKS, _GROUPS, _PARTS, _HEAD = range(1, 9)
-_CONTINUED, _UNCHANGED = 9, 10
-_NAMES = {
-    _IDENTITY: "identity",
-    _LINEAGE: "lineage",
-    _FAMILIES: "families",
-    _DROPPED: "dropped families",
-    _BLOCKS: "blocks",
-    _GROUPS: "groups",
-    _PARTS: "parts",
-    _HEAD: "head",
-    _CONTINUED: "continued entries",
-    _UNCHANGED: "unchanged versions",
-}
+
+class _Section(IntEnum):
+    """A section of a footer, with its code."""
+
+    IDENTITY = 1
+    LINEAGE = 2
+    FAMILIES = 3
+    DROPPED_FAMILIES = 4
+    BLOCKS = 5
+    GROUPS = 6
+    PARTS = 7
+    HEAD = 8
+    CONTINUED_ENTRIES = 9
+    UNCHANGED_VERSIONS = 10
+
+    def __str__(self) -> str:
+        """For messages."""
+        return f"the {self.name.lower().replace('_', ' ')} section"
+
+
 _REQUIRED = 1
 _MOST_KEY_GROUPS = 1 << 20
 _UNKNOWN = -1
 
 T = TypeVar("T")
-
-
-class _Version(TypedDict):
-    version: int
-    id: str
+D = TypeVar("D")
 
 
 def parse_footer(data: bytes, frame: Frame) -> Footer:
@@ -55,52 +57,50 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
         MalformedError: it breaks the format.
     """
     payloads = _sections(data)
-    needed = {_IDENTITY, _LINEAGE, _FAMILIES, _BLOCKS, _GROUPS}
-    if frame.kind is FileKind.DELTA:
-        needed.add(_DROPPED)
-    if frame.kind is FileKind.REFERENCE:
-        needed.add(_PARTS)
-    elif _PARTS in payloads:
+    kind = frame.kind
+    if _Section.PARTS in payloads and kind is not FileKind.REFERENCE:
         raise MalformedError("only a reference may have a parts section")
-    if _HEAD in payloads and frame.kind is not FileKind.SNAPSHOT:
+    if _Section.HEAD in payloads and kind is not FileKind.SNAPSHOT:
         raise MalformedError("only a snapshot may have a head section")
-    for code in sorted(needed - payloads.keys()):
-        raise MalformedError(f"the {_NAMES[code]} section is missing")
-    identity = _read(payloads, _IDENTITY, _identity)
-    unchanged = _read(payloads, _UNCHANGED, _unchanged) if _UNCHANGED in payloads else 0
-    families = _read(payloads, _FAMILIES, _families)
-    blocks = _read(payloads, _BLOCKS, lambda cursor: read_blocks(cursor, len(families)))
-    if frame.kind is FileKind.REFERENCE and blocks:
+
+    def read(section: _Section, parse: Callable[[Cursor], T], absent: D | None = None) -> T | D:
+        """What a section says, or `absent`; without that, the section has to be there."""
+        if section not in payloads:
+            if absent is None:
+                raise MalformedError(f"{section} is missing")
+            return absent
+        cursor = Cursor(payloads[section], str(section))
+        result = parse(cursor)
+        cursor.end()
+        return result
+
+    identity = read(_Section.IDENTITY, _identity)
+    unchanged = read(_Section.UNCHANGED_VERSIONS, _unchanged, 0)
+    families = read(_Section.FAMILIES, _families)
+    blocks = read(_Section.BLOCKS, lambda it: read_blocks(it, len(families)))
+    if kind is FileKind.REFERENCE and blocks:
         raise MalformedError("a reference has blocks")
-    dropped = _read(payloads, _DROPPED, _dropped) if _DROPPED in payloads else ()
-    if dropped and frame.kind is not FileKind.DELTA:
+    dropped = read(_Section.DROPPED_FAMILIES, _dropped, None if kind is FileKind.DELTA else ())
+    if dropped and kind is not FileKind.DELTA:
         raise MalformedError("only a delta drops families")
-    plan, parts = _read(payloads, _PARTS, _parts) if _PARTS in payloads else ("", ())
+    plan, parts = read(_Section.PARTS, _parts, None if kind is FileKind.REFERENCE else ("", ()))
     return Footer(
         frame=frame,
         identity=identity,
-        lineage=_read(
-            payloads, _LINEAGE, lambda cursor: _lineage(cursor, identity.version, unchanged)
-        ),
+        lineage=read(_Section.LINEAGE, lambda it: _lineage(it, identity.version, unchanged)),
         families=families,
         dropped=dropped,
         blocks=blocks,
-        groups=_read(
-            payloads, _GROUPS, lambda cursor: read_groups(cursor, blocks, identity.key_groups)
-        ),
+        groups=read(_Section.GROUPS, lambda it: read_groups(it, blocks, identity.key_groups)),
         plan=plan,
         parts=parts,
-        head=_read(payloads, _HEAD, _head) if _HEAD in payloads else None,
-        continued=(
-            _read(payloads, _CONTINUED, lambda cursor: _continued(cursor, blocks))
-            if _CONTINUED in payloads
-            else 0
-        ),
+        head=read(_Section.HEAD, _head) if _Section.HEAD in payloads else None,
+        continued=read(_Section.CONTINUED_ENTRIES, lambda it: _continued(it, blocks), 0),
     )
 
 
-def _sections(data: bytes) -> dict[int, bytes]:
-    """Payloads of the known sections by code."""
+def _sections(data: bytes) -> dict[_Section, bytes]:
+    """Payloads of the known sections."""
     cursor = Cursor(data, "the footer")
     seen = set()
     payloads = {}
@@ -112,8 +112,8 @@ def _sections(data: bytes) -> dict[int, bytes]:
         seen.add(code)
         if flags & ~_REQUIRED:
             raise MalformedError(f"section {code} has reserved flags {flags:#06x}")
-        if code in _NAMES:
-            payloads[code] = payload
+        if code in set(_Section):
+            payloads[_Section(code)] = payload
         elif flags & _REQUIRED:
             raise UnknownVersionError(
                 f"it has the required section {code}, which this release does not know"
@@ -121,16 +121,9 @@ def _sections(data: bytes) -> dict[int, bytes]:
     return payloads
 
 
-def _read(payloads: dict[int, bytes], code: int, parse: Callable[[Cursor], T]) -> T:
-    cursor = Cursor(payloads[code], f"the {_NAMES[code]} section")
-    result = parse(cursor)
-    cursor.end()
-    return result
-
-
 def _identity(cursor: Cursor) -> Identity:
     identity = Identity(
-        **_version(cursor.i64(), cursor.text()),
+        *_version(cursor.i64(), cursor.text()),
         operator=cursor.i64(),
         partition=cursor.i32(),
         store=cursor.text(),
@@ -148,7 +141,7 @@ def _identity(cursor: Cursor) -> Identity:
     return identity
 
 
-def _lineage(cursor: Cursor, version: int, unchanged: int) -> tuple[Link, ...]:
+def _lineage(cursor: Cursor, version: int, unchanged: int) -> tuple[FileName, ...]:
     # The count is not checked: the loop fails when no bytes are left.
     links = tuple(_link(cursor) for _ in range(cursor.u32()))
     at = version
@@ -170,15 +163,15 @@ def _unchanged(cursor: Cursor) -> int:
     return count
 
 
-def _link(cursor: Cursor) -> Link:
+def _link(cursor: Cursor) -> FileName:
     number, kind = cursor.i64(), _kind(cursor.u8())
-    return Link(kind=kind, **_version(number, cursor.text()))
+    return FileName(*_version(number, cursor.text()), kind)
 
 
-def _version(number: int, unique: str) -> _Version:
+def _version(number: int, unique: str) -> Version:
     if number < 1 or not is_id(unique):
         raise MalformedError(f"version {number} with id {unique!r}")
-    return {"version": number, "id": unique}
+    return Version(number, unique)
 
 
 def _families(cursor: Cursor) -> tuple[Family, ...]:
@@ -237,18 +230,12 @@ def _parts(cursor: Cursor) -> tuple[str, tuple[Part, ...]]:
 def parse_reference(cursor: Cursor) -> Reference:
     """A file that a manifest names; raises MalformedError."""
     path, kind = cursor.text(), _kind(cursor.u8())
-    reference = Reference(
-        path=path,
-        kind=kind,
-        **_version(cursor.i64(), cursor.text()),
-        length=cursor.u64(),
-    )
+    name = FileName(*_version(cursor.i64(), cursor.text()), kind)
     if kind is FileKind.REFERENCE:
         raise MalformedError("a manifest names a reference")
-    name = str(FileName(reference.version, reference.id, kind))
-    if not is_file(path, name):
+    if not is_file(path, str(name)):
         raise MalformedError(f"{path!r} is no path of {name}")
-    return reference
+    return Reference(path, kind, name.version, name.id, length=cursor.u64())
 
 
 def _head(cursor: Cursor) -> Fingerprint:

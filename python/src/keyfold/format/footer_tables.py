@@ -20,7 +20,8 @@ MOST_AMOUNT = (1 << 47) - 1
 def read_blocks(cursor: Cursor, families: int) -> tuple[Block, ...]:
     """The blocks of a file with this number of families; raises MalformedError."""
     count = cursor.u32()
-    columns = [cursor.column(code, count) for code in "HBQIIII"]
+    types = ("<u2", "<u1", "<u8", "<u4", "<u4", "<u4", "<u4")
+    columns = [cursor.column(it, count).tolist() for it in types]
     blocks = tuple(
         Block(family, codec_of(codec), *rest) for family, codec, *rest in zip(*columns, strict=True)
     )
@@ -49,8 +50,7 @@ def read_groups(cursor: Cursor, blocks: tuple[Block, ...], key_groups: int) -> G
     """
     count = cursor.u32()
     family, number, entries, size = (
-        np.frombuffer(cursor.take(count * int(code[1:])), f"<{code}").astype(np.int64)
-        for code in ("u2", "u4", "u4", "i8")
+        cursor.column(it, count).astype(np.int64) for it in ("<u2", "<u4", "<u4", "<i8")
     )
     for bad in np.flatnonzero((size < 0) | (size > MOST_AMOUNT))[:1]:
         raise MalformedError(f"key group {number[bad]} has {size[bad]} bytes")

@@ -80,6 +80,13 @@ class _Trailer(NamedTuple):
     magic: bytes
 
 
+def check_sum(data: bytes, expected: int, what: str) -> None:
+    """Raises MalformedError, which names `what`, if bytes have another CRC-32C."""
+    actual = google_crc32c.value(data)
+    if actual != expected:
+        raise MalformedError(f"{what} has checksum {actual:08x}, expected {expected:08x}")
+
+
 def has_trailer_magic(tail: bytes) -> bool:
     """Whether the last bytes of a file end with the trailer's magic."""
     return tail.endswith(_TRAILER_MAGIC)
@@ -144,11 +151,11 @@ def check_frame(footer: bytes, trailer: bytes, header: bytes | None) -> Frame:
     `footer` is as stored. `footer_length` must have accepted the file. Raises MalformedError.
     """
     end = _Trailer._make(_TRAILER.unpack(trailer))
-    _check("the footer", footer + trailer[:_TRAILER_CHECKSUM_AT], end.checksum)
+    check_sum(footer + trailer[:_TRAILER_CHECKSUM_AT], end.checksum, "the footer")
     reserved = [end.reserved, end.reserved_too, end.flags & ~_ROW_CHECKSUMS]
     if header is not None:
         start = _Header._make(_HEADER.unpack(header))
-        _check("the header", header[:_HEADER_CHECKSUM_AT], start.checksum)
+        check_sum(header[:_HEADER_CHECKSUM_AT], start.checksum, "the header")
         if (start.kind, start.flags) != (end.kind, end.flags):
             raise MalformedError("header and trailer differ in kind or flags")
         reserved.append(start.reserved)
@@ -165,9 +172,3 @@ def check_frame(footer: bytes, trailer: bytes, header: bytes | None) -> Frame:
         file_length=end.length,
         checksum=end.checksum,
     )
-
-
-def _check(what: str, data: bytes, stored: int) -> None:
-    found = google_crc32c.value(data)
-    if found != stored:
-        raise MalformedError(f"{what} has checksum {found:08x}, expected {stored:08x}")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import google_crc32c
-
 from keyfold.errors import FileCorruptError
 from keyfold.format.footer import Footer, Part, Reference
 from keyfold.format.footer_parser import parse_reference
+from keyfold.format.frame import check_sum
 from keyfold.format.plan import PLAN_ID
 from keyfold.format.reader import errors_of, read_whole
 from keyfold.format.source import Source
@@ -63,8 +62,7 @@ def read_layer(source: Source, part: Part) -> Layer:
         if part.offset + part.stored_length > source.size:
             raise MalformedError(f"{name} would end after the file")
         stored = read_whole(source, part.offset, part.stored_length)
-        if google_crc32c.value(stored) != part.checksum:
-            raise MalformedError(f"{name} has a wrong checksum")
+        check_sum(stored, part.checksum, name)
         cursor = Cursor(decompress(stored, part.raw_length, part.codec), name)
         partitions = cursor.i32()
         layer = Layer(partitions, tuple(_partition(cursor) for _ in range(cursor.u32())))

@@ -38,9 +38,6 @@ from keyfold.wire.cursor import MalformedError
 _TAIL_BYTES = 64 * 1024
 # The largest read of adjacent blocks, in bytes.
 _RUN_BYTES = 32 * 1024 * 1024
-_ROWS = frozenset({EntryType.PUT})
-_ROWS_CONTINUED = _ROWS | {EntryType.APPEND}
-_ANY = frozenset(EntryType)
 
 
 def read_footer(source: Source) -> Footer:
@@ -87,7 +84,6 @@ def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Itera
     Raises as `read_footer` does.
     """
     snapshot = footer.frame.kind is FileKind.SNAPSHOT
-    allowed = _ROWS if snapshot and not footer.continued else _ROWS_CONTINUED if snapshot else _ANY
     before = None
     with errors_of(source):
         for run in _runs(footer, sorted(numbers)):
@@ -98,13 +94,8 @@ def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Itera
                 block = footer.blocks[number]
                 at = block.offset - first.offset
                 with _part(f"block {number}"):
-                    columns = decode_block(
-                        bytes(content[at : at + block.stored_length]),
-                        block,
-                        footer.families[block.family],
-                        allowed=allowed,
-                        row_checksums=footer.frame.row_checksums,
-                    )
+                    stored = bytes(content[at : at + block.stored_length])
+                    columns = decode_block(stored, footer, number)
                     if snapshot and not columns.continued(before):
                         raise MalformedError("an APPEND does not continue the entry before it")
                 yield columns

@@ -75,7 +75,7 @@ class _Java(Cursor):
     """Reads what `java.io.DataOutput` has written."""
 
     def __init__(self, content: bytes) -> None:
-        super().__init__(content, "it", ">")
+        super().__init__(content, "it", "big")
 
     def text(self) -> str:
         data = self.take(self.u16())

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import struct
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 
 class MalformedError(ValueError):
@@ -16,8 +19,8 @@ class Cursor:
     allocated before that check.
     """
 
-    def __init__(self, data: bytes, what: str, order: str = "<") -> None:
-        """`order` of the bytes of an integer is that of the `struct` module."""
+    def __init__(self, data: bytes, what: str, order: Literal["little", "big"] = "little") -> None:
+        """`order` is that of the bytes of an integer."""
         self._data = data
         self._what = what
         self._order = order
@@ -25,31 +28,31 @@ class Cursor:
 
     def u8(self) -> int:
         """One unsigned byte."""
-        return self._one("B")
+        return self._one(1)
 
     def u16(self) -> int:
         """One u16."""
-        return self._one("H")
+        return self._one(2)
 
     def u32(self) -> int:
         """One u32."""
-        return self._one("I")
+        return self._one(4)
 
     def u64(self) -> int:
         """One u64."""
-        return self._one("Q")
+        return self._one(8)
 
     def i16(self) -> int:
         """One i16."""
-        return self._one("h")
+        return self._one(2, signed=True)
 
     def i32(self) -> int:
         """One i32."""
-        return self._one("i")
+        return self._one(4, signed=True)
 
     def i64(self) -> int:
         """One i64."""
-        return self._one("q")
+        return self._one(8, signed=True)
 
     def text(self) -> str:
         """One `str`."""
@@ -59,10 +62,9 @@ class Cursor:
         except UnicodeDecodeError as error:
             raise MalformedError(f"{self._what} has a string that is not UTF-8") from error
 
-    def column(self, code: str, count: int) -> tuple[int, ...]:
-        """`count` integers; `code` is one of B, H, I, Q, i, q as in the `struct` module."""
-        size = struct.calcsize(f"{self._order}{code}")
-        return struct.unpack(f"{self._order}{count}{code}", self.take(count * size))
+    def column(self, dtype: str, count: int) -> npt.NDArray[Any]:
+        """`count` integers of a NumPy type, such as `<u4`."""
+        return np.frombuffer(self.take(count * np.dtype(dtype).itemsize), dtype)
 
     def take(self, size: int) -> bytes:
         """The next `size` bytes."""
@@ -81,5 +83,5 @@ class Cursor:
         if self.left:
             raise MalformedError(f"{self._what} has {self.left} bytes left over")
 
-    def _one(self, code: str) -> int:
-        return self.column(code, 1)[0]
+    def _one(self, size: int, *, signed: bool = False) -> int:
+        return int.from_bytes(self.take(size), self._order, signed=signed)
