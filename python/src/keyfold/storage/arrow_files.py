@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pyarrow.fs as fs  # type: ignore[import-untyped] # noqa: PLR0402
 
-from keyfold.storage.files import Listed, Pages, Ranges, Run
+from keyfold.storage.files import Files, Listed, Ranges
 
 
-class ArrowFiles:
+class ArrowFiles(Files):
     """A file system of pyarrow's. Its calls are quick: a file is opened, and read by ranges."""
-
-    remote = False
 
     def __init__(self, files: Any) -> None:  # noqa: ANN401 - pyarrow's
         self._files = files
@@ -25,10 +23,6 @@ class ArrowFiles:
         found = (_listed(it) for it in self._files.get_file_info(selector))
         return [it for it in found if it is not None]
 
-    def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:
-        """Not called."""
-        raise NotImplementedError(path, splits, run)
-
     def content(self, path: str) -> bytes:
         """As `Files`."""
         with self._files.open_input_stream(path, compression=None) as stream:
@@ -38,7 +32,7 @@ class ArrowFiles:
     def open(self, path: str, size: int | None) -> Iterator[Ranges]:  # noqa: ARG002 - not needed
         """As `Files`."""
         with self._files.open_input_file(path) as file:
-            yield file
+            yield file.size(), lambda offset, length: bytes(file.read_at(length, offset))
 
 
 def _listed(info: Any) -> Listed | None:  # noqa: ANN401 - pyarrow's

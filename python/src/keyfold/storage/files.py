@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 
 @dataclass(frozen=True)
@@ -22,51 +22,42 @@ class Listed:
     modified: int | None = None
 
 
-class Ranges(Protocol):
-    """An open file."""
-
-    def size(self) -> int:
-        """Length in bytes."""
-
-    def read_at(self, length: int, offset: int) -> bytes:
-        """The `length` bytes from `offset`; fewer at the end of the file."""
-
-
+# An open file: its length in bytes, and what reads so many bytes from an offset; fewer at its end.
+Ranges: TypeAlias = tuple[int, Callable[[int, int], bytes]]
 Pages: TypeAlias = list[tuple[str, Listed]]
 Run: TypeAlias = Callable[
     [Callable[[tuple[str, str]], Pages], Sequence[tuple[str, str]]], list[Pages]
 ]
 
 
-class Files(Protocol):
+class Files(ABC):
     """Files by path. A missing file raises FileNotFoundError, all else another OSError."""
 
-    remote: bool
-    """Whether a call costs a request, so that few are made, and several at a time."""
-
+    @abstractmethod
     def listing(self, path: str) -> list[Listed]:
         """The contents of a folder; nothing if there is no such folder."""
 
+    @abstractmethod
+    def content(self, path: str) -> bytes:
+        """All bytes of a file, in one request."""
+
+    @abstractmethod
+    def open(self, path: str, size: int | None) -> AbstractContextManager[Ranges]:
+        """A file to read by ranges, a request each; `size` is its length if that is known."""
+
+
+class RemoteFiles(Files):
+    """Files on a server. A call costs a request, so few are made, and several at a time."""
+
+    @abstractmethod
     def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:
-        """All files below a folder, with their folders relative to it. Called if remote.
+        """All files below a folder, with their folders relative to it.
 
         Args:
             path: the folder.
             splits: names between which it may be listed side by side, ascending.
             run: calls a function for each item, side by side.
         """
-
-    def content(self, path: str) -> bytes:
-        """All bytes of a file, in one request."""
-
-    def open(self, path: str, size: int | None) -> AbstractContextManager[Ranges]:
-        """A file to read by ranges, a request each; `size` is its length if that is known."""
-
-
-class RemoteFiles(ABC):
-    """Files on a server, whose ranges can be asked for."""
-
-    remote = True
 
     @abstractmethod
     def length(self, path: str) -> int:
@@ -79,22 +70,10 @@ class RemoteFiles(ABC):
     @contextmanager
     def open(self, path: str, size: int | None) -> Iterator[Ranges]:
         """As `Files`."""
-        yield _Sized(self, path, self.length(path) if size is None else size)
+        length = self.length(path) if size is None else size
 
+        def read(offset: int, count: int) -> bytes:
+            end = min(length, offset + count)
+            return self.range(path, offset, end) if offset < end else b""
 
-class _Sized:
-    """A file of known length."""
-
-    def __init__(self, files: RemoteFiles, path: str, size: int) -> None:
-        self._files = files
-        self._path = path
-        self._size = size
-
-    def size(self) -> int:
-        """Length in bytes."""
-        return self._size
-
-    def read_at(self, length: int, offset: int) -> bytes:
-        """A range, in one request."""
-        end = min(self._size, offset + length)
-        return self._files.range(self._path, offset, end) if offset < end else b""
+        yield length, read

@@ -25,12 +25,6 @@ class Memory:
         """Threads for requests; they end with this object."""
         return ThreadPoolExecutor(REQUESTS)
 
-    def clear(self) -> None:
-        """Forgets everything."""
-        self.listings = {}
-        self.contents = {}
-        self._complete = set()
-
     def knows(self, path: str) -> bool:
         """Whether everything below a folder was listed."""
         return any(path == it or path.startswith(f"{it}/") for it in self._complete)

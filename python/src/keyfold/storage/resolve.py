@@ -85,8 +85,8 @@ def _of_object_store(scheme: str, authority: str, path: str, options: Mapping[st
 
     kind, given = _OBJECT_STORES[scheme.lower()], dict(options)
     if kind == "s3":
-        uri = parse_s3_uri(authority, path)
-        authority, path, given = uri.bucket, uri.path, uri.options | given
+        authority, path, of_uri = parse_s3_uri(authority, path)
+        given = of_uri | given
     shown = f"{scheme}://{authority}{path}"
     files = bucket_files(kind, authority, given, shown=shown)
     return Place(files, path.strip("/"), shown, _secrets(given))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote
 
 from keyfold.errors import InvalidArgumentError
@@ -12,17 +11,11 @@ _QUERY = re.compile(r"(.*?)\?([A-Za-z_]+=[^?]*)", re.DOTALL)
 _KNOWN = {"endpoint_override", "scheme", "region"}
 
 
-@dataclass(frozen=True)
-class S3Uri:
-    """Bucket and folder, and what else the URI says, as storage options."""
+def parse_s3_uri(authority: str, path: str) -> tuple[str, str, dict[str, str]]:
+    """Bucket and folder of a URI, and what else it says, as storage options.
 
-    bucket: str
-    path: str
-    options: dict[str, str]
-
-
-def parse_s3_uri(authority: str, path: str) -> S3Uri:
-    """The parts of a URI; raises InvalidArgumentError, without what it says."""
+    Raises InvalidArgumentError, without what the URI says.
+    """
     keys, _, bucket = authority.rpartition("@")
     key, _, secret = keys.partition(":")
     query = _QUERY.fullmatch(path)
@@ -40,4 +33,4 @@ def parse_s3_uri(authority: str, path: str) -> S3Uri:
         "aws_endpoint_url": f"{said.get('scheme', 'https')}://{endpoint}" if endpoint else None,
     }
     folder = query[1] if query else path
-    return S3Uri(bucket, folder, {name: it for name, it in options.items() if it})
+    return bucket, folder, {name: value for name, value in options.items() if value}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
 from os import PathLike, fspath
 from typing import Any, TypeVar
 
@@ -11,7 +14,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import FileMissingError, KeyfoldError, StorageError
 from keyfold.format.source import BytesSource, Source
-from keyfold.storage.files import Listed, Ranges
+from keyfold.storage.files import Listed, RemoteFiles
 from keyfold.storage.memory import Memory
 from keyfold.storage.resolve import resolve
 
@@ -44,20 +47,20 @@ class Storage:
     @property
     def remote(self) -> bool:
         """Whether each call is a request to a server, so that several should run at a time."""
-        return self._files.remote
+        return isinstance(self._files, RemoteFiles)
 
     def once(self) -> Storage:
         """The same for one command: it remembers listings and small files; else itself."""
         if self._memory is not None:
             return self
-        found = object.__new__(Storage)
-        found.__dict__ |= self.__dict__ | {"_memory": Memory()}
-        return found
+        remembering = copy(self)
+        remembering._memory = Memory()  # noqa: SLF001 - its own copy
+        return remembering
 
     def forget(self) -> None:
         """Has everything read again, for a command that asks whether something has changed."""
         if self._memory is not None:
-            self._memory.clear()
+            self._memory = Memory()
 
     def listing(self, path: str, *, anew: bool = False) -> list[Listed]:
         """The contents of a folder, by name; empty if there is no such folder.
@@ -66,13 +69,13 @@ class Storage:
             path: the folder.
             anew: whether to ask again although it is remembered.
         """
-        found = None if anew or self._memory is None else self._memory.listing(path)
-        if found is None:
+        entries = None if anew or self._memory is None else self._memory.listing(path)
+        if entries is None:
             with self._errors(path):
-                found = sorted(self._files.listing(self._full(path)), key=lambda it: it.name)
+                entries = sorted(self._files.listing(self._full(path)), key=lambda it: it.name)
             if self._memory is not None:
-                self._memory.listings[path] = found
-        return found
+                self._memory.listings[path] = entries
+        return entries
 
     def list_below(self, path: str, splits: Sequence[str] = ()) -> None:
         """Lists all folders below a remote one at once, if what was listed is remembered.
@@ -81,10 +84,10 @@ class Storage:
             path: the folder.
             splits: names between which it may be listed side by side, ascending.
         """
-        if self.remote and self._memory is not None and not self._memory.knows(path):
+        files, memory = self._files, self._memory
+        if isinstance(files, RemoteFiles) and memory is not None and not memory.knows(path):
             with self._errors(path):
-                found = self._files.below(self._full(path), splits, self.side_by_side)
-            self._memory.add_below(path, found)
+                memory.add_below(path, files.below(self._full(path), splits, self.side_by_side))
 
     def text(self, path: str) -> str:
         """Content of a small file. Bytes that are not UTF-8 become replacement characters.
@@ -97,12 +100,12 @@ class Storage:
 
     def content(self, path: str) -> bytes:
         """Bytes of a small file. Raises as `text` does."""
-        found = None if self._memory is None else self._memory.contents.get(path)
-        if found is None:
-            found = self.whole(path)
+        content = None if self._memory is None else self._memory.contents.get(path)
+        if content is None:
+            content = self.whole(path)
             if self._memory is not None:
-                self._memory.contents[path] = found
-        return found
+                self._memory.contents[path] = content
+        return content
 
     def whole(self, path: str) -> bytes:
         """All bytes of a file, which are not remembered. Raises as `text` does."""
@@ -117,13 +120,13 @@ class Storage:
         if not self.remote or self._memory is None:
             return
 
-        def read(work: tuple[Callable[[str], object], str]) -> None:
+        def attempt(call: Callable[[], object]) -> None:
             with suppress(KeyfoldError):
-                work[0](work[1])
+                call()
 
-        asked: list[tuple[Callable[[str], object], str]] = [(self.content, it) for it in contents]
-        asked += [(self.listing, it) for it in listings]
-        self.side_by_side(read, asked)
+        calls: list[Callable[[], object]] = [partial(self.content, it) for it in contents]
+        calls += [partial(self.listing, it) for it in listings]
+        self.side_by_side(attempt, calls)
 
     def side_by_side(self, work: Callable[[A], B], items: Sequence[A]) -> list[B]:
         """Calls `work` for each item, for many at a time, as it mostly waits.
@@ -145,8 +148,8 @@ class Storage:
         if self.remote and size is not None and size <= _WHOLE_BYTES:
             yield BytesSource(self.full_path(path), self.whole(path))
             return
-        with self._errors(path), self._files.open(self._full(path), size) as file:
-            yield StoredFile(self.full_path(path), file)
+        with self._errors(path), self._files.open(self._full(path), size) as (length, read):
+            yield StoredFile(self.full_path(path), length, read)
 
     def full_path(self, path: str) -> str:
         """`path` as a user would write it, for messages."""
@@ -165,9 +168,9 @@ class Storage:
                 "have removed it; otherwise restore it from a copy."
             ) from error
         except (OSError, pa.ArrowException) as error:
-            said = str(error)
+            reason = str(error)
             for secret in self._secrets:
-                said = said.replace(secret, "***")
+                reason = reason.replace(secret, "***")
             advice = (
                 ""
                 if self.remote
@@ -175,7 +178,7 @@ class Storage:
                 "again."
             )
             raise StorageError(
-                f"Cannot read {self.full_path(path)}: {said.rstrip('.')}.{advice}"
+                f"Cannot read {self.full_path(path)}: {reason.rstrip('.')}.{advice}"
             ) from (None if self._secrets else error)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -187,18 +190,10 @@ class Storage:
         return f"Storage({self.root!r})"
 
 
+@dataclass(frozen=True)
 class StoredFile:
     """An open file of a storage; a `Source`."""
 
-    def __init__(self, path: str, file: Ranges) -> None:
-        self.path = path
-        self._file = file
-
-    @property
-    def size(self) -> int:
-        """Length in bytes."""
-        return int(self._file.size())
-
-    def read(self, offset: int, length: int) -> bytes:
-        """The `length` bytes from `offset`; fewer if the file has become shorter."""
-        return bytes(self._file.read_at(length, offset))
+    path: str
+    size: int
+    read: Callable[[int, int], bytes]
