@@ -10,14 +10,13 @@ from keyfold.describe.values import (
     OperatorDescription,
     Problem,
     StoreDescription,
-    total,
 )
 from keyfold.errors import KeyfoldError, KeyGroupsMismatchError
-from keyfold.format.footer import Family, Identity
+from keyfold.format.footer import Family, Identity, total
 from keyfold.format.names import FileKind
 from keyfold.spark_log.batch import Batch, partition_count
 from keyfold.spark_log.logs import operators, read_operator
-from keyfold.spark_log.migrated import Earlier, earlier_batches
+from keyfold.spark_log.migrated import earlier_batches
 from keyfold.spark_log.progress import Progress, oldest_offsets, read_progress
 from keyfold.state.walk import Part, Walk
 from keyfold.storage.storage import Storage
@@ -26,10 +25,9 @@ from keyfold.storage.storage import Storage
 class _Reader:
     """Reads a checkpoint at one committed batch."""
 
-    def __init__(self, storage: Storage, progress: Progress, earlier: Earlier | None) -> None:
+    def __init__(self, storage: Storage, progress: Progress) -> None:
         self._storage = storage
         self._progress = progress
-        self._earlier = earlier
         self.problems: list[Problem] = []
 
     def operator(self, number: int) -> OperatorDescription | None:
@@ -47,8 +45,7 @@ class _Reader:
                 metadata.id, metadata.name, partitions, None, None, None, None, stores
             )
         batch = Batch(commit, offsets)
-        first = self._earlier.next_version if self._earlier else 0
-        by_store = Walk(self._storage, batch, first).parts(metadata)
+        by_store = Walk(self._storage, batch).parts(metadata)
         parts = [part for store in by_store for part in store]
         for part in parts:
             if part.error is not None:
@@ -74,8 +71,8 @@ class _Reader:
 
     def problem(self, path: str, error: KeyfoldError) -> None:
         """Adds a problem."""
-        text = str(error.args[0]) if error.args else str(error)
-        self.problems.append(Problem(self._storage.full_path(path), error.condition, text))
+        full = self._storage.full_path(path)
+        self.problems.append(Problem(full, error.condition, str(error.args[0])))
 
     def _check_key_groups(self, number: int, heads: list[Identity]) -> None:
         found = sorted({head.key_groups for head in heads})
@@ -123,8 +120,7 @@ def describe(storage: Storage, query: str | None) -> Description:
 
 
 def _describe(storage: Storage, query: str | None, progress: Progress) -> Description:
-    earlier = earlier_batches(storage)
-    reader = _Reader(storage, progress, earlier)
+    reader = _Reader(storage, progress)
     for error in progress.problems:
         reader.problem("", error)
     described = [reader.operator(number) for number in operators(storage)]
@@ -137,7 +133,7 @@ def _describe(storage: Storage, query: str | None, progress: Progress) -> Descri
         last_batch_ms=offsets.timestamp_ms if offsets and progress.commit else None,
         oldest_batch=oldest.batch if oldest else None,
         oldest_batch_ms=oldest.timestamp_ms if oldest else None,
-        earlier_batches=earlier,
+        earlier_batches=earlier_batches(storage),
         operators=tuple(operator for operator in described if operator is not None),
         problems=tuple(reader.problems),
     )
@@ -145,7 +141,7 @@ def _describe(storage: Storage, query: str | None, progress: Progress) -> Descri
 
 def _store(name: str, parts: list[Part]) -> StoreDescription:
     heads = [part.head for part in parts if part.head is not None]
-    rows = [total(it.keys for it in head.families if not it.internal) for head in heads]
+    rows = [head.rows for head in heads]
     known = [number for number in rows if number is not None]
     all_known = len(known) == len(rows)
     families: dict[str, list[Family]] = {}
@@ -157,7 +153,7 @@ def _store(name: str, parts: list[Part]) -> StoreDescription:
         rows=total(rows),
         min_partition_rows=min(known, default=0) if all_known else None,
         max_partition_rows=max(known, default=0) if all_known else None,
-        live_bytes=total(family.bytes for head in heads for family in head.families),
+        live_bytes=total(head.bytes for head in heads),
         disk_bytes=sum(sum(part.files.sizes.values()) for part in parts),
         deltas=sum(part.files.count(FileKind.DELTA) for part in parts),
         snapshots=sum(part.files.count(FileKind.SNAPSHOT) for part in parts),

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from keyfold.format.footer import total
 from keyfold.spark_log.migrated import Earlier
-
-
-def total(numbers: Iterable[int | None]) -> int | None:
-    """Their sum, None if one of them is not known."""
-    found = list(numbers)
-    known = [number for number in found if number is not None]
-    return sum(known) if len(known) == len(found) else None
 
 
 @dataclass(frozen=True)

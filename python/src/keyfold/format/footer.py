@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from keyfold.format.frame import Frame
 from keyfold.format.group_table import GroupTable
 from keyfold.format.names import FileKind, FileName
 from keyfold.wire.codec import Codec
+
+
+def total(numbers: Iterable[int | None]) -> int | None:
+    """Their sum, None if one of them is not known."""
+    every = list(numbers)
+    known = [number for number in every if number is not None]
+    return sum(known) if len(known) == len(every) else None
 
 
 @dataclass(frozen=True)
@@ -135,6 +143,16 @@ class Footer:
     parts: tuple[Part, ...]
     head: Fingerprint | None
     continued: int
+
+    @property
+    def rows(self) -> int | None:
+        """Rows of the version, without internal families; None if not known."""
+        return total(family.keys for family in self.families if not family.internal)
+
+    @property
+    def bytes(self) -> int | None:
+        """Bytes of keys and values of the version; None if not known."""
+        return total(family.bytes for family in self.families)
 
     @property
     def fingerprint(self) -> Fingerprint:

@@ -1,4 +1,4 @@
 """Tables of metadata about the state.
 
-Imports: describe, errors, format, layout, rows, spark_log, state, storage, table, text.
+Imports: errors, format, layout, rows, spark_log, state, storage, table, text.
 """

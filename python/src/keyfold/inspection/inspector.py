@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import TypeVar
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -12,7 +13,6 @@ from keyfold.inspection import rows_of_parts as rows
 from keyfold.inspection.skew import Skew, measure
 from keyfold.spark_log.batch import Batch, read_at
 from keyfold.spark_log.logs import OperatorMetadata, operators, read_operators
-from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.walk import Part, Walk
 from keyfold.storage.storage import Storage
 
@@ -101,11 +101,6 @@ def _operators(storage: Storage, batch: Batch) -> list[OperatorMetadata]:
 
 
 def _parts(storage: Storage, batch: Batch) -> list[Part]:
-    earlier = earlier_batches(storage)
-    walk = Walk(storage, batch, earlier.next_version if earlier else 0)
-    return [
-        part
-        for operator in _operators(storage, batch)
-        for store in walk.parts(operator)
-        for part in store
-    ]
+    walk = Walk(storage, batch)
+    stores = (store for it in _operators(storage, batch) for store in walk.parts(it))
+    return list(chain.from_iterable(stores))

@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.describe.values import total
 from keyfold.errors import KeyfoldError
-from keyfold.format.footer import Family, Footer
-from keyfold.format.names import FileName
+from keyfold.format.footer import Family, Footer, total
 from keyfold.rows.places import Flags
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import chains, referenced
 from keyfold.state.walk import Part
 
-T = TypeVar("T")
-# Names and types of columns, and what is in them for an item.
-Columns: TypeAlias = list[tuple[str, pa.DataType, Callable[[T], Any]]]
+# Name and type of each column, and its value for an item.
+Columns: TypeAlias = list[tuple[str, pa.DataType, Callable[..., Any]]]
 
-_STORE = [("operator", pa.int64()), ("partition", pa.int32()), ("store", pa.string())]
+# Of which store a row is, for items that begin with a part.
+_STORE: Columns = [
+    ("operator", pa.int64(), lambda part, *_: part.place.operator),
+    ("partition", pa.int32(), lambda part, *_: part.place.partition),
+    ("store", pa.string(), lambda part, *_: part.place.store),
+]
 
 
-def _table(items: Iterable[T], columns: Columns[T]) -> pa.Table:
-    its = list(items)
-    arrays = [pa.array([value(it) for it in its], kind) for _, kind, value in columns]
+def _table(items: Iterable[tuple[Any, ...]], columns: Columns) -> pa.Table:
+    every = list(items)
+    arrays = [pa.array([value(*item) for item in every], kind) for _, kind, value in columns]
     return pa.Table.from_arrays(arrays, names=[name for name, _, _ in columns])
-
-
-def _of_part(part_of: Callable[[T], Part]) -> Columns[T]:
-    """The columns that say of which store a row is."""
-    return [
-        ("operator", pa.int64(), lambda it: part_of(it).place.operator),
-        ("partition", pa.int32(), lambda it: part_of(it).place.partition),
-        ("store", pa.string(), lambda it: part_of(it).place.store),
-    ]
 
 
 def partitions(operators: list[OperatorMetadata], parts: list[Part]) -> pa.Table:
@@ -44,31 +37,23 @@ def partitions(operators: list[OperatorMetadata], parts: list[Part]) -> pa.Table
     names = {operator.id: operator.name for operator in operators}
 
     def of_head(value: Callable[[Footer], Any]) -> Callable[[Part], Any]:
-        return lambda it: None if it.head is None else value(it.head)
+        return lambda part: None if part.head is None else value(part.head)
 
-    columns: Columns[Part] = [
-        *_of_part(lambda it: it),
-        ("operator_name", pa.string(), lambda it: names[it.place.operator]),
-        ("version", pa.int64(), lambda it: it.version),
-        ("id", pa.string(), lambda it: it.unique),
-        ("head", pa.string(), of_head(lambda it: it.frame.kind.name.lower())),
-        ("rows", pa.int64(), of_head(_rows)),
-        ("values", pa.int64(), of_head(lambda it: total(of.values for of in it.families))),
-        ("live_bytes", pa.int64(), of_head(lambda it: total(of.bytes for of in it.families))),
-        ("key_groups", pa.int32(), of_head(lambda it: it.identity.key_groups)),
+    columns: Columns = [
+        *_STORE,
+        ("operator_name", pa.string(), lambda part: names[part.place.operator]),
+        ("version", pa.int64(), lambda part: part.version),
+        ("id", pa.string(), lambda part: part.unique),
+        ("head", pa.string(), of_head(lambda head: head.frame.kind.name.lower())),
+        ("rows", pa.int64(), of_head(lambda head: head.rows)),
+        ("values", pa.int64(), of_head(lambda head: total(it.values for it in head.families))),
+        ("live_bytes", pa.int64(), of_head(lambda head: head.bytes)),
+        ("key_groups", pa.int32(), of_head(lambda head: head.identity.key_groups)),
         ("deltas_to_load", pa.int32(), _deltas),
-        ("files", pa.int32(), lambda it: len(it.files.sizes)),
-        ("disk_bytes", pa.int64(), lambda it: sum(it.files.sizes.values())),
+        ("files", pa.int32(), lambda part: len(part.files.sizes)),
+        ("disk_bytes", pa.int64(), lambda part: sum(part.files.sizes.values())),
     ]
-    return _table(parts, columns)
-
-
-def _part(it: tuple[Part, object]) -> Part:
-    return it[0]
-
-
-def _rows(head: Footer) -> int | None:
-    return total(it.keys for it in head.families if not it.internal)
+    return _table(((part,) for part in parts), columns)
 
 
 def _deltas(part: Part) -> int | None:
@@ -82,22 +67,22 @@ def _deltas(part: Part) -> int | None:
 
 def files(parts: list[Part]) -> pa.Table:
     """A row for each file."""
-    columns: Columns[tuple[Part, FileName]] = [
-        *_of_part(_part),
-        ("name", pa.string(), lambda it: str(it[1])),
-        ("kind", pa.string(), lambda it: it[1].kind.name.lower()),
-        ("batch_id", pa.int64(), lambda it: it[1].version - 1),
-        ("version", pa.int64(), lambda it: it[1].version),
-        ("id", pa.string(), lambda it: it[1].id),
-        ("bytes", pa.int64(), lambda it: it[0].files.sizes[it[1]]),
-        ("modified_ms", pa.int64(), lambda it: it[0].files.times.get(it[1])),
+    columns: Columns = [
+        *_STORE,
+        ("name", pa.string(), lambda _, name: str(name)),
+        ("kind", pa.string(), lambda _, name: name.kind.name.lower()),
+        ("batch_id", pa.int64(), lambda _, name: name.version - 1),
+        ("version", pa.int64(), lambda _, name: name.version),
+        ("id", pa.string(), lambda _, name: name.id),
+        ("bytes", pa.int64(), lambda part, name: part.files.sizes[name]),
+        ("modified_ms", pa.int64(), lambda part, name: part.files.times.get(name)),
     ]
-    found = (
+    every = (
         (part, name)
         for part in parts
         for name in sorted(part.files.sizes, key=lambda it: (it.version, str(it)))
     )
-    return _table(found, columns)
+    return _table(every, columns)
 
 
 def _referenced(part: Part, footer: Footer) -> int | None:
@@ -108,32 +93,32 @@ def _referenced(part: Part, footer: Footer) -> int | None:
         return None
 
 
-def footers(found: Iterable[tuple[Part, Footer]]) -> pa.Table:
+def footers(of_parts: Iterable[tuple[Part, Footer]]) -> pa.Table:
     """A row for each footer."""
-
-    def of(value: Callable[[Footer], Any]) -> Callable[[tuple[Part, Footer]], Any]:
-        return lambda it: value(it[1])
-
     texts = pa.list_(pa.string())
-    columns: Columns[tuple[Part, Footer]] = [
-        *_of_part(_part),
-        ("name", pa.string(), lambda it: it[0].files.name_of(it[1])),
-        ("kind", pa.string(), of(lambda it: it.frame.kind.name.lower())),
-        ("batch_id", pa.int64(), of(lambda it: it.identity.version - 1)),
-        ("entries", pa.int64(), of(lambda it: sum(block.entries for block in it.blocks))),
-        ("blocks", pa.int32(), of(lambda it: len(it.blocks))),
-        ("groups", pa.int32(), of(lambda it: len(it.groups))),
-        ("raw_bytes", pa.int64(), of(lambda it: sum(block.raw_length for block in it.blocks))),
-        ("bytes", pa.int64(), of(lambda it: it.frame.file_length)),
-        ("codecs", texts, of(lambda it: sorted({of.codec.name.lower() for of in it.blocks}))),
-        ("row_checksums", pa.bool_(), of(lambda it: it.frame.row_checksums)),
-        ("lineage", pa.int32(), of(lambda it: len(it.lineage))),
-        ("dropped", texts, of(lambda it: list(it.dropped))),
-        ("referenced_files", pa.int32(), lambda it: _referenced(*it)),
-        ("created_ms", pa.int64(), of(lambda it: it.identity.created)),
-        ("writer", pa.string(), of(lambda it: it.identity.writer)),
+    columns: Columns = [
+        *_STORE,
+        ("name", pa.string(), lambda part, footer: part.files.name_of(footer)),
+        ("kind", pa.string(), lambda _, footer: footer.frame.kind.name.lower()),
+        ("batch_id", pa.int64(), lambda _, footer: footer.identity.version - 1),
+        ("entries", pa.int64(), lambda _, footer: sum(it.entries for it in footer.blocks)),
+        ("blocks", pa.int32(), lambda _, footer: len(footer.blocks)),
+        ("groups", pa.int32(), lambda _, footer: len(footer.groups)),
+        ("raw_bytes", pa.int64(), lambda _, footer: sum(it.raw_length for it in footer.blocks)),
+        ("bytes", pa.int64(), lambda _, footer: footer.frame.file_length),
+        (
+            "codecs",
+            texts,
+            lambda _, footer: sorted({it.codec.name.lower() for it in footer.blocks}),
+        ),
+        ("row_checksums", pa.bool_(), lambda _, footer: footer.frame.row_checksums),
+        ("lineage", pa.int32(), lambda _, footer: len(footer.lineage)),
+        ("dropped", texts, lambda _, footer: list(footer.dropped)),
+        ("referenced_files", pa.int32(), _referenced),
+        ("created_ms", pa.int64(), lambda _, footer: footer.identity.created),
+        ("writer", pa.string(), lambda _, footer: footer.identity.writer),
     ]
-    return _table(found, columns)
+    return _table(of_parts, columns)
 
 
 def groups(parts: list[Part]) -> pa.Table:
@@ -143,7 +128,7 @@ def groups(parts: list[Part]) -> pa.Table:
     """
     schema = pa.schema(
         [
-            *_STORE,
+            *((name, kind) for name, kind, _ in _STORE),
             ("name", pa.string()),
             ("family", pa.string()),
             ("key_group", pa.int32()),
@@ -165,9 +150,8 @@ def groups(parts: list[Part]) -> pa.Table:
                 found = found.take(own)
             count = len(found)
             names = np.array([it.name for it in footer.families], dtype=object)
-            constant = [part.place.operator, part.place.partition, part.place.store]
             columns = [
-                *([value] * count for value in constant),
+                *([value(part)] * count for _, _, value in _STORE),
                 [step.path.rsplit("/", 1)[-1]] * count,
                 names[found.family].tolist() if count else [],
                 found.group.tolist(),
@@ -181,31 +165,24 @@ def groups(parts: list[Part]) -> pa.Table:
 
 def families(parts: list[Part]) -> pa.Table:
     """A row for each column family of a store."""
-    found: dict[tuple[int, str, str], list[Family]] = {}
+    by_name: dict[tuple[int, str, str], list[Family]] = {}
     for part in parts:
         for family in part.head.families if part.head else ():
             key = (part.place.operator, part.place.store, family.name)
-            found.setdefault(key, []).append(family)
-
-    def of_any(value: Callable[[Family], Any]) -> Callable[[tuple[Any, list[Family]]], Any]:
-        return lambda it: value(it[1][0])
-
-    def summed(value: Callable[[Family], int | None]) -> Callable[[tuple[Any, list[Family]]], Any]:
-        return lambda it: total(map(value, it[1]))
-
-    columns: Columns[tuple[tuple[int, str, str], list[Family]]] = [
-        ("operator", pa.int64(), lambda it: it[0][0]),
-        ("store", pa.string(), lambda it: it[0][1]),
-        ("family", pa.string(), lambda it: it[0][2]),
-        ("internal", pa.bool_(), of_any(lambda it: it.internal)),
-        ("multi_value", pa.bool_(), of_any(lambda it: it.multi_value)),
-        ("ordered", pa.bool_(), of_any(lambda it: it.ordered)),
-        ("key_encoding", pa.string(), of_any(lambda it: it.key_encoding)),
-        ("row_encoding", pa.string(), of_any(lambda it: it.row_encoding)),
-        ("partition_key", pa.string(), of_any(lambda it: it.partition_key)),
-        ("strays", pa.bool_(), lambda it: any(of.strays for of in it[1])),
-        ("keys", pa.int64(), summed(lambda it: it.keys)),
-        ("values", pa.int64(), summed(lambda it: it.values)),
-        ("bytes", pa.int64(), summed(lambda it: it.bytes)),
+            by_name.setdefault(key, []).append(family)
+    columns: Columns = [
+        ("operator", pa.int64(), lambda key, _: key[0]),
+        ("store", pa.string(), lambda key, _: key[1]),
+        ("family", pa.string(), lambda key, _: key[2]),
+        ("internal", pa.bool_(), lambda _, same: same[0].internal),
+        ("multi_value", pa.bool_(), lambda _, same: same[0].multi_value),
+        ("ordered", pa.bool_(), lambda _, same: same[0].ordered),
+        ("key_encoding", pa.string(), lambda _, same: same[0].key_encoding),
+        ("row_encoding", pa.string(), lambda _, same: same[0].row_encoding),
+        ("partition_key", pa.string(), lambda _, same: same[0].partition_key),
+        ("strays", pa.bool_(), lambda _, same: any(it.strays for it in same)),
+        ("keys", pa.int64(), lambda _, same: total(it.keys for it in same)),
+        ("values", pa.int64(), lambda _, same: total(it.values for it in same)),
+        ("bytes", pa.int64(), lambda _, same: total(it.bytes for it in same)),
     ]
-    return _table(found.items(), columns)
+    return _table(by_name.items(), columns)

@@ -101,13 +101,10 @@ def _add(found: _Found, source: Source, batch: Batch, by: str, top: int) -> None
 
 def _summed(of: Ints, values: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """What occurs, the first place of each, and its values and sizes together."""
-    order = np.argsort(of, kind="stable")
-    ordered = of[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1)) if len(of) else order
-    if not len(of):
-        return of, order, values, sizes
-    counts, totals = (np.add.reduceat(it[order], starts) for it in (values, sizes))
-    return ordered[starts], order[starts], counts, totals
+    occurring, first, which = np.unique(of, return_index=True, return_inverse=True)
+    # Sums of up to 53 bits are exact as floating-point numbers.
+    counts, totals = (np.bincount(which, it).astype(np.int64) for it in (values, sizes))
+    return occurring, first, counts, totals
 
 
 def _sorted(rows: list[tuple[object, ...]], schema: pa.Schema, by: str) -> pa.Table:

@@ -1,4 +1,4 @@
 """Charts of a checkpoint, and the page that shows them.
 
-Imports: describe, errors, inspection, spark_log, state, storage, text.
+Imports: describe, errors, format, inspection, spark_log, state, storage, text.
 """

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from keyfold.describe.values import total
 from keyfold.errors import KeyfoldError
+from keyfold.format.footer import total
 from keyfold.spark_log.batch import find_batch
 from keyfold.spark_log.logs import operators, read_operator
 from keyfold.spark_log.migrated import own_batches
@@ -59,10 +59,9 @@ def _sizes(storage: Storage, number: int) -> list[Size]:
         for operator in operators(storage):
             metadata = read_operator(storage, operator, number)
             heads = [part.head for store in walk.parts(metadata) for part in store]
-            families = [family for head in heads if head for family in head.families]
-            rows = total(family.keys for family in families if not family.internal)
-            size = total(family.bytes for family in families)
-            if rows is None or size is None or None in heads:
+            rows = total(None if it is None else it.rows for it in heads)
+            size = total(None if it is None else it.bytes for it in heads)
+            if rows is None or size is None:
                 return []
             found.append(Size(number, printable(f"{operator} {metadata.name}"), rows, size))
     except KeyfoldError:

@@ -10,6 +10,7 @@ from typing import Any
 from keyfold.errors import CheckpointDamagedError, FileMissingError, KeyfoldError
 from keyfold.format.names import is_number, is_store, written
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
+from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
 from keyfold.text.json_text import parse_json
 
@@ -96,16 +97,15 @@ def query_id(storage: Storage) -> str:
 
 def batches(storage: Storage, log: str) -> list[int]:
     """Batches in the log `offsets` or `commits`, ascending."""
-    return sorted(_numbers(entry.name for entry in storage.listing(log) if not entry.is_folder))
+    return _numbers(it for it in storage.listing(log) if not it.is_folder)
 
 
 def read_offsets(storage: Storage, batch: int) -> Offsets:
     """A batch of the offset log. Raises FileMissingError or CheckpointDamagedError."""
     path = f"offsets/{batch}"
-    _, lines = _versioned(storage, path, {"v1", "v2"})
-    found = _object(storage, path, lines[0] if lines else "")
-    conf = found.get("conf", {})
-    timestamp, watermark = found.get("batchTimestampMs", 0), found.get("batchWatermarkMs", 0)
+    entry = _entry(storage, path, {"v1", "v2"})
+    conf = entry.get("conf", {})
+    timestamp, watermark = entry.get("batchTimestampMs", 0), entry.get("batchWatermarkMs", 0)
     if not isinstance(conf, dict) or not _is_whole(timestamp):
         raise _damaged(storage, path, "its second line is not a batch's metadata")
     _check_partitions(storage, path, conf.get(_PARTITIONS_KEY))
@@ -125,14 +125,12 @@ def offsets_or_none(storage: Storage, batch: int) -> Offsets | None:
 def read_commit(storage: Storage, batch: int) -> Commit:
     """A batch of the commit log. Raises FileMissingError or CheckpointDamagedError."""
     path = f"commits/{batch}"
-    version, lines = _versioned(storage, path, {"v1", "v2", "v3"})
-    if version != "v1" and not lines:
-        raise _damaged(storage, path, "the entry ends after its version")
-    found = _object(storage, path, lines[0] if lines else "{}").get("stateUniqueIds") or {}
+    entry = _entry(storage, path, {"v1", "v2", "v3"}, alone="v1")
+    by_operator = entry.get("stateUniqueIds") or {}
     try:
         ids = {
             int(operator): [[str(unique) for unique in stores] for stores in partitions]
-            for operator, partitions in found.items()
+            for operator, partitions in by_operator.items()
         }
     except (AttributeError, TypeError, ValueError) as error:
         raise _damaged(storage, path, "its state ids are not a table") from error
@@ -144,7 +142,7 @@ def read_commit(storage: Storage, batch: int) -> Commit:
 
 def operators(storage: Storage) -> list[int]:
     """Operators that have a folder, ascending."""
-    return sorted(_numbers(entry.name for entry in storage.listing("state") if entry.is_folder))
+    return _numbers(it for it in storage.listing("state") if it.is_folder)
 
 
 def metadata_folder(operator: int) -> str:
@@ -157,17 +155,12 @@ def read_operator(storage: Storage, operator: int, last_batch: int | None) -> Op
 
     Raises FileMissingError or CheckpointDamagedError.
     """
-    folder = f"state/{operator}/_metadata"
+    folder = metadata_folder(operator)
     # The first batch writes its metadata before it commits, so batch 0 is always eligible.
     newest = max(last_batch or 0, 0)
-    versions = [
-        batch
-        for batch in _numbers(entry.name for entry in storage.listing(metadata_folder(operator)))
-        if batch <= newest
-    ]
-    path = f"{folder}/v2/{max(versions)}" if versions else f"{folder}/metadata"
-    _, lines = _versioned(storage, path, {"v1", "v2"})
-    found = _object(storage, path, lines[0] if lines else "")
+    versions = [batch for batch in _numbers(storage.listing(folder)) if batch <= newest]
+    path = f"{folder}/{versions[-1]}" if versions else f"state/{operator}/_metadata/metadata"
+    entry = _entry(storage, path, {"v1", "v2"})
     try:
         stores = tuple(
             StoreMetadata(
@@ -176,11 +169,11 @@ def read_operator(storage: Storage, operator: int, last_batch: int | None) -> Op
                 tuple(_moved(operator, it) for it in store.get("stateSchemaFilePaths", ())),
                 tuple(str(it) for it in store.get("stateSchemaFilePaths", ())),
             )
-            for store in found["stateStoreInfo"]
+            for store in entry["stateStoreInfo"]
         )
-        info = found["operatorInfo"]
+        info = entry["operatorInfo"]
         metadata = OperatorMetadata(
-            int(info["operatorId"]), str(info["operatorName"]), stores, _variables(found)
+            int(info["operatorId"]), str(info["operatorName"]), stores, _variables(entry)
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _damaged(storage, path, "it does not describe an operator") from error
@@ -197,15 +190,14 @@ def read_operator(storage: Storage, operator: int, last_batch: int | None) -> Op
 
 def former_variables(storage: Storage, operator: int, names: Collection[str]) -> dict[str, str]:
     """Kinds of state variables that a query has no more, from earlier metadata, as far as known."""
-    found: dict[str, str] = {}
-    listed = storage.listing(metadata_folder(operator))
-    for batch in sorted(_numbers(it.name for it in listed), reverse=True):
-        if len(found) == len(names):
+    kinds: dict[str, str] = {}
+    for batch in reversed(_numbers(storage.listing(metadata_folder(operator)))):
+        if len(kinds) == len(names):
             break
         with suppress(KeyfoldError):
             earlier = dict(read_operator(storage, operator, batch).variables)
-            found = {name: earlier[name] for name in names if name in earlier} | found
-    return found
+            kinds = {name: earlier[name] for name in names if name in earlier} | kinds
+    return kinds
 
 
 def read_operators(
@@ -226,8 +218,8 @@ def _check_partitions(storage: Storage, path: str, said: object) -> None:
         raise _damaged(storage, path, f"a query does not have {text} partitions")
 
 
-def _variables(found: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    properties = parse_json(found.get("operatorPropertiesJson") or "{}")
+def _variables(entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    properties = parse_json(entry.get("operatorPropertiesJson") or "{}")
     return tuple(
         (str(it["stateName"]), str(it["stateVariableType"]))
         for it in properties.get("stateVariables", ())
@@ -242,17 +234,23 @@ def _moved(operator: int, path: str) -> str:
     return f"state/{operator}/" + "/".join(parts)
 
 
-def _numbers(names: Iterable[str]) -> list[int]:
-    return [int(name) for name in names if is_number(name)]
+def _numbers(entries: Iterable[Listed]) -> list[int]:
+    """Those that files or folders have as names, ascending."""
+    return sorted(int(it.name) for it in entries if is_number(it.name))
 
 
-def _versioned(storage: Storage, path: str, known: set[str]) -> tuple[str, list[str]]:
+def _entry(
+    storage: Storage, path: str, known: set[str], alone: str | None = None
+) -> dict[str, Any]:
+    """What follows the version of a file, which is one of `known`; nothing need follow `alone`."""
     version, *lines = storage.text(path).splitlines() or [""]
     if version.strip() not in known:
         raise _damaged(
             storage, path, f"it begins with {version[:40]!r}, not with one of {sorted(known)}"
         )
-    return version.strip(), lines
+    if not lines and version.strip() != alone:
+        raise _damaged(storage, path, "the entry ends after its version")
+    return _object(storage, path, lines[0]) if lines else {}
 
 
 def _object(storage: Storage, path: str, text: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from keyfold.format.names import Version, is_number
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
+from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.chain import Step
 from keyfold.state.store_files import StoreFiles, list_partitions, list_store
 from keyfold.storage.storage import Storage
@@ -43,15 +44,13 @@ def folders(storage: Storage, operator: OperatorMetadata) -> int:
 
 
 class Walk:
-    """Reads the heads of a checkpoint's stores at one committed batch.
+    """Reads the heads of a checkpoint's stores at one committed batch."""
 
-    Files of versions before `first` are ignored.
-    """
-
-    def __init__(self, storage: Storage, batch: Batch, first: int = 0) -> None:
+    def __init__(self, storage: Storage, batch: Batch) -> None:
+        earlier = earlier_batches(storage)
         self._storage = storage
         self._batch = batch
-        self._oldest = first
+        self._oldest = earlier.next_version if earlier else 0
 
     def parts(self, operator: OperatorMetadata) -> list[list[Part]]:
         """Parts of each store of an operator, in the order of the partitions.
