@@ -17,7 +17,7 @@ from keyfold.fsck.report import FsckReport
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
 from keyfold.fsck.spark_logs import read_logs, startable, undoable_migration
 from keyfold.fsck.store import StoreCheck
-from keyfold.fsck.tree import strays
+from keyfold.fsck.tree import Tree
 from keyfold.fsck.verdict import verdict
 from keyfold.spark_log.batch import Batch, partition_count
 from keyfold.spark_log.logs import OperatorMetadata, batches
@@ -72,8 +72,7 @@ def _fsck(
 ) -> FsckReport:
     logs, findings = read_logs(storage)
     resumed = uncommitted(storage, logs)
-    committed = [it for it in logs.committed if it.offsets is None or it.offsets.is_keyfolds]
-    committed += [resumed] if resumed else []
+    committed = logs.own + ([resumed] if resumed else [])
     operators, plans = Operators(storage, committed), Plans(storage)
     found_in_logs = (
         lost_id(storage),
@@ -118,7 +117,7 @@ def _fsck(
             obstacle = Obstacle(f"batch {last}, the last, is damaged", last)
         obstacles = [obstacle, *obstacles]
     if committed or described:
-        findings += strays(storage, described, partitions, started + 1, earlier)
+        findings += Tree(storage, described, partitions, started + 1, earlier).strays()
     return FsckReport(
         storage.root,
         deep,

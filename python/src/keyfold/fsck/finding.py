@@ -20,10 +20,6 @@ class Kind(Enum):
     EXPIRED = "expired"  # retention has deleted a file, or will delete it: nothing to do
 
 
-# Findings that lose no state which the query needs.
-HARMLESS = frozenset({Kind.UNREFERENCED, Kind.EXPIRED})
-
-
 class Severity(Enum):
     """What a problem does to the query."""
 
@@ -44,7 +40,7 @@ class Finding:
     @property
     def is_damage(self) -> bool:
         """Whether state is lost or wrong, other than by retention."""
-        return self.kind not in HARMLESS
+        return self.kind not in {Kind.UNREFERENCED, Kind.EXPIRED}
 
     def to_dict(self) -> dict[str, str]:
         """Its values as texts."""

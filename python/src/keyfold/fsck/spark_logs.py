@@ -33,76 +33,67 @@ class Logs:
     last: int
 
     @property
-    def can_begin(self) -> bool:
-        """Whether Spark can read the last commit, and the offsets that it begins with.
-
-        With a batch that was begun after the last it needs the offsets of these two, else those of
-        the last one and the one before it.
-        """
-        is_there = self.committed and self.committed[-1].number == self.last
-        return bool(is_there) and self._needed <= self.offsets.keys()
+    def own(self) -> list[Batch]:
+        """The committed batches whose state is Keyfold's, as far as is known."""
+        return [it for it in self.committed if it.offsets is None or it.offsets.is_keyfolds]
 
     @property
-    def _needed(self) -> set[int]:
-        return {self.last} if self.newest > self.last else {self.last, max(self.last - 1, 0)}
+    def can_begin(self) -> bool:
+        """Whether Spark can read the last commit, and the offsets that it begins with."""
+        is_there = self.committed and self.committed[-1].number == self.last
+        return bool(is_there) and _needed(self.newest, self.last) <= self.offsets.keys()
 
-    def stops(self) -> set[str]:
-        """Paths of the entries without which the query cannot start."""
-        offsets = {f"offsets/{it}" for it in self._needed | {self.newest}}
-        return offsets | {f"commits/{self.last}"}
+
+def _needed(newest: int, last: int) -> set[int]:
+    """The batches whose offsets Spark begins with.
+
+    With a batch that was begun after the last it needs the offsets of these two, else those of the
+    last one and the one before it.
+    """
+    return {last} if newest > last else {last, max(last - 1, 0)}
 
 
 def read_logs(storage: Storage) -> tuple[Logs, list[Finding]]:
     """The logs, and findings about what cannot be read."""
     committed, begun = batches(storage, "commits"), batches(storage, "offsets")
     storage.fetch([f"commits/{it}" for it in committed] + [f"offsets/{it}" for it in begun])
-    problems = []
+    newest, last = max(begun, default=-1), max(committed, default=-1)
+    stops = {f"commits/{last}", *(f"offsets/{it}" for it in _needed(newest, last) | {newest})}
+    findings = []
+
+    def add(path: str, message: str) -> None:
+        severity = Severity.STOPS if path in stops else Severity.LOSES
+        findings.append(Finding(Kind.DAMAGED, storage.full_path(path), message, severity))
+
+    def readable(log: str, numbers: list[int], read: Callable[[Storage, int], T]) -> dict[int, T]:
+        """The entries of a log that can be read, by batch."""
+        entries: dict[int, T] = {}
+        for number in numbers:
+            try:
+                entries[number] = read(storage, number)
+            except FileMissingError:
+                continue
+            except KeyfoldError as error:
+                add(f"{log}/{number}", str(error.args[0]))
+        return entries
+
     for before, after in pairwise(committed):
         if after != before + 1:
             message = (
                 f"batch {after} follows batch {before}. Spark writes every batch; restore the "
                 "files between from a copy."
             )
-            problems.append(("commits", message))
+            add("commits", message)
     for number in _without_offsets(committed, begun):
         message = (
             f"batch {number} is committed, and is not in the offset log. The query cannot start if "
             "this is its last batch or the one before. Restore the file from a copy."
         )
-        problems.append((f"offsets/{number}", message))
-    offsets = _readable(storage, "offsets", begun, read_offsets, problems)
-    commits = _readable(storage, "commits", committed, read_commit, problems)
-    logs = Logs(
-        [Batch(it, offsets.get(number)) for number, it in commits.items()],
-        offsets,
-        max(begun, default=-1),
-        max(committed, default=-1),
-    )
-    stops = logs.stops()
-    findings = []
-    for path, message in problems:
-        severity = Severity.STOPS if path in stops else Severity.LOSES
-        findings.append(Finding(Kind.DAMAGED, storage.full_path(path), message, severity))
-    return logs, findings
-
-
-def _readable(
-    storage: Storage,
-    log: str,
-    numbers: list[int],
-    read: Callable[[Storage, int], T],
-    problems: list[tuple[str, str]],
-) -> dict[int, T]:
-    """The entries of a log that can be read, by batch; adds a problem for each of the others."""
-    found: dict[int, T] = {}
-    for number in numbers:
-        try:
-            found[number] = read(storage, number)
-        except FileMissingError:
-            continue
-        except KeyfoldError as error:
-            problems.append((f"{log}/{number}", str(error.args[0])))
-    return found
+        add(f"offsets/{number}", message)
+    offsets = readable("offsets", begun, read_offsets)
+    commits = readable("commits", committed, read_commit)
+    with_offsets = [Batch(it, offsets.get(number)) for number, it in commits.items()]
+    return Logs(with_offsets, offsets, newest, last), findings
 
 
 def _without_offsets(committed: list[int], begun: list[int]) -> list[int]:
@@ -122,7 +113,7 @@ def startable(storage: Storage, logs: Logs) -> tuple[list[int], set[int]]:
     the other.
     """
     oldest = min(batches(storage, "offsets"), default=0)
-    own = [it for it in logs.committed if it.offsets is None or it.offsets.is_keyfolds]
+    own = logs.own
     foreign = {it.number for it in logs.committed} - {it.number for it in own}
     logged = [it for it in batches(storage, "commits") if it not in foreign]
     numbers = [it for it in logged if it > oldest or it == oldest == 0] or logged[-1:]
