@@ -14,6 +14,7 @@ from keyfold.fsck.obstacle import Obstacle
 from keyfold.fsck.operators import Operators
 from keyfold.fsck.plans import Plans
 from keyfold.fsck.report import FsckReport
+from keyfold.fsck.rows import RowCheck
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
 from keyfold.fsck.spark_logs import read_logs, startable, undoable_migration
 from keyfold.fsck.store import StoreCheck
@@ -94,10 +95,11 @@ def _fsck(
         findings += unseen
         known = 1 + max((it.partition for it, _ in places), default=0)
         partitions[operator.id] = max([known, *(partition_count(operator, it) for it in running)])
-        checks += [
-            StoreCheck(storage, operator, store, place, committed, deep=deep)
-            for place, store in places
-        ]
+        for place, store in places:
+            batches_of = [it for it in committed if place.partition < it.partitions(operator)]
+            rows = RowCheck(storage, operator, store) if deep else None
+            if batches_of:
+                checks.append(StoreCheck(storage, operator, store, place, batches_of, rows))
     found = run_here(checks, progress) if spark is None else run_on_spark(checks, progress, spark)
     findings += joined.from_iterable(it.findings for it in found)
     earlier = earlier_batches(storage)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from keyfold.errors import KeyfoldError
 from keyfold.format.block import Columns
-from keyfold.format.footer import Family
-from keyfold.format.location import StoreLocation
+from keyfold.format.footer import Family, Footer
+from keyfold.format.names import Version
 from keyfold.fsck.subtasks import wrong_subtasks
 from keyfold.layout.layout import Layout, Shape
 from keyfold.layout.layouts import layouts
 from keyfold.rows.partition_key import NO_RULE, hashes_of
 from keyfold.rows.places import Places
 from keyfold.schema.data_type import as_bytes
-from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.merge import Rows
 from keyfold.state.pieces import Entries, of_block, starts_of
@@ -28,28 +27,25 @@ from keyfold.storage.storage import Storage
 from keyfold.wire.cursor import MalformedError
 
 
+@dataclass
 class RowCheck:
-    """Checks the rows of one store of one partition."""
+    """Checks the rows of an operator's store, by its number."""
 
-    def __init__(
-        self, storage: Storage, operator: OperatorMetadata, store: int, place: StoreLocation
-    ) -> None:
-        self._storage = storage
-        self._operator = operator
-        self._store = store
-        self._place = place
+    storage: Storage
+    operator: OperatorMetadata
+    store: int
 
     @cached_property
     def _layouts(self) -> dict[str, Layout]:
         try:
-            found = layouts(self._storage, self._operator)
+            every = layouts(self.storage, self.operator)
         except KeyfoldError:
             # An unreadable schema is reported once, not for each row.
             return {}
         return {
             it.family: _of_bytes(it)
-            for it in found
-            if it.store == self._store and it.shape is not Shape.JOIN_SIDE
+            for it in every
+            if it.store == self.store and it.shape is not Shape.JOIN_SIDE
         }
 
     def block(self, columns: Columns) -> Iterator[str]:
@@ -76,25 +72,23 @@ class RowCheck:
                 "not find them."
             )
 
-    def version(self, batch: Batch, files: StoreFiles) -> Iterator[str]:
-        """What is wrong with the rows of a batch's version, which is among the files.
+    def version(self, batch: int, written: Version, files: StoreFiles) -> Iterator[str]:
+        """What is wrong with the rows after a batch, whose version is among the files.
 
         Raises KeyfoldError if they cannot be loaded.
         """
-        written = batch.written(self._operator, self._place.partition, self._store)
         version = load(files, written)
         for name, family in version.families.items():
             rows = version.rows(name)
-            values = rows.count if rows.counts is None else int(rows.counts.sum())
-            found = (rows.count, values, int(rows.bytes().sum()))
-            if not _agrees(family, found):
+            counted = (rows.count, rows.values.count, int(rows.bytes().sum()))
+            told = (family.keys, family.values, family.bytes)
+            if any(one not in {None, other} for one, other in zip(told, counted, strict=True)):
                 yield (
-                    f"family {name} has {found[0]} keys, {found[1]} values and {found[2]} bytes "
-                    f"after batch {batch.number}; its head says {family.keys}, {family.values} and "
-                    f"{family.bytes}."
+                    f"family {name} has {counted[0]} keys, {counted[1]} values and {counted[2]} "
+                    f"bytes after batch {batch}; its head says {told[0]}, {told[1]} and {told[2]}."
                 )
-            for it in self._wrong_subtasks(rows, family):
-                yield f"{it}, after batch {batch.number}. Undo what wrote it."
+            for problem in self._wrong_subtasks(rows, family):
+                yield f"{problem}, after batch {batch}. Undo what wrote it."
 
     def _wrong_subtasks(self, rows: Rows, family: Family) -> list[str]:
         layout = self._layouts.get(family.name)
@@ -105,14 +99,24 @@ class RowCheck:
             return []
 
 
+def misplaced(footer: Footer, columns: Columns) -> Iterator[str]:
+    """Rows of a block that the partition does not own, of a family that says it has none."""
+    identity, family = footer.identity, columns.family
+    if identity.partitions == 0 or family.partition_key == NO_RULE or family.strays:
+        return
+    owners = columns.hashes.astype(np.int64) % identity.partitions
+    wrong = np.flatnonzero(owners != identity.partition)
+    if len(wrong):
+        yield (
+            f"{len(wrong)} rows of family {family.name}, the first with hash "
+            f"{columns.hashes[wrong[0]]}, belong to partition {owners[wrong[0]]} of "
+            f"{identity.partitions}, not to {identity.partition}. A query would not find them."
+        )
+
+
 def _of_bytes(it: Layout) -> Layout:
     """The same with strings in keys as bytes, of which their hashes are."""
     return replace(it, schema=replace(it.schema, key=as_bytes(it.schema.key)))
-
-
-def _agrees(family: Family, found: tuple[int, int, int]) -> bool:
-    said = (family.keys, family.values, family.bytes)
-    return all(one is None or one == other for one, other in zip(said, found, strict=True))
 
 
 def _every(entries: Entries) -> Rows:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from keyfold.errors import FileMissingError, KeyfoldError
-from keyfold.format.footer import Footer
+from keyfold.format.footer import Footer, Identity
 from keyfold.format.location import StoreLocation
 from keyfold.format.names import FileKind, FileName, Version, original
-from keyfold.fsck.file import FileCheck
+from keyfold.format.reader import stream_columns
 from keyfold.fsck.finding import Finding, Kind, Severity, kind_of
-from keyfold.fsck.rows import RowCheck
+from keyfold.fsck.rows import RowCheck, misplaced
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
@@ -29,28 +29,31 @@ class Checked:
     findings: tuple[Finding, ...]
     files: int
     bytes: int
-    bad: tuple[int, ...] = ()
+    bad: tuple[int, ...]
 
 
+@dataclass
 class StoreCheck:
-    """Checks one store of one partition. It can be pickled, and run in another process."""
+    """Checks one store of one partition. It can be pickled, and run in another process.
 
-    def __init__(  # noqa: PLR0913 - the store, and what is asked of it
-        self,
-        storage: Storage,
-        operator: OperatorMetadata,
-        store: int,
-        place: StoreLocation,
-        committed: list[Batch],
-        *,
-        deep: bool,
-    ) -> None:
-        self.place = place
-        self._storage = storage
-        self._operator = operator
-        self._store = store
-        self._batches = [it for it in committed if place.partition < it.partitions(operator)]
-        self._rows = RowCheck(storage, operator, store, place) if deep else None
+    Attributes:
+        storage: the checkpoint.
+        operator: the store's.
+        store: its number in the operator.
+        place: where it is.
+        batches: the committed ones that it has a version of; not empty.
+        rows: checks its rows too; None: they are not looked at.
+    """
+
+    storage: Storage
+    operator: OperatorMetadata
+    store: int
+    place: StoreLocation
+    batches: list[Batch]
+    rows: RowCheck | None
+
+    def __post_init__(self) -> None:
+        """Nothing is known yet."""
         self._findings: list[Finding] = []
         # By kind and file: why batches cannot be loaded, and which.
         self._broken: dict[tuple[Kind, str], tuple[str, list[int]]] = {}
@@ -59,10 +62,8 @@ class StoreCheck:
 
     def run(self) -> Checked:
         """Runs all checks."""
-        if not self._batches:
-            return Checked((), 0, 0)
         self._run()
-        lacks = {it.number: self._lacks(it) for it in self._batches}
+        lacks = {it.number: self._lacks(it) for it in self.batches}
         self._listed.release()
         findings = tuple(replace(it, severity=self._severity(it, lacks)) for it in self._findings)
         bad = tuple(number for number, paths in lacks.items() if paths)
@@ -74,13 +75,13 @@ class StoreCheck:
         A load tries one chain of files after the other.
         """
         damaged = {it.path for it in self._findings if it.is_damage}
-        folder = self._storage.full_path(self.place.folder)
+        folder = self.storage.full_path(self.place.folder)
         if batch.version in self._strayed or folder in damaged:
             return frozenset(damaged)
         lacking: set[str] = set()
         try:
             for chain in chains(self._listed, self._written(batch)):
-                found = damaged & {self._storage.full_path(it.path) for it in chain.steps}
+                found = damaged & {self.storage.full_path(it.path) for it in chain.steps}
                 if not found:
                     return frozenset()
                 lacking |= found
@@ -93,21 +94,21 @@ class StoreCheck:
     def _severity(self, it: Finding, lacks: dict[int, frozenset[str]]) -> Severity:
         if not it.is_damage:
             return Severity.HARMLESS
-        if it.path in lacks[self._batches[-1].number]:
+        if it.path in lacks[self.batches[-1].number]:
             return Severity.STOPS
         if any(it.path in paths for paths in lacks.values()):
             return Severity.LOSES
         return Severity.HARMLESS
 
     def _run(self) -> None:
-        newest = self._batches[-1]
-        self._listed = list_store(self._storage, self.place, newest.version)
+        newest = self.batches[-1]
+        self._listed = list_store(self.storage, self.place, newest.version)
         self._listed.fetch(self._listed.sized(self._listed.sizes))
         needed: dict[Step, None] = {}
         heads: dict[int, Footer] = {}
         oldest = newest.version
         self._strayed = self._astray()
-        for batch in self._batches:
+        for batch in self.batches:
             chain = None if batch.version in self._strayed else self._chain(batch)
             if chain is None:
                 continue
@@ -117,22 +118,19 @@ class StoreCheck:
         self._lineages(heads, oldest)
         committed = self._committed_names(heads, oldest)
         for name in self._listed.sizes:
-            if (
-                name.kind is FileKind.SNAPSHOT
-                and name in committed
-                and not self._listed.counts(name)
-            ):
+            is_snapshot = name.kind is FileKind.SNAPSHOT
+            if name in committed and is_snapshot and not self._listed.counts(name):
                 self._find(
-                    f"{self.place.folder}/{name}",
+                    self._path(name),
                     "its delta was replaced later, as after a rollback, so it is not used. "
                     "Retention deletes it once it is older than the retained batches.",
                     Kind.EXPIRED,
                 )
             elif name in committed:
-                needed[Step(f"{self.place.folder}/{name}")] = None
+                needed[Step(self._path(name))] = None
             elif name.version >= oldest:
                 self._find(
-                    f"{self.place.folder}/{name}",
+                    self._path(name),
                     "no retained batch needs it: an attempt at a batch has left it. Retention "
                     "deletes it once the retained batches need only newer files.",
                     Kind.UNREFERENCED,
@@ -142,14 +140,14 @@ class StoreCheck:
         for step in needed:
             self._check(step, key_groups)
         self._report_broken()
-        if self._rows is not None and not self._findings:
-            for batch in {it.number: it for it in (self._batches[0], newest)}.values():
-                self._count(self._rows, batch)
+        if self.rows is not None and not self._findings:
+            for batch in {it.number: it for it in (self.batches[0], newest)}.values():
+                self._check_rows(self.rows, batch)
 
-    def _count(self, rows: RowCheck, batch: Batch) -> None:
+    def _check_rows(self, rows: RowCheck, batch: Batch) -> None:
         try:
-            for message in rows.version(batch, self._listed):
-                self._find(self.place.folder, message, Kind.WRONG_ROWS)
+            for problem in rows.version(batch.number, self._written(batch), self._listed):
+                self._find(self.place.folder, problem, Kind.WRONG_ROWS)
         except KeyfoldError as error:
             message = f"batch {batch.number} cannot be read: {error.args[0]}"
             self._find(self.place.folder, message)
@@ -166,7 +164,7 @@ class StoreCheck:
         delta = FileName(*written, FileKind.DELTA)
         if kind is FileKind.SNAPSHOT and chain.head.lineage and delta not in self._listed.sizes:
             self._find(
-                f"{self.place.folder}/{delta}",
+                self._path(delta),
                 f"batch {written.number - 1} wrote it and it is missing; its snapshot can still be "
                 "read. Restore it from a copy.",
             )
@@ -177,7 +175,7 @@ class StoreCheck:
             return
         if isinstance(error, FileMissingError) and self._is_expired(batch, written):
             self._find(
-                f"{self.place.folder}/{FileName(*written, FileKind.DELTA)}",
+                self._path(FileName(*written, FileKind.DELTA)),
                 f"batch {batch.number} cannot be read any more: its files are gone with all before "
                 "a later snapshot, which later batches begin with. Retention deletes so, and Spark "
                 "the batch's log entries a little later. If those stay, something else deletes "
@@ -201,8 +199,8 @@ class StoreCheck:
     def _path_of(self, batch: Batch, error: KeyfoldError) -> str:
         """The file that an error is about, as users write it; else the head of the batch."""
         path = error.path if isinstance(error, FileMissingError) else None
-        head = f"{self.place.folder}/{FileName(*self._written(batch), FileKind.DELTA)}"
-        return self._storage.full_path(path or head)
+        head = FileName(*self._written(batch), FileKind.DELTA)
+        return self.storage.full_path(path or self._path(head))
 
     def _is_expired(self, batch: Batch, written: Version) -> bool:
         """Whether it is older than a snapshot before which nothing is left, as after retention.
@@ -210,7 +208,7 @@ class StoreCheck:
         Spark deletes log entries on a thread of its own, which may lag behind. Retention keeps what
         the last batch and the one before it need, whatever the settings.
         """
-        if batch.version >= self._batches[-1].version - 1:
+        if batch.version >= self.batches[-1].version - 1:
             return False
         oldest = min((it.version for it in self._listed.sizes), default=0)
         return written.number < oldest and any(
@@ -222,22 +220,22 @@ class StoreCheck:
         if self.place.partition == 0 or self._listed.sizes:
             return False
         first = StoreLocation(self.place.operator, 0, self.place.store)
-        newest = self._batches[-1]
-        written = newest.written(self._operator, 0, self._store)
+        newest = self.batches[-1]
+        written = newest.written(self.operator, 0, self.store)
         try:
-            head = list_store(self._storage, first, newest.version).head(written)
+            head = list_store(self.storage, first, newest.version).head(written)
         except KeyfoldError:
             return False
         return only_partition_0(family.partition_key for family in head.families)
 
     def _written(self, batch: Batch) -> Version:
-        return batch.written(self._operator, self.place.partition, self._store)
+        return batch.written(self.operator, self.place.partition, self.store)
 
     def _astray(self) -> set[int]:
         """Versions whose lineage contradicts the commit log."""
         found: set[int] = set()
         earlier: list[tuple[Batch, Version]] = []
-        for batch in self._batches:
+        for batch in self.batches:
             written = self._written(batch)
             if earlier and earlier[-1][1] == written:
                 # Unchanged since the batch before it, whose files are its own.
@@ -297,18 +295,17 @@ class StoreCheck:
         """Finds snapshots in lineages that do not exist."""
         for version, head in heads.items():
             for link in head.lineage:
-                name = FileName(link.version, link.id, FileKind.SNAPSHOT)
-                is_snapshot = link.kind is FileKind.SNAPSHOT and link.version >= oldest
-                if is_snapshot and name not in self._listed.sizes:
+                is_needed = link.kind is FileKind.SNAPSHOT and link.version >= oldest
+                if is_needed and link not in self._listed.sizes:
                     self._find(
-                        f"{self.place.folder}/{name}",
+                        self._path(link),
                         f"version {version} was built on it. Older files give the same version, "
                         "but loading takes longer until the next snapshot.",
                     )
 
     def _committed_names(self, heads: dict[int, Footer], oldest: int) -> set[FileName]:
         """Names of the files that versions in the lineage of the batches have."""
-        versions = {self._written(it) for it in self._batches}
+        versions = {self._written(it) for it in self.batches}
         for head in heads.values():
             versions |= {Version(link.version, link.id) for link in head.lineage}
         versions |= {original(it) for it in versions}
@@ -320,19 +317,40 @@ class StoreCheck:
         }
 
     def _check(self, step: Step, key_groups: int | None) -> None:
-        check = FileCheck(self._listed, step, key_groups, self._partitions_of)
-        for kind, message in check.run(self._rows):
-            self._find(step.path, message, kind)
+        """Checks a file: its footer, every block, and that its rows are where they belong."""
         self._files += 1
-        self._bytes += check.size
+        try:
+            with self._listed.open(step.path) as file:
+                self._bytes += file.size
+                footer, blocks = stream_columns(file)
+                step.check(self._listed, footer, key_groups or footer.identity.key_groups)
+                if step.reference is None:
+                    self._check_partitions(step.path, footer.identity)
+                for columns in blocks:
+                    problems = [*misplaced(footer, columns)]
+                    problems += self.rows.block(columns) if self.rows else []
+                    for problem in problems:
+                        self._find(step.path, problem, Kind.WRONG_ROWS)
+        except KeyfoldError as error:
+            self._find(step.path, str(error.args[0]), kind_of(error))
 
-    def _partitions_of(self, version: int) -> int | None:
-        """Number of partitions that the query had when it made a version."""
-        batch = next((it for it in self._batches if it.version == version), None)
-        return None if batch is None or batch.offsets is None else batch.offsets.shuffle_partitions
+    def _check_partitions(self, path: str, identity: Identity) -> None:
+        """Checks the number of partitions that a file was written for, if its batch is known."""
+        batch = next((it for it in self.batches if it.version == identity.version), None)
+        offsets = None if batch is None else batch.offsets
+        expected = None if offsets is None else offsets.shuffle_partitions
+        if expected and identity.partitions and identity.partitions != expected:
+            self._find(
+                path,
+                f"it was written for {identity.partitions} partitions and the query had "
+                f"{expected}: a rescale is unfinished, or it is of another checkpoint.",
+            )
+
+    def _path(self, name: FileName) -> str:
+        return f"{self.place.folder}/{name}"
 
     def _find(self, path: str, message: str, kind: Kind = Kind.DAMAGED) -> None:
-        self._findings.append(Finding(kind, self._storage.full_path(path), message))
+        self._findings.append(Finding(kind, self.storage.full_path(path), message))
 
 
 def _at(head: Footer, version: int) -> Version | None:
