@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from keyfold.format.location import location_of
 from keyfold.format.names import (
     FileKind,
     FileName,
     Version,
     original,
     parse_name,
-    place_of,
     written,
 )
 
@@ -44,8 +44,9 @@ def test_other_names_are_not_ours(text: str) -> None:
 
 
 def test_place_is_read_from_the_path() -> None:
-    assert place_of("s3://b/cp/state/1/22/left/7.delta") == " (operator 1 partition 22 store left)"
-    assert place_of("7.delta") == ""
+    path = "s3://b/cp/state/1/22/left/7.delta"
+    assert str(location_of(path)) == "operator 1 partition 22 store left"
+    assert location_of("7.delta") is None
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,11 @@ class Footer:
     continued: int
 
     @property
+    def name(self) -> FileName:
+        """The name that the file has to have."""
+        return FileName(self.identity.version, self.identity.id, self.frame.kind)
+
+    @property
     def rows(self) -> int | None:
         """Rows of the version, without internal families; None if not known."""
         return total(family.keys for family in self.families if not family.internal)

@@ -57,7 +57,8 @@ def read_groups(cursor: Cursor, blocks: tuple[Block, ...], key_groups: int) -> G
     for bad in np.flatnonzero((number >= key_groups) | (entries == 0))[:1]:
         raise MalformedError(f"key group {number[bad]} of {key_groups} with {entries[bad]} entries")
     # Number of the entry after the last one of each block, and of each group.
-    ends = np.cumsum([block.entries for block in blocks], dtype=np.int64)
+    lengths = np.array([block.entries for block in blocks], dtype=np.int64)
+    ends = np.cumsum(lengths)
     after = np.cumsum(entries)
     starts = after - entries
     first, last = np.searchsorted(ends, starts, "right"), np.searchsorted(ends, after, "left")
@@ -71,7 +72,6 @@ def read_groups(cursor: Cursor, blocks: tuple[Block, ...], key_groups: int) -> G
             raise MalformedError(f"key group {number[bad]} is not of the family of its blocks")
     if (int(after[-1]) if count else 0) != (int(ends[-1]) if blocks else 0):
         raise MalformedError("some entries are in no key group")
-    lengths = np.array([block.entries for block in blocks], dtype=np.int64)
     index = starts - (ends[first] - lengths[first]) if count else starts
     return GroupTable(family, number, first, last, index, entries, size)
 

@@ -25,7 +25,6 @@ _NOT_OF_STORE = re.compile(r"[/\x00-\x1f\x7f]")
 # What ids begin with that lead to another version.
 _SAME = "="
 _MOST = (1 << 63) - 1
-_PLACE = re.compile(r"/state/(\d+)/(\d+)/(?:([^/]+)/)?[^/]+$")
 
 # The order in which to look for the head of a version.
 HEAD_KINDS = (FileKind.DELTA, FileKind.REFERENCE, FileKind.SNAPSHOT)
@@ -106,13 +105,3 @@ def is_folder(path: str) -> bool:
 def is_file(path: str, name: str) -> bool:
     """Whether it is the path of the file `name` in a store's folder, relative to the checkpoint."""
     return path.endswith(f"/{name}") and is_folder(path[: -len(name) - 1])
-
-
-def place_of(path: str) -> str:
-    """Operator, partition and store of a path, for messages; empty if it has none."""
-    match = _PLACE.search(path)
-    if match is None:
-        return ""
-    operator, partition, store = match.groups()
-    named = f" store {store}" if store else ""
-    return f" (operator {operator} partition {partition}{named})"

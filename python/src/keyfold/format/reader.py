@@ -29,7 +29,8 @@ from keyfold.format.frame import (
     has_trailer_magic,
     refuse_short,
 )
-from keyfold.format.names import FileKind, parse_name, place_of
+from keyfold.format.location import location_of
+from keyfold.format.names import FileKind, parse_name
 from keyfold.format.source import Source
 from keyfold.wire.codec import decompress
 from keyfold.wire.cursor import MalformedError
@@ -105,7 +106,8 @@ def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Itera
 @contextmanager
 def errors_of(source: Source) -> Iterator[None]:
     """Turns errors about bytes into errors that name the file."""
-    where = f"{source.path}{place_of(source.path)}"
+    location = location_of(source.path)
+    where = f"{source.path} ({location})" if location else source.path
     try:
         yield
     except MalformedError as error:
@@ -168,13 +170,11 @@ def read_whole(source: Source, offset: int, length: int) -> bytes:
 
 
 def _check_name(path: str, footer: Footer) -> None:
-    name = parse_name(path.rsplit("/", 1)[-1])
-    identity = footer.identity
-    found = (identity.version, identity.id, footer.frame.kind)
-    if name is None or found != (name.version, name.id, name.kind):
+    name = footer.name
+    if parse_name(path.rsplit("/", 1)[-1]) != name:
         raise MalformedError(
-            f"it holds a {footer.frame.kind.name.lower()} of version {identity.version} with id "
-            f"{identity.id!r}, which is not what its name says"
+            f"it holds a {name.kind.name.lower()} of version {name.version} with id {name.id!r}, "
+            "which is not what its name says"
         )
 
 

@@ -48,21 +48,19 @@ def fsck(
     Raises:
         StorageError: the storage cannot be reached.
     """
-    first = _oldest(storage)
     for _ in range(_TRIES):
+        before = _ends(storage)
         report = _fsck(storage, deep, progress, spark)
         storage.forget()
-        if not report.findings:
-            break
-        before, first = first, _oldest(storage)
-        if first == before:
+        if not report.findings or _ends(storage) == before:
             break
     return report
 
 
-def _oldest(storage: Storage) -> tuple[int | None, int | None]:
-    found = batches(storage, "commits")
-    return min(found, default=None), max(found, default=None)
+def _ends(storage: Storage) -> list[int]:
+    """The oldest and the newest committed batch."""
+    committed = batches(storage, "commits")
+    return [*committed[:1], *committed[-1:]]
 
 
 def _fsck(
@@ -156,12 +154,8 @@ def _places(
     """
     findings: list[Finding] = []
     most = 0
-    seen: set[int] = set()
-    for batch in reversed(committed):
-        count = batch.partitions(operator)
-        if count in seen:
-            continue
-        seen.add(count)
+    # The newest batch of each number of partitions.
+    for batch in {it.partitions(operator): it for it in committed}.values():
         try:
             count = Walk(storage, batch).partitions(operator)
         except PartitionsMismatchError as error:

@@ -70,8 +70,7 @@ class Operators:
             if not is_named and not self._has_committed(stores):
                 return None
             self._written_again(f"{folder}/metadata", error)
-        partitions = self._committed[-1].offsets
-        count = (partitions and partitions.shuffle_partitions) or 1
+        count = self._committed[-1].shuffle_partitions or 1
         # In the order of their names, which is that of Spark, commits have their ids.
         names = sorted(stores) or [DEFAULT_STORE]
         return OperatorMetadata(number, "", tuple(StoreMetadata(it, count) for it in names))

@@ -124,9 +124,9 @@ def startable(storage: Storage, logs: Logs) -> tuple[list[int], set[int]]:
 
 def _is_half_rescaled(batch: Batch) -> bool:
     """Whether its logs are of different numbers of partitions: a rescale has changed one only."""
-    said = batch.offsets and batch.offsets.shuffle_partitions
+    logged = batch.shuffle_partitions
     # An operator without a shuffle key has one partition whatever the number is.
-    return bool(said) and any(len(ids) not in {1, said} for ids in batch.commit.ids.values())
+    return bool(logged) and any(len(ids) not in {1, logged} for ids in batch.commit.ids.values())
 
 
 def undoable_migration(logs: Logs) -> tuple[int, str] | None:

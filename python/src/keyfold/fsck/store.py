@@ -268,7 +268,7 @@ class StoreCheck:
             if link is None or original(known) == original(link) or self._refers_to(known, link):
                 return None
             if link != known:
-                return f"{self.place.folder}/{self._listed.name_of(head)}", (
+                return self._path(head.name), (
                     f"it builds on version {link.number} with id {link.id!r}, but the commit "
                     f"log says version {known.number} with id {known.id!r} for batch "
                     f"{before.number}. Restore the partition's folder from a copy."
@@ -337,8 +337,7 @@ class StoreCheck:
     def _check_partitions(self, path: str, identity: Identity) -> None:
         """Checks the number of partitions that a file was written for, if its batch is known."""
         batch = next((it for it in self.batches if it.version == identity.version), None)
-        offsets = None if batch is None else batch.offsets
-        expected = None if offsets is None else offsets.shuffle_partitions
+        expected = batch and batch.shuffle_partitions
         if expected and identity.partitions and identity.partitions != expected:
             self._find(
                 path,

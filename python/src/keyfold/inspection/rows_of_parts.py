@@ -98,7 +98,7 @@ def footers(of_parts: Iterable[tuple[Part, Footer]]) -> pa.Table:
     texts = pa.list_(pa.string())
     columns: Columns = [
         *_STORE,
-        ("name", pa.string(), lambda part, footer: part.files.name_of(footer)),
+        ("name", pa.string(), lambda _, footer: str(footer.name)),
         ("kind", pa.string(), lambda _, footer: footer.frame.kind.name.lower()),
         ("batch_id", pa.int64(), lambda _, footer: footer.identity.version - 1),
         ("entries", pa.int64(), lambda _, footer: sum(it.entries for it in footer.blocks)),

@@ -42,6 +42,11 @@ class Batch:
         """The version of the state that it made."""
         return self.commit.batch + 1
 
+    @property
+    def shuffle_partitions(self) -> int | None:
+        """Number of partitions of the query, as the offset log says it; None if not known."""
+        return None if self.offsets is None else self.offsets.shuffle_partitions
+
     def written(self, operator: OperatorMetadata, partition: int, store: int) -> Version:
         """The version whose files have the batch's state of a store, by the store's index."""
         unique = self.commit.id_of(operator.id, partition, store)
@@ -61,16 +66,16 @@ class Batch:
         Raises:
             PartitionsMismatchError: the offset log and the head have different numbers.
         """
-        said = None if self.offsets is None else self.offsets.shuffle_partitions
-        if said and head and said != head:
+        logged = self.shuffle_partitions
+        if logged and head and logged != head:
             raise PartitionsMismatchError(
                 f"Version {self.version} of operator {operator.id} was written for {head} "
-                f"partitions and the offset log says {said} for batch {self.number}: a rescale is "
-                f"unfinished, or offsets/{self.number} is not this batch's. Finish the rescale, or "
-                "restore the file from a copy."
+                f"partitions and the offset log says {logged} for batch {self.number}: a rescale "
+                f"is unfinished, or offsets/{self.number} is not this batch's. Finish the rescale, "
+                "or restore the file from a copy."
             )
         of_commit = len(self.commit.ids.get(operator.id, ()))
-        return said or head or of_commit or partition_count(operator, None)
+        return logged or head or of_commit or partition_count(operator, None)
 
 
 def partition_count(operator: OperatorMetadata, offsets: Offsets | None) -> int:
@@ -80,8 +85,8 @@ def partition_count(operator: OperatorMetadata, offsets: Offsets | None) -> int:
     writes the query's number there for every operator, also for one without a shuffle key, which
     runs in one partition whatever that number is (`partition_key.only_partition_0`).
     """
-    said = max((store.partitions for store in operator.stores), default=1)
-    return (None if offsets is None else offsets.shuffle_partitions) or said
+    described = max((store.partitions for store in operator.stores), default=1)
+    return (None if offsets is None else offsets.shuffle_partitions) or described
 
 
 def find_batch(storage: Storage, batch: int) -> Batch:
@@ -127,22 +132,18 @@ def read_at(storage: Storage, batch: int, work: Callable[[Batch], T]) -> T:
     meanwhile.
     """
     for left in reversed(range(_TRIES)):
-        found = find_batch(storage, batch)
+        now = find_batch(storage, batch)
         try:
-            return work(found)
+            return work(now)
         except FileMissingError as error:
             storage.forget()
             later = find_batch(storage, batch)
-            if left and later.number != found.number:
+            if left and later.number != now.number:
                 continue
-            if not _is_there(storage, found.number):
+            if now.number not in batches(storage, "commits"):
                 raise BatchNotRetainedError(
-                    f"Cannot read the state after batch {found.number} of {storage.root} any more: "
+                    f"Cannot read the state after batch {now.number} of {storage.root} any more: "
                     "the running query has removed its files. Look at a newer batch."
                 ) from error
             raise
     raise AssertionError
-
-
-def _is_there(storage: Storage, number: int) -> bool:
-    return number in batches(storage, "commits")

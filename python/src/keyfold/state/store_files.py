@@ -37,7 +37,7 @@ class StoreFiles:
     sizes: dict[FileName, int]
     times: dict[FileName, int | None] = field(default_factory=dict)
     _footers: dict[str, Footer] = field(default_factory=dict, compare=False, repr=False)
-    _layers: dict[str, list[Layer]] = field(default_factory=dict, compare=False, repr=False)
+    _layers: dict[FileName, list[Layer]] = field(default_factory=dict, compare=False, repr=False)
     _held: dict[str, BytesSource] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -145,7 +145,7 @@ class StoreFiles:
 
     def layers(self, reference: Footer) -> list[Layer]:
         """A reference's layers in its manifest, oldest first. Raises KeyfoldError."""
-        name = self.name_of(reference)
+        name = reference.name
         known = self._layers.get(name)
         if known is None:
             with self.storage.open(manifest_path(reference)) as file:
@@ -175,11 +175,6 @@ class StoreFiles:
                 head = self.footer_or_none(name)
                 return head is None or head.fingerprint == footer.head
         return True
-
-    def name_of(self, footer: Footer) -> str:
-        """The name of a file by its footer."""
-        identity = footer.identity
-        return str(FileName(identity.version, identity.id, footer.frame.kind))
 
     def count(self, kind: FileKind) -> int:
         """Number of files of a kind."""
@@ -219,11 +214,10 @@ class StoreFiles:
         while footer.lineage:
             chain |= {link.version: link.id for link in footer.lineage}
             oldest = footer.lineage[-1]
-            name = FileName(oldest.version, oldest.id, FileKind.SNAPSHOT)
-            if oldest.kind is not FileKind.SNAPSHOT or name not in self.sizes:
+            if oldest.kind is not FileKind.SNAPSHOT or oldest not in self.sizes:
                 break
             try:
-                footer = self.footer(name)
+                footer = self.footer(oldest)
             except KeyfoldError:
                 # Older versions need this snapshot's lineage, so they are not counted for now.
                 break

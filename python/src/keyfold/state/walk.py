@@ -117,9 +117,8 @@ class Walk:
     def _check(self, head: Footer, files: StoreFiles) -> None:
         """Checks that a head is that of its store, for the query's number of partitions."""
         found, place = head.identity, files.place
-        Step(f"{files.folder}/{files.name_of(head)}").check(files, head, found.key_groups)
-        offsets = self._batch.offsets
-        partitions = None if offsets is None else offsets.shuffle_partitions
+        Step(f"{files.folder}/{head.name}").check(files, head, found.key_groups)
+        partitions = self._batch.shuffle_partitions
         if partitions and found.partitions and found.partitions != partitions:
             raise PartitionsMismatchError(
                 f"Version {found.version} of {place} was written for {found.partitions} "

@@ -70,18 +70,16 @@ def bucket_files(
     # A container of Azure is written container@account.blob... by wasbs, .dfs... by abfss.
     address = f"{kind}://{authority.replace('.blob.', '.dfs.')}"
     make: Any = from_url  # typed by the kind of store
+    given = f"storage options for {shown!r}"
+    known = f"Options for {kind}: are those of Polars and delta-rs, such as {_KNOWN[kind]}."
     try:
         store = make(address, config=config, client_options=client, retry_config=_RETRIES)
     except UnknownConfigurationKeyError:
-        raise InvalidArgumentError(
-            f"Invalid storage options for {shown!r}: {', '.join(options)}. Options for {kind}: are "
-            f"those of Polars and delta-rs, such as {_KNOWN[kind]}."
-        ) from None
+        raise InvalidArgumentError(f"Invalid {given}: {', '.join(options)}. {known}") from None
     except (BaseError, OSError, ValueError) as error:
-        said = str(error).split("\n", 1)[0]
+        reason = str(error).split("\n", 1)[0]
         raise InvalidArgumentError(
-            f"Invalid checkpoint path or storage options for {shown!r}: {said}. Options for "
-            f"{kind}: are those of Polars and delta-rs, such as {_KNOWN[kind]}."
+            f"Invalid checkpoint path or {given}: {reason}. {known}"
         ) from None
     # Directory buckets of S3 Express have no order; others than S3 would list all each time.
     ordered = kind == "s3" and not authority.endswith("--x-s3")

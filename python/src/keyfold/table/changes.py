@@ -48,7 +48,7 @@ def changed(source: Source, before: Batch, after: Batch, partition: int) -> Sele
         numbers = [it.number for it in head.families if it.name == source.layout.family]
         own_groups = head.groups.group[np.isin(head.groups.family, numbers)]
         groups.update(own_groups.tolist())
-        with files.open(f"{files.folder}/{files.name_of(head)}") as file:
+        with files.open(f"{files.folder}/{head.name}") as file:
             hashes += [it.hashes for it in read_blocks(file, head, own.blocks(head, ()))]
         if not head.lineage:
             return ALL
