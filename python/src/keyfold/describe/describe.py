@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 
 from keyfold.describe.description import Description
@@ -12,7 +13,7 @@ from keyfold.describe.values import (
     StoreDescription,
 )
 from keyfold.errors import KeyfoldError, KeyGroupsMismatchError
-from keyfold.format.footer import Family, Identity, total
+from keyfold.format.footer import Family, total
 from keyfold.format.names import FileKind
 from keyfold.spark_log.batch import Batch, partition_count
 from keyfold.spark_log.logs import operators, read_operator
@@ -20,84 +21,6 @@ from keyfold.spark_log.migrated import earlier_batches
 from keyfold.spark_log.progress import Progress, oldest_offsets, read_progress
 from keyfold.state.walk import Part, Walk
 from keyfold.storage.storage import Storage
-
-
-class _Reader:
-    """Reads a checkpoint at one committed batch."""
-
-    def __init__(self, storage: Storage, progress: Progress) -> None:
-        self._storage = storage
-        self._progress = progress
-        self.problems: list[Problem] = []
-
-    def operator(self, number: int) -> OperatorDescription | None:
-        """An operator; None if Spark's description of it cannot be read."""
-        commit, offsets = self._progress.commit, self._progress.offsets
-        try:
-            metadata = read_operator(self._storage, number, self._progress.last_batch)
-        except KeyfoldError as error:
-            self.problem(f"state/{number}/_metadata", error)
-            return None
-        if commit is None:
-            partitions = partition_count(metadata, offsets)
-            stores = tuple(_store(it.name, []) for it in metadata.stores)
-            return OperatorDescription(
-                metadata.id, metadata.name, partitions, None, None, None, None, stores
-            )
-        batch = Batch(commit, offsets)
-        by_store = Walk(self._storage, batch).parts(metadata)
-        parts = [part for store in by_store for part in store]
-        for part in parts:
-            if part.error is not None:
-                self.problem(part.place.folder, part.error)
-        heads = [part.head.identity for part in parts if part.head is not None]
-        self._check_key_groups(number, heads)
-        versions = self._storage.side_by_side(
-            lambda it: it.files.loadable(it.version, it.head), parts
-        )
-        loadable = reduce(_common, versions)
-        return OperatorDescription(
-            id=metadata.id,
-            name=metadata.name,
-            partitions=max(len(store) for store in by_store),
-            key_groups=heads[0].key_groups if heads else None,
-            latest_version=batch.version,
-            oldest_loadable_version=loadable[0].start if loadable else None,
-            newest_loadable_version=loadable[-1].stop - 1 if loadable else None,
-            stores=tuple(
-                _store(it.name, store) for it, store in zip(metadata.stores, by_store, strict=True)
-            ),
-        )
-
-    def problem(self, path: str, error: KeyfoldError) -> None:
-        """Adds a problem."""
-        full = self._storage.full_path(path)
-        self.problems.append(Problem(full, error.condition, str(error.args[0])))
-
-    def _check_key_groups(self, number: int, heads: list[Identity]) -> None:
-        found = sorted({head.key_groups for head in heads})
-        if len(found) > 1:
-            error = KeyGroupsMismatchError(
-                f"The partitions of operator {number} have different numbers of key groups: "
-                f"{', '.join(map(str, found))}. Some were copied here from another checkpoint."
-            )
-            self.problem(f"state/{number}", error)
-
-
-def _common(some: list[range], others: list[range]) -> list[range]:
-    """What two ascending lists of ranges both have."""
-    found = []
-    left, right = iter(some), iter(others)
-    one, other = next(left, None), next(right, None)
-    while one is not None and other is not None:
-        both = range(max(one.start, other.start), min(one.stop, other.stop))
-        if both:
-            found.append(both)
-        if one.stop < other.stop:
-            one = next(left, None)
-        else:
-            other = next(right, None)
-    return found
 
 
 def describe(storage: Storage, query: str | None) -> Description:
@@ -110,20 +33,25 @@ def describe(storage: Storage, query: str | None) -> Description:
         StorageError: the storage cannot be reached.
     """
     progress = read_progress(storage)
-    found = _describe(storage, query, progress)
-    if found.problems:
+    description = _describe(storage, query, progress)
+    if description.problems:
         storage.forget()
         later = read_progress(storage)
         if later.last_batch != progress.last_batch:
-            found = _describe(storage, query, later)
-    return found
+            return _describe(storage, query, later)
+    return description
 
 
 def _describe(storage: Storage, query: str | None, progress: Progress) -> Description:
-    reader = _Reader(storage, progress)
+    problems: list[Problem] = []
+
+    def add(path: str, error: KeyfoldError) -> None:
+        full = storage.full_path(path)
+        problems.append(Problem(full, error.condition, str(error.args[0])))
+
     for error in progress.problems:
-        reader.problem("", error)
-    described = [reader.operator(number) for number in operators(storage)]
+        add("", error)
+    described = [_operator(storage, number, progress, add) for number in operators(storage)]
     offsets, oldest = progress.offsets, oldest_offsets(storage)
     return Description(
         path=storage.root,
@@ -135,8 +63,69 @@ def _describe(storage: Storage, query: str | None, progress: Progress) -> Descri
         oldest_batch_ms=oldest.timestamp_ms if oldest else None,
         earlier_batches=earlier_batches(storage),
         operators=tuple(operator for operator in described if operator is not None),
-        problems=tuple(reader.problems),
+        problems=tuple(problems),
     )
+
+
+def _operator(
+    storage: Storage, number: int, progress: Progress, add: Callable[[str, KeyfoldError], None]
+) -> OperatorDescription | None:
+    """An operator; None if Spark's description of it cannot be read. Problems are added."""
+    try:
+        metadata = read_operator(storage, number, progress.last_batch)
+    except KeyfoldError as error:
+        add(f"state/{number}/_metadata", error)
+        return None
+    if progress.commit is None:
+        partitions = partition_count(metadata, progress.offsets)
+        stores = tuple(_store(it.name, []) for it in metadata.stores)
+        return OperatorDescription(
+            metadata.id, metadata.name, partitions, None, None, None, None, stores
+        )
+    batch = Batch(progress.commit, progress.offsets)
+    by_store = Walk(storage, batch).parts(metadata)
+    parts = [part for store in by_store for part in store]
+    for part in parts:
+        if part.error is not None:
+            add(part.place.folder, part.error)
+    key_groups = [part.head.identity.key_groups for part in parts if part.head is not None]
+    if len(set(key_groups)) > 1:
+        message = (
+            f"The partitions of operator {number} have different numbers of key groups: "
+            f"{', '.join(map(str, sorted(set(key_groups))))}. Some were copied here from another "
+            "checkpoint."
+        )
+        add(f"state/{number}", KeyGroupsMismatchError(message))
+    versions = storage.side_by_side(lambda it: it.files.loadable(it.version, it.head), parts)
+    loadable = reduce(_common, versions)
+    return OperatorDescription(
+        id=metadata.id,
+        name=metadata.name,
+        partitions=max(len(store) for store in by_store),
+        key_groups=key_groups[0] if key_groups else None,
+        latest_version=batch.version,
+        oldest_loadable_version=loadable[0].start if loadable else None,
+        newest_loadable_version=loadable[-1].stop - 1 if loadable else None,
+        stores=tuple(
+            _store(it.name, store) for it, store in zip(metadata.stores, by_store, strict=True)
+        ),
+    )
+
+
+def _common(some: list[range], others: list[range]) -> list[range]:
+    """What two ascending lists of ranges both have."""
+    shared = []
+    left, right = iter(some), iter(others)
+    one, other = next(left, None), next(right, None)
+    while one is not None and other is not None:
+        both = range(max(one.start, other.start), min(one.stop, other.stop))
+        if both:
+            shared.append(both)
+        if one.stop < other.stop:
+            one = next(left, None)
+        else:
+            other = next(right, None)
+    return shared
 
 
 def _store(name: str, parts: list[Part]) -> StoreDescription:
@@ -161,12 +150,12 @@ def _store(name: str, parts: list[Part]) -> StoreDescription:
         families=tuple(
             FamilyDescription(
                 name=family,
-                internal=found[0].internal,
-                strays=any(it.strays for it in found),
-                rows=total(it.keys for it in found),
-                values=total(it.values for it in found),
-                live_bytes=total(it.bytes for it in found),
+                internal=same[0].internal,
+                strays=any(it.strays for it in same),
+                rows=total(it.keys for it in same),
+                values=total(it.values for it in same),
+                live_bytes=total(it.bytes for it in same),
             )
-            for family, found in families.items()
+            for family, same in families.items()
         ),
     )

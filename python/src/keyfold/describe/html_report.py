@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from keyfold.describe.report_lines import heading, strays, subtasks, summary, table
-from keyfold.describe.values import CheckpointValues, OperatorDescription
+from keyfold.describe.report_lines import heading, notes, summary, table
+from keyfold.describe.values import CheckpointValues
 from keyfold.text.html_table import html_table
 
 
@@ -13,10 +13,10 @@ def render(it: CheckpointValues) -> str:
     """The report as one `div`."""
     parts = [f"<table>{''.join(_line(*line) for line in summary(it))}</table>"]
     for operator in it.operators:
-        notes = (subtasks(operator), strays(operator))
         parts.append(f"<h4>{escape(heading(operator))}</h4>")
-        parts += [f"<p>{escape(note)}</p>" for note in notes if note is not None]
-        parts.append(_stores(operator))
+        parts += [f"<p>{escape(note)}</p>" for note in notes(operator)]
+        names, *rows = table(operator)
+        parts.append(html_table(names, rows, right=range(1, len(names))))
     if it.problems:
         items = "".join(
             f"<li><b>{escape(problem.condition)}</b> {escape(problem.path)}: "
@@ -25,11 +25,6 @@ def render(it: CheckpointValues) -> str:
         )
         parts.append(f"<h4>Problems</h4><ul>{items}</ul>")
     return f"<div>{''.join(parts)}</div>"
-
-
-def _stores(operator: OperatorDescription) -> str:
-    names, *rows = table(operator)
-    return html_table(names, rows, right=range(1, len(names)))
 
 
 def _line(label: str, text: str) -> str:

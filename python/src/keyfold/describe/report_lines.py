@@ -37,7 +37,12 @@ def heading(it: OperatorDescription) -> str:
     return ", ".join(parts)
 
 
-def subtasks(it: OperatorDescription) -> str | None:
+def notes(it: OperatorDescription) -> list[str]:
+    """Lines about what is not so with every operator."""
+    return [note for note in (_subtasks(it), _strays(it)) if note is not None]
+
+
+def _subtasks(it: OperatorDescription) -> str | None:
     """A line about the state of an operator's subtasks; None if it is none of that kind."""
     families = {family.name: family for store in it.stores for family in store.families}
     own = next((name for name in families if name.startswith(SUBTASK_OF)), None)
@@ -52,7 +57,7 @@ def subtasks(it: OperatorDescription) -> str | None:
     return f"{name}, {plural(families[own].rows, 'subtask')}: {', '.join(states)}"
 
 
-def strays(it: OperatorDescription) -> str | None:
+def _strays(it: OperatorDescription) -> str | None:
     """A line about families whose rows do not follow their hash; None if there are none."""
     names = {family.name for store in it.stores for family in store.families if family.strays}
     if not names:

@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from keyfold.describe.report_lines import heading, strays, subtasks, summary, table
+from keyfold.describe.report_lines import heading, notes, summary, table
 from keyfold.describe.values import CheckpointValues, OperatorDescription
 from keyfold.text.printable import printable
 
@@ -33,8 +33,7 @@ def render(it: CheckpointValues) -> RenderableType:
     parts: list[RenderableType] = [lines]
     for operator in it.operators:
         parts += [Text(), _text(heading(operator), style="bold")]
-        notes = (subtasks(operator), strays(operator))
-        parts += [*(_text(note) for note in notes if note is not None), _grid(operator)]
+        parts += [*map(_text, notes(operator)), _grid(operator)]
     if it.problems:
         parts += [Text(), Text("Problems", style="bold red")]
     parts += [

@@ -22,7 +22,7 @@ _HEADER_CHECKSUM_AT = 12
 _TRAILER = struct.Struct("<QIIBBHBBHI4s")
 _TRAILER_CHECKSUM_AT = 24
 _HEADER_MAGIC = b"KFLD"
-_TRAILER_MAGIC = b"DLFK"
+TRAILER_MAGIC = b"DLFK"
 _ROW_CHECKSUMS = 1
 # The largest number of raw bytes of a footer for each stored byte.
 _FOOTER_RATIO = 1024
@@ -87,11 +87,6 @@ def check_sum(data: bytes, expected: int, what: str) -> None:
         raise MalformedError(f"{what} has checksum {actual:08x}, expected {expected:08x}")
 
 
-def has_trailer_magic(tail: bytes) -> bool:
-    """Whether the last bytes of a file end with the trailer's magic."""
-    return tail.endswith(_TRAILER_MAGIC)
-
-
 def refuse_short(content: bytes) -> NoReturn:
     """Refuses a file too short for header and trailer, given all of it.
 
@@ -123,11 +118,11 @@ def footer_length(trailer: bytes, header: bytes | None, size: int) -> int:
     if header is not None:
         start = _Header._make(_HEADER.unpack(header))
         if start.magic != _HEADER_MAGIC:
-            if end.magic != _TRAILER_MAGIC:
+            if end.magic != TRAILER_MAGIC:
                 raise ForeignError
             raise MalformedError("the header's magic is missing")
         versions.insert(0, start.version)
-    if end.magic != _TRAILER_MAGIC:
+    if end.magic != TRAILER_MAGIC:
         raise MalformedError("the trailer's magic is missing, the end of the file may be cut off")
     for found in versions:
         if found != FORMAT_VERSION:

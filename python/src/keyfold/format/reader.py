@@ -22,11 +22,11 @@ from keyfold.format.frame import (
     HEADER_BYTES,
     SMALLEST_FILE,
     TRAILER_BYTES,
+    TRAILER_MAGIC,
     ForeignError,
     UnknownVersionError,
     check_frame,
     footer_length,
-    has_trailer_magic,
     refuse_short,
 )
 from keyfold.format.location import location_of
@@ -135,7 +135,7 @@ def _footer(source: Source, *, whole: bool) -> Footer:
     header = None
     if start == 0:
         header = tail[:HEADER_BYTES]
-    elif whole or not has_trailer_magic(tail):
+    elif whole or not tail.endswith(TRAILER_MAGIC):
         header = read_whole(source, 0, HEADER_BYTES)
     trailer = tail[-TRAILER_BYTES:]
     length = footer_length(trailer, header, size)

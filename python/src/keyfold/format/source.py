@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 
@@ -20,18 +21,18 @@ class Source(Protocol):
         """The `length` bytes from `offset`; fewer only if the file has become shorter."""
 
 
+@dataclass
 class BytesSource:
     """A file whose bytes are in memory."""
 
-    def __init__(self, path: str, content: bytes) -> None:
-        self.path = path
-        self._content = content
+    path: str
+    content: bytes
 
     @property
     def size(self) -> int:
         """Length in bytes."""
-        return len(self._content)
+        return len(self.content)
 
     def read(self, offset: int, length: int) -> bytes:
         """The `length` bytes from `offset`."""
-        return self._content[offset : offset + length]
+        return self.content[offset : offset + length]

@@ -53,7 +53,12 @@ def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
                 # Spark registers it but has no rows in it.
                 continue
             found += _of_family(schema, number, family, name, shapes)
-    return sorted(found, key=lambda it: (it.name in _hidden(found), it.name))
+    has_sides = any(it.shape is Shape.JOIN_SIDE for it in found)
+
+    def is_internal(it: Layout) -> bool:
+        return it.name.startswith("$") or (has_sides and it.shape is not Shape.JOIN_SIDE)
+
+    return sorted(found, key=lambda it: (is_internal(it), it.name))
 
 
 def _with_long_timeouts(schema: StateSchema) -> StateSchema:
@@ -90,12 +95,3 @@ def _of_family(
 
 def _is_nested(key: Struct) -> bool:
     return len(key.fields) == 2 and isinstance(key[0], Struct)  # noqa: PLR2004 - key and the other
-
-
-def _hidden(found: list[Layout]) -> set[str]:
-    sides = any(it.shape is Shape.JOIN_SIDE for it in found)
-    return {
-        it.name
-        for it in found
-        if it.name.startswith("$") or (sides and it.shape is not Shape.JOIN_SIDE)
-    }
