@@ -76,14 +76,8 @@ def _operator(
     except KeyfoldError as error:
         add(f"state/{number}/_metadata", error)
         return None
-    if progress.commit is None:
-        partitions = partition_count(metadata, progress.offsets)
-        stores = tuple(_store(it.name, []) for it in metadata.stores)
-        return OperatorDescription(
-            metadata.id, metadata.name, partitions, None, None, None, None, stores
-        )
-    batch = Batch(progress.commit, progress.offsets)
-    by_store = Walk(storage, batch).parts(metadata)
+    batch = Batch(progress.commit, progress.offsets) if progress.commit else None
+    by_store = Walk(storage, batch).parts(metadata) if batch else [[] for _ in metadata.stores]
     parts = [part for store in by_store for part in store]
     for part in parts:
         if part.error is not None:
@@ -97,13 +91,13 @@ def _operator(
         )
         add(f"state/{number}", KeyGroupsMismatchError(message))
     versions = storage.side_by_side(lambda it: it.files.loadable(it.version, it.head), parts)
-    loadable = reduce(_common, versions)
+    loadable = reduce(_common, versions) if versions else []
     return OperatorDescription(
         id=metadata.id,
         name=metadata.name,
-        partitions=max(len(store) for store in by_store),
+        partitions=max(map(len, by_store)) or partition_count(metadata, progress.offsets),
         key_groups=key_groups[0] if key_groups else None,
-        latest_version=batch.version,
+        latest_version=batch.version if batch else None,
         oldest_loadable_version=loadable[0].start if loadable else None,
         newest_loadable_version=loadable[-1].stop - 1 if loadable else None,
         stores=tuple(

@@ -25,12 +25,11 @@ def uncommitted(storage: Storage, logs: Logs) -> Batch | None:
     return Batch(Commit(logs.newest - 1, {}), offsets) if offsets.is_keyfolds else None
 
 
-def begun(storage: Storage, logs: Logs, resumed: Batch | None) -> Obstacle | None:
+def begun(logs: Logs, resumed: Batch | None) -> Obstacle | None:
     """What is wrong with the newest batch that was begun; None if nothing is.
 
     Args:
-        storage: the checkpoint.
-        logs: its logs.
+        logs: those of the checkpoint.
         resumed: as `uncommitted` says.
     """
     newest, last = logs.newest, logs.last
@@ -46,8 +45,7 @@ def begun(storage: Storage, logs: Logs, resumed: Batch | None) -> Obstacle | Non
             f"{reason}. Without these Spark does not know which files have their state. Restore "
             "them from a copy."
         )
-        path = storage.full_path("commits")
-        return Obstacle(reason, last, Finding(Kind.DAMAGED, path, message, Severity.STOPS))
+        return Obstacle(reason, last, Finding(Kind.DAMAGED, "commits", message, Severity.STOPS))
     before = logs.offsets.get(newest - 1)
     now, then = logs.offsets[newest].shuffle_partitions, before and before.shuffle_partitions
     if not then or not now or now == then:
@@ -56,8 +54,7 @@ def begun(storage: Storage, logs: Logs, resumed: Batch | None) -> Obstacle | Non
         f"a rescale from {then} to {now} partitions was begun as batch {newest}, and not finished"
     )
     message = f"{reason}, or its commit is lost."
-    entry = storage.full_path(f"offsets/{newest}")
-    finding = Finding(Kind.UNFINISHED, entry, message, Severity.STOPS)
+    finding = Finding(Kind.UNFINISHED, f"offsets/{newest}", message, Severity.STOPS)
     if resumed is not None:
         return Obstacle(reason, last, finding)
     return Obstacle(reason, last, finding, otherwise=f"rescale to {now} partitions again")

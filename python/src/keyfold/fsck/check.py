@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain as joined
 from typing import TYPE_CHECKING
 
@@ -76,7 +77,7 @@ def _fsck(
     found_in_logs = (
         lost_id(storage),
         lost_logs(storage, logs),
-        begun(storage, logs, resumed),
+        begun(logs, resumed),
         plans.unfinished(logs),
     )
     obstacles = [*operators.obstacles, *(it for it in found_in_logs if it is not None)]
@@ -118,15 +119,16 @@ def _fsck(
         obstacles = [obstacle, *obstacles]
     if committed or described:
         findings += Tree(storage, described, partitions, started + 1, earlier).strays()
+    reported = sorted((it for it in set(findings) if not plans.may_need(it)), key=_rank)
     return FsckReport(
         storage.root,
         deep,
         len(committed),
         sum(it.files for it in found),
         sum(it.bytes for it in found),
-        tuple(sorted((it for it in set(findings) if not plans.may_need(it)), key=_rank)),
+        tuple(replace(it, path=storage.full_path(it.path)) for it in reported),
         verdict(
-            storage.root,
+            storage,
             last,
             batches=numbers,
             bad=lost | unstartable,
@@ -159,7 +161,7 @@ def _places(
         try:
             count = Walk(storage, batch).partitions(operator)
         except PartitionsMismatchError as error:
-            path = storage.full_path(f"offsets/{batch.number}")
+            path = f"offsets/{batch.number}"
             findings.append(Finding(Kind.DAMAGED, path, str(error.args[0]), Severity.LOSES))
             count = min(count, folders(storage, operator) + MOST_WITHOUT_FOLDER)
         most = max(most, count)

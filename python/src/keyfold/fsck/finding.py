@@ -30,7 +30,10 @@ class Severity(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One problem. `path` is the file or folder as users write it."""
+    """One problem.
+
+    `path` is the file or folder: in a report as users write it, before relative to the checkpoint.
+    """
 
     kind: Kind
     path: str

@@ -16,8 +16,8 @@ class Obstacle:
         newest: the newest batch from which the query could start in spite of it; -1: none; None: it
             is not in the way of any.
         finding: the finding about it, unless there is one already.
-        deletes: files of Spark's own that it writes again once they are deleted, as users write
-            them.
+        deletes: files of Spark's own that it writes again once they are deleted, relative to the
+            checkpoint.
         sets: a setting for the next start, without which Spark does not write them.
         undoes_rescale: whether a rescale is to be undone, before anything else can be done.
         otherwise: what mends it without any of this.

@@ -127,10 +127,10 @@ class Operators:
             if lost:
                 reason = "Spark looks for the schemas of the state where the checkpoint was before"
                 way = "clone the checkpoint with `keyfold clone`, and start the query on the clone"
-                finding = Finding(Kind.MOVED, full, message, Severity.STOPS)
+                finding = Finding(Kind.MOVED, path, message, Severity.STOPS)
                 self.obstacles.append(Obstacle(reason, -1, finding, otherwise=way))
             else:
-                self.findings.append(Finding(Kind.MOVED, full, message))
+                self.findings.append(Finding(Kind.MOVED, path, message))
             return
 
     def _written_again(self, path: str, error: KeyfoldError) -> None:
@@ -140,11 +140,10 @@ class Operators:
             return
         delete = "" if isinstance(error, FileMissingError) else "Delete it if there is no copy. "
         message = f"{error.args[0]} {delete}Without it, Spark writes it when the query starts."
-        self.findings.append(Finding(Kind.DAMAGED, self._storage.full_path(path), message))
+        self.findings.append(Finding(Kind.DAMAGED, path, message))
 
     def _stops(self, path: str, error: KeyfoldError, *, is_written_again: bool = False) -> None:
-        full = self._storage.full_path(path)
-        finding = Finding(Kind.DAMAGED, full, str(error.args[0]), Severity.STOPS)
+        finding = Finding(Kind.DAMAGED, path, str(error.args[0]), Severity.STOPS)
         reason = f"the file {path}, which is Spark's own, is damaged"
         deletes = self._left(path) if is_written_again else ()
         self.obstacles.append(Obstacle(reason, None if deletes else -1, finding, deletes))
@@ -157,4 +156,4 @@ class Operators:
         folder, _, name = path.rpartition("/")
         there = {it.name for it in self._storage.listing(folder)}
         both = (name, f".{name}.crc")
-        return tuple(self._storage.full_path(f"{folder}/{it}") for it in both if it in there)
+        return tuple(f"{folder}/{it}" for it in both if it in there)

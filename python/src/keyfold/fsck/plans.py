@@ -65,13 +65,14 @@ class Plans:
             return None
         reason = f"a rescale before batch {logs.newest} is not finished"
         finish = "rescale to the same number of partitions again, to finish it"
-        path = self._storage.full_path(f"{_FOLDER}/{plan.name}")
+        path = f"{_FOLDER}/{plan.name}"
         message = f"{reason}. To go on, {finish}."
         finding = Finding(Kind.UNFINISHED, path, message, Severity.STOPS)
         return Obstacle(reason, finding=finding, undoes_rescale=True, otherwise=finish)
 
     def _read(self, name: PlanName) -> None:
-        content = self._content(f"{_FOLDER}/{name}")
+        path = f"{_FOLDER}/{name}"
+        content = self._content(path)
         try:
             if content is not None:
                 self._plans.append(read_plan(name, content))
@@ -89,7 +90,6 @@ class Plans:
                     "the file: then that rescale cannot be undone, and if the query has its old "
                     "number of partitions, it is to be rescaled again."
                 )
-            path = self._storage.full_path(f"{_FOLDER}/{name}")
             self.findings.append(Finding(kind, path, message, Severity.LOSES))
 
     def _counts(self, plan: RescalePlan) -> bool:

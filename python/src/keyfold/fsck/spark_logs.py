@@ -63,7 +63,7 @@ def read_logs(storage: Storage) -> tuple[Logs, list[Finding]]:
 
     def add(path: str, message: str) -> None:
         severity = Severity.STOPS if path in stops else Severity.LOSES
-        findings.append(Finding(Kind.DAMAGED, storage.full_path(path), message, severity))
+        findings.append(Finding(Kind.DAMAGED, path, message, severity))
 
     def readable(log: str, numbers: list[int], read: Callable[[Storage, int], T]) -> dict[int, T]:
         """The entries of a log that can be read, by batch."""

@@ -75,13 +75,12 @@ class StoreCheck:
         A load tries one chain of files after the other.
         """
         damaged = {it.path for it in self._findings if it.is_damage}
-        folder = self.storage.full_path(self.place.folder)
-        if batch.version in self._strayed or folder in damaged:
+        if batch.version in self._strayed or self.place.folder in damaged:
             return frozenset(damaged)
         lacking: set[str] = set()
         try:
             for chain in chains(self._listed, self._written(batch)):
-                found = damaged & {self.storage.full_path(it.path) for it in chain.steps}
+                found = damaged & {it.path for it in chain.steps}
                 if not found:
                     return frozenset()
                 lacking |= found
@@ -197,10 +196,9 @@ class StoreCheck:
             self._findings.append(Finding(kind, path, f"{of} it. {reason}"))
 
     def _path_of(self, batch: Batch, error: KeyfoldError) -> str:
-        """The file that an error is about, as users write it; else the head of the batch."""
+        """The file that an error is about; else the head of the batch."""
         path = error.path if isinstance(error, FileMissingError) else None
-        head = FileName(*self._written(batch), FileKind.DELTA)
-        return self.storage.full_path(path or self._path(head))
+        return path or self._path(FileName(*self._written(batch), FileKind.DELTA))
 
     def _is_expired(self, batch: Batch, written: Version) -> bool:
         """Whether it is older than a snapshot before which nothing is left, as after retention.
@@ -349,7 +347,7 @@ class StoreCheck:
         return f"{self.place.folder}/{name}"
 
     def _find(self, path: str, message: str, kind: Kind = Kind.DAMAGED) -> None:
-        self._findings.append(Finding(kind, self.storage.full_path(path), message))
+        self._findings.append(Finding(kind, path, message))
 
 
 def _at(head: Footer, version: int) -> Version | None:

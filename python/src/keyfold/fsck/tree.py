@@ -52,7 +52,7 @@ class Tree:
         """Folders and files that no store of the query has."""
         for path, why in self._strays():
             message = f"{why}. It takes disk space and is never read."
-            yield Finding(Kind.UNREFERENCED, self.storage.full_path(path), message)
+            yield Finding(Kind.UNREFERENCED, path, message)
 
     def _strays(self) -> Iterator[Stray]:
         storage = self.storage

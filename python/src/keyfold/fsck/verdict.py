@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass
 
 from keyfold.fsck.obstacle import Obstacle
+from keyfold.storage.storage import Storage
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Verdict:
 
 
 def verdict(  # noqa: PLR0913 - all but the first two by name
-    root: str,
+    storage: Storage,
     last: int | None,
     *,
     batches: list[int],
@@ -81,7 +82,7 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
     """The verdict.
 
     Args:
-        root: the checkpoint.
+        storage: the checkpoint.
         last: the last committed batch.
         batches: committed batches.
         bad: those that cannot be gone back to.
@@ -96,21 +97,21 @@ def verdict(  # noqa: PLR0913 - all but the first two by name
     if not obstacles:
         return Verdict(True, last, newest, lost, None, has_state=has_state)  # noqa: FBT003 - it can start
     reason = ", and ".join(dict.fromkeys(it.reason for it in obstacles))
-    deletes = tuple(path for it in obstacles for path in it.deletes)
+    deletes = tuple(storage.full_path(path) for it in obstacles for path in it.deletes)
     words: list[str] | None = None
     if any(it.undoes_rescale for it in obstacles):
-        words, deletes, way = ["rescale", root, "--undo"], (), "undo that rescale:"
+        words, deletes, way = ["rescale", storage.root, "--undo"], (), "undo that rescale:"
     elif not limits:
         way = "start the query."
     elif newest is not None:
-        words = ["rollback", root, "--to-batch", str(newest)]
+        words = ["rollback", storage.root, "--to-batch", str(newest)]
         way = (
             f"go back to batch {newest}, the newest that is whole in all partitions. Later batches "
             "are computed again, and the sink gets their rows again. If it is a file sink, add "
             "--sink-path with its folder:"
         )
     elif migrated is not None and migrated[0] <= min(limits):
-        words = ["migrate", root, "--undo"]
+        words = ["migrate", storage.root, "--undo"]
         way = f"undo the migration: the query goes on after batch {migrated[0]} with {migrated[1]}:"
     else:
         way = ""
