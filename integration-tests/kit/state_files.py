@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from keyfold.format.block import Columns, EntryType
 from keyfold.format.footer import Footer
 from keyfold.format.reader import stream_columns
@@ -47,7 +49,11 @@ def entries(block: Columns) -> Iterator[Entry]:
 
 
 def groups(footer: Footer) -> list[dict[str, int]]:
-    """The groups of a file, in the order of their entries."""
-    names = ("family", "group", "block", "index", "entries", "bytes")
-    columns = (getattr(footer.groups, it).tolist() for it in names)
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    """The groups of a file, in the order of their entries; `index` is that of the first entry."""
+    table = footer.groups
+    columns = {it: getattr(table, it) for it in ("family", "group", "block", "entries", "bytes")}
+    lengths = np.array([it.entries for it in footer.blocks], dtype=np.int64)
+    before = np.cumsum(lengths) - lengths
+    columns["index"] = np.cumsum(table.entries) - table.entries - before[table.block]
+    rows = zip(*(it.tolist() for it in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.spark_log.logs import Offsets, batches, offsets_or_none
-from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
 
 SCHEMA = pa.schema(
@@ -31,43 +30,41 @@ def batch_table(storage: Storage) -> pa.Table:
     A batch counts as committed when its file in the commit log was written, by the storage's clock;
     null if that is not known, as in a copy of the checkpoint, whose files are younger.
     """
-    started, committed = batches(storage, "offsets"), set(batches(storage, "commits"))
+    started, committed = batches(storage, "offsets"), batches(storage, "commits")
     read = storage.side_by_side(lambda it: offsets_or_none(storage, it), started)
     offsets = dict(zip(started, read, strict=True))
-    times = _times(storage, offsets)
+    times = _times(storage, committed, offsets)
     rows = []
-    for number in sorted(committed | set(started)):
-        found = offsets.get(number)
-        begun = found.timestamp_ms if found else None
-        ended = times.get(number) if number in committed else None
+    for number in sorted({*committed, *started}):
+        of_batch = offsets.get(number)
+        begun = of_batch.timestamp_ms if of_batch else None
+        ended = times.get(number)
         rows.append(
             {
                 "batch_id": number,
                 "started_ms": begun,
                 "committed_ms": ended,
                 "duration_ms": None if begun is None or ended is None else max(ended - begun, 0),
-                "committed": number in committed,
-                "watermark_ms": found.watermark_ms if found else None,
-                "partitions": found.shuffle_partitions if found else None,
-                "provider": found.provider if found else None,
+                "committed": number in times,
+                "watermark_ms": of_batch and of_batch.watermark_ms,
+                "partitions": of_batch and of_batch.shuffle_partitions,
+                "provider": of_batch and of_batch.provider,
             }
         )
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
-def _times(storage: Storage, offsets: dict[int, Offsets | None]) -> dict[int, int | None]:
+def _times(
+    storage: Storage, committed: list[int], offsets: dict[int, Offsets | None]
+) -> dict[int, int | None]:
     """When each batch was committed; None where the file is younger than the next batch."""
-    found: dict[int, int | None] = {}
+    written = {it.name: it.modified for it in storage.listing("commits")}
+    times: dict[int, int | None] = {}
     is_copy = False
-    for it in sorted((it for it in storage.listing("commits") if it.name.isdecimal()), key=_number):
-        number = _number(it)
-        after = offsets.get(number + 1)
-        if after is not None and it.modified is not None:
-            is_copy = it.modified > after.timestamp_ms + _CLOCKS_APART_MS
+    for number in committed:
+        ended, after = written.get(str(number)), offsets.get(number + 1)
+        if after is not None and ended is not None:
+            is_copy = ended > after.timestamp_ms + _CLOCKS_APART_MS
         # No batch follows the last one; it is taken for what the one before it is.
-        found[number] = None if is_copy else it.modified
-    return found
-
-
-def _number(it: Listed) -> int:
-    return int(it.name)
+        times[number] = None if is_copy else ended
+    return times

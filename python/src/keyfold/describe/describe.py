@@ -15,7 +15,7 @@ from keyfold.describe.values import (
 from keyfold.errors import KeyfoldError, KeyGroupsMismatchError
 from keyfold.format.footer import Family, total
 from keyfold.format.names import FileKind
-from keyfold.spark_log.batch import Batch, partition_count
+from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import operators, read_operator
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.spark_log.progress import Progress, oldest_offsets, read_progress
@@ -76,7 +76,8 @@ def _operator(
     except KeyfoldError as error:
         add(f"state/{number}/_metadata", error)
         return None
-    batch = Batch(progress.commit, progress.offsets) if progress.commit else None
+    offsets = progress.offsets
+    batch = Batch(progress.commit, offsets) if progress.commit else None
     by_store = Walk(storage, batch).parts(metadata) if batch else [[] for _ in metadata.stores]
     parts = [part for store in by_store for part in store]
     for part in parts:
@@ -91,11 +92,12 @@ def _operator(
         )
         add(f"state/{number}", KeyGroupsMismatchError(message))
     versions = storage.side_by_side(lambda it: it.files.loadable(it.version, it.head), parts)
+    begun_with = offsets.shuffle_partitions if offsets else None
     loadable = reduce(_common, versions) if versions else []
     return OperatorDescription(
         id=metadata.id,
         name=metadata.name,
-        partitions=max(map(len, by_store)) or partition_count(metadata, progress.offsets),
+        partitions=max(map(len, by_store)) or begun_with or metadata.partitions,
         key_groups=key_groups[0] if key_groups else None,
         latest_version=batch.version if batch else None,
         oldest_loadable_version=loadable[0].start if loadable else None,

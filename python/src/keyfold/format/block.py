@@ -80,7 +80,7 @@ def decode_block(stored: bytes, footer: Footer, number: int) -> Columns:
     check_sum(stored, block.checksum, "it")
     cursor = Cursor(decompress(stored, block.raw_length, block.codec), "it")
     count, values = cursor.u32(), cursor.u32()
-    if count != block.entries or count == 0:
+    if count != block.entries:
         raise MalformedError(f"it has {count} entries, the footer says {block.entries}")
     hashes = cursor.column("<i4", count)
     key_lengths = cursor.column("<u4", count)

@@ -16,7 +16,7 @@ from keyfold.format.footer import (
     Reference,
 )
 from keyfold.format.footer_tables import MOST_AMOUNT, read_blocks, read_groups
-from keyfold.format.frame import Frame, UnknownVersionError
+from keyfold.format.frame import Frame, UnknownVersionError, file_kind
 from keyfold.format.names import FileKind, FileName, Version, is_file, is_id, is_store
 from keyfold.wire.codec import codec_of
 from keyfold.wire.cursor import Cursor, MalformedError
@@ -164,7 +164,7 @@ def _unchanged(cursor: Cursor) -> int:
 
 
 def _link(cursor: Cursor) -> FileName:
-    number, kind = cursor.i64(), _kind(cursor.u8())
+    number, kind = cursor.i64(), file_kind(cursor.u8())
     return FileName(*_version(number, cursor.text()), kind)
 
 
@@ -229,7 +229,7 @@ def _parts(cursor: Cursor) -> tuple[str, tuple[Part, ...]]:
 
 def parse_reference(cursor: Cursor) -> Reference:
     """A file that a manifest names; raises MalformedError."""
-    path, kind = cursor.text(), _kind(cursor.u8())
+    path, kind = cursor.text(), file_kind(cursor.u8())
     name = FileName(*_version(cursor.i64(), cursor.text()), kind)
     if kind is FileKind.REFERENCE:
         raise MalformedError("a manifest names a reference")
@@ -248,10 +248,3 @@ def _continued(cursor: Cursor, blocks: tuple[Block, ...]) -> int:
     if not 1 <= count < sum(it.entries for it in blocks):
         raise MalformedError(f"{count} continued entries")
     return count
-
-
-def _kind(code: int) -> FileKind:
-    try:
-        return FileKind(code)
-    except ValueError as error:
-        raise MalformedError(f"unknown kind of file {code}") from error

@@ -42,7 +42,7 @@ def read_blocks(cursor: Cursor, families: int) -> tuple[Block, ...]:
 
 
 def read_groups(cursor: Cursor, blocks: tuple[Block, ...], key_groups: int) -> GroupTable:
-    """The groups, each with its place, which depends on the number of entries before it.
+    """The groups, each with its blocks, which depend on the number of entries before it.
 
     Raises:
         MalformedError: the groups do not have exactly the entries of all blocks, or one is not of
@@ -57,8 +57,7 @@ def read_groups(cursor: Cursor, blocks: tuple[Block, ...], key_groups: int) -> G
     for bad in np.flatnonzero((number >= key_groups) | (entries == 0))[:1]:
         raise MalformedError(f"key group {number[bad]} of {key_groups} with {entries[bad]} entries")
     # Number of the entry after the last one of each block, and of each group.
-    lengths = np.array([block.entries for block in blocks], dtype=np.int64)
-    ends = np.cumsum(lengths)
+    ends = np.cumsum([block.entries for block in blocks], dtype=np.int64)
     after = np.cumsum(entries)
     starts = after - entries
     first, last = np.searchsorted(ends, starts, "right"), np.searchsorted(ends, after, "left")
@@ -72,8 +71,7 @@ def read_groups(cursor: Cursor, blocks: tuple[Block, ...], key_groups: int) -> G
             raise MalformedError(f"key group {number[bad]} is not of the family of its blocks")
     if (int(after[-1]) if count else 0) != (int(ends[-1]) if blocks else 0):
         raise MalformedError("some entries are in no key group")
-    index = starts - (ends[first] - lengths[first]) if count else starts
-    return GroupTable(family, number, first, last, index, entries, size)
+    return GroupTable(family, number, first, last, entries, size)
 
 
 def check_places(blocks: tuple[Block, ...], frame: Frame) -> None:

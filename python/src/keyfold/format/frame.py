@@ -80,6 +80,14 @@ class _Trailer(NamedTuple):
     magic: bytes
 
 
+def file_kind(code: int) -> FileKind:
+    """The kind of file with this code; raises MalformedError if there is none."""
+    try:
+        return FileKind(code)
+    except ValueError as error:
+        raise MalformedError(f"unknown kind of file {code}") from error
+
+
 def check_sum(data: bytes, expected: int, what: str) -> None:
     """Raises MalformedError, which names `what`, if bytes have another CRC-32C."""
     actual = google_crc32c.value(data)
@@ -156,10 +164,8 @@ def check_frame(footer: bytes, trailer: bytes, header: bytes | None) -> Frame:
         reserved.append(start.reserved)
     if any(reserved):
         raise MalformedError("a reserved field of header or trailer is not 0")
-    if end.kind not in set(FileKind):
-        raise MalformedError(f"unknown kind of file {end.kind}")
     return Frame(
-        kind=FileKind(end.kind),
+        kind=file_kind(end.kind),
         row_checksums=bool(end.flags & _ROW_CHECKSUMS),
         footer_codec=codec_of(end.footer_codec),
         footer_length=end.footer_length,

@@ -1,4 +1,4 @@
-"""The groups of a file, each with its first block and entry (docs/FORMAT.md, section 4.6)."""
+"""The groups of a file, each with its blocks (docs/FORMAT.md, section 4.6)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ class GroupTable:
     group: Numbers
     block: Numbers
     last_block: Numbers
-    index: Numbers
     entries: Numbers
     bytes: Numbers
 

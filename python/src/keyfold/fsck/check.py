@@ -21,7 +21,7 @@ from keyfold.fsck.spark_logs import read_logs, startable, undoable_migration
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import Tree
 from keyfold.fsck.verdict import verdict
-from keyfold.spark_log.batch import Batch, partition_count
+from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata, batches
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.walk import MOST_WITHOUT_FOLDER, Walk, folders
@@ -93,7 +93,8 @@ def _fsck(
         places, unseen = _places(storage, operator, committed)
         findings += unseen
         known = 1 + max((it.partition for it, _ in places), default=0)
-        partitions[operator.id] = max([known, *(partition_count(operator, it) for it in running)])
+        begun_with = (it.shuffle_partitions or operator.partitions for it in running)
+        partitions[operator.id] = max([known, *begun_with])
         for place, store in places:
             batches_of = [it for it in committed if place.partition < it.partitions(operator)]
             rows = RowCheck(storage, operator, store) if deep else None

@@ -158,8 +158,7 @@ def groups(parts: list[Part]) -> pa.Table:
                 found.entries.tolist(),
                 found.bytes.tolist(),
             ]
-            arrays = [pa.array(it, field.type) for it, field in zip(columns, schema, strict=True)]
-            tables.append(pa.Table.from_arrays(arrays, schema=schema))
+            tables.append(pa.table(dict(zip(schema.names, columns, strict=True)), schema))
     return pa.concat_tables(tables)
 
 

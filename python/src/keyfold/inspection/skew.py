@@ -108,6 +108,5 @@ def _summed(of: Ints, values: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints, Ints
 
 
 def _sorted(rows: list[tuple[object, ...]], schema: pa.Schema, by: str) -> pa.Table:
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
-    arrays = [pa.array(list(it), field.type) for it, field in zip(columns, schema, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema).sort_by([(by, "descending")])
+    named = [dict(zip(schema.names, row, strict=True)) for row in rows]
+    return pa.Table.from_pylist(named, schema).sort_by([(by, "descending")])

@@ -54,10 +54,12 @@ class Batch:
         return written(self.version, unique) or Version(self.version, unique)
 
     def partitions(self, operator: OperatorMetadata, head: int = 0) -> int:
-        """Partitions of an operator, as `partition_count` says.
+        """Partitions of an operator.
 
-        If the offset log does not say it, the state does: an operator's metadata of format v1 are
-        from before a rescale.
+        The offset log wins. Spark writes the query's number there for every operator, also for one
+        without a shuffle key, which runs in one partition whatever that number is
+        (`partition_key.only_partition_0`). If the log does not say it, the state does: a rescale
+        does not change an operator's metadata of format v1.
 
         Args:
             operator: what Spark says of it.
@@ -75,18 +77,7 @@ class Batch:
                 "or restore the file from a copy."
             )
         of_commit = len(self.commit.ids.get(operator.id, ()))
-        return logged or head or of_commit or partition_count(operator, None)
-
-
-def partition_count(operator: OperatorMetadata, offsets: Offsets | None) -> int:
-    """Partitions of the query in a batch: as many as an operator has, or had before a rescale.
-
-    The offset log wins: a rescale changes it but not an operator's metadata of format v1. Spark
-    writes the query's number there for every operator, also for one without a shuffle key, which
-    runs in one partition whatever that number is (`partition_key.only_partition_0`).
-    """
-    described = max((store.partitions for store in operator.stores), default=1)
-    return (None if offsets is None else offsets.shuffle_partitions) or described
+        return logged or head or of_commit or operator.partitions
 
 
 def find_batch(storage: Storage, batch: int) -> Batch:

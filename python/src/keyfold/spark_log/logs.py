@@ -86,6 +86,11 @@ class OperatorMetadata:
     stores: tuple[StoreMetadata, ...]
     variables: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def partitions(self) -> int:
+        """How many it has; in metadata of format v1, how many it had before a rescale."""
+        return max((store.partitions for store in self.stores), default=1)
+
 
 def query_id(storage: Storage) -> str:
     """Id of the query. Raises FileMissingError or CheckpointDamagedError."""

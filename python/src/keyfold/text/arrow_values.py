@@ -44,10 +44,9 @@ def to_pandas(table: pa.Table, **options: Any) -> Any:  # noqa: ANN401 - pandas 
 def to_python(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Like `to_pylist`; times outside of Python's range become numbers in the column's unit."""
     try:
-        found: list[Any] = column.to_pylist()
+        return list(column.to_pylist())
     except (OverflowError, ValueError):
-        found = [_one(scalar) for scalar in column]
-    return found
+        return [_one(scalar) for scalar in column]
 
 
 def _one(scalar: pa.Scalar) -> Any:  # noqa: ANN401 - whatever a column holds
