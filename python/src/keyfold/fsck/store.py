@@ -115,25 +115,26 @@ class StoreCheck:
             needed |= dict.fromkeys(chain.steps)
             oldest = min(oldest, chain.oldest)
         self._lineages(heads, oldest)
-        committed = self._committed_names(heads, oldest)
+        committed = self._committed(heads)
         for name in self._listed.sizes:
-            is_snapshot = name.kind is FileKind.SNAPSHOT
-            if name in committed and is_snapshot and not self._listed.counts(name):
-                self._find(
-                    self._path(name),
-                    "its delta was replaced later, as after a rollback, so it is not used. "
-                    "Retention deletes it once it is older than the retained batches.",
-                    Kind.EXPIRED,
-                )
-            elif name in committed:
-                needed[Step(self._path(name))] = None
-            elif name.version >= oldest:
+            if name.version < oldest:
+                continue
+            if Version(name.version, name.id) not in committed:
                 self._find(
                     self._path(name),
                     "no retained batch needs it: an attempt at a batch has left it. Retention "
                     "deletes it once the retained batches need only newer files.",
                     Kind.UNREFERENCED,
                 )
+            elif name.kind is FileKind.SNAPSHOT and not self._listed.counts(name):
+                self._find(
+                    self._path(name),
+                    "its delta was replaced later, as after a rollback, so it is not used. "
+                    "Retention deletes it once it is older than the retained batches.",
+                    Kind.EXPIRED,
+                )
+            else:
+                needed[Step(self._path(name))] = None
         key_groups = next((it.identity.key_groups for it in reversed(heads.values())), None)
         self._listed.fetch((it.path, it.reference.length) for it in needed if it.reference)
         for step in needed:
@@ -301,18 +302,12 @@ class StoreCheck:
                         "but loading takes longer until the next snapshot.",
                     )
 
-    def _committed_names(self, heads: dict[int, Footer], oldest: int) -> set[FileName]:
-        """Names of the files that versions in the lineage of the batches have."""
+    def _committed(self, heads: dict[int, Footer]) -> set[Version]:
+        """The batches' versions, those in their lineages, and those that these replace."""
         versions = {self._written(it) for it in self.batches}
         for head in heads.values():
             versions |= {Version(link.version, link.id) for link in head.lineage}
-        versions |= {original(it) for it in versions}
-        return {
-            FileName(*version, kind)
-            for version in versions
-            if version.number >= oldest
-            for kind in FileKind
-        }
+        return versions | {original(it) for it in versions}
 
     def _check(self, step: Step, key_groups: int | None) -> None:
         """Checks a file: its footer, every block, and that its rows are where they belong."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
 from typing import Any, Literal
 
 import numpy as np
@@ -26,33 +27,17 @@ class Cursor:
         self._order = order
         self._at = 0
 
-    def u8(self) -> int:
-        """One unsigned byte."""
-        return self._one(1)
+    def _integer(self, size: int, *, signed: bool = False) -> int:
+        return int.from_bytes(self.take(size), self._order, signed=signed)
 
-    def u16(self) -> int:
-        """One u16."""
-        return self._one(2)
-
-    def u32(self) -> int:
-        """One u32."""
-        return self._one(4)
-
-    def u64(self) -> int:
-        """One u64."""
-        return self._one(8)
-
-    def i16(self) -> int:
-        """One i16."""
-        return self._one(2, signed=True)
-
-    def i32(self) -> int:
-        """One i32."""
-        return self._one(4, signed=True)
-
-    def i64(self) -> int:
-        """One i64."""
-        return self._one(8, signed=True)
+    # One integer of so many bits, unsigned or signed.
+    u8 = partialmethod(_integer, 1)
+    u16 = partialmethod(_integer, 2)
+    u32 = partialmethod(_integer, 4)
+    u64 = partialmethod(_integer, 8)
+    i16 = partialmethod(_integer, 2, signed=True)
+    i32 = partialmethod(_integer, 4, signed=True)
+    i64 = partialmethod(_integer, 8, signed=True)
 
     def text(self) -> str:
         """One `str`."""
@@ -82,6 +67,3 @@ class Cursor:
         """Checks that everything was read."""
         if self.left:
             raise MalformedError(f"{self._what} has {self.left} bytes left over")
-
-    def _one(self, size: int, *, signed: bool = False) -> int:
-        return int.from_bytes(self.take(size), self._order, signed=signed)
