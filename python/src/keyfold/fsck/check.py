@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from keyfold.errors import PartitionsMismatchError
 from keyfold.format.location import StoreLocation
-from keyfold.fsck.begun import begun, uncommitted
 from keyfold.fsck.finding import Finding, Kind, Severity
-from keyfold.fsck.lost import lost_id, lost_logs
 from keyfold.fsck.obstacle import Obstacle
 from keyfold.fsck.operators import Operators
 from keyfold.fsck.plans import Plans
@@ -18,6 +16,7 @@ from keyfold.fsck.report import FsckReport
 from keyfold.fsck.rows import RowCheck
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
 from keyfold.fsck.spark_logs import read_logs, startable, undoable_migration
+from keyfold.fsck.start import in_logs, uncommitted
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import Tree
 from keyfold.fsck.verdict import verdict
@@ -74,13 +73,9 @@ def _fsck(
     resumed = uncommitted(storage, logs)
     committed = logs.own + ([resumed] if resumed else [])
     operators, plans = Operators(storage, committed), Plans(storage)
-    found_in_logs = (
-        lost_id(storage),
-        lost_logs(storage, logs),
-        begun(logs, resumed),
-        plans.unfinished(logs),
-    )
-    obstacles = [*operators.obstacles, *(it for it in found_in_logs if it is not None)]
+    unfinished = plans.unfinished(logs)
+    obstacles = [*operators.obstacles, *in_logs(storage, logs, resumed)]
+    obstacles += [unfinished] if unfinished else []
     findings += [*operators.findings, *plans.findings]
     findings += [it.finding for it in obstacles if it.finding is not None]
     described = operators.described

@@ -89,9 +89,7 @@ def find_batch(storage: Storage, batch: int) -> Batch:
         CheckpointDamagedError: its log cannot be parsed.
     """
     committed = batches(storage, "commits")
-    number = batch
-    if batch < 0:
-        number = committed[-1] + 1 + batch if committed else batch
+    number = committed[-1] + 1 + batch if batch < 0 and committed else batch
     if number in committed:
         storage.fetch([f"commits/{number}", f"offsets/{number}"])
     try:
