@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
-from keyfold.text.json_text import parse_json
+from keyfold.text.json_text import json_text, parse_json
 
 DEEP = 200
 
@@ -36,3 +37,10 @@ def test_json_is_read() -> None:
     }
     assert parse_json(str((1 << 63) - 1)) == (1 << 63) - 1
     parse_json("[" * 199 + "1" + "]" * 199)
+
+
+def test_a_map_is_a_list_of_objects_and_an_interval_one_of_numbers() -> None:
+    interval = pa.MonthDayNano([1, 2, 3])
+    assert json_text({"m": [("k", [interval])], "i": interval}) == (
+        '{"m": [{"key": "k", "value": [[1, 2, 3]]}], "i": [1, 2, 3]}'
+    )

@@ -7,8 +7,6 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, NoReturn
 
-import pyarrow as pa  # type: ignore[import-untyped]
-
 _MOST_DEPTH = 200
 _LIMIT = 1 << 63
 
@@ -21,27 +19,27 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 - JSON is anything
         or has a number of more than 64 bits, NaN, an infinity or an unpaired surrogate.
     """
     try:
-        found = json.loads(text, parse_constant=_no_number)
+        parsed = json.loads(text, parse_constant=_no_number)
     except RecursionError as error:
         raise ValueError(f"it is nested deeper than {_MOST_DEPTH}") from error
-    level = [found]
+    level = [parsed]
     for _ in range(_MOST_DEPTH):
-        level = [inner for it in level for inner in _inside(it)]
+        level = [inner for value in level for inner in _inside(value)]
         if not level:
-            return found
+            return parsed
     raise ValueError(f"it is nested deeper than {_MOST_DEPTH}")
 
 
-def _inside(it: Any) -> list[Any]:  # noqa: ANN401
+def _inside(value: Any) -> list[Any]:  # noqa: ANN401
     """The members of a value; none for a text or number."""
-    if isinstance(it, dict):
-        return [*it.keys(), *it.values()]
-    if isinstance(it, list):
-        return it
-    if isinstance(it, str) and not it.isascii():
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, list):
+        return value
+    if isinstance(value, str) and not value.isascii():
         # An unpaired surrogate raises UnicodeEncodeError, which is a ValueError.
-        it.encode()
-    if isinstance(it, int | float) and not -_LIMIT <= it < _LIMIT:
+        value.encode()
+    if isinstance(value, int | float) and not -_LIMIT <= value < _LIMIT:
         raise ValueError("it has a number that is out of range")
     return []
 
@@ -56,15 +54,16 @@ def json_text(value: Any) -> str:  # noqa: ANN401
 
 
 def _with_maps(value: Any) -> Any:  # noqa: ANN401
-    """A map, which Arrow gives as a list of pairs, stays a list of objects."""
+    """A map, which Arrow gives as a list of pairs, becomes a list of objects."""
     if isinstance(value, dict):
-        return {name: _with_maps(it) for name, it in value.items()}
+        return {name: _with_maps(inner) for name, inner in value.items()}
     if isinstance(value, list):
+        # An interval is a tuple of its own class, and stays a list of numbers.
         return [
-            {"key": _with_maps(it[0]), "value": _with_maps(it[1])}
-            if isinstance(it, tuple)
-            else _with_maps(it)
-            for it in value
+            {"key": _with_maps(inner[0]), "value": _with_maps(inner[1])}
+            if type(inner) is tuple
+            else _with_maps(inner)
+            for inner in value
         ]
     return value
 
@@ -79,6 +78,4 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
         return value.hex()
     if isinstance(value, Decimal):
         return str(value)
-    if isinstance(value, pa.MonthDayNano):
-        return {"months": value.months, "days": value.days, "nanoseconds": value.nanoseconds}
     raise TypeError(f"{type(value).__name__} has no form in JSON")
