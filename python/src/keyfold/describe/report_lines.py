@@ -21,8 +21,8 @@ def summary(it: CheckpointValues) -> list[tuple[str, str]]:
         ("checkpoint", it.path),
         ("query", it.query_id or "not known: see `keyfold fsck`"),
         ("provider", it.provider or "not known yet"),
-        ("last batch", _last_batch(it)),
-        ("oldest batch", _oldest_batch(it)),
+        ("last batch", _batch(it.last_batch, it.last_batch_ms, "none committed yet")),
+        ("oldest batch", _batch(it.oldest_batch, it.oldest_batch_ms, "none in the log")),
         *([("migrated", str(it.earlier_batches))] if it.earlier_batches else []),
         ("state", state + (" (incomplete, see below)" if it.problems else "")),
     ]
@@ -100,13 +100,5 @@ def _versions(it: OperatorDescription) -> str:
     return f"version {it.latest_version} cannot be loaded, {oldest} to {newest} can"
 
 
-def _last_batch(it: CheckpointValues) -> str:
-    if it.last_batch is None:
-        return "none committed yet"
-    return f"{it.last_batch}, started {moment(it.last_batch_ms)}"
-
-
-def _oldest_batch(it: CheckpointValues) -> str:
-    if it.oldest_batch is None:
-        return "none in the log"
-    return f"{it.oldest_batch}, started {moment(it.oldest_batch_ms)}"
+def _batch(number: int | None, started_ms: int | None, absent: str) -> str:
+    return absent if number is None else f"{number}, started {moment(started_ms)}"

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
-
-
-class Source(Protocol):
-    """An open file."""
-
-    @property
-    def path(self) -> str:
-        """Its path, for messages."""
-
-    @property
-    def size(self) -> int:
-        """Length in bytes."""
-
-    def read(self, offset: int, length: int) -> bytes:
-        """The `length` bytes from `offset`; fewer only if the file has become shorter."""
 
 
 @dataclass
-class BytesSource:
-    """A file whose bytes are in memory."""
+class Source:
+    """An open file: its path, for messages, its length in bytes, and how to read it.
+
+    `read` gives so many bytes from an offset, in this order: offset, length; fewer only if the file
+    has become shorter.
+    """
 
     path: str
-    content: bytes
+    size: int
+    read: Callable[[int, int], bytes]
 
-    @property
-    def size(self) -> int:
-        """Length in bytes."""
-        return len(self.content)
 
-    def read(self, offset: int, length: int) -> bytes:
-        """The `length` bytes from `offset`."""
-        return self.content[offset : offset + length]
+class BytesSource(Source):
+    """A file whose bytes are in memory."""
+
+    def __init__(self, path: str, content: bytes) -> None:
+        super().__init__(path, len(content), lambda offset, length: content[offset:][:length])

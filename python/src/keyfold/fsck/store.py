@@ -263,7 +263,9 @@ class StoreCheck:
                     f"with id {written.id!r}, but batch {before.number} before it has version "
                     f"{known.number} with id {known.id!r}. Restore the file from a copy."
                 )
-            link = _at(head, before.version)
+            # The version that has the rows of the one before, if the lineage goes so far.
+            ancestors = (it for it in head.lineage if it.version <= before.version)
+            link = next((Version(it.version, it.id) for it in ancestors), None)
             if link is None or original(known) == original(link) or self._refers_to(known, link):
                 return None
             if link != known:
@@ -343,8 +345,3 @@ class StoreCheck:
 
     def _find(self, path: str, message: str, kind: Kind = Kind.DAMAGED) -> None:
         self._findings.append(Finding(kind, path, message))
-
-
-def _at(head: Footer, version: int) -> Version | None:
-    """The version in a lineage that has the rows of a version; None if it does not go so far."""
-    return next((Version(it.version, it.id) for it in head.lineage if it.version <= version), None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from os import PathLike, fspath
 from typing import Any, TypeVar
@@ -149,7 +148,7 @@ class Storage:
             yield BytesSource(self.full_path(path), self.whole(path))
             return
         with self._errors(path), self._files.open(self._full(path), size) as (length, read):
-            yield StoredFile(self.full_path(path), length, read)
+            yield Source(self.full_path(path), length, read)
 
     def full_path(self, path: str) -> str:
         """`path` as a user would write it, for messages."""
@@ -188,12 +187,3 @@ class Storage:
     def __repr__(self) -> str:
         """The folder, without credentials."""
         return f"Storage({self.root!r})"
-
-
-@dataclass(frozen=True)
-class StoredFile:
-    """An open file of a storage; a `Source`."""
-
-    path: str
-    size: int
-    read: Callable[[int, int], bytes]
