@@ -84,14 +84,14 @@ def read(table: Any, batch: int) -> dict[int, list[int]]:
     return found
 
 
-def test_keys_whose_fingerprints_are_equal_stay_apart(
+def test_keys_whose_hashes_are_taken_for_equal_stay_apart(
     fake: FakeCheckpoint, monkeypatch: Any
 ) -> None:
     import numpy as np  # noqa: PLC0415
 
-    from keyfold.state import key_order  # noqa: PLC0415
+    from keyfold.state import merge  # noqa: PLC0415
 
-    monkeypatch.setattr(key_order, "fingerprints", lambda it: np.zeros(it.count, dtype=np.uint64))
+    monkeypatch.setattr(merge, "_shared", lambda it: np.ones(len(it), dtype=np.bool_))
     writer = StateWriter(fake)
     writer.batch({key: key for key in range(30)})
     writer.batch({3: 33, 4: None, 40: 40})

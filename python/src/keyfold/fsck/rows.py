@@ -16,11 +16,9 @@ from keyfold.fsck.subtasks import wrong_subtasks
 from keyfold.layout.layout import Layout, Shape
 from keyfold.layout.layouts import layouts
 from keyfold.rows.partition_key import NO_RULE, hashes_of
-from keyfold.rows.places import Places
 from keyfold.schema.data_type import as_bytes
 from keyfold.spark_log.logs import OperatorMetadata
-from keyfold.state.merge import Rows
-from keyfold.state.pieces import Entries, of_block, starts_of
+from keyfold.state.entries import Rows, rows_of_block
 from keyfold.state.store_files import StoreFiles
 from keyfold.state.version import load
 from keyfold.storage.storage import Storage
@@ -53,7 +51,7 @@ class RowCheck:
         family, layout = columns.family, self._layouts.get(columns.family.name)
         if layout is None:
             return
-        rows = _every(of_block(columns, 0))
+        rows = rows_of_block(columns)
         try:
             keys = layout.key_array(rows, family)
             layout.value_array(rows, family)
@@ -80,7 +78,7 @@ class RowCheck:
         version = load(files, written)
         for name, family in version.families.items():
             rows = version.rows(name)
-            counted = (rows.count, rows.values.count, int(rows.bytes().sum()))
+            counted = (rows.count, int(rows.counts().sum()), int(rows.bytes().sum()))
             told = (family.keys, family.values, family.bytes)
             if any(one not in {None, other} for one, other in zip(told, counted, strict=True)):
                 yield (
@@ -117,17 +115,3 @@ def misplaced(footer: Footer, columns: Columns) -> Iterator[str]:
 def _of_bytes(it: Layout) -> Layout:
     """The same with strings in keys as bytes, of which their hashes are."""
     return replace(it, schema=replace(it.schema, key=as_bytes(it.schema.key)))
-
-
-def _every(entries: Entries) -> Rows:
-    """Entries as rows, including those that remove a row."""
-    return Rows(
-        entries.hashes,
-        entries.keys,
-        Places.of(entries.key_starts()),
-        entries.key_lengths,
-        entries.values,
-        Places.of(starts_of(entries.value_lengths)),
-        entries.value_lengths,
-        entries.value_counts,
-    )

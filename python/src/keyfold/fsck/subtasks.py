@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from keyfold.format.footer import Family
 from keyfold.layout.layout import Layout
-from keyfold.state.merge import Rows
+from keyfold.state.entries import Rows
 from keyfold.subtasks.declared import SUBTASK_OF
 
 _COLUMNS = ("parallelism", "max_parallelism")

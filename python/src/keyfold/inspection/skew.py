@@ -80,7 +80,7 @@ def _add(found: _Found, source: Source, batch: Batch, by: str, top: int) -> None
             continue
         rows, family = loaded
         sizes = rows.bytes()
-        values = np.ones(rows.count, dtype=np.int64) if rows.counts is None else rows.counts
+        values = rows.counts()
         found.partitions.append((*name, partition, int(values.sum()), int(sizes.sum())))
         groups, _, counts, totals = _summed(rows.hashes % key_groups, values, sizes)
         found.groups += [

@@ -10,14 +10,14 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.format.footer import Family
 from keyfold.layout.shape import map_offsets
-from keyfold.rows.arrow import arrow_ints, arrow_offsets
+from keyfold.rows.arrow import arrow_ints, arrow_offsets, offsets_of, placed
 from keyfold.rows.avro_row import AvroRows
 from keyfold.rows.keys import key_columns
 from keyfold.rows.unsafe_row import as_struct, struct_array
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import Atomic, DataType, Struct
 from keyfold.schema.schema_file import FamilySchema
-from keyfold.state.merge import Rows
+from keyfold.state.entries import Rows
 
 _AVRO = "avro"
 
@@ -46,8 +46,8 @@ class Layout:
     family: str
     shape: Shape
     schema: FamilySchema
-    rows: AvroRows | None = None
-    avro_keys: AvroRows | None = None
+    avro_values: AvroRows
+    avro_keys: AvroRows
     flat: bool = True
     listed: bool = False
 
@@ -91,7 +91,6 @@ class Layout:
         """Rows as a table; raises MalformedError if they do not fit the schema."""
         key = self.key_array(rows, family)
         values = self.value_array(rows, family)
-        counts = rows.counts
         match self.shape:
             case Shape.TIMERS:
                 parts = key.flatten()
@@ -114,25 +113,24 @@ class Layout:
                 if self.listed:
                     columns = [key, _lists(rows, values, self.arrow.field("value").type)]
                 else:
-                    columns = [key if counts is None else _repeated(key, rows), values]
+                    columns = [_repeated(key, rows), values]
         where = arrow_ints(np.full(len(columns[0]), partition, dtype=np.int32))
         return pa.Table.from_arrays([*columns, where], schema=self.arrow)
 
     def key_array(self, rows: Rows, family: Family) -> pa.Array:
         """The stored keys, one struct each."""
-        data, encoding, it = rows.key_data, family.key_encoding, self.schema.key
-        if family.row_encoding == _AVRO and self.avro_keys is not None:
-            return self.avro_keys.keys(data, rows.keys, rows.key_sizes, encoding)
-        columns = key_columns(data, rows.keys, rows.key_sizes, encoding, it)
-        return as_struct(columns, it, rows.count)
+        if family.row_encoding == _AVRO:
+            return self.avro_keys.column(rows.keys, family.key_encoding)
+        columns = key_columns(*placed(rows.keys), family.key_encoding, self.schema.key)
+        return as_struct(columns, self.schema.key, rows.count)
 
     def value_array(self, rows: Rows, family: Family) -> pa.Array:
         """All values, row after row."""
-        data, places, sizes = rows.value_data, rows.values, rows.value_sizes
-        if family.row_encoding == _AVRO and self.rows is not None:
-            found = self.rows.values(data, places, sizes)
+        stored = rows.values.flatten()
+        if family.row_encoding == _AVRO:
+            found = self.avro_values.column(stored)
         else:
-            found = struct_array(data, places, sizes, self.schema.value)
+            found = struct_array(*placed(stored), self.schema.value)
         if self._value == self.schema.value:
             return found
         return as_struct(found.flatten()[:-1], self._value, len(found))
@@ -151,14 +149,12 @@ class Layout:
         return value
 
 
-def _counts(rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.ones(rows.count, dtype=np.int64) if rows.counts is None else rows.counts
-
-
 def _lists(rows: Rows, values: pa.Array, it: pa.DataType) -> pa.Array:
-    offsets = arrow_offsets(np.concatenate(([0], np.cumsum(_counts(rows)))))
-    return pa.ListArray.from_arrays(offsets, values, it)
+    return pa.ListArray.from_arrays(arrow_offsets(offsets_of(rows.values)), values, it)
 
 
 def _repeated(key: pa.Array, rows: Rows) -> pa.Array:
-    return key.take(arrow_ints(np.repeat(np.arange(rows.count), _counts(rows))))
+    """The key of each value."""
+    if len(rows.values.values) == rows.count:
+        return key
+    return key.take(arrow_ints(np.repeat(np.arange(rows.count), rows.counts())))

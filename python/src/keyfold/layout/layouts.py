@@ -79,18 +79,19 @@ def _of_family(
     schema: StateSchema, store: int, family: str, name: str, shapes: dict[str, Shape]
 ) -> Iterator[Layout]:
     described = schema.families[family]
-    rows = AvroRows(schema.values[family], described.value)
-    keys = AvroRows(schema.keys[family], described.key)
+    avro_values = AvroRows(schema.values[family], described.value)
+    avro_keys = AvroRows(schema.keys[family], described.key)
+    described_by = (described, avro_values, avro_keys)
     side = _JOIN_VALUES.fullmatch(name)
     shape = shapes.get(family, Shape.ROWS)
     if side:
-        yield Layout(side[1], store, family, Shape.JOIN_SIDE, described, rows, keys)
+        yield Layout(side[1], store, family, Shape.JOIN_SIDE, *described_by)
     if shape in {Shape.MAP, Shape.TIMERS} and not _is_nested(described.key):
         shape = Shape.ROWS
     if shape is Shape.TIMERS:
-        yield Layout(_TIMERS, store, family, shape, described, rows, keys)
+        yield Layout(_TIMERS, store, family, shape, *described_by)
         shape = Shape.ROWS
-    yield Layout(name, store, family, shape, described, rows, keys)
+    yield Layout(name, store, family, shape, *described_by)
 
 
 def _is_nested(key: Struct) -> bool:

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.rows.arrow import arrow_ints, arrow_offsets
-from keyfold.rows.places import read
-from keyfold.state.merge import Rows
+from keyfold.rows.places import ends_of
+from keyfold.state.entries import Rows
 
 
 def map_offsets(rows: Rows) -> tuple[pa.Array, pa.Array]:
@@ -16,14 +16,10 @@ def map_offsets(rows: Rows) -> tuple[pa.Array, pa.Array]:
     The last offset is the number of rows. Keys are encoded `prefix:1`: length and bytes of the
     grouping key come first.
     """
-    sizes = read(rows.key_data, rows.keys, "<u4").astype(np.int64)
-    content = rows.key_data.tobytes()
     groups: dict[bytes, list[int]] = {}
-    starts = (rows.keys.offsets() + 4).tolist()
-    for index, (start, size) in enumerate(zip(starts, sizes.tolist(), strict=True)):
-        groups.setdefault(content[start : start + size], []).append(index)
+    for index, key in enumerate(rows.keys.to_pylist()):
+        size = int.from_bytes(key[:4], "little")
+        groups.setdefault(key[4 : 4 + size], []).append(index)
     order = [index for group in groups.values() for index in group]
-    counts = [len(group) for group in groups.values()]
-    return arrow_ints(np.array(order, dtype=np.int64)), arrow_offsets(
-        np.concatenate(([0], np.cumsum(counts)))
-    )
+    counts = np.array([len(group) for group in groups.values()], dtype=np.int64)
+    return arrow_ints(np.array(order, dtype=np.int64)), arrow_offsets(ends_of(counts))

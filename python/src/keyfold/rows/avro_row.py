@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from io import BytesIO
 from typing import Any
@@ -13,7 +14,6 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import ExtraMissingError
 from keyfold.rows.keys import columns_ahead
-from keyfold.rows.places import Ints, Octets, Places, read
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.avro_schema import avro_schema, range_schema
 from keyfold.schema.data_type import Struct
@@ -23,6 +23,8 @@ _VERSION_BYTES = 1
 _ID_BYTES = 2
 _TIMESTAMP_BYTES = 8
 
+_Decode = Callable[[bytes], dict[str, Any]]
+
 
 @dataclass(frozen=True)
 class AvroRows:
@@ -31,119 +33,71 @@ class AvroRows:
     written: Mapping[int, Struct]
     shown: Struct
 
-    def values(self, data: Octets, rows: Places, sizes: Ints) -> pa.Array:
-        """A column of structs; raises MalformedError, or ExtraMissingError without fastavro."""
-        reader = _Reader()
-        found = [
-            reader.with_id(part, 0, len(part), self.written) for part in _parts(data, rows, sizes)
-        ]
-        return pa.array(found, arrow_type(self.shown))
+    def column(self, stored: pa.Array, encoding: str = "row") -> pa.Array:
+        """A column of structs, of values or of keys in an encoding.
 
-    def keys(self, data: Octets, rows: Places, sizes: Ints, encoding: str) -> pa.Array:
-        """A column of structs of keys; raises as `values` does."""
-        reader = _Reader()
-        split = _split(encoding, self.shown)
-        found = [
-            split(reader, part, self.written, self.shown) for part in _parts(data, rows, sizes)
-        ]
-        return pa.array(found, arrow_type(self.shown))
+        Raises MalformedError, or ExtraMissingError without fastavro.
+        """
+        _fastavro()
+        decode = _decoder(encoding, self.written, self.shown)
+        return pa.array([decode(it) for it in stored.to_pylist()], arrow_type(self.shown))
 
 
-class _Reader:
-    """Reads Avro records; a schema is prepared once."""
-
-    def __init__(self) -> None:
-        try:
-            self._avro: Any = import_module("fastavro")
-        except ImportError as error:
-            raise ExtraMissingError(
-                "This state is encoded as Avro, and reading Avro needs another package. Install it "
-                "with `pip install 'keyfold[avro]'`."
-            ) from error
-        self._prepared: dict[Struct, Any] = {}
-        self._ranges: dict[Struct, Any] = {}
-
-    def with_id(
-        self, part: bytes, start: int, end: int, written: Mapping[int, Struct]
-    ) -> dict[str, Any]:
-        """A record behind a version byte and the id of its schema."""
-        at = start + _VERSION_BYTES
-        number = int.from_bytes(part[at : at + _ID_BYTES], "little", signed=True)
-        if number not in written:
-            raise MalformedError(f"a row is of schema {number}, which no schema file has")
-        return self.record(part[at + _ID_BYTES : end], written[number])
-
-    def record(self, content: bytes, it: Struct) -> dict[str, Any]:
-        """A record."""
-        schema = self._prepared.get(it)
-        if schema is None:
-            schema = self._prepared[it] = self._avro.parse_schema(avro_schema(it))
-        return self._read(content, schema)
-
-    def ordered(self, content: bytes, it: Struct) -> dict[str, Any]:
-        """The ordering columns of a range key, from a record with marker and value of each."""
-        schema = self._ranges.get(it)
-        if schema is None:
-            schema = self._ranges[it] = self._avro.parse_schema(range_schema(it))
-        found = list(self._read(content, schema).values())
-        return {
-            field.name: _ordered(found[2 * index], found[2 * index + 1], str(field.type.name))  # type: ignore[union-attr]
-            for index, field in enumerate(it.fields)
-        }
-
-    def _read(self, content: bytes, schema: Any) -> dict[str, Any]:  # noqa: ANN401
-        try:
-            found: dict[str, Any] = self._avro.schemaless_reader(BytesIO(content), schema, None)
-        except (EOFError, IndexError, ValueError) as error:
-            raise MalformedError(f"a row is not Avro of its schema: {error!r}") from error
-        return found
-
-
-_Split = Callable[[_Reader, bytes, Mapping[int, Struct], Struct], dict[str, Any]]
-
-
-def _split(encoding: str, shown: Struct) -> _Split:
+def _decoder(encoding: str, written: Mapping[int, Struct], shown: Struct) -> _Decode:
     if encoding == "row":
-        return lambda reader, part, written, _: reader.with_id(part, 0, len(part), written)
-    if encoding in {"timestampPrefix", "timestampPostfix"}:
-        ahead = encoding == "timestampPrefix"
-        return lambda reader, part, written, it: _timestamped(reader, part, written, it, ahead)
-    places, is_range = columns_ahead(encoding, shown), encoding.startswith("range:")
+        return lambda stored: _with_id(stored, written)
+    ahead = columns_ahead(encoding, shown)
+    if not ahead:
+        without_time = shown.take(range(len(shown.fields) - 1))
+        return lambda stored: _timestamped(
+            stored,
+            dict.fromkeys(written, without_time),
+            shown.names[-1],
+            ahead=encoding == "timestampPrefix",
+        )
+    first = shown.take(ahead)
+    rest = shown.take([index for index in range(len(shown.fields)) if index not in ahead])
+    decode_first = _ordered_columns if encoding.startswith("range:") else _record
 
-    def in_two(
-        reader: _Reader, part: bytes, written: Mapping[int, Struct], it: Struct
-    ) -> dict[str, Any]:
-        first = it.take(places)
-        rest = it.take([index for index in range(len(it.fields)) if index not in places])
-        end = 4 + int.from_bytes(part[:4], "little")
-        head = part[4 + _VERSION_BYTES : end]
-        found = reader.ordered(head, first) if is_range else reader.record(head, first)
+    def in_two(stored: bytes) -> dict[str, Any]:
+        end = 4 + int.from_bytes(stored[:4], "little")
+        columns = decode_first(stored[4 + _VERSION_BYTES : end], first)
         if rest.fields:
-            found = found | reader.with_id(
-                part,
-                end,
-                len(part),
-                {number: rest for number in written},  # noqa: C420
-            )
-        return found
+            columns |= _with_id(stored[end:], dict.fromkeys(written, rest))
+        return columns
 
     return in_two
 
 
+def _with_id(stored: bytes, written: Mapping[int, Struct]) -> dict[str, Any]:
+    """A record behind a version byte and the id of its schema."""
+    begin = _VERSION_BYTES + _ID_BYTES
+    number = int.from_bytes(stored[_VERSION_BYTES:begin], "little", signed=True)
+    if number not in written:
+        raise MalformedError(f"a row is of schema {number}, which no schema file has")
+    return _record(stored[begin:], written[number])
+
+
 def _timestamped(
-    reader: _Reader,
-    part: bytes,
-    written: Mapping[int, Struct],
-    it: Struct,
-    ahead: bool,  # noqa: FBT001 - which of the two encodings it is
+    stored: bytes, others: Mapping[int, Struct], name: str, *, ahead: bool
 ) -> dict[str, Any]:
-    at = 0 if ahead else len(part) - _TIMESTAMP_BYTES
-    start, end = (_TIMESTAMP_BYTES, len(part)) if ahead else (0, at)
-    turned = int.from_bytes(part[at : at + _TIMESTAMP_BYTES], "big") ^ 1 << 63
-    value = turned - (1 << 64 if turned >> 63 else 0)
-    rest = it.take(range(len(it.fields) - 1))
-    found = reader.with_id(part, start, end, {number: rest for number in written})  # noqa: C420
-    return found | {it.names[-1]: value}
+    at = _TIMESTAMP_BYTES if ahead else len(stored) - _TIMESTAMP_BYTES
+    time, record = (stored[:at], stored[at:]) if ahead else (stored[at:], stored[:at])
+    turned = int.from_bytes(time, "big") ^ 1 << 63
+    return _with_id(record, others) | {name: turned - (1 << 64 if turned >> 63 else 0)}
+
+
+def _record(content: bytes, it: Struct) -> dict[str, Any]:
+    return _read(content, _parsed(avro_schema, it))
+
+
+def _ordered_columns(content: bytes, it: Struct) -> dict[str, Any]:
+    """The ordering columns of a range key, from a record with marker and value of each."""
+    parts = list(_read(content, _parsed(range_schema, it)).values())
+    return {
+        field.name: _ordered(parts[2 * index], parts[2 * index + 1], str(field.type.name))  # type: ignore[union-attr]
+        for index, field in enumerate(it.fields)
+    }
 
 
 def _ordered(marker: bytes, value: bytes, name: str) -> Any:  # noqa: ANN401
@@ -156,11 +110,24 @@ def _ordered(marker: bytes, value: bytes, name: str) -> Any:  # noqa: ANN401
     return bool(number) if name == "boolean" else number
 
 
-def _parts(data: Octets, rows: Places, sizes: Ints) -> list[bytes]:
-    if rows.count:
-        read(data, Places.of(rows.offsets() + sizes - 1), "u1")
-    content = data.tobytes()
-    return [
-        content[start : start + size]
-        for start, size in zip(rows.offsets().tolist(), sizes.tolist(), strict=True)
-    ]
+def _read(content: bytes, schema: Any) -> dict[str, Any]:  # noqa: ANN401
+    try:
+        found: dict[str, Any] = _fastavro().schemaless_reader(BytesIO(content), schema, None)
+    except (EOFError, IndexError, ValueError) as error:
+        raise MalformedError(f"a row is not Avro of its schema: {error!r}") from error
+    return found
+
+
+@cache
+def _parsed(schema_of: Callable[[Struct], dict[str, Any]], it: Struct) -> Any:  # noqa: ANN401
+    return _fastavro().parse_schema(schema_of(it))
+
+
+def _fastavro() -> Any:  # noqa: ANN401 - an optional package
+    try:
+        return import_module("fastavro")
+    except ImportError as error:
+        raise ExtraMissingError(
+            "This state is encoded as Avro, and reading Avro needs another package. Install it "
+            "with `pip install 'keyfold[avro]'`."
+        ) from error

@@ -69,10 +69,16 @@ def read(data: Octets, places: Places, dtype: str) -> npt.NDArray[np.generic]:
     return every[index]
 
 
+def ends_of(lengths: npt.NDArray[np.integer]) -> Ints:
+    """Where each of adjacent items of these lengths begins, and where the last ends."""
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
 def gather(data: Octets, starts: Ints, lengths: Ints) -> tuple[Octets, Ints]:
     """The slices of `data` back to back, and the offset of each and of the end."""
-    offsets = np.zeros(len(starts) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    offsets = ends_of(lengths)
     if len(starts) == 0 or offsets[-1] == 0:
         return np.empty(0, np.uint8), offsets
     if int(lengths.min()) < 0 or int(starts.min()) < 0 or int((starts + lengths).max()) > len(data):

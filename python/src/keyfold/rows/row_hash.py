@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.rows.arrow import arrow_ints
+from keyfold.rows.arrow import arrow_ints, numbers_of
 from keyfold.rows.murmur import Hashes, hash_bytes, hash_ints, hash_longs
 from keyfold.schema.data_type import Array, Atomic, DataType, Decimal, Map, Struct
 from keyfold.wire.cursor import MalformedError
@@ -48,8 +48,9 @@ def _held(array: pa.Array, it: DataType, seeds: Hashes) -> Hashes:  # noqa: C901
     match it:
         case Struct(fields):
             found = seeds
-            for index, field in enumerate(fields):
-                found = _column(_field(array, index), field.type, found)
+            # A field is null where its struct is.
+            for values, field in zip(array.flatten(), fields, strict=True):
+                found = _column(values, field.type, found)
             return found
         case Array(element):
             return _elements(array, [(array.values, element)], seeds)
@@ -66,23 +67,12 @@ def _held(array: pa.Array, it: DataType, seeds: Hashes) -> Hashes:  # noqa: C901
         case Atomic("string" | "binary"):
             return _texts(array.cast(pa.binary()), seeds)
         case Atomic(name) if name in _INTS:
-            return hash_ints(_numbers(array).astype(np.int32), seeds)
+            return hash_ints(numbers_of(array).astype(np.int32), seeds)
         case Atomic(name) if name in _LONGS:
-            return hash_longs(_numbers(array).astype(np.int64), seeds)
+            return hash_longs(numbers_of(array).astype(np.int64), seeds)
         case Atomic("interval"):
             return _intervals(array, seeds)
     raise MalformedError(f"rows are not placed by columns of type {it}")
-
-
-def _field(array: pa.Array, index: int) -> pa.Array:
-    """A field, null where its struct is."""
-    return array.flatten()[index]
-
-
-def _numbers(array: pa.Array) -> npt.NDArray[np.generic]:
-    width = array.type.bit_width
-    numbers: npt.NDArray[np.generic] = np.asarray(array.view(getattr(pa, f"int{width}")()))
-    return numbers
 
 
 def _bits(array: pa.Array, zero: np.floating, dtype: type[N]) -> npt.NDArray[N]:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.rows.arrow import arrow_offsets
-from keyfold.rows.places import Flags, Ints, Octets, Places, read
+from keyfold.rows.places import Flags, Ints, Octets, Places, ends_of, read
 from keyfold.rows.values import fixed, spread, variable
 from keyfold.schema.arrow_type import arrow_field, arrow_type
 from keyfold.schema.data_type import WIDTHS, Array, Atomic, DataType, Decimal, Map, Struct
@@ -105,8 +105,7 @@ def _elements(
     heads = _WORD + (counts + _WORD_BITS - 1) // _WORD_BITS * _WORD
     if len(counts) and int((heads + counts * width - sizes).max()) > 0:
         raise MalformedError("an array is longer than its bytes")
-    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=offsets[1:])
+    offsets = ends_of(counts)
     places = np.arange(offsets[-1], dtype=np.int64) - np.repeat(offsets[:-1], counts)
     bases = np.repeat(starts, counts)
     octets = read(data, Places.of(bases + _WORD + places // 8), "u1")

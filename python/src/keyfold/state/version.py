@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from keyfold.errors import FileCorruptError, KeyfoldError
-from keyfold.format.block import Columns
 from keyfold.format.footer import Family, Footer
 from keyfold.format.names import Version
 from keyfold.format.reader import read_blocks
+from keyfold.format.source import Source
 from keyfold.state.chain import Chain, Step, chains
-from keyfold.state.merge import Rows, rows_of
-from keyfold.state.pieces import NOTHING, Entries, concatenated, of_block
+from keyfold.state.entries import Entries, Rows, concatenated, of_block
+from keyfold.state.merge import rows_of
 from keyfold.state.selection import ALL, Selection
 from keyfold.state.store_files import StoreFiles, list_store
+
+# What a step gives of a selection: the family and the entries of each block.
+Known: TypeAlias = dict[tuple[Step, Selection], list[tuple[str, Entries]]]
 
 # How often to read a store again because its files have changed meanwhile.
 _TRIES = 4
@@ -29,7 +33,7 @@ class StoreVersion:
 
     def rows(self, family: str) -> Rows:
         """The rows of a family."""
-        return rows_of(self.entries[family], multi_value=self.families[family].multi_value)
+        return rows_of(self.entries[family])
 
     @property
     def head(self) -> Footer:
@@ -42,11 +46,14 @@ class StoreVersion:
         return {family.name: family for family in self.head.families}
 
 
-def load(files: StoreFiles, version: Version, wanted: Selection = ALL) -> StoreVersion:
+def load(
+    files: StoreFiles, version: Version, wanted: Selection = ALL, known: Known | None = None
+) -> StoreVersion:
     """Loads a selection of a version from the files of its store.
 
     If the files have changed meanwhile, they are listed and read again. If a snapshot cannot be
-    used, an older one with more deltas is.
+    used, an older one with more deltas is. What `known` has of a file is not read again, and what
+    is read is added to it.
 
     Raises:
         FileMissingError: a file that the version needs does not exist.
@@ -54,7 +61,7 @@ def load(files: StoreFiles, version: Version, wanted: Selection = ALL) -> StoreV
     """
     for left in reversed(range(_TRIES)):
         try:
-            return _load(files, version, wanted)
+            return _load(files, version, wanted, {} if known is None else known)
         except KeyfoldError:
             now = list_store(files.storage, files.place, version.number, anew=True)
             if left == 0 or (now.sizes, now.times) == (files.sizes, files.times):
@@ -63,12 +70,12 @@ def load(files: StoreFiles, version: Version, wanted: Selection = ALL) -> StoreV
     raise AssertionError
 
 
-def _load(files: StoreFiles, version: Version, wanted: Selection) -> StoreVersion:
+def _load(files: StoreFiles, version: Version, wanted: Selection, known: Known) -> StoreVersion:
     broken: KeyfoldError | None = None
     try:
         for chain in chains(files, version):
             try:
-                return StoreVersion(chain, _build(files, chain, wanted))
+                return StoreVersion(chain, _build(files, chain, wanted, known))
             except KeyfoldError as error:
                 broken = broken or error
     except KeyfoldError as error:
@@ -78,14 +85,14 @@ def _load(files: StoreFiles, version: Version, wanted: Selection) -> StoreVersio
     raise broken
 
 
-def _build(files: StoreFiles, chain: Chain, wanted: Selection) -> dict[str, Entries]:
+def _build(files: StoreFiles, chain: Chain, wanted: Selection, known: Known) -> dict[str, Entries]:
     pieces: dict[str, list[Entries]] = {}
     kept: dict[str, Family] = {}
     files.fetch(
         (it.path, it.reference.length if it.reference else files.size_of(it.path))
         for it in chain.steps
     )
-    for number, step in enumerate(chain.steps):
+    for step in chain.steps:
         with files.open(step.path) as file:
             footer = files.footer_of(file, step.path)
             step.check(files, footer, chain.head.identity.key_groups)
@@ -93,24 +100,28 @@ def _build(files: StoreFiles, chain: Chain, wanted: Selection) -> dict[str, Entr
                 pieces[name] = _without(pieces.get(name, []), footer, step)
             if not step.taken:
                 _check_families(file.path, footer, kept)
-            for columns in read_blocks(file, footer, wanted.blocks(footer, step.taken)):
-                if step.reference is not None and columns.family.strays:
-                    continue  # no rescale moves strays: the family was dropped later
-                found = _selected(columns, number, footer, step, wanted)
-                pieces.setdefault(columns.family.name, []).append(found)
+            if (step, wanted) not in known:
+                known[step, wanted] = _selected(file, footer, step, wanted)
+            for name, entries in known[step, wanted]:
+                pieces.setdefault(name, []).append(entries)
     return {
-        family.name: concatenated(pieces.get(family.name) or [NOTHING])
+        family.name: concatenated(pieces.get(family.name, []))
         for family in chain.head.families
         if wanted.families is None or family.name in wanted.families
     }
 
 
 def _selected(
-    columns: Columns, number: int, footer: Footer, step: Step, wanted: Selection
-) -> Entries:
-    entries = of_block(columns, number)
-    mask = wanted.mask(columns.hashes, footer.identity.key_groups, step.taken)
-    return entries if mask is None else entries.take(mask)
+    file: Source, footer: Footer, step: Step, wanted: Selection
+) -> list[tuple[str, Entries]]:
+    found = []
+    for columns in read_blocks(file, footer, wanted.blocks(footer, step.taken)):
+        if step.reference is not None and columns.family.strays:
+            continue  # no rescale moves strays: the family was dropped later
+        entries = of_block(columns, step.path)
+        mask = wanted.mask(columns.hashes, footer.identity.key_groups, step.taken)
+        found.append((columns.family.name, entries if mask is None else entries.take(mask)))
+    return found
 
 
 def _check_families(path: str, footer: Footer, kept: dict[str, Family]) -> None:
@@ -136,8 +147,8 @@ def _without(pieces: list[Entries], footer: Footer, step: Step) -> list[Entries]
         return []
     kept = []
     for piece in pieces:
-        gone = piece.hashes % identity.partitions == identity.partition
+        gone = piece.rows.hashes % identity.partitions == identity.partition
         for share in step.taken:
-            gone &= share.has(piece.hashes)
+            gone &= share.has(piece.rows.hashes)
         kept.append(piece.take(~gone))
     return kept

@@ -10,17 +10,17 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from keyfold.format.block import EntryType
 from keyfold.format.footer import Family, Footer
 from keyfold.format.names import FileKind, FileName, Version
 from keyfold.format.reader import read_blocks
 from keyfold.layout.layout import Shape
-from keyfold.rows.places import Flags, Ints, gather
+from keyfold.rows.arrow import arrow_ints
+from keyfold.rows.places import Flags, Ints, ends_of
 from keyfold.spark_log.batch import Batch
-from keyfold.state.key_order import equal_slices, repeated
-from keyfold.state.merge import Rows, rows_of
-from keyfold.state.pieces import NOTHING, Entries, concatenated, starts_of
+from keyfold.state.entries import NO_ROWS, Rows, joined
+from keyfold.state.merge import repeated
 from keyfold.state.selection import ALL, Selection, Sieve
 from keyfold.table.source import Source
 
@@ -40,14 +40,10 @@ def changed(source: Source, before: Batch, after: Batch, partition: int) -> Sele
     oldest = source.written(before, partition)
     at = source.written(after, partition)
     own = Selection().of_family(source.layout.family)
-    groups: set[int] = set()
     hashes: list[npt.NDArray[np.int32]] = []
     while head is not None and at.number > oldest.number:
         if head.frame.kind is not FileKind.DELTA or source.layout.family in head.dropped:
             return ALL
-        numbers = [it.number for it in head.families if it.name == source.layout.family]
-        own_groups = head.groups.group[np.isin(head.groups.family, numbers)]
-        groups.update(own_groups.tolist())
         with files.open(f"{files.folder}/{head.name}") as file:
             hashes += [it.hashes for it in read_blocks(file, head, own.blocks(head, ()))]
         if not head.lineage:
@@ -58,64 +54,33 @@ def changed(source: Source, before: Batch, after: Batch, partition: int) -> Sele
     if at != oldest:
         return ALL
     every = np.concatenate(hashes) if hashes else np.zeros(0, dtype=np.int32)
+    key_groups = source.head(after, partition).identity.key_groups
+    groups = np.unique(every.astype(np.int64) % key_groups).tolist()
     return Selection(groups=frozenset(groups), sieve=Sieve(every))
 
 
-def entries_of(rows: Rows, file: int) -> Entries:
-    """Rows as entries of one file."""
-    keys, _ = gather(rows.key_data, rows.keys.offsets(), rows.key_sizes)
-    values, _ = gather(rows.value_data, rows.values.offsets(), rows.value_sizes)
-    counts = np.ones(rows.count, dtype=np.int64) if rows.counts is None else rows.counts
-    return Entries(
-        np.full(rows.count, file, dtype=np.int64),
-        rows.hashes,
-        np.full(rows.count, EntryType.PUT, dtype=np.uint8),
-        rows.key_sizes,
-        counts,
-        rows.value_sizes,
-        keys,
-        values,
-    )
-
-
-def compared(before: Rows | None, after: Rows | None) -> dict[Change, tuple[Ints, Ints]]:
+def compared(before: Rows, after: Rows) -> dict[Change, tuple[Ints, Ints]]:
     """Row numbers of each kind of change, before and after."""
-    old = NOTHING if before is None else entries_of(before, 0)
-    new = NOTHING if after is None else entries_of(after, 1)
-    both = concatenated([old, new])
-    order, first = repeated(both)
-    paired = ~first
-    later = order[paired]
-    earlier = order[np.flatnonzero(paired) - 1]
-    alone = np.ones(both.count, dtype=np.bool_)
-    alone[later] = alone[earlier] = False
-    lone = np.flatnonzero(alone)
-    updated = ~_same_values(both, earlier, later)
+    order, is_first = repeated(joined([before, after]))
+    second = np.flatnonzero(~is_first)
+    old, new = order[second - 1], order[second] - before.count
+    updated = ~_same_values(before.pick(old), after.pick(new))
     nothing = np.zeros(0, dtype=np.int64)
     return {
-        Change.INSERTED: (nothing, lone[lone >= old.count] - old.count),
-        Change.UPDATED: (earlier[updated], later[updated] - old.count),
-        Change.DELETED: (lone[lone < old.count], nothing),
+        Change.INSERTED: (nothing, np.delete(np.arange(after.count), new)),
+        Change.UPDATED: (old[updated], new[updated]),
+        Change.DELETED: (np.delete(np.arange(before.count), old), nothing),
     }
 
 
-def _same_values(entries: Entries, earlier: Ints, later: Ints) -> Flags:
-    """Whether rows have the same values as other rows."""
-    starts = starts_of(entries.value_lengths)
-    first = starts_of(entries.value_counts)
-    ends = np.concatenate(([0], np.cumsum(entries.value_lengths)))
-    total = ends[first + entries.value_counts] - ends[first]
-    begin = np.concatenate((starts, [0]))[first] if entries.count else starts
-    same: Flags = entries.value_counts[earlier] == entries.value_counts[later]
-    same &= equal_slices(entries.values, begin[earlier], total[earlier], begin[later], total[later])
-    several = np.flatnonzero(same & (entries.value_counts[earlier] > 1))
-    for row in several.tolist():
-        one, other = int(earlier[row]), int(later[row])
-        count = int(entries.value_counts[one])
-        lengths = entries.value_lengths
-        same[row] = np.array_equal(
-            lengths[first[one] : first[one] + count], lengths[first[other] : first[other] + count]
-        )
+def _same_values(before: Rows, after: Rows) -> Flags:
+    """Whether each row has the same values as the other row at its place."""
+    counts = before.counts()
+    same: Flags = counts == after.counts()
+    index = arrow_ints(np.flatnonzero(same))
+    old, new = before.values.take(index).flatten(), after.values.take(index).flatten()
+    starts = ends_of(counts[same])[:-1]
+    same[same] = np.logical_and.reduceat(np.asarray(pc.equal(old, new)), starts)
     return same
 
 
@@ -138,12 +103,12 @@ def differences(source: Source, before: Batch, after: Batch) -> Iterator[pa.Tabl
     # A rescale has moved rows, so each may be in any partition.
     for partition in range(new):
         here = source.rows(after, partition)
-        others = [source.rows(before, it) for it in range(old)]
-        pieces = [entries_of(it[0], 0) for it in others if it is not None]
-        family = next((it[1] for it in others if it is not None), None)
-        whole = concatenated(pieces) if pieces else NOTHING
-        mine = whole.take(whole.hashes % new == partition)
-        moved = None if family is None else (rows_of(mine, multi_value=family.multi_value), family)
+        there = [source.rows(before, it) for it in range(old)]
+        loaded = [it for it in there if it is not None]
+        moved = None
+        if loaded:
+            every = joined([rows for rows, _ in loaded])
+            moved = every.pick(np.flatnonzero(every.hashes % new == partition)), loaded[0][1]
         yield from _of(source, moved, here, partition)
 
 
@@ -156,13 +121,13 @@ def _in_place(source: Source, before: Batch, after: Batch, partition: int) -> li
     return list(_of(source, old, new, partition))
 
 
-_Found: TypeAlias = tuple[Rows, Family] | None
+_Loaded: TypeAlias = tuple[Rows, Family] | None
 
 
-def _of(source: Source, before: _Found, after: _Found, partition: int) -> Iterator[pa.Table]:
+def _of(source: Source, before: _Loaded, after: _Loaded, partition: int) -> Iterator[pa.Table]:
     """Changes of a partition, each with the row before and after."""
-    found = compared(before[0] if before else None, after[0] if after else None)
-    for change, (old, new) in found.items():
+    changes = compared(before[0] if before else NO_ROWS, after[0] if after else NO_ROWS)
+    for change, (old, new) in changes.items():
         count = max(len(old), len(new))
         if count:
             yield _sided(
@@ -173,10 +138,10 @@ def _of(source: Source, before: _Found, after: _Found, partition: int) -> Iterat
             )
 
 
-def _shown(source: Source, found: _Found, picked: Ints, partition: int) -> pa.Table:
-    if found is None or not len(picked):
+def _shown(source: Source, loaded: _Loaded, picked: Ints, partition: int) -> pa.Table:
+    if loaded is None or not len(picked):
         return source.layout.arrow.empty_table()
-    rows, family = found
+    rows, family = loaded
     return source.shown(rows.pick(picked), family, partition)
 
 

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
 from typing import Any
 
-import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
 from keyfold.format.footer import Footer
 from keyfold.layout.layout import Shape
-from keyfold.rows.arrow import arrow_flags
 from keyfold.rows.literal import one_value
 from keyfold.rows.partition_key import NO_RULE, UnplacedKeyError, hash_of_values, is_unnamed
-from keyfold.rows.places import Flags
 from keyfold.rows.rank import rank
-from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import DataType, Struct
 from keyfold.spark_log.batch import Batch
 from keyfold.state.selection import Selection
+from keyfold.state.version import Known
 from keyfold.table.source import Source
 
 
@@ -52,12 +50,42 @@ def named_key(source: Source, key: Mapping[str, Any]) -> Mapping[str, Any]:
     return key
 
 
+def look_up(
+    source: Source,
+    batch: Batch,
+    key: Mapping[str, Any],
+    strays: Callable[[], list[int]],
+    known: Known | None = None,
+) -> pa.Table:
+    """The rows of a key after a batch.
+
+    Args:
+        source: the table.
+        batch: the batch.
+        key: with Spark's names of its columns.
+        strays: partitions with strays, asked for if the key's own partition does not have it.
+        known: as for `load`.
+
+    Raises:
+        InvalidArgumentError: a value does not fit.
+    """
+    partitions, wanted = partitions_of(source, batch, key)
+
+    def read(those: list[int]) -> list[pa.Table]:
+        return [_matching(source, source.table(batch, it, wanted, known), key) for it in those]
+
+    tables = read(partitions)
+    if len(partitions) == 1 and tables[0].num_rows == 0:
+        tables += read(strays())
+    return pa.concat_tables(tables) if tables else source.layout.arrow.empty_table()
+
+
 def partitions_of(
     source: Source, batch: Batch, key: Mapping[str, Any]
 ) -> tuple[list[int], Selection]:
     """Partitions that can have a key, and what to read there: all, if it does not tell where.
 
-    A partition without strays is enough for a key that it has: see `stray_partitions` if not.
+    A partition without strays is enough for a key that it has.
 
     Raises:
         InvalidArgumentError: a value does not fit.
@@ -75,7 +103,8 @@ def partitions_of(
             hashed = hash_of_values(family.partition_key, stored, key)
     except UnplacedKeyError:
         return every, Selection()
-    wanted = Selection(groups=_group(head, hashed), hash=hashed)
+    group = hashed % head.identity.key_groups
+    wanted = Selection(groups=frozenset({group}), hash=hashed)
     own = hashed % len(every)
     if family.partition_key == NO_RULE or _has_strays(source, source.head(batch, own)):
         return every, wanted
@@ -92,34 +121,32 @@ def _has_strays(source: Source, head: Footer) -> bool:
     return family is not None and family.strays
 
 
-def _group(head: Footer, hashed: int) -> frozenset[int]:
-    return frozenset({hashed % head.identity.key_groups})
-
-
-def matching(source: Source, table: pa.Table, key: Mapping[str, Any]) -> pa.Table:
+def _matching(source: Source, table: pa.Table, key: Mapping[str, Any]) -> pa.Table:
     """The rows of a table whose key, as users see it, has given values."""
-    mask = _equal(table.column("key"), source.layout.key, key)
-    return table.filter(arrow_flags(mask))
+    masks = list(_masks(table.column("key"), source.layout.key, key))
+    return table.filter(reduce(pc.and_, masks)) if masks else table
 
 
-def _equal(column: pa.ChunkedArray, it: Struct, given: Mapping[str, Any]) -> Flags:
-    found = np.ones(len(column), dtype=np.bool_)
+def _masks(
+    column: pa.ChunkedArray, it: Struct, given: Mapping[str, Any]
+) -> Iterator[pa.ChunkedArray]:
+    """For each value that is given, which rows have it."""
     for field in it.fields:
         if field.name in given:
-            values = pc.struct_field(column, [field.name])
-            found &= _same(values, field.type, given[field.name], field.name)
-    return found
+            values, value = pc.struct_field(column, [field.name]), given[field.name]
+            if isinstance(field.type, Struct) and isinstance(value, Mapping):
+                yield from _masks(values, field.type, value)
+            else:
+                yield _equal(values, field.type, value, field.name)
 
 
-def _same(values: pa.ChunkedArray, it: DataType, given: Any, name: str) -> Flags:  # noqa: ANN401
-    if isinstance(it, Struct) and isinstance(given, Mapping):
-        return _equal(values, it, given)
+def _equal(values: pa.ChunkedArray, it: DataType, given: Any, name: str) -> Any:  # noqa: ANN401
     if given is None:
-        return np.asarray(values.is_null())
+        return values.is_null()
     scalar = one_value(given, it, name)[0]
-    if pa.types.is_floating(arrow_type(it)) and given != given:  # noqa: PLR0124 - NaN
-        return np.asarray(pc.is_nan(values).fill_null(False))  # noqa: FBT003
-    if pa.types.is_nested(arrow_type(it)):
+    if pa.types.is_floating(scalar.type) and given != given:  # noqa: PLR0124 - NaN
+        return pc.is_nan(values).fill_null(False)  # noqa: FBT003
+    if pa.types.is_nested(scalar.type):
         expected = rank(scalar)
-        return np.array([rank(value) == expected for value in values], dtype=np.bool_)
-    return np.asarray(pc.equal(values, scalar).fill_null(False))  # noqa: FBT003
+        return pa.array([rank(value) == expected for value in values], pa.bool_())
+    return pc.equal(values, scalar).fill_null(False)  # noqa: FBT003

@@ -20,10 +20,10 @@ from keyfold.layout.layout import Layout
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
-from keyfold.state.merge import Rows
+from keyfold.state.entries import Rows
 from keyfold.state.selection import ALL, Selection
 from keyfold.state.store_files import StoreFiles, list_partitions, list_store
-from keyfold.state.version import StoreVersion, load
+from keyfold.state.version import Known, load
 from keyfold.storage.storage import Storage
 from keyfold.wire.cursor import MalformedError
 
@@ -119,29 +119,29 @@ class Source:
         one = only_partition_0(it.partition_key for it in head.families)
         return 1 if one else batch.partitions(self.operator, head.identity.partitions)
 
-    def load(self, batch: Batch, partition: int, wanted: Selection = ALL) -> StoreVersion:
-        """Loads a selection of the family in a partition; raises KeyfoldError."""
-        own = wanted.of_family(self.layout.family)
-        version = self.written(batch, partition)
+    def rows(
+        self, batch: Batch, partition: int, wanted: Selection = ALL, known: Known | None = None
+    ) -> tuple[Rows, Family] | None:
+        """Loads rows of a partition; None if the version does not have the family.
+
+        Raises KeyfoldError.
+        """
         files = self.files(batch, partition)
         # It keeps what it reads.
         del self._files[batch.number, partition]
-        return load(files, version, own)
-
-    def rows(
-        self, batch: Batch, partition: int, wanted: Selection = ALL
-    ) -> tuple[Rows, Family] | None:
-        """Rows of a partition and their family; None if the version does not have it."""
-        version = self.load(batch, partition, wanted)
+        own = wanted.of_family(self.layout.family)
+        version = load(files, self.written(batch, partition), own, known)
         family = self.family(version.head)
         return None if family is None else (version.rows(family.name), family)
 
-    def table(self, batch: Batch, partition: int, wanted: Selection = ALL) -> pa.Table:
+    def table(
+        self, batch: Batch, partition: int, wanted: Selection = ALL, known: Known | None = None
+    ) -> pa.Table:
         """Rows of a partition as a table; raises KeyfoldError."""
-        found = self.rows(batch, partition, wanted)
-        if found is None:
+        loaded = self.rows(batch, partition, wanted, known)
+        if loaded is None:
             return self.layout.arrow.empty_table()
-        return self.shown(*found, partition)
+        return self.shown(*loaded, partition)
 
     def shown(self, rows: Rows, family: Family, partition: int) -> pa.Table:
         """Rows as a table; raises FileCorruptError if they do not fit the schema."""

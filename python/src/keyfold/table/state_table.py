@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -13,7 +14,7 @@ from keyfold.spark_log.batch import Batch, find_batch, read_at
 from keyfold.table.changes import a_row_a_key, diff_schema, differences
 from keyfold.table.condition import condition
 from keyfold.table.history import history
-from keyfold.table.lookup import matching, named_key, partitions_of, stray_partitions
+from keyfold.table.lookup import look_up, named_key, stray_partitions
 from keyfold.table.scan import Scan, checked_columns
 from keyfold.table.source import Source
 
@@ -65,18 +66,10 @@ class StateTable:
         source = self.source.once()
         named = named_key(source, key)
 
-        def look_up(found: Batch) -> pa.Table:
-            partitions, wanted = partitions_of(source, found, named)
+        def read(found: Batch) -> pa.Table:
+            return look_up(source, found, named, partial(stray_partitions, source, found))
 
-            def read(of: list[int]) -> list[pa.Table]:
-                return [matching(source, source.table(found, it, wanted), named) for it in of]
-
-            tables = read(partitions)
-            if len(partitions) == 1 and tables[0].num_rows == 0:
-                tables += read(stray_partitions(source, found))
-            return pa.concat_tables(tables) if tables else self.schema.empty_table()
-
-        return read_at(source.storage, batch, look_up)
+        return read_at(source.storage, batch, read)
 
     def scan(
         self,
