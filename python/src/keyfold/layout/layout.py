@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -11,7 +12,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from keyfold.format.footer import Family
 from keyfold.layout.shape import map_offsets
 from keyfold.rows.arrow import arrow_ints, arrow_offsets, offsets_of, placed
-from keyfold.rows.avro_row import AvroRows
+from keyfold.rows.avro_row import avro_column
 from keyfold.rows.keys import key_columns
 from keyfold.rows.unsafe_row import as_struct, struct_array
 from keyfold.schema.arrow_type import arrow_type
@@ -36,7 +37,8 @@ class Shape(Enum):
 class Layout:
     """The columns of a table, and how to make them from rows.
 
-    `name` is what users call it; `store` the number of the operator's store that has `family`.
+    `name` is what users call it; `store` the number of the operator's store that has `family`;
+    rows may have been written with any of `versions`, and the columns are those of `schema`.
     Lists and maps have a row for each element if `flat`, else one for each key. `listed` shows
     all values of a key in one row, in families of other shapes that have several.
     """
@@ -46,8 +48,7 @@ class Layout:
     family: str
     shape: Shape
     schema: FamilySchema
-    avro_values: AvroRows
-    avro_keys: AvroRows
+    versions: Sequence[FamilySchema]
     flat: bool = True
     listed: bool = False
 
@@ -120,7 +121,8 @@ class Layout:
     def key_array(self, rows: Rows, family: Family) -> pa.Array:
         """The stored keys, one struct each."""
         if family.row_encoding == _AVRO:
-            return self.avro_keys.column(rows.keys, family.key_encoding)
+            written = {it.key_id: it.key for it in self.versions}
+            return avro_column(rows.keys, written, self.versions[-1].key, family.key_encoding)
         columns = key_columns(*placed(rows.keys), family.key_encoding, self.schema.key)
         return as_struct(columns, self.schema.key, rows.count)
 
@@ -128,7 +130,8 @@ class Layout:
         """All values, row after row."""
         stored = rows.values.flatten()
         if family.row_encoding == _AVRO:
-            found = self.avro_values.column(stored)
+            written = {it.value_id: it.value for it in self.versions}
+            found = avro_column(stored, written, self.schema.value)
         else:
             found = struct_array(*placed(stored), self.schema.value)
         if self._value == self.schema.value:

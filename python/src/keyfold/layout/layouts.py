@@ -8,10 +8,9 @@ from dataclasses import replace
 
 from keyfold.format.location import DEFAULT_STORE
 from keyfold.layout.layout import Layout, Shape
-from keyfold.rows.avro_row import AvroRows
 from keyfold.schema.data_type import Atomic, Struct
-from keyfold.schema.schema_file import DEFAULT_FAMILY
-from keyfold.schema.state_schema import StateSchema, read_state_schema, schema_paths
+from keyfold.schema.schema_file import DEFAULT_FAMILY, FamilySchema
+from keyfold.schema.state_schema import read_state_schema, schema_paths
 from keyfold.spark_log.logs import OperatorMetadata, former_variables
 from keyfold.storage.storage import Storage
 
@@ -38,21 +37,23 @@ def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
     found: list[Layout] = []
     storage.fetch(it for store in operator.stores for it in schema_paths(operator.id, store))
     schemas = [read_state_schema(storage, operator.id, store) for store in operator.stores]
-    if operator.name in _GROUPS:
-        schemas = [_with_long_timeouts(schema) for schema in schemas]
     kinds = dict(operator.variables)
     if kinds:
-        every = {family for schema in schemas for family in schema.families}
+        every = {family for schema in schemas for family in schema}
         removed = [it for it in every - {*kinds, DEFAULT_FAMILY} if not it.startswith("$")]
         kinds = former_variables(storage, operator.id, removed) | kinds if removed else kinds
     shapes = {name: _SHAPES.get(kind, Shape.ROWS) for name, kind in kinds.items()}
     for number, (store, schema) in enumerate(zip(operator.stores, schemas, strict=True)):
-        for family in schema.families:
+        for family, versions in schema.items():
             name = family if store.name == DEFAULT_STORE else store.name
             if operator.variables and family == DEFAULT_FAMILY:
                 # Spark registers it but has no rows in it.
                 continue
-            found += _of_family(schema, number, family, name, shapes)
+            described = versions[-1]
+            if operator.name in _GROUPS:
+                described = _with_long_timeout(described)
+            shape = shapes.get(family, Shape.ROWS)
+            found += _of_family(described, versions, number, name, shape)
     has_sides = any(it.shape is Shape.JOIN_SIDE for it in found)
 
     def is_internal(it: Layout) -> bool:
@@ -61,37 +62,31 @@ def layouts(storage: Storage, operator: OperatorMetadata) -> list[Layout]:
     return sorted(found, key=lambda it: (is_internal(it), it.name))
 
 
-def _with_long_timeouts(schema: StateSchema) -> StateSchema:
-    def value(described: Struct) -> Struct:
-        if not described.fields:
-            return described
-        *others, last = described.fields
-        # Spark 4.3 made all fields nullable.
-        if (last.name, last.type) != _TIMEOUT:
-            return described
-        return Struct((*others, replace(last, type=Atomic("long"))))
-
-    families = {name: replace(it, value=value(it.value)) for name, it in schema.families.items()}
-    return replace(schema, families=families)
+def _with_long_timeout(described: FamilySchema) -> FamilySchema:
+    if not described.value.fields:
+        return described
+    *others, last = described.value.fields
+    # Spark 4.3 made all fields nullable.
+    if (last.name, last.type) != _TIMEOUT:
+        return described
+    return replace(described, value=Struct((*others, replace(last, type=Atomic("long")))))
 
 
 def _of_family(
-    schema: StateSchema, store: int, family: str, name: str, shapes: dict[str, Shape]
+    described: FamilySchema, versions: list[FamilySchema], store: int, name: str, shape: Shape
 ) -> Iterator[Layout]:
-    described = schema.families[family]
-    avro_values = AvroRows(schema.values[family], described.value)
-    avro_keys = AvroRows(schema.keys[family], described.key)
-    described_by = (described, avro_values, avro_keys)
+    def layout(name: str, shape: Shape) -> Layout:
+        return Layout(name, store, described.name, shape, described, versions)
+
     side = _JOIN_VALUES.fullmatch(name)
-    shape = shapes.get(family, Shape.ROWS)
     if side:
-        yield Layout(side[1], store, family, Shape.JOIN_SIDE, *described_by)
+        yield layout(side[1], Shape.JOIN_SIDE)
     if shape in {Shape.MAP, Shape.TIMERS} and not _is_nested(described.key):
         shape = Shape.ROWS
     if shape is Shape.TIMERS:
-        yield Layout(_TIMERS, store, family, shape, *described_by)
+        yield layout(_TIMERS, shape)
         shape = Shape.ROWS
-    yield Layout(name, store, family, shape, *described_by)
+    yield layout(name, shape)
 
 
 def _is_nested(key: Struct) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from io import BytesIO
@@ -26,21 +25,24 @@ _TIMESTAMP_BYTES = 8
 _Decode = Callable[[bytes], dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class AvroRows:
-    """Decodes rows; `written` has the schema of each id, `shown` is the schema of the result."""
+def avro_column(
+    stored: pa.Array, written: Mapping[int, Struct], shown: Struct, encoding: str = "row"
+) -> pa.Array:
+    """A column of structs, of values or of keys in an encoding.
 
-    written: Mapping[int, Struct]
-    shown: Struct
+    Args:
+        stored: the rows' bytes.
+        written: the schema of each id.
+        shown: the schema of the result.
+        encoding: of keys.
 
-    def column(self, stored: pa.Array, encoding: str = "row") -> pa.Array:
-        """A column of structs, of values or of keys in an encoding.
-
-        Raises MalformedError, or ExtraMissingError without fastavro.
-        """
-        _fastavro()
-        decode = _decoder(encoding, self.written, self.shown)
-        return pa.array([decode(it) for it in stored.to_pylist()], arrow_type(self.shown))
+    Raises:
+        MalformedError: the bytes are no such rows.
+        ExtraMissingError: fastavro is not installed.
+    """
+    _fastavro()
+    decode = _decoder(encoding, written, shown)
+    return pa.array([decode(it) for it in stored.to_pylist()], arrow_type(shown))
 
 
 def _decoder(encoding: str, written: Mapping[int, Struct], shown: Struct) -> _Decode:

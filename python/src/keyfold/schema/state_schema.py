@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from keyfold.errors import CheckpointDamagedError
 from keyfold.format.location import StoreLocation
-from keyfold.schema.data_type import Struct
 from keyfold.schema.schema_file import FamilySchema, read_schema
 from keyfold.spark_log.logs import StoreMetadata
 from keyfold.storage.storage import Storage
 from keyfold.wire.cursor import MalformedError
 
 
-@dataclass(frozen=True)
-class StateSchema:
-    """The families of a store by name, and by id every schema that their rows may have."""
-
-    families: Mapping[str, FamilySchema]
-    keys: Mapping[str, Mapping[int, Struct]]
-    values: Mapping[str, Mapping[int, Struct]]
-
-
-def read_state_schema(storage: Storage, operator: int, store: StoreMetadata) -> StateSchema:
-    """The schemas of a store, of which the newest counts.
+def read_state_schema(
+    storage: Storage, operator: int, store: StoreMetadata
+) -> dict[str, list[FamilySchema]]:
+    """The schemas of each family of a store, by its name: all that rows may have, the newest last.
 
     Raises:
         FileMissingError: there is no schema file.
         CheckpointDamagedError: a schema file cannot be parsed.
     """
-    families: dict[str, FamilySchema] = {}
-    keys: dict[str, dict[int, Struct]] = {}
-    values: dict[str, dict[int, Struct]] = {}
+    families: dict[str, list[FamilySchema]] = {}
     for path in schema_paths(operator, store):
         for family in _read(storage, path):
-            families[family.name] = family
-            keys.setdefault(family.name, {})[family.key_id] = family.key
-            values.setdefault(family.name, {})[family.value_id] = family.value
-    return StateSchema(families, keys, values)
+            families.setdefault(family.name, []).append(family)
+    return families
 
 
 def schema_paths(operator: int, store: StoreMetadata) -> tuple[str, ...]:
