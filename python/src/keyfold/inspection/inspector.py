@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import chain
-from typing import TypeVar
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -15,8 +13,6 @@ from keyfold.spark_log.batch import Batch, read_at
 from keyfold.spark_log.logs import OperatorMetadata, operators, read_operators
 from keyfold.state.walk import Part, Walk
 from keyfold.storage.storage import Storage
-
-T = TypeVar("T")
 
 
 class Inspector:
@@ -31,11 +27,13 @@ class Inspector:
 
     def partitions(self, batch: int = -1) -> pa.Table:
         """A row for each store of each partition: its head, rows, bytes and files."""
-        return self._at(batch, lambda on, it: rows.partitions(_operators(on, it), _parts(on, it)))
+        return read_at(
+            self._storage, batch, lambda on, it: rows.partitions(_operators(on, it), _parts(on, it))
+        )
 
     def files(self) -> pa.Table:
         """A row for each file of a committed version, from listings alone."""
-        return self._at(-1, lambda on, it: rows.files(_parts(on, it)))
+        return read_at(self._storage, -1, lambda on, it: rows.files(_parts(on, it)))
 
     def snapshots(self) -> pa.Table:
         """A row for each snapshot, from its footer."""
@@ -54,11 +52,11 @@ class Inspector:
 
         Entries that a later file replaces count too; `skew` counts rows.
         """
-        return self._at(batch, lambda on, it: rows.groups(_parts(on, it)))
+        return read_at(self._storage, batch, lambda on, it: rows.groups(_parts(on, it)))
 
     def column_families(self, batch: int = -1) -> pa.Table:
         """A row for each column family, over all partitions."""
-        return self._at(batch, lambda on, it: rows.families(_parts(on, it)))
+        return read_at(self._storage, batch, lambda on, it: rows.families(_parts(on, it)))
 
     def skew(self, by: str = "bytes", batch: int = -1, top: int = 20) -> Skew:
         """How evenly the state is spread over partitions and key groups, and its largest keys.
@@ -73,12 +71,9 @@ class Inspector:
         Raises:
             InvalidArgumentError: `by` has another value.
         """
-        return self._at(batch, lambda on, it: measure(on, _operators(on, it), it, by, top))
-
-    def _at(self, batch: int, work: Callable[[Storage, Batch], T]) -> T:
-        """Calls `work` with a batch and a storage that is asked everything once."""
-        storage = self._storage.once()
-        return read_at(storage, batch, lambda it: work(storage, it))
+        return read_at(
+            self._storage, batch, lambda on, it: measure(on, _operators(on, it), it, by, top)
+        )
 
     def _of_kind(self, kind: FileKind) -> pa.Table:
         def read(storage: Storage, batch: Batch) -> pa.Table:
@@ -93,7 +88,7 @@ class Inspector:
                 [(part, it) for (part, _), it in zip(found, footers, strict=True) if it is not None]
             )
 
-        return self._at(-1, read)
+        return read_at(self._storage, -1, read)
 
 
 def _operators(storage: Storage, batch: Batch) -> list[OperatorMetadata]:

@@ -114,22 +114,23 @@ def _not_there(storage: Storage, number: int, committed: list[int]) -> str:
     )
 
 
-def read_at(storage: Storage, batch: int, work: Callable[[Batch], T]) -> T:
-    """Calls `work` with a batch; again if the query commits another batch and deletes files.
+def read_at(storage: Storage, batch: int, work: Callable[[Storage, Batch], T]) -> T:
+    """Calls `work` with a batch, and with a storage that is asked everything once.
 
-    A running query deletes files of old batches, and the last batch may become an old one
-    meanwhile.
+    It is called again if the query commits another batch and deletes files: a running query deletes
+    files of old batches, and the last batch may become an old one meanwhile.
     """
+    once = storage.once()
     for left in reversed(range(_TRIES)):
-        now = find_batch(storage, batch)
+        now = find_batch(once, batch)
         try:
-            return work(now)
+            return work(once, now)
         except FileMissingError as error:
-            storage.forget()
-            later = find_batch(storage, batch)
+            once.forget()
+            later = find_batch(once, batch)
             if left and later.number != now.number:
                 continue
-            if now.number not in batches(storage, "commits"):
+            if now.number not in batches(once, "commits"):
                 raise BatchNotRetainedError(
                     f"Cannot read the state after batch {now.number} of {storage.root} any more: "
                     "the running query has removed its files. Look at a newer batch."

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from keyfold.errors import BatchNotRetainedError, FileMissingError
-from keyfold.layout.layout import Layout, Shape
-from keyfold.spark_log.batch import Batch, find_batch, read_at
-from keyfold.table.column import find_column, flattened, project
-from keyfold.table.condition import condition
+from keyfold.layout.layout import Shape
+from keyfold.spark_log.batch import Batch, find_batch
+from keyfold.table.column import flattened, project
 from keyfold.table.source import Source
 from keyfold.text.arrow_values import to_pandas, to_pylist
 from keyfold.text.html_table import html_of_arrow
@@ -31,7 +30,7 @@ class Scan:
 
     source: Source
     columns: tuple[str, ...] | None
-    where: str | pc.Expression | None
+    where: pc.Expression | None
     batch: int
     limit: int | None
 
@@ -63,8 +62,7 @@ class Scan:
 
     def to_arrow(self) -> pa.Table:
         """All rows. If the query removes files of the last batch meanwhile, reads a newer batch."""
-        source = self.source.once()
-        tables = read_at(source.storage, self.batch, lambda it: list(self._tables(source, it)))
+        tables = self.source.read_at(self.batch, lambda on, it: list(self._tables(on, it)))
         return pa.concat_tables(tables) if tables else self.schema.empty_table()
 
     def to_reader(self) -> pa.RecordBatchReader:
@@ -88,19 +86,18 @@ class Scan:
 
     def count(self) -> int:
         """Number of rows; without a condition, usually from footers alone."""
-        source = self.source.once()
-        return read_at(source.storage, self.batch, lambda it: self._count(source, it))
+        return self.source.read_at(self.batch, self._count)
 
     def shaped(self, table: pa.Table) -> pa.Table:
         """The requested rows and columns of a table, without the limit."""
         if self.where is not None:
-            table = table.filter(condition(self.where, table.schema))
+            table = table.filter(self.where)
         if self.columns is not None:
             table = project(table, self.columns)
         return table
 
     def _repr_html_(self) -> str:
-        some = Scan(self.source, self.columns, self.where, self.batch, self.limit or _SHOWN)
+        some = replace(self, limit=self.limit or _SHOWN)
         return html_of_arrow(flattened(some.to_arrow()), _SHOWN)
 
     def _tables(self, source: Source, batch: Batch) -> Iterator[pa.Table]:
@@ -130,19 +127,9 @@ class Scan:
         for head in source.heads(batch):
             family = source.family(head)
             if family is not None:
-                known = family.values if _counts_values(layout) else family.keys
+                a_row_a_value = layout.shape is not Shape.LIST or layout.flat
+                known = family.values if a_row_a_value else family.keys
                 if known is None:
                     return None
                 total += known
         return total
-
-
-def _counts_values(layout: Layout) -> bool:
-    return layout.shape is not Shape.LIST or layout.flat
-
-
-def checked_columns(layout: Layout, columns: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The requested columns; raises UnknownNameError."""
-    for name in columns or ():
-        find_column(layout.arrow, name)
-    return None if columns is None else tuple(columns)

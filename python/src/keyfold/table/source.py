@@ -18,7 +18,7 @@ from keyfold.format.location import StoreLocation
 from keyfold.format.names import Version
 from keyfold.layout.layout import Layout
 from keyfold.rows.partition_key import only_partition_0
-from keyfold.spark_log.batch import Batch
+from keyfold.spark_log.batch import Batch, read_at
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.entries import Rows
 from keyfold.state.selection import ALL, Selection
@@ -50,7 +50,14 @@ class Source:
 
     def once(self) -> Source:
         """The same for one command, which asks the storage once."""
-        return replace(self, storage=self.storage.once(), _heads={}, _files={})
+        return self._on(self.storage.once())
+
+    def read_at(self, batch: int, work: Callable[[Source, Batch], T]) -> T:
+        """Calls `work` with the same for one command, as `batch.read_at` does."""
+        return read_at(self.storage, batch, lambda storage, found: work(self._on(storage), found))
+
+    def _on(self, storage: Storage) -> Source:
+        return replace(self, storage=storage, _heads={}, _files={})
 
     @property
     def store(self) -> str:

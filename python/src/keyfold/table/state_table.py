@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from keyfold.spark_log.batch import Batch, find_batch, read_at
+from keyfold.spark_log.batch import Batch, find_batch
 from keyfold.table.changes import a_row_a_key, diff_schema, differences
+from keyfold.table.column import find_column
 from keyfold.table.condition import condition
 from keyfold.table.history import history
 from keyfold.table.lookup import look_up, named_key, stray_partitions
-from keyfold.table.scan import Scan, checked_columns
+from keyfold.table.scan import Scan
 from keyfold.table.source import Source
 
 if TYPE_CHECKING:
@@ -63,13 +64,12 @@ class StateTable:
         Raises:
             InvalidArgumentError: a column is unknown, or a value is of another type.
         """
-        source = self.source.once()
-        named = named_key(source, key)
+        named = named_key(self.source, key)
 
-        def read(found: Batch) -> pa.Table:
+        def read(source: Source, found: Batch) -> pa.Table:
             return look_up(source, found, named, partial(stray_partitions, source, found))
 
-        return read_at(source.storage, batch, read)
+        return self.source.read_at(batch, read)
 
     def scan(
         self,
@@ -97,8 +97,10 @@ class StateTable:
         layout = replace(self.source.layout, flat=flatten)
         if where is not None:
             where = condition(where, layout.arrow)
-        source = replace(self.source, layout=layout)
-        return Scan(source, checked_columns(layout, columns), where, batch, limit)
+        for name in columns or ():
+            find_column(layout.arrow, name)
+        names = None if columns is None else tuple(columns)
+        return Scan(replace(self.source, layout=layout), names, where, batch, limit)
 
     def count(self, batch: int = -1) -> int:
         """Number of rows."""
@@ -110,17 +112,15 @@ class StateTable:
         Columns other than the key appear twice, as `before_value` and `after_value`. If a key has
         several values, they are lists.
         """
-        source = self.source.once()
 
-        def compare(new: Batch) -> pa.Table:
+        def compare(source: Source, new: Batch) -> pa.Table:
             old = find_batch(source.storage, before)
-            compared = a_row_a_key(source, new)
-            found = list(differences(compared, old, new))
-            if not found:
-                return diff_schema(compared.layout.arrow).empty_table()
-            return pa.concat_tables(found)
+            keyed = a_row_a_key(source, new)
+            tables = list(differences(keyed, old, new))
+            empty = diff_schema(keyed.layout.arrow).empty_table()
+            return pa.concat_tables(tables) if tables else empty
 
-        return read_at(source.storage, after, compare)
+        return self.source.read_at(after, compare)
 
     def history(self, key: Mapping[str, Any]) -> pa.Table:
         """The values of a key in all retained batches, with `batch_id` and `change`.
