@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from keyfold.admin import bridge
+from keyfold.admin.rollback import rollback
 from keyfold.errors import InvalidArgumentError
 
 
@@ -23,9 +24,7 @@ def test_a_folder_of_the_file_sink_that_is_empty_is_not_taken_for_no_sink(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert bridge.sink(None) is None
-    assert bridge.sink("out") == str(tmp_path / "out")
-    with pytest.raises(InvalidArgumentError):
-        bridge.sink("")
+    with pytest.raises(InvalidArgumentError, match="folder of the file sink"):
+        rollback("cp", 0, sink_path="")
     with pytest.raises(InvalidArgumentError):
         bridge.place("")

@@ -23,24 +23,31 @@ _API = "io.keyfold.spark.admin.AdminApi"
 
 
 def answer(
-    method: str, *arguments: object, command: str, spark: SparkSession | None
+    method: str,
+    path: str | os.PathLike[str],
+    *arguments: object,
+    command: str,
+    spark: SparkSession | None,
 ) -> dict[str, Any]:
     """Calls a method of the JVM's `AdminApi` and returns its result.
 
     Args:
-        method: takes a session, then `arguments`.
+        method: takes a session, the checkpoint, then `arguments`.
+        path: the checkpoint.
         arguments: strings, numbers, None.
         command: the command line for the same operation.
         spark: the session to use; None: the active one, or else a new one that is stopped
         afterwards.
 
     Raises:
+        InvalidArgumentError: the path is empty.
         ClassicSessionError: the session is a Spark Connect session.
         JvmError: the operation failed or was refused.
     """
+    checkpoint = place(path)
     jvm = setup.bridge()
     with _session(jvm, command, spark) as session:
-        found: dict[str, Any] = json.loads(jvm.call(session, _API, method, *arguments))
+        found: dict[str, Any] = json.loads(jvm.call(session, _API, method, checkpoint, *arguments))
     return found
 
 
@@ -79,26 +86,13 @@ def command_line(verb: str, *arguments: object, **options: object) -> str:
     return shlex.join(words)
 
 
-def place(path: str | os.PathLike[str]) -> str:
+def place(path: str | os.PathLike[str], what: str = "path") -> str:
     """A path for the JVM, which may have another working directory than Python.
 
     Raises:
-        InvalidArgumentError: the path is empty.
+        InvalidArgumentError: the path is empty; the message says of `what`.
     """
     text = os.fspath(path)
     if not text:
-        raise InvalidArgumentError("Invalid path: it is empty.")
+        raise InvalidArgumentError(f"Invalid {what}: it is empty.")
     return text if is_uri(text) else str(Path(text).absolute())
-
-
-def sink(sink_path: str | None) -> str | None:
-    """The folder of the query's file sink for the JVM; None if none is given.
-
-    Raises:
-        InvalidArgumentError: the folder is empty.
-    """
-    if sink_path is None:
-        return None
-    if not sink_path:
-        raise InvalidArgumentError("Invalid folder of the file sink: it is empty.")
-    return place(sink_path)

@@ -74,13 +74,7 @@ def clone(
     chosen = -1 if batch is None else batch
     command = bridge.command_line("clone", path, to, batch=batch, dry_run=dry_run)
     found = bridge.answer(
-        "cloneCheckpoint",
-        bridge.place(path),
-        bridge.place(to),
-        chosen,
-        dry_run,
-        command=command,
-        spark=spark,
+        "cloneCheckpoint", path, bridge.place(to), chosen, dry_run, command=command, spark=spark
     )
     return _copy(found)
 
@@ -102,7 +96,7 @@ def savepoint(
         JvmError: a savepoint with that name exists, or no batch is committed.
     """
     command = bridge.command_line("savepoint", path, name)
-    found = bridge.answer("savepoint", bridge.place(path), name, command=command, spark=spark)
+    found = bridge.answer("savepoint", path, name, command=command, spark=spark)
     return _copy(found)
 
 

@@ -142,4 +142,4 @@ def _ask(
 ) -> dict[str, Any]:
     undo = method == "undoMigration"
     command = bridge.command_line("migrate", path, undo=undo, apply=not dry_run)
-    return bridge.answer(method, bridge.place(path), dry_run, command=command, spark=spark)
+    return bridge.answer(method, path, dry_run, command=command, spark=spark)

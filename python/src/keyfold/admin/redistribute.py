@@ -93,6 +93,6 @@ def redistribute(
     )
     places = ",".join(str(place_of(subtask)) for subtask in range(parallelism))
     found = bridge.answer(
-        "redistribute", bridge.place(path), operator, places, dry_run, command=command, spark=spark
+        "redistribute", path, operator, places, dry_run, command=command, spark=spark
     )
     return result(RedistributionPlan, found, operator=found["name"])

@@ -143,7 +143,7 @@ def undo_rescale(
         JvmError: there is no such rescale, or the query has run since; nothing was changed.
     """
     command = bridge.command_line("rescale", path, undo=True, apply=not dry_run)
-    found = bridge.answer("undoRescale", bridge.place(path), dry_run, command=command, spark=spark)
+    found = bridge.answer("undoRescale", path, dry_run, command=command, spark=spark)
     return result(RescaleUndo, found)
 
 
@@ -201,13 +201,8 @@ def rescale(
             f"Invalid number of partitions {partitions:,}: a query has at most {MOST_PARTITIONS:,}."
         )
     command = bridge.command_line("rescale", path, to=partitions, apply=not dry_run)
-    found = bridge.answer(
-        "planRescale" if dry_run else "rescale",
-        bridge.place(path),
-        partitions,
-        command=command,
-        spark=spark,
-    )
+    method = "planRescale" if dry_run else "rescale"
+    found = bridge.answer(method, path, partitions, command=command, spark=spark)
     return result(
         RescalePlan,
         found,

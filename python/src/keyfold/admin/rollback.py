@@ -88,16 +88,10 @@ def rollback(
         JvmError: it is refused; nothing was changed.
     """
     command = bridge.command_line(
-        "rollback",
-        path,
-        to_batch=batch,
-        sink_path=sink_path,
-        apply=not dry_run,
+        "rollback", path, to_batch=batch, sink_path=sink_path, apply=not dry_run
     )
-    sink = bridge.sink(sink_path)
-    found = bridge.answer(
-        "rollback", bridge.place(path), batch, sink, dry_run, command=command, spark=spark
-    )
+    sink = None if sink_path is None else bridge.place(sink_path, "folder of the file sink")
+    found = bridge.answer("rollback", path, batch, sink, dry_run, command=command, spark=spark)
     return result(Rollback, found)
 
 
@@ -122,5 +116,5 @@ def undo_rollback(
             "`rollback-...` in `keyfold` of the checkpoint, which the rollback has printed."
         )
     command = bridge.command_line("rollback", path, undo=aside, apply=True)
-    found = bridge.answer("undoRollback", bridge.place(path), aside, command=command, spark=spark)
+    found = bridge.answer("undoRollback", path, aside, command=command, spark=spark)
     return result(Rollback, found)

@@ -96,14 +96,8 @@ def vacuum(
         "vacuum", path, older_than_hours=older_than_hours, apply=not dry_run
     )
     prefix = path.rstrip("/") + "/"
-    found = bridge.answer(
-        "vacuum",
-        bridge.place(path),
-        "\n".join(it.removeprefix(prefix) for it in paths),
-        int(older_than_hours * _HOUR_MS),
-        dry_run,
-        command=command,
-        spark=spark,
-    )
+    relative = "\n".join(it.removeprefix(prefix) for it in paths)
+    age_ms = int(older_than_hours * _HOUR_MS)
+    found = bridge.answer("vacuum", path, relative, age_ms, dry_run, command=command, spark=spark)
     unreferenced = [Unreferenced(**it) for it in found["unreferenced"]]
     return result(Vacuum, found, unreferenced=unreferenced)

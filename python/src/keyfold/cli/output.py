@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from rich.console import Console, RenderableType
@@ -24,41 +24,29 @@ _WIDE = 10_000
 _MOST_ROWS = 1_000
 
 
-class Output(Protocol):
-    """Writes results to stdout."""
-
-    def value(self, found: dict[str, Any], shown: RenderableType) -> None:
-        """One result, as a JSON object or as text."""
-
-    def table(self, tables: Iterable[pa.Table]) -> None:
-        """Rows; in JSON one object per line, written as soon as it is read."""
-
-
 class JsonOutput:
-    """JSON; for tables one object per line."""
+    """Results as JSON on stdout."""
 
-    def value(self, found: dict[str, Any], shown: RenderableType) -> None:
-        """The object."""
-        del shown
+    def value(self, found: dict[str, Any], _shown: RenderableType) -> None:
+        """One result, as an object."""
         sys.stdout.write(json_text(found) + "\n")
 
     def table(self, tables: Iterable[pa.Table]) -> None:
-        """One object per line."""
+        """Rows, one object per line, written as soon as it is read."""
         for part in tables:
             for row in to_pylist(part):
                 sys.stdout.write(json_text(row) + "\n")
 
 
 class TextOutput:
-    """Tables as text."""
+    """Results as text on stdout."""
 
     def __init__(self) -> None:
         # Output to a pipe is not cut to the width of a terminal.
         self._console = Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
 
-    def value(self, found: dict[str, Any], shown: RenderableType) -> None:
-        """Text for a terminal."""
-        del found
+    def value(self, _found: dict[str, Any], shown: RenderableType) -> None:
+        """One result, as text for a terminal."""
         # Text must not be taken as markup.
         self._console.print(_text(shown) if isinstance(shown, str) else shown)
 
@@ -75,6 +63,9 @@ class TextOutput:
                 message(f"The first {_MOST_ROWS:,} rows; -o json prints all.")
                 break
         self._console.print(grid)
+
+
+Output: TypeAlias = JsonOutput | TextOutput
 
 
 def message(text: str) -> None:

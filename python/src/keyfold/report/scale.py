@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from keyfold.text.units import unit_of
 
-_MOST = 5
-_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-
 
 def byte_ticks(top: float) -> tuple[list[float], list[str]]:
     """Places from 0 to at most `top` bytes, each a round number in one unit, and their labels."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - an optional package
+
     name, unit = unit_of(top)
-    wanted = max(top, 1.0) / unit / _MOST
-    magnitude = 10.0 ** math.floor(math.log10(wanted))
-    step = magnitude * next(it for it in _STEPS if wanted <= it * magnitude * (1 + 1e-9))
-    if unit == 1:
-        step = float(math.ceil(step))
-    places = [step * number for number in range(math.floor(top / unit / step + 1e-9) + 1)]
+    locator = MaxNLocator(nbins=5, integer=unit == 1, steps=[1, 2, 2.5, 5, 10])
+    most = top / unit * (1 + 1e-9)
+    # Below 1 the locator gives fractions.
+    places = [float(it) for it in locator.tick_values(0, max(most, 1)) if it <= most]
     return [it * unit for it in places], [f"{it:,.6g} {name}" if it else "0" for it in places]
 
 

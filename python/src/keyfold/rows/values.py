@@ -70,12 +70,8 @@ def _texts(data: Octets, starts: Ints, sizes: Ints, arrow: pa.DataType) -> pa.Ar
 
 
 def _long_decimals(unscaled: npt.NDArray[np.int64], null: Flags | None, it: Decimal) -> pa.Array:
-    words = np.empty((len(unscaled), 2), dtype=np.int64)
-    words[:, 0] = unscaled
-    words[:, 1] = unscaled >> 63
-    return pa.Array.from_buffers(
-        arrow_type(it), len(unscaled), [validity(null), pa.py_buffer(words)]
-    )
+    # The same numbers without their scale, which a long has not.
+    return arrow_ints(unscaled, null).cast(pa.decimal128(19, 0)).view(arrow_type(it))
 
 
 def _wide_decimals(data: Octets, starts: Ints, sizes: Ints, it: Decimal) -> pa.Array:
