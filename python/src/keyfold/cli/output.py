@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 import pyarrow as pa  # type: ignore[import-untyped]
-from rich.console import Console, RenderableType
+from rich.console import Console, JustifyMethod, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -89,12 +89,8 @@ def progress(title: str) -> Iterator[Callable[[int, int], None] | None]:
 def _add_columns(grid: Table, schema: pa.Schema) -> None:
     for field in schema:
         numeric = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
-        grid.add_column(
-            _text(field.name),
-            justify="right" if numeric else "left",
-            overflow="fold",
-            no_wrap=False,
-        )
+        justify: JustifyMethod = "right" if numeric else "left"
+        grid.add_column(_text(field.name), justify=justify, overflow="fold")
 
 
 def _text(text: str) -> Text:

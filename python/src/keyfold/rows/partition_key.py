@@ -31,11 +31,13 @@ def only_partition_0(rules: Iterable[str]) -> bool:
 
 @dataclass(frozen=True)
 class Column:
-    """A column that is hashed: its place in the key, and the type that it is hashed as."""
+    """A column that is hashed: its place in the key, and the type that it is hashed as.
+
+    That is the type as which it is stored, unless the query computes the column from it.
+    """
 
     path: tuple[int, ...]
     type: DataType
-    computed: bool = False
 
     def hashed(self, array: pa.Array) -> tuple[pa.Array, DataType]:
         """Its values, as they are hashed. A value that no row can have is null.
@@ -43,8 +45,6 @@ class Column:
         Raises:
             MalformedError: it is never stored as what it is stored as here.
         """
-        if not self.computed:
-            return array, self.type
         wanted = arrow_type(self.type)
         try:
             return array.cast(wanted), self.type
@@ -69,17 +69,15 @@ def columns_of(rule: str, key: Struct) -> list[Column]:
         return [Column(path, _type(rule, key, path)) for path in paths]
     if base == "all":
         paths = [()]
-    found = []
+    hashed = []
     for it in columns.split(";"):
         named = _COMPUTED.fullmatch(it)
         if len(paths) != 1 or not named:
             raise MalformedError(f"its key has no column {rule[:80]!r}, by which it is placed")
         path = (*paths[0], int(named[1]))
         stored = _type(rule, key, path)
-        found.append(
-            Column(path, parse_type(named[2]), computed=True) if named[2] else Column(path, stored)
-        )
-    return found
+        hashed.append(Column(path, parse_type(named[2]) if named[2] else stored))
+    return hashed
 
 
 def _type(rule: str, key: Struct, path: tuple[int, ...]) -> DataType:

@@ -19,17 +19,9 @@ class Residues:
 
     def has(self, hashes: Ints) -> Flags:
         """Whether each row is selected."""
-        return among(hashes % self.modulus, self.modulus, self.members)
+        return np.isin(hashes % self.modulus, list(self.members))
 
     def may_hold(self, groups: Ints, key_groups: int) -> Flags:
         """Whether each key group may have selected rows."""
         shared = gcd(self.modulus, key_groups)
-        return among(groups % shared, shared, {it % shared for it in self.members})
-
-
-def among(numbers: Ints, modulus: int, members: frozenset[int] | set[int]) -> Flags:
-    """Whether each number is a member; all are below the modulus."""
-    table = np.zeros(modulus, dtype=np.bool_)
-    table[list(members)] = True
-    found: Flags = table[numbers]
-    return found
+        return np.isin(groups % shared, [it % shared for it in self.members])

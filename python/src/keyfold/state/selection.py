@@ -11,7 +11,7 @@ import numpy.typing as npt
 from keyfold.errors import KeyGroupsMismatchError
 from keyfold.format.footer import Footer
 from keyfold.rows.places import Flags
-from keyfold.state.residues import Residues, among
+from keyfold.state.residues import Residues
 
 Hashes: TypeAlias = npt.NDArray[np.int32]
 Groups: TypeAlias = npt.NDArray[np.int64]
@@ -34,20 +34,24 @@ class Sieve:
 
 @dataclass(frozen=True)
 class Selection:
-    """Families, key groups and hashes to take; None takes all."""
+    """The family, the key groups and the hashes to take; None takes all."""
 
-    families: frozenset[str] | None = None
+    family: str | None = None
     groups: frozenset[int] | None = None
     hash: int | None = None
     sieve: Sieve | None = None
 
     def of_family(self, name: str) -> Selection:
         """The same for one family."""
-        return replace(self, families=frozenset({name}))
+        return replace(self, family=name)
+
+    def takes(self, family: str) -> bool:
+        """Whether it takes rows of a family."""
+        return self.family in {None, family}
 
     def blocks(self, footer: Footer, shares: tuple[Residues, ...]) -> list[int]:
         """The blocks of a file that can have wanted rows that are in all shares, ascending."""
-        taken = np.array([self._takes_family(it.name) for it in footer.families], dtype=np.bool_)
+        taken = np.array([self.takes(it.name) for it in footer.families], dtype=np.bool_)
         groups = footer.groups
         if not len(groups):
             return []
@@ -76,9 +80,6 @@ class Selection:
         whole = np.logical_and.reduce(masks) if masks else None
         return None if whole is None or whole.all() else whole
 
-    def _takes_family(self, name: str) -> bool:
-        return self.families is None or name in self.families
-
 
 def _among(groups: Groups, wanted: frozenset[int], key_groups: int) -> Flags:
     if max(wanted, default=0) >= key_groups:
@@ -86,7 +87,7 @@ def _among(groups: Groups, wanted: frozenset[int], key_groups: int) -> Flags:
             f"Cannot look for key group {max(wanted)}: a file has {key_groups} key groups. Its "
             "version's files differ in their number; restore the checkpoint from one copy."
         )
-    return among(groups, key_groups, wanted)
+    return np.isin(groups, list(wanted))
 
 
 ALL = Selection()

@@ -107,7 +107,7 @@ def _build(files: StoreFiles, chain: Chain, wanted: Selection, known: Known) -> 
     return {
         family.name: concatenated(pieces.get(family.name, []))
         for family in chain.head.families
-        if wanted.families is None or family.name in wanted.families
+        if wanted.takes(family.name)
     }
 
 

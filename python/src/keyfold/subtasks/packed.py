@@ -111,15 +111,13 @@ class _Tagged:
 
     def of(self, rows: list[tuple[int, int, int, bytes]]) -> pa.RecordBatch:
         """A batch of rows, each given by subtask, phase, number and stream."""
-        full = [
+        tagged = [
             (subtask, self._places[subtask], phase, self._task, number, stream)
             for subtask, phase, number, stream in rows
         ]
-        columns = list(zip(*full, strict=True)) or [()] * len(_TYPES)
-        return pa.record_batch(
-            [pa.array(it, kind) for it, kind in zip(columns, _TYPES, strict=True)],
-            schema=self._schema,
-        )
+        names = self._schema.names
+        columns = [dict(zip(names, it, strict=True)) for it in tagged]
+        return pa.RecordBatch.from_pylist(columns, self._schema)
 
 
 def _routed(values: pa.Array, route: str, parallelism: int) -> npt.NDArray[np.int64]:

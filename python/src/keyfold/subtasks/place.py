@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from keyfold.rows.murmur import hash_ints
 from keyfold.rows.row_hash import SEED
@@ -20,13 +19,9 @@ _MASK: Final = 0xFFFFFFFF
 
 def place_of(subtask: int) -> int:
     """The place, as a signed 32-bit number."""
-    first = int(hash_ints(_ints(subtask), np.array([SEED], np.uint32))[0])
-    place = _word_between(first, subtask)
+    seed = hash_ints(np.array([subtask], np.int32), np.array([SEED], np.uint32))
+    place = _word_between(int(seed[0]), subtask)
     return place - (1 << 32) if place >> 31 else place
-
-
-def _ints(number: int) -> npt.NDArray[np.int32]:
-    return np.array([number], np.int32)
 
 
 def _word_between(seed: int, found: int) -> int:

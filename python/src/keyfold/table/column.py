@@ -10,22 +10,20 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from keyfold.errors import UnknownNameError
 
 
-def find_column(schema: pa.Schema, name: str) -> list[str]:
-    """The path of a column; a field of `key` or `value` may be named without them.
+def find_column(schema: pa.Schema, name: str) -> tuple[list[str], pa.DataType]:
+    """The path and the type of a column; a field of `key` or `value` may be named without them.
 
     Raises:
         UnknownNameError: there is none, or more than one.
     """
     first, *rest = name.split(".")
     if first in schema.names:
-        path = [first]
-        it = schema.field(first).type
+        kind = schema.field(first).type
         for part in rest:
-            if not pa.types.is_struct(it) or it.get_field_index(part) < 0:
+            if not pa.types.is_struct(kind) or kind.get_field_index(part) < 0:
                 raise _unknown(schema, name)
-            path.append(part)
-            it = it.field(it.get_field_index(part)).type
-        return path
+            kind = kind.field(part).type
+        return [first, *rest], kind
     inside = [
         top.name
         for top in schema
@@ -36,22 +34,14 @@ def find_column(schema: pa.Schema, name: str) -> list[str]:
     return find_column(schema, f"{inside[0]}.{name}")
 
 
-def column_type(schema: pa.Schema, path: Sequence[str]) -> pa.DataType:
-    """Type of the column at a path."""
-    it = schema.field(path[0]).type
-    for part in path[1:]:
-        it = it.field(it.get_field_index(part)).type
-    return it
-
-
 def project(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Some columns of a table, under the requested names; raises UnknownNameError."""
-    found = {}
+    columns = {}
     for name in names:
-        first, *rest = find_column(table.schema, name)
+        (first, *rest), _ = find_column(table.schema, name)
         column = table.column(first)
-        found[name] = pc.struct_field(column, rest) if rest else column
-    return pa.table(found)
+        columns[name] = pc.struct_field(column, rest) if rest else column
+    return pa.table(columns)
 
 
 def flattened(table: pa.Table) -> pa.Table:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import operator
 import re
 from collections.abc import Callable
+from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -12,15 +15,15 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
 from keyfold.rows.literal import from_text
-from keyfold.table.column import column_type, find_column
+from keyfold.table.column import find_column
 
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: lambda a, b: a == b,
-    ast.NotEq: lambda a, b: a != b,
-    ast.Lt: lambda a, b: a < b,
-    ast.LtE: lambda a, b: a <= b,
-    ast.Gt: lambda a, b: a > b,
-    ast.GtE: lambda a, b: a >= b,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
 }
 # What SQL has, and what stands for it here; "" if nothing does.
 _OF_SQL = {
@@ -78,17 +81,14 @@ class _Reader:
     def boolean(self, node: ast.expr) -> Any:  # noqa: ANN401 - pyarrow is not typed
         match node:
             case ast.BoolOp(op, values):
-                found = self.boolean(values[0])
-                for value in values[1:]:
-                    other = self.boolean(value)
-                    found = found & other if isinstance(op, ast.And) else found | other
-                return found
+                join = operator.and_ if isinstance(op, ast.And) else operator.or_
+                return reduce(join, map(self.boolean, values))
             case ast.UnaryOp(ast.Not(), operand):
                 return ~self.boolean(operand)
             case ast.Compare():
                 return self._compared(node)
             case ast.Name() | ast.Attribute():
-                return pc.field(*self._path(node))
+                return self._column(node)[0]
         raise self._refused(node)
 
     def _refused(self, node: ast.expr) -> InvalidArgumentError:
@@ -97,46 +97,43 @@ class _Reader:
         )
 
     def _compared(self, node: ast.Compare) -> Any:  # noqa: ANN401
-        found = None
-        left = node.left
-        for op, right in zip(node.ops, node.comparators, strict=True):
-            part = self._pair(left, op, right)
-            found = part if found is None else found & part
-            left = right
-        return found
+        sides = pairwise([node.left, *node.comparators])
+        pairs = [
+            self._pair(left, op, right) for (left, right), op in zip(sides, node.ops, strict=True)
+        ]
+        return reduce(operator.and_, pairs)
 
     def _pair(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Any:  # noqa: ANN401
         if self._is_column(right) and not self._is_column(left):
             turned = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
             return self._pair(right, turned.get(type(op), type(op))(), left)
-        path = self._path(left)
-        field = pc.field(*path)
+        field, kind = self._column(left)
         if self._is_column(right) and type(op) in _COMPARE:
-            return _COMPARE[type(op)](field, pc.field(*self._path(right)))
+            return _COMPARE[type(op)](field, self._column(right)[0])
         value = self._literal(right)
         if isinstance(op, ast.Is | ast.IsNot):
             if value is not None:
                 raise _refused(self._text)
             return field.is_null() if isinstance(op, ast.Is) else field.is_valid()
-        it = column_type(self._schema, path)
         if isinstance(op, ast.In | ast.NotIn):
-            values = pa.concat_arrays([self._scalar(each, it) for each in value])
-            found = field.isin(values)
-            return found if isinstance(op, ast.In) else ~found
+            values = pa.concat_arrays([self._scalar(each, kind) for each in value])
+            is_in = field.isin(values)
+            return is_in if isinstance(op, ast.In) else ~is_in
         if type(op) not in _COMPARE:
             raise _refused(self._text)
-        return _COMPARE[type(op)](field, pc.scalar(self._scalar(value, it)[0]))
+        return _COMPARE[type(op)](field, pc.scalar(self._scalar(value, kind)[0]))
 
-    def _scalar(self, value: object, it: pa.DataType) -> pa.Array:
+    def _scalar(self, value: object, kind: pa.DataType) -> pa.Array:
         try:
-            if isinstance(value, str) and not pa.types.is_string(it):
-                return from_text(value, it)
-            if isinstance(value, float) and not pa.types.is_floating(it):
+            if isinstance(value, str) and not pa.types.is_string(kind):
+                return from_text(value, kind)
+            if isinstance(value, float) and not pa.types.is_floating(kind):
                 return pa.array([value])
-            return pa.array([value], it)
+            return pa.array([value], kind)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise InvalidArgumentError(
-                f"Invalid value {value!r} in the condition {self._text!r}: it is not of type {it}."
+                f"Invalid value {value!r} in the condition {self._text!r}: it is not of type "
+                f"{kind}."
             ) from error
 
     def _literal(self, node: ast.expr) -> Any:  # noqa: ANN401
@@ -150,10 +147,8 @@ class _Reader:
     def _is_column(node: ast.expr) -> bool:
         return isinstance(node, ast.Name | ast.Attribute)
 
-    def _path(self, node: ast.expr) -> list[str]:
-        match node:
-            case ast.Name(name):
-                return find_column(self._schema, name)
-            case ast.Attribute():
-                return find_column(self._schema, ast.unparse(node))
-        raise _refused(self._text)
+    def _column(self, node: ast.expr) -> tuple[pc.Expression, pa.DataType]:
+        if not self._is_column(node):
+            raise _refused(self._text)
+        path, kind = find_column(self._schema, ast.unparse(node))
+        return pc.field(*path), kind

@@ -59,14 +59,10 @@ class Source:
     def _on(self, storage: Storage) -> Source:
         return replace(self, storage=storage, _heads={}, _files={})
 
-    @property
-    def store(self) -> str:
-        """Name of the store."""
-        return self.operator.stores[self.layout.store].name
-
     def place(self, partition: int) -> StoreLocation:
         """The store in a partition."""
-        return StoreLocation(self.operator.id, partition, self.store)
+        store = self.operator.stores[self.layout.store].name
+        return StoreLocation(self.operator.id, partition, store)
 
     def written(self, batch: Batch, partition: int) -> Version:
         """The version whose files have a batch's rows in a partition."""
