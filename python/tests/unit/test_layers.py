@@ -58,7 +58,7 @@ def test_pyspark_is_imported_where_it_is_needed_alone(module: str) -> None:
         "keyfold.flink",
         "keyfold.fsck.runner",
         "keyfold.subtasks.arguments",
-        "keyfold.subtasks.list_of_4_0",
+        "keyfold.subtasks.converters",
         "keyfold.subtasks.operator",
         "keyfold.subtasks.processor",
         "keyfold.subtasks.schemas",

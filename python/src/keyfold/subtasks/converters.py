@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -72,25 +72,26 @@ def _into(kind: Any, name: str, *, is_state: bool) -> Convert:
     return leaves[name]
 
 
-def out_of(kind: Any) -> Convert | None:
+def out_of(kind: Any) -> Convert:
     """A converter that brings timestamps, which PySpark gives without a zone, to UTC.
 
-    None if there is nothing to convert.
+    It takes structs and maps also as Arrow gives them, as dicts and lists of pairs.
     """
+    from pyspark.sql import Row  # noqa: PLC0415 - only an operator needs PySpark
+
     name = kind.typeName()
     if name == "timestamp":
-        return unless_none(values.utc)
-    if name == "array" and (element := out_of(kind.elementType)):
-        return unless_none(lambda value: [element(it) for it in value])
+        return _unless_none(values.utc)
+    if name == "array":
+        element = out_of(kind.elementType)
+        return _unless_none(lambda value: list(map(element, value)))
     if name == "map":
-        key, held = out_of(kind.keyType) or same, out_of(kind.valueType) or same
-        if (key, held) != (same, same):
-            return unless_none(lambda value: {key(k): held(it) for k, it in value.items()})
+        key, held = out_of(kind.keyType), out_of(kind.valueType)
+        return _unless_none(lambda value: {key(k): held(it) for k, it in _pairs(value)})
     if name == "struct":
-        fields = [out_of(it.dataType) or same for it in kind]
-        if fields != [same] * len(fields):
-            return unless_none(lambda value: _like(value, map(_apply, fields, value)))
-    return None
+        make, fields = Row(*kind.names), [out_of(it.dataType) for it in kind]
+        return _unless_none(lambda value: make(*map(_apply, fields, _fields(value))))
+    return _same
 
 
 def in_order(row: Any, names: Sequence[str]) -> Any:
@@ -143,21 +144,17 @@ def _map(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
     return entries
 
 
-def unless_none(convert: Convert) -> Convert:
-    """The converter, for values that may be missing."""
+def _fields(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, Mapping) else value
+
+
+def _unless_none(convert: Convert) -> Convert:
     return lambda value: None if value is None else convert(value)
 
 
-def same(value: Any) -> Any:
-    """Of values that need no conversion."""
+def _same(value: Any) -> Any:
     return value
 
 
-def _apply(convert: Callable[[Any], Any], value: Any) -> Any:
+def _apply(convert: Convert, value: Any) -> Any:
     return convert(value)
-
-
-def _like(row: Any, its: Any) -> Any:
-    """A row with the names of another, if it has any."""
-    names = getattr(row, "__fields__", None)
-    return tuple(its) if names is None else type(row)(*names)(*its)

@@ -10,25 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from keyfold.subtasks.converters import same, unless_none
 from keyfold.subtasks.rows import Row
-from keyfold.subtasks.values import Convert
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
-    from pyspark.sql.types import StructType
 
 
 class ListOf40:
     """PySpark's ListState, whose rows keep what they are."""
 
-    def __init__(self, state: Any, schema: StructType) -> None:
-        """Wraps it; `schema` is that of a row."""
+    def __init__(self, state: Any) -> None:
+        """Wraps it."""
         self._state = state
         client = state._listStateClient
-        client._stateful_processor_api_client = _Client(
-            client._stateful_processor_api_client, [_taken(it.dataType) for it in schema]
-        )
+        client._stateful_processor_api_client = _Client(client._stateful_processor_api_client)
 
     def get(self) -> Iterator[Row]:
         """All rows."""
@@ -52,44 +47,24 @@ class ListOf40:
 class _Client:
     """PySpark's client of the state server, whose batches are not frames."""
 
-    def __init__(self, client: Any, taken: list[Convert]) -> None:
-        self._client, self._taken = client, taken
+    def __init__(self, client: Any) -> None:
+        self._client = client
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
 
     def _read_arrow_state(self) -> Iterator[_Rows]:
-        return (_Rows(it, self._taken) for it in self._client._read_arrow_state())
+        return map(_Rows, self._client._read_arrow_state())
 
 
 class _Rows:
     """A batch with what PySpark asks of its frame."""
 
-    def __init__(self, batch: pa.RecordBatch, taken: list[Convert]) -> None:
-        columns = zip(taken, batch.columns, strict=True)
-        self.iloc = list(zip(*(map(of, it.to_pylist()) for of, it in columns), strict=True))
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self.iloc = list(zip(*(it.to_pylist() for it in batch.columns), strict=True))
 
     def __len__(self) -> int:
         return len(self.iloc)
 
     def to_pandas(self) -> _Rows:
         return self
-
-
-def _taken(kind: Any) -> Convert:
-    """A converter from Arrow's values to those of the other lines of Spark."""
-    name = kind.typeName()
-    if name == "array":
-        element = _taken(kind.elementType)
-        return unless_none(lambda value: [element(it) for it in value])
-    if name == "map":
-        key, held = _taken(kind.keyType), _taken(kind.valueType)
-        return unless_none(lambda value: {key(k): held(it) for k, it in value})
-    if name == "struct":
-        from pyspark.sql import Row as Struct  # noqa: PLC0415 - only PySpark has it
-
-        make, fields = Struct(*kind.names), [_taken(it.dataType) for it in kind]
-        return unless_none(
-            lambda value: make(*(of(it) for of, it in zip(fields, value.values(), strict=True)))
-        )
-    return same

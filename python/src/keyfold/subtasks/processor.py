@@ -46,8 +46,8 @@ def _task() -> TaskContext:
     return context
 
 
-def _list_of(state: Any, schema: StructType) -> Any:
-    return ListOf40(state, schema) if pyspark.__version__.startswith("4.0.") else state
+def _list_of(state: Any) -> Any:
+    return ListOf40(state) if pyspark.__version__.startswith("4.0.") else state
 
 
 class SubtaskProcessor(StatefulProcessor):
@@ -76,7 +76,7 @@ class SubtaskProcessor(StatefulProcessor):
         self._held = {
             it.spec: it.held(
                 self._name,
-                _list_of(handle.getListState(it.spec.name, it.value), it.value)
+                _list_of(handle.getListState(it.spec.name, it.value))
                 if it.key is None
                 else handle.getMapState(it.spec.name, it.key, it.value),
             )

@@ -49,10 +49,7 @@ class RowType:
 
     def out_of(self, row: Row) -> Row:
         """A row as the user sees it."""
-        return tuple(
-            convert(value) if convert else value
-            for convert, value in zip(self._out_of, row, strict=True)
-        )
+        return tuple(convert(value) for convert, value in zip(self._out_of, row, strict=True))
 
     def _field(self, index: int, value: Any) -> Any:  # noqa: ANN401
         try:
