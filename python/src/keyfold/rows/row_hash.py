@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.rows.arrow import arrow_ints, numbers_of
+from keyfold.rows.arrow import arrow_ints, numbers_of, placed
 from keyfold.rows.murmur import Hashes, hash_bytes, hash_ints, hash_longs
 from keyfold.schema.data_type import Array, Atomic, DataType, Decimal, Map, Struct
 from keyfold.wire.cursor import MalformedError
@@ -65,7 +65,7 @@ def _held(array: pa.Array, it: DataType, seeds: Hashes) -> Hashes:  # noqa: C901
         case Atomic("double"):
             return hash_longs(_bits(array, np.float64(0), np.int64), seeds)
         case Atomic("string" | "binary"):
-            return _texts(array.cast(pa.binary()), seeds)
+            return _texts(array, seeds)
         case Atomic(name) if name in _INTS:
             return hash_ints(numbers_of(array).astype(np.int32), seeds)
         case Atomic(name) if name in _LONGS:
@@ -83,11 +83,8 @@ def _bits(array: pa.Array, zero: np.floating, dtype: type[N]) -> npt.NDArray[N]:
 
 
 def _texts(array: pa.Array, seeds: Hashes) -> Hashes:
-    _, offsets_buffer, content = array.buffers()
-    offsets = np.frombuffer(offsets_buffer, np.int32)[array.offset :][: len(array) + 1]
-    starts = offsets.astype(np.int64)
-    data = np.frombuffer(content, np.uint8) if content else np.empty(0, np.uint8)
-    return hash_bytes(data, starts[:-1], np.diff(starts), seeds)
+    data, places, sizes = placed(array.cast(pa.large_binary()))
+    return hash_bytes(data, places.offsets(), sizes, seeds)
 
 
 def _decimals(array: pa.Array, it: Decimal, seeds: Hashes) -> Hashes:

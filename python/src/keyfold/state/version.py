@@ -28,17 +28,12 @@ _TRIES = 4
 class StoreVersion:
     """A loaded version by family; families that were not requested are left out."""
 
-    chain: Chain
+    head: Footer
     entries: Mapping[str, Entries]
 
     def rows(self, family: str) -> Rows:
         """The rows of a family."""
         return rows_of(self.entries[family])
-
-    @property
-    def head(self) -> Footer:
-        """The footer of its head."""
-        return self.chain.head
 
     @property
     def families(self) -> dict[str, Family]:
@@ -75,7 +70,7 @@ def _load(files: StoreFiles, version: Version, wanted: Selection, known: Known) 
     try:
         for chain in chains(files, version):
             try:
-                return StoreVersion(chain, _build(files, chain, wanted, known))
+                return StoreVersion(chain.head, _build(files, chain, wanted, known))
             except KeyfoldError as error:
                 broken = broken or error
     except KeyfoldError as error:

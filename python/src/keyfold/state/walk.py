@@ -43,6 +43,16 @@ def folders(storage: Storage, operator: OperatorMetadata) -> int:
     return sum(is_number(it.name) for it in storage.listing(f"state/{operator.id}"))
 
 
+def partitions_with_state(batch: Batch, operator: OperatorMetadata, heads: list[Footer]) -> int:
+    """Number of an operator's partitions that have state, by heads of partition 0.
+
+    It is 1 without a shuffle key. Raises PartitionsMismatchError.
+    """
+    if only_partition_0(it.partition_key for head in heads for it in head.families):
+        return 1
+    return batch.partitions(operator, max((it.identity.partitions for it in heads), default=0))
+
+
 class Walk:
     """Reads the heads of a checkpoint's stores at one committed batch."""
 
@@ -77,9 +87,7 @@ class Walk:
 
     def _count(self, operator: OperatorMetadata, first: list[list[Part]]) -> int:
         heads = [part.head for store in first for part in store if part.head is not None]
-        written_for = max((it.identity.partitions for it in heads), default=0)
-        one = only_partition_0(it.partition_key for head in heads for it in head.families)
-        count = 1 if one else self._batch.partitions(operator, written_for)
+        count = partitions_with_state(self._batch, operator, heads)
         there = folders(self._storage, operator)
         if count > there + MOST_WITHOUT_FOLDER:
             raise PartitionsMismatchError(

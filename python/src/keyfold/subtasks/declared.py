@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,31 +37,22 @@ class Declared:
         return Held(state, RowType(said, self.value), key)
 
 
-def states_of(
-    function: OperatorFunction,
-    operator: str,
-    parallelism: int,
-    parse: Callable[[str, str | StructType], StructType],
-) -> tuple[Declared, ...]:
-    """The states that `open` takes from its context.
-
-    Args:
-        function: the operator's.
-        operator: its name.
-        parallelism: number of subtasks.
-        parse: makes a schema of what it is the schema of, and what the user gives.
+def states_of(function: OperatorFunction, operator: str, parallelism: int) -> tuple[Declared, ...]:
+    """The states that `open`, of the function of the operator of that name, takes from its context.
 
     Raises:
         InvalidArgumentError: two of them have one name, or a name or a schema is invalid.
         OperatorOutputError: `open` returns something.
     """
-    found: dict[str, Declared] = {}
+    from keyfold.subtasks.schemas import stored_schema  # noqa: PLC0415 - needs PySpark
+
+    declared: dict[str, Declared] = {}
 
     def declare(spec: StateSpec) -> Held:
         said = f"state {spec.name!r} of operator {operator!r}"
         if not isinstance(spec.name, str):
             raise InvalidArgumentError(f"Invalid {said}: its name must be a str.")
-        if spec.name in found:
+        if spec.name in declared:
             raise InvalidArgumentError(f"Invalid {said}: open took it already. Take each once.")
         if spec.name.startswith(SUBTASK_OF):
             raise InvalidArgumentError(
@@ -72,15 +63,15 @@ def states_of(
         if spec.name in {"", "default"} or spec.name.startswith("$") or not is_trimmed:
             raise InvalidArgumentError(f"Invalid {said}: Spark takes no such name.")
         is_map = spec.redistribution == "broadcast"
-        key = parse(f"the key of {said}", spec.key) if is_map else None
-        found[spec.name] = Declared(spec, parse(said, spec.value), key)
-        return found[spec.name].held(operator, _EmptyMap() if is_map else _EmptyList())
+        key = stored_schema(f"the key of {said}", spec.key) if is_map else None
+        declared[spec.name] = Declared(spec, stored_schema(said, spec.value), key)
+        return declared[spec.name].held(operator, _EmptyMap() if is_map else _EmptyList())
 
     call = Call(operator)
     context = OperatorContext(0, parallelism, is_restored=False, _call=call, _held=declare)
     call_for_nothing(copy.deepcopy(function), operator, "open", context)
     call.end()
-    return tuple(found.values())
+    return tuple(declared.values())
 
 
 def taken(operator: str, states: Mapping[StateSpec, Held], spec: StateSpec) -> Held:

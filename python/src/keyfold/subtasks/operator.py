@@ -90,7 +90,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     output = schemas.schema_of(what, schema)
     arrow = schemas.arrow_schema(what, output)
     marked = arguments.with_event_time(output, event_time, df)
-    states = states_of(function, called, parallelism, schemas.stored_schema)
+    states = states_of(function, called, parallelism)
 
     from pyspark.sql.types import (  # noqa: PLC0415 - needs PySpark
         BinaryType,

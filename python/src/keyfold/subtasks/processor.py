@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd  # type: ignore[import-untyped]
 import pyspark
 from pyspark import TaskContext
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
@@ -22,7 +23,6 @@ from keyfold.subtasks.packed import BROADCAST, OWN, packed, unpacked
 from keyfold.subtasks.state import Call
 
 if TYPE_CHECKING:
-    import pandas as pd  # type: ignore[import-untyped]
     import pyarrow as pa  # type: ignore[import-untyped]
     from pyspark.sql.types import StructType
 
@@ -90,8 +90,6 @@ class SubtaskProcessor(StatefulProcessor):
         timerValues: Any,  # noqa: ARG002
     ) -> Iterator[pd.DataFrame]:
         """Runs one subtask in one batch."""
-        import pandas as pd  # noqa: PLC0415 - only PySpark needs it
-
         streams: list[tuple[int, int, int, bytes]] = [
             (row.phase, row.task, row.number, getattr(row, self._column))
             for frame in rows
@@ -115,8 +113,8 @@ class SubtaskProcessor(StatefulProcessor):
         broadcast = _of_phase(streams, BROADCAST)
         if broadcast:
             output = function.process_broadcast(iter(broadcast))
-            yield from self._packed("process_broadcast", output, pd)
-        yield from self._packed("process", function.process(iter(_of_phase(streams, OWN))), pd)
+            yield from self._packed("process_broadcast", output)
+        yield from self._packed("process", function.process(iter(_of_phase(streams, OWN))))
         self._subtask.update((*self._bounds, batch, self._kinds()))
         call.end()
 
@@ -149,7 +147,7 @@ class SubtaskProcessor(StatefulProcessor):
         kinds = {it.spec.name: it.spec.redistribution for it in self._states}
         return json.dumps(kinds, sort_keys=True)
 
-    def _packed(self, method: str, output: Output, pd: Any) -> Iterator[pd.DataFrame]:
+    def _packed(self, method: str, output: Output) -> Iterator[pd.DataFrame]:
         tables = OutputTables(f"{method} of operator {self._name!r}", *self._output)
         for it in tables.of(output):
             yield pd.DataFrame({"rows": [packed(it.to_batches(), it.schema)]})

@@ -77,9 +77,7 @@ def _change(before: pa.Table | None, now: pa.Table) -> str:
 
 def _dated(now: pa.Table, number: int, change: str, source: Source) -> pa.Table:
     if now.num_rows == 0:
-        nulls = [pa.nulls(1, field.type) for field in source.layout.arrow]
-        now = pa.Table.from_arrays(nulls, names=source.layout.arrow.names)
+        now = pa.Table.from_pylist([{}], source.layout.arrow)
     count = now.num_rows
-    names = ["batch_id", "change", *now.schema.names]
-    columns = [pa.array([number] * count, pa.int64()), pa.array([change] * count, pa.string())]
-    return pa.Table.from_arrays([*columns, *now.columns], names=names)
+    changes = now.add_column(0, "change", pa.array([change] * count, pa.string()))
+    return changes.add_column(0, "batch_id", pa.array([number] * count, pa.int64()))

@@ -17,13 +17,13 @@ from keyfold.format.footer import Family, Footer
 from keyfold.format.location import StoreLocation
 from keyfold.format.names import Version
 from keyfold.layout.layout import Layout
-from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch, read_at
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.entries import Rows
 from keyfold.state.selection import ALL, Selection
 from keyfold.state.store_files import StoreFiles, list_partitions, list_store
 from keyfold.state.version import Known, load
+from keyfold.state.walk import partitions_with_state
 from keyfold.storage.storage import Storage
 from keyfold.wire.cursor import MalformedError
 
@@ -118,9 +118,7 @@ class Source:
 
         Raises KeyfoldError.
         """
-        head = self.head(batch, 0)
-        one = only_partition_0(it.partition_key for it in head.families)
-        return 1 if one else batch.partitions(self.operator, head.identity.partitions)
+        return partitions_with_state(batch, self.operator, [self.head(batch, 0)])
 
     def rows(
         self, batch: Batch, partition: int, wanted: Selection = ALL, known: Known | None = None
