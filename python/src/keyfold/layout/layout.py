@@ -131,12 +131,12 @@ class Layout:
         stored = rows.values.flatten()
         if family.row_encoding == _AVRO:
             written = {it.value_id: it.value for it in self.versions}
-            found = avro_column(stored, written, self.schema.value)
+            values = avro_column(stored, written, self.schema.value)
         else:
-            found = struct_array(*placed(stored), self.schema.value)
+            values = struct_array(*placed(stored), self.schema.value)
         if self._value == self.schema.value:
-            return found
-        return as_struct(found.flatten()[:-1], self._value, len(found))
+            return values
+        return as_struct(values.flatten()[:-1], self._value, len(values))
 
     @property
     def _value(self) -> Struct:

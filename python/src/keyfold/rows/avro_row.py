@@ -89,16 +89,16 @@ def _timestamped(
     return _with_id(record, others) | {name: turned - (1 << 64 if turned >> 63 else 0)}
 
 
-def _record(content: bytes, it: Struct) -> dict[str, Any]:
-    return _read(content, _parsed(avro_schema, it))
+def _record(content: bytes, struct: Struct) -> dict[str, Any]:
+    return _read(content, _parsed(avro_schema, struct))
 
 
-def _ordered_columns(content: bytes, it: Struct) -> dict[str, Any]:
+def _ordered_columns(content: bytes, struct: Struct) -> dict[str, Any]:
     """The ordering columns of a range key, from a record with marker and value of each."""
-    parts = list(_read(content, _parsed(range_schema, it)).values())
+    parts = list(_read(content, _parsed(range_schema, struct)).values())
     return {
         field.name: _ordered(parts[2 * index], parts[2 * index + 1], str(field.type.name))  # type: ignore[union-attr]
-        for index, field in enumerate(it.fields)
+        for index, field in enumerate(struct.fields)
     }
 
 
@@ -114,15 +114,15 @@ def _ordered(marker: bytes, value: bytes, name: str) -> Any:  # noqa: ANN401
 
 def _read(content: bytes, schema: Any) -> dict[str, Any]:  # noqa: ANN401
     try:
-        found: dict[str, Any] = _fastavro().schemaless_reader(BytesIO(content), schema, None)
+        record: dict[str, Any] = _fastavro().schemaless_reader(BytesIO(content), schema, None)
     except (EOFError, IndexError, ValueError) as error:
         raise MalformedError(f"a row is not Avro of its schema: {error!r}") from error
-    return found
+    return record
 
 
 @cache
-def _parsed(schema_of: Callable[[Struct], dict[str, Any]], it: Struct) -> Any:  # noqa: ANN401
-    return _fastavro().parse_schema(schema_of(it))
+def _parsed(schema_of: Callable[[Struct], dict[str, Any]], struct: Struct) -> Any:  # noqa: ANN401
+    return _fastavro().parse_schema(schema_of(struct))
 
 
 def _fastavro() -> Any:  # noqa: ANN401 - an optional package

@@ -70,8 +70,8 @@ def columns_of(rule: str, key: Struct) -> list[Column]:
     if base == "all":
         paths = [()]
     hashed = []
-    for it in columns.split(";"):
-        named = _COMPUTED.fullmatch(it)
+    for text in columns.split(";"):
+        named = _COMPUTED.fullmatch(text)
         if len(paths) != 1 or not named:
             raise MalformedError(f"its key has no column {rule[:80]!r}, by which it is placed")
         path = (*paths[0], int(named[1]))
@@ -108,14 +108,14 @@ def hashes_of(rule: str, key: Struct, columns: list[pa.Array], count: int) -> np
     """
     if rule == CONSTANT:
         return np.zeros(count, dtype=np.int32)
-    found = []
+    hashed = []
     for column in columns_of(rule, key):
         first, *more = column.path
         array = columns[first]
         for index in more:
             array = array.flatten()[index]
-        found.append(column.hashed(array))
-    return row_hash(found, count)
+        hashed.append(column.hashed(array))
+    return row_hash(hashed, count)
 
 
 class UnplacedKeyError(Exception):

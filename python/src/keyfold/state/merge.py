@@ -73,5 +73,5 @@ def _shared(hashes: Ints) -> Flags:
     lost = table[places] != numbers
     hit = np.zeros(1 << bits, dtype=np.bool_)
     hit[places[lost]] = True
-    found: Flags = hit[places]
-    return found
+    shared: Flags = hit[places]
+    return shared

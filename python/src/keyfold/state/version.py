@@ -47,21 +47,23 @@ def load(
     """Loads a selection of a version from the files of its store.
 
     If the files have changed meanwhile, they are listed and read again. If a snapshot cannot be
-    used, an older one with more deltas is. What `known` has of a file is not read again, and what
-    is read is added to it.
+    used, an older one with more deltas is. What `known` has is not read again, and it keeps what
+    the files of this version give, so that most next versions need to read one file only.
 
     Raises:
         FileMissingError: a file that the version needs does not exist.
         KeyfoldError: a file cannot be read.
     """
+    known = {} if known is None else known
     for left in reversed(range(_TRIES)):
         try:
-            return _load(files, version, wanted, {} if known is None else known)
+            return _load(files, version, wanted, known)
         except KeyfoldError:
             now = list_store(files.storage, files.place, version.number, anew=True)
             if left == 0 or (now.sizes, now.times) == (files.sizes, files.times):
                 raise
             files = now
+            known.clear()
     raise AssertionError
 
 
@@ -99,6 +101,8 @@ def _build(files: StoreFiles, chain: Chain, wanted: Selection, known: Known) -> 
                 known[step, wanted] = _selected(file, footer, step, wanted)
             for name, entries in known[step, wanted]:
                 pieces.setdefault(name, []).append(entries)
+    for other in known.keys() - {(step, wanted) for step in chain.steps}:
+        del known[other]
     return {
         family.name: concatenated(pieces.get(family.name, []))
         for family in chain.head.families
@@ -109,14 +113,14 @@ def _build(files: StoreFiles, chain: Chain, wanted: Selection, known: Known) -> 
 def _selected(
     file: Source, footer: Footer, step: Step, wanted: Selection
 ) -> list[tuple[str, Entries]]:
-    found = []
+    taken = []
     for columns in read_blocks(file, footer, wanted.blocks(footer, step.taken)):
         if step.reference is not None and columns.family.strays:
             continue  # no rescale moves strays: the family was dropped later
         entries = of_block(columns, step.path)
         mask = wanted.mask(columns.hashes, footer.identity.key_groups, step.taken)
-        found.append((columns.family.name, entries if mask is None else entries.take(mask)))
-    return found
+        taken.append((columns.family.name, entries if mask is None else entries.take(mask)))
+    return taken
 
 
 def _check_families(path: str, footer: Footer, kept: dict[str, Family]) -> None:

@@ -32,9 +32,9 @@ class Declared:
 
     def held(self, operator: str, state: Any) -> Held:  # noqa: ANN401 - PySpark's state
         """The state of a subtask."""
-        said = f"state {self.spec.name!r} of operator {operator!r}"
-        key = None if self.key is None else RowType(f"the key of {said}", self.key)
-        return Held(state, RowType(said, self.value), key)
+        what = f"state {self.spec.name!r} of operator {operator!r}"
+        key = None if self.key is None else RowType(f"the key of {what}", self.key)
+        return Held(state, RowType(what, self.value), key)
 
 
 def states_of(function: OperatorFunction, operator: str, parallelism: int) -> tuple[Declared, ...]:
@@ -49,22 +49,22 @@ def states_of(function: OperatorFunction, operator: str, parallelism: int) -> tu
     declared: dict[str, Declared] = {}
 
     def declare(spec: StateSpec) -> Held:
-        said = f"state {spec.name!r} of operator {operator!r}"
+        what = f"state {spec.name!r} of operator {operator!r}"
         if not isinstance(spec.name, str):
-            raise InvalidArgumentError(f"Invalid {said}: its name must be a str.")
+            raise InvalidArgumentError(f"Invalid {what}: its name must be a str.")
         if spec.name in declared:
-            raise InvalidArgumentError(f"Invalid {said}: open took it already. Take each once.")
+            raise InvalidArgumentError(f"Invalid {what}: open took it already. Take each once.")
         if spec.name.startswith(SUBTASK_OF):
             raise InvalidArgumentError(
-                f"Invalid {said}: names that begin with {SUBTASK_OF!r} are Keyfold's own, by which "
+                f"Invalid {what}: names that begin with {SUBTASK_OF!r} are Keyfold's own, by which "
                 "it finds an operator in a checkpoint. Choose another name."
             )
         is_trimmed = spec.name.strip(_TRIMMED) == spec.name
         if spec.name in {"", "default"} or spec.name.startswith("$") or not is_trimmed:
-            raise InvalidArgumentError(f"Invalid {said}: Spark takes no such name.")
+            raise InvalidArgumentError(f"Invalid {what}: Spark takes no such name.")
         is_map = spec.redistribution == "broadcast"
-        key = stored_schema(f"the key of {said}", spec.key) if is_map else None
-        declared[spec.name] = Declared(spec, stored_schema(said, spec.value), key)
+        key = stored_schema(f"the key of {what}", spec.key) if is_map else None
+        declared[spec.name] = Declared(spec, stored_schema(what, spec.value), key)
         return declared[spec.name].held(operator, _EmptyMap() if is_map else _EmptyList())
 
     call = Call(operator)

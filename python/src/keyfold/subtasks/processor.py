@@ -123,10 +123,10 @@ class SubtaskProcessor(StatefulProcessor):
 
     def _before(self) -> int | None:
         """The last batch of the subtask, None if it is new."""
-        held = self._subtask.get()
-        if held is None:
+        kept = self._subtask.get()
+        if kept is None:
             return None
-        (parallelism, _, batch, kinds), wanted = held, self._bounds[0]
+        (parallelism, _, batch, kinds), wanted = kept, self._bounds[0]
         if parallelism != wanted:
             raise OperatorParallelismError(
                 f"Operator {self._name!r} has state of {parallelism} subtasks and was started with "

@@ -27,8 +27,8 @@ def history(source: Source, key: Mapping[str, Any]) -> pa.Table:
     before: pa.Table | None = None
     numbers = own_batches(source.storage)
     _fetch(source, numbers, key)
-    # Each batch's files are those of the batch before it and one more.
-    known: Known = {}
+    # Most batches have the files of the batch before them and one more.
+    known: dict[int, Known] = {}
 
     @cache
     def strays() -> list[int]:

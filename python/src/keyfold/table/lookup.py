@@ -55,7 +55,7 @@ def look_up(
     batch: Batch,
     key: Mapping[str, Any],
     strays: Callable[[], list[int]],
-    known: Known | None = None,
+    known: dict[int, Known] | None = None,
 ) -> pa.Table:
     """The rows of a key after a batch.
 
@@ -64,19 +64,20 @@ def look_up(
         batch: the batch.
         key: with Spark's names of its columns.
         strays: partitions with strays, asked for if the key's own partition does not have it.
-        known: as for `load`.
+        known: by partition as for `load`, if the key is looked up in other batches too.
 
     Raises:
         InvalidArgumentError: a value does not fit.
     """
     partitions, wanted = partitions_of(source, batch, key)
 
-    def read(those: list[int]) -> list[pa.Table]:
-        return [_matching(source, source.table(batch, it, wanted, known), key) for it in those]
+    def rows(partition: int) -> pa.Table:
+        its = None if known is None else known.setdefault(partition, {})
+        return _matching(source, source.table(batch, partition, wanted, its), key)
 
-    tables = read(partitions)
+    tables = list(map(rows, partitions))
     if len(partitions) == 1 and tables[0].num_rows == 0:
-        tables += read(strays())
+        tables += map(rows, strays())
     return pa.concat_tables(tables) if tables else source.layout.arrow.empty_table()
 
 
@@ -128,10 +129,10 @@ def _matching(source: Source, table: pa.Table, key: Mapping[str, Any]) -> pa.Tab
 
 
 def _masks(
-    column: pa.ChunkedArray, it: Struct, given: Mapping[str, Any]
+    column: pa.ChunkedArray, struct: Struct, given: Mapping[str, Any]
 ) -> Iterator[pa.ChunkedArray]:
     """For each value that is given, which rows have it."""
-    for field in it.fields:
+    for field in struct.fields:
         if field.name in given:
             values, value = pc.struct_field(column, [field.name]), given[field.name]
             if isinstance(field.type, Struct) and isinstance(value, Mapping):
@@ -140,10 +141,10 @@ def _masks(
                 yield _equal(values, field.type, value, field.name)
 
 
-def _equal(values: pa.ChunkedArray, it: DataType, given: Any, name: str) -> Any:  # noqa: ANN401
+def _equal(values: pa.ChunkedArray, kind: DataType, given: Any, name: str) -> Any:  # noqa: ANN401
     if given is None:
         return values.is_null()
-    scalar = one_value(given, it, name)[0]
+    scalar = one_value(given, kind, name)[0]
     if pa.types.is_floating(scalar.type) and given != given:  # noqa: PLR0124 - NaN
         return pc.is_nan(values).fill_null(False)  # noqa: FBT003
     if pa.types.is_nested(scalar.type):

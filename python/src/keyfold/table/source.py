@@ -88,9 +88,9 @@ class Source:
         """The heads of all partitions; raises KeyfoldError."""
 
         def read(partition: int) -> Footer:
-            found = self.head(batch, partition)
+            head = self.head(batch, partition)
             self.files(batch, partition).release()
-            return found
+            return head
 
         return self.storage.side_by_side(read, range(self.list_all(batch)))
 
@@ -106,8 +106,7 @@ class Source:
         files.fetch(files.sized(files.sizes))
         for batch in batches:
             with suppress(KeyfoldError):
-                head = files.head(self.written(batch, partition))
-                self._heads[batch.number, partition] = head
+                self.head(batch, partition)
 
     def family(self, head: Footer) -> Family | None:
         """The family in a head; None if the version does not have it."""
