@@ -15,7 +15,6 @@ import keyfold
 from keyfold.errors import FileCorruptError, KeyGroupsMismatchError
 from keyfold.format.location import StoreLocation
 from keyfold.format.names import Version
-from keyfold.state.selection import Selection
 from keyfold.state.store_files import StoreFiles, list_store
 from keyfold.state.version import load
 from keyfold.storage.storage import Storage
@@ -168,11 +167,24 @@ def _with(payload: bytes, old: bytes, new: bytes) -> bytes:
     return payload.replace(old, new, 1)
 
 
-def test_a_key_group_that_a_file_does_not_have_is_asked_for_by_nobody(
-    fake: FakeCheckpoint,
-) -> None:
+def test_files_of_a_version_have_one_number_of_key_groups(fake: FakeCheckpoint) -> None:
     writer = StateWriter(fake)
     writer.batch({1: 1, 2: 2})
-    wanted = Selection(groups=frozenset({29}))
-    with pytest.raises(KeyGroupsMismatchError, match="has 12 key groups"):
-        load(files(fake, 1), Version(1, writer.unique(0, 1)), wanted)
+    writer.groups = 24
+    writer.batch({3: 3, 4: 4})
+    with pytest.raises(KeyGroupsMismatchError, match="has 12 key groups, the version has 24"):
+        load(files(fake, 2), Version(2, writer.unique(0, 2)))
+
+
+def test_a_key_is_looked_for_in_the_group_that_it_has_in_its_partition(
+    fake: FakeCheckpoint, tmp_path: Path
+) -> None:
+    rows = {key: key for key in range(50)}
+    writer = StateWriter(fake, groups=24)
+    other = StateWriter(FakeCheckpoint(tmp_path / "other"), groups=12)
+    for it in (writer, other):
+        it.batch(rows)
+    writer.path(1, partition=1).write_bytes(other.path(1, partition=1).read_bytes())
+    table = keyfold.open_checkpoint(fake.root)[0]
+    totals = {key: table.get({"id": key}).to_pylist()[0]["value"]["total"] for key in rows}
+    assert totals == rows

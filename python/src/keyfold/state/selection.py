@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from keyfold.errors import KeyGroupsMismatchError
 from keyfold.format.footer import Footer
 from keyfold.rows.places import Flags
 from keyfold.state.residues import Residues
@@ -22,23 +22,26 @@ class Sieve:
 
     def __init__(self, hashes: Hashes) -> None:
         bits = max(10, min(24, len(hashes).bit_length() + 3))
+        self._hashes = hashes.astype(np.int64)
         self._mask = np.int32((1 << bits) - 1)
         self._table = np.zeros(1 << bits, dtype=np.bool_)
         self._table[hashes & self._mask] = True
 
     def passes(self, hashes: Hashes) -> Flags:
         """Whether each is accepted."""
-        found: Flags = self._table[hashes & self._mask]
-        return found
+        accepted: Flags = self._table[hashes & self._mask]
+        return accepted
+
+    def may_hold(self, groups: Groups, key_groups: int) -> Flags:
+        """Whether each key group may have one of the given hashes."""
+        return np.isin(groups, self._hashes % key_groups)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The family, the key groups and the hashes to take; None takes all."""
+    """The family and the hashes to take; None takes all."""
 
     family: str | None = None
-    groups: frozenset[int] | None = None
-    hash: int | None = None
     sieve: Sieve | None = None
 
     def of_family(self, name: str) -> Selection:
@@ -56,10 +59,9 @@ class Selection:
         if not len(groups):
             return []
         mask = taken[groups.family]
-        if self.groups is not None:
-            mask &= _among(groups.group, self.groups, footer.identity.key_groups)
-        for share in shares:
-            mask &= share.may_hold(groups.group, footer.identity.key_groups)
+        for part in (*shares, self.sieve):
+            if part is not None:
+                mask &= part.may_hold(groups.group, footer.identity.key_groups)
         # +1 where a group begins, -1 after it ends.
         steps = np.zeros(len(footer.blocks) + 1, dtype=np.int64)
         np.add.at(steps, groups.block[mask], 1)
@@ -67,27 +69,19 @@ class Selection:
         blocks: list[int] = np.flatnonzero(np.cumsum(steps[:-1]) > 0).tolist()
         return blocks
 
-    def mask(self, hashes: Hashes, key_groups: int, shares: tuple[Residues, ...]) -> Flags | None:
+    def mask(self, hashes: Hashes, shares: tuple[Residues, ...]) -> Flags | None:
         """The entries to take from a block, if they are in all shares; None takes all."""
-        numbers = hashes.astype(np.int64)
-        masks = [share.has(numbers) for share in shares]
-        if self.hash is not None:
-            masks.append(hashes == self.hash)
+        masks = [share.has(hashes.astype(np.int64)) for share in shares]
         if self.sieve is not None:
             masks.append(self.sieve.passes(hashes))
-        if self.groups is not None and self.hash is None:
-            masks.append(_among(numbers % key_groups, self.groups, key_groups))
         whole = np.logical_and.reduce(masks) if masks else None
         return None if whole is None or whole.all() else whole
 
 
-def _among(groups: Groups, wanted: frozenset[int], key_groups: int) -> Flags:
-    if max(wanted, default=0) >= key_groups:
-        raise KeyGroupsMismatchError(
-            f"Cannot look for key group {max(wanted)}: a file has {key_groups} key groups. Its "
-            "version's files differ in their number; restore the checkpoint from one copy."
-        )
-    return np.isin(groups, list(wanted))
+@lru_cache
+def of_hash(hashed: int) -> Selection:
+    """Rows with a hash, and a few others: the same object if one hash is looked for again."""
+    return Selection(sieve=Sieve(np.array([hashed], dtype=np.int32)))
 
 
 ALL = Selection()

@@ -118,7 +118,7 @@ def _selected(
         if step.reference is not None and columns.family.strays:
             continue  # no rescale moves strays: the family was dropped later
         entries = of_block(columns, step.path)
-        mask = wanted.mask(columns.hashes, footer.identity.key_groups, step.taken)
+        mask = wanted.mask(columns.hashes, step.taken)
         taken.append((columns.family.name, entries if mask is None else entries.take(mask)))
     return taken
 

@@ -54,9 +54,7 @@ def changed(source: Source, before: Batch, after: Batch, partition: int) -> Sele
     if at != oldest:
         return ALL
     every = np.concatenate(hashes) if hashes else np.zeros(0, dtype=np.int32)
-    key_groups = source.head(after, partition).identity.key_groups
-    groups = np.unique(every.astype(np.int64) % key_groups).tolist()
-    return Selection(groups=frozenset(groups), sieve=Sieve(every))
+    return Selection(sieve=Sieve(every))
 
 
 def compared(before: Rows, after: Rows) -> dict[Change, tuple[Ints, Ints]]:

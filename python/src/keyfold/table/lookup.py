@@ -17,7 +17,7 @@ from keyfold.rows.partition_key import NO_RULE, UnplacedKeyError, hash_of_values
 from keyfold.rows.rank import rank
 from keyfold.schema.data_type import DataType, Struct
 from keyfold.spark_log.batch import Batch
-from keyfold.state.selection import Selection
+from keyfold.state.selection import ALL, Selection, of_hash
 from keyfold.state.version import Known
 from keyfold.table.source import Source
 
@@ -91,10 +91,9 @@ def partitions_of(
     Raises:
         InvalidArgumentError: a value does not fit.
     """
-    head = source.head(batch, 0)
-    family = source.family(head)
+    family = source.family(source.head(batch, 0))
     if family is None:
-        return [], Selection()
+        return [], ALL
     every = list(range(source.partitions(batch)))
     stored = source.layout.schema.key
     if source.layout.shape in {Shape.MAP, Shape.TIMERS}:
@@ -103,9 +102,8 @@ def partitions_of(
         with source.fitting(0):
             hashed = hash_of_values(family.partition_key, stored, key)
     except UnplacedKeyError:
-        return every, Selection()
-    group = hashed % head.identity.key_groups
-    wanted = Selection(groups=frozenset({group}), hash=hashed)
+        return every, ALL
+    wanted = of_hash(hashed)
     own = hashed % len(every)
     if family.partition_key == NO_RULE or _has_strays(source, source.head(batch, own)):
         return every, wanted
