@@ -118,9 +118,6 @@ class SubtaskProcessor(StatefulProcessor):
         self._subtask.update((*self._bounds, batch, self._kinds()))
         call.end()
 
-    def close(self) -> None:
-        """Nothing is open."""
-
     def _before(self) -> int | None:
         """The last batch of the subtask, None if it is new."""
         kept = self._subtask.get()
