@@ -50,7 +50,9 @@ PARTS = [
         4,
         had(1, file("state/0/1/30.delta", "delta", 30, 400), on_top=True),
         had(
-            3, file("state/0/3/29.snapshot", "snapshot", 29, 800), file("state/0/3/30.delta", "delta", 30, 410)
+            3,
+            file("state/0/3/29.snapshot", "snapshot", 29, 800),
+            file("state/0/3/30.delta", "delta", 30, 410),
         ),
     ),
 ]
@@ -141,7 +143,9 @@ def broken_manifests() -> list[BrokenManifest]:
         _edited("stands", "a partition stands on 2", _packed("<B", 12, 2)),
         _edited("partitions-past-end", "4294967295 partitions", _packed("<I", 4, 0xFFFFFFFF)),
         _edited("files-past-end", "4294967295 files", _packed("<I", 13, 0xFFFFFFFF)),
-        _naming("path-outside", "a path is 'state/../0/1/28.snapshot'", path="state/../0/1/28.snapshot"),
+        _naming(
+            "path-outside", "a path is 'state/../0/1/28.snapshot'", path="state/../0/1/28.snapshot"
+        ),
         _naming("path-of-another", "a path is of another version", path="state/0/1/29.snapshot"),
         _naming("kind", "it names a reference", path="state/0/1/28.ref", kind="reference"),
         _edited("left-over", "a byte too many", lambda raw: raw.append(0)),

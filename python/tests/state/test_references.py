@@ -128,9 +128,7 @@ def test_rows_of_partitions_that_stand_on_an_earlier_layer(fake: FakeCheckpoint,
     path.write_bytes(content)
     of[1] = had(
         1,
-        named_file(
-            str(path.relative_to(fake.root)), "snapshot", 2, len(content), "id-2-1"
-        ),
+        named_file(str(path.relative_to(fake.root)), "snapshot", 2, len(content), "id-2-1"),
     )
     rescale(writer, to, [older, (partitions, of)])
     # Only the files that they would need are not written here.
