@@ -59,7 +59,8 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
 
   override def allColumnFamilyNames: Set[String] = families.names
 
-  /** Declares the schema of a family that the version has. Spark reads state of 4.3 and later so.
+  /** Declares the schema of a family, which a version that is read has. Spark reads state of 4.3
+    * and later so.
     *
     * @param keySchema
     *   not used: `spec` has it, and in joins of format 4 only that one is complete
@@ -75,7 +76,9 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
     schemas.verifyChange("create_col_family", family, isInternal)
     val described =
       FamilyDescription(family, spec, valueSchema, useMultipleValuesPerKey, isInternal)
-    schemas.register(schemas.schema(described))
+    declare(schemas.schema(described))
     families.changed()
   }
+
+  protected def declare(schema: FamilySchema): Unit = schemas.register(schema)
 }

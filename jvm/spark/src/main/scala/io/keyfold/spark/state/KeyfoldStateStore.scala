@@ -87,9 +87,6 @@ private[spark] final class KeyfoldStateStore(
   override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo =
     StateStoreCheckpointInfo(id.partitionId, version + 1, newId, baseId)
 
-  /** @param keySchema
-    *   not used: `spec` has it, and in joins of format 4 only that one is complete
-    */
   override def createColFamilyIfAbsent(
       family: String,
       keySchema: StructType,
@@ -97,13 +94,12 @@ private[spark] final class KeyfoldStateStore(
       spec: KeyStateEncoderSpec,
       useMultipleValuesPerKey: Boolean,
       isInternal: Boolean
-  ): Unit = {
-    schemas.verifyChange("create_col_family", family, isInternal)
-    val described =
-      FamilyDescription(family, spec, valueSchema, useMultipleValuesPerKey, isInternal)
-    create(schemas.schema(described))
-    schemas.ttlIndexOf(family).foreach(correct)
-    families.changed()
+  ): Unit =
+    registerColFamily(family, keySchema, valueSchema, spec, useMultipleValuesPerKey, isInternal)
+
+  override protected def declare(schema: FamilySchema): Unit = {
+    create(schema)
+    schemas.ttlIndexOf(schema.name).foreach(correct)
   }
 
   private def create(schema: FamilySchema): Unit = {
@@ -149,22 +145,6 @@ private[spark] final class KeyfoldStateStore(
         txn.dropFamily(index.name)
         create(index)
       }
-
-  override def registerColFamily(
-      family: String,
-      keySchema: StructType,
-      valueSchema: StructType,
-      spec: KeyStateEncoderSpec,
-      useMultipleValuesPerKey: Boolean,
-      isInternal: Boolean
-  ): Unit = createColFamilyIfAbsent(
-    family,
-    keySchema,
-    valueSchema,
-    spec,
-    useMultipleValuesPerKey,
-    isInternal
-  )
 
   override def removeColFamilyIfExists(family: String): Boolean = {
     schemas.verifyChange("remove_col_family", family, internal = false)
