@@ -10,10 +10,13 @@ import org.apache.spark.sql.types._
   * @param flips
   *   whether the order of negative values is reversed
   */
-private sealed abstract class RangeColumn(val width: Int, flips: Boolean) {
+private final class RangeColumn(val width: Int, flips: Boolean) {
+
+  /** Bits of a row's word beyond the value; rows may have anything there. */
+  private val beyond = 64 - width * 8
 
   /** The value, sign-extended. */
-  def read(row: UnsafeRow, i: Int): Long
+  def read(row: UnsafeRow, i: Int): Long = row.getLong(i) << beyond >> beyond
 
   def ordered(value: Long): Long = if (flips && value < 0) ~value else value
 
@@ -25,30 +28,14 @@ private sealed abstract class RangeColumn(val width: Int, flips: Boolean) {
 }
 
 private object RangeColumn {
-  private case object Flag extends RangeColumn(1, flips = false) {
-    override def read(row: UnsafeRow, i: Int): Long = if (row.getBoolean(i)) 1L else 0L
-  }
-  private case object Tiny extends RangeColumn(1, flips = false) {
-    override def read(row: UnsafeRow, i: Int): Long = row.getByte(i).toLong
-  }
-  private case object Small extends RangeColumn(2, flips = false) {
-    override def read(row: UnsafeRow, i: Int): Long = row.getShort(i).toLong
-  }
-  private final class Four(flips: Boolean) extends RangeColumn(4, flips) {
-    override def read(row: UnsafeRow, i: Int): Long = row.getInt(i).toLong
-  }
-  private final class Eight(flips: Boolean) extends RangeColumn(8, flips) {
-    override def read(row: UnsafeRow, i: Int): Long = row.getLong(i)
-  }
-
   private val ofType: Map[DataType, RangeColumn] = Map(
-    BooleanType -> Flag,
-    ByteType -> Tiny,
-    ShortType -> Small,
-    IntegerType -> new Four(flips = false),
-    LongType -> new Eight(flips = false),
-    FloatType -> new Four(flips = true),
-    DoubleType -> new Eight(flips = true)
+    BooleanType -> new RangeColumn(1, flips = false),
+    ByteType -> new RangeColumn(1, flips = false),
+    ShortType -> new RangeColumn(2, flips = false),
+    IntegerType -> new RangeColumn(4, flips = false),
+    LongType -> new RangeColumn(8, flips = false),
+    FloatType -> new RangeColumn(4, flips = true),
+    DoubleType -> new RangeColumn(8, flips = true)
   )
 
   def of(dataType: DataType): RangeColumn = ofType(dataType)

@@ -132,6 +132,16 @@ class KeyCodecSuite extends AnyFunSuite {
     }
   }
 
+  test("what a row has in a column's word beyond its value is not part of the key") {
+    val key = UnsafeRow.createFromByteArray(24, 2)
+    for (column <- 0 to 1) key.setLong(column, -1L)
+    key.setBoolean(0, true)
+    key.setShort(1, 7)
+    val schema = new StructType().add("b", BooleanType).add("s", ShortType)
+    val codec = KeyCodec.of(RangeKeyScanStateEncoderSpec(schema, Seq(0, 1)))
+    assert(codec.encode(key).toArray.take(5).toSeq == Seq[Byte](1, 1, 1, 0, 7))
+  }
+
   test("keys with a timestamp ahead or behind come back, in Spark's order") {
     for (seed <- 1 to 30) {
       val random = new Random(seed.toLong)
