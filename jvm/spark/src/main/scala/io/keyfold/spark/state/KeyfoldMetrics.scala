@@ -3,6 +3,7 @@ package io.keyfold.spark.state
 import java.util.concurrent.atomic.{AtomicLong, LongAdder}
 
 import io.keyfold.mem.arena.MemoryUse
+import io.keyfold.model.Family
 import io.keyfold.store.{StoreTxn, VersionedStore}
 import io.keyfold.store.file.StoreCounters
 import org.apache.spark.sql.execution.streaming.state._
@@ -30,30 +31,34 @@ object KeyfoldMetrics {
     sum("keyfoldFileRetries", "file operations retried after a temporary failure") -> (_.retries),
     sum("keyfoldFilesDeleted", "files deleted by retention") -> (_.filesDeleted)
   )
-  private val stateBytes =
-    currentSize("keyfoldStateBytes", "bytes of keys and values of the version")
-  private val sized = Seq[(StateStoreCustomMetric, MemoryUse => Long)](
-    currentSize("keyfoldOffHeapBytes", "bytes of memory held off the heap") -> (_.offHeap),
+
+  /** What a store has when it reports. */
+  private final class Now(val memory: MemoryUse, val families: Seq[Family], val forced: Boolean) {
+    val (internal, external) = families.partition(_.spec.internal)
+  }
+
+  private val current = Seq[(StateStoreCustomMetric, Now => Long)](
+    currentSize("keyfoldOffHeapBytes", "bytes of memory held off the heap") -> (_.memory.offHeap),
     currentSize("keyfoldSpilledBytes", "bytes held in mapped files, beyond the memory budget") ->
-      (_.mapped),
+      (_.memory.mapped),
     currentSize(
       "keyfoldFreeBytes",
       "bytes held, off the heap or mapped, that neither rows nor indexes use"
-    ) -> (_.free)
+    ) -> (_.memory.free),
+    currentSize("keyfoldStateBytes", "bytes of keys and values of the version") ->
+      (_.families.map(_.bytes).sum),
+    // These have the names and meanings of metrics of Spark's RocksDB provider.
+    currentCount("rocksdbNumInternalColFamiliesKeys", "rows of internal column families") ->
+      (_.internal.map(_.keys).sum),
+    currentCount("rocksdbNumExternalColumnFamilies", "column families") ->
+      (_.external.length.toLong),
+    currentCount("rocksdbNumInternalColumnFamilies", "internal column families") ->
+      (_.internal.length.toLong),
+    sum("forceSnapshotCount", "stores that had a forced snapshot") ->
+      (now => if (now.forced) 1L else 0L)
   )
 
-  /** These have the names and meanings of metrics of Spark's RocksDB provider. */
-  private val internalKeys =
-    currentCount("rocksdbNumInternalColFamiliesKeys", "rows of internal column families")
-  private val externalFamilies =
-    currentCount("rocksdbNumExternalColumnFamilies", "column families")
-  private val internalFamilies =
-    currentCount("rocksdbNumInternalColumnFamilies", "internal column families")
-  private val forced = sum("forceSnapshotCount", "stores that had a forced snapshot")
-
-  val custom: Seq[StateStoreCustomMetric] =
-    counted.map(_._1) ++ sized.map(_._1) ++
-      Seq(stateBytes, internalKeys, externalFamilies, internalFamilies, forced)
+  val custom: Seq[StateStoreCustomMetric] = counted.map(_._1) ++ current.map(_._1)
 
   private def sum(name: String, what: String) = StateStoreCustomSumMetric(name, s"Keyfold: $what")
   private def size(name: String, what: String) = StateStoreCustomSizeMetric(name, s"Keyfold: $what")
@@ -72,22 +77,11 @@ private[spark] final class KeyfoldMetrics(id: StateStoreId, store: VersionedStor
   private var reported = Map.empty[StateStoreCustomMetric, Long]
 
   def of(txn: StoreTxn, forcedSnapshot: Boolean): StateStoreMetrics = {
-    val memory = store.memory
-    val families = txn.families
-    val (internal, external) = families.partition(_.spec.internal)
+    val now = new Now(store.memory, txn.families, forcedSnapshot)
     SparkShim.metrics(
-      keys = external.map(_.keys).sum,
-      bytes = memory.total,
-      custom = sinceLastReport() ++ sized.map { case (metric, of) =>
-        metric -> of(memory)
-      } ++
-        Seq(
-          stateBytes -> families.map(_.bytes).sum,
-          internalKeys -> internal.map(_.keys).sum,
-          externalFamilies -> external.length.toLong,
-          internalFamilies -> internal.length.toLong,
-          forced -> (if (forcedSnapshot) 1L else 0L)
-        ),
+      keys = now.external.map(_.keys).sum,
+      bytes = now.memory.total,
+      custom = sinceLastReport() ++ current.map { case (metric, of) => metric -> of(now) },
       id,
       snapshot = lastSnapshotVersion.get
     )
