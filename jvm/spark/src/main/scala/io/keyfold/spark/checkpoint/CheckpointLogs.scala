@@ -11,6 +11,7 @@ import scala.util.control.NonFatal
 import com.fasterxml.jackson.core.JsonProcessingException
 import io.keyfold.errors.{Invalid, MissingFile, StoreError}
 import io.keyfold.model.StoreLocation.DefaultStore
+import io.keyfold.spark.conf.ProviderClass
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
@@ -60,6 +61,12 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
 
   /** Class name of the state store provider that a batch ran with. */
   def providerOf(batch: Long): Option[String] = settings(batch).flatMap(_.get(ProviderKey))
+
+  /** Whether a batch's state is Keyfold's; not if the log has no such batch. */
+  def isKeyfolds(batch: Long): Boolean = providerOf(batch).contains(ProviderClass.Keyfold)
+
+  /** Whether a batch's state is that of one of Spark's own providers. */
+  def isBuiltIn(batch: Long): Boolean = providerOf(batch).exists(ProviderClass.BuiltIn.contains)
 
   /** The batches in the commit log, ascending. */
   def committedBatches: Seq[Long] = numbers("commits")

@@ -54,9 +54,8 @@ private[start] final class RefuseAtStart(session: SparkSession, sinkPath: Option
   /** Whether a migration was begun, and Spark would run its batch as one of the query's. */
   def unfinishedMigration(last: LastBatch): Option[Invalid] = IfReadable("for a migration") {
     val begun = last.logs.lastBegun.filter(_ > last.batch)
-    val isKeyfolds = begun.flatMap(last.logs.providerOf)
     Option.when(
-      ProviderClass.BuiltIn.contains(last.provider) && isKeyfolds.contains(ProviderClass.Keyfold)
+      ProviderClass.BuiltIn.contains(last.provider) && begun.exists(last.logs.isKeyfolds)
     )(
       new Invalid(
         "KEYFOLD_MIGRATE_UNFINISHED",

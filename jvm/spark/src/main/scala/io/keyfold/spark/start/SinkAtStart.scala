@@ -3,7 +3,6 @@ package io.keyfold.spark.start
 import io.keyfold.errors.{Invalid, StoreError}
 import io.keyfold.spark.admin.rollback.SinkAside
 import io.keyfold.spark.checkpoint.{CheckpointLogs, Command, EnteredBatches, FileSink, IfReadable}
-import io.keyfold.spark.conf.ProviderClass
 
 /** Compares the log of a file sink with the checkpoint of its query, which Spark does not do. Each
   * batch has an entry: it is made after the batch's offsets and before the batch is committed.
@@ -105,15 +104,14 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     * to the entries of that batch means, too.
     */
   private def backTo(batch: Long): Option[String] = IfReadable(s"the way back to batch $batch") {
-    def isOf(batch: Long, provider: String => Boolean) = logs.providerOf(batch).exists(provider)
     if (!logs.hasCommitted(batch)) None
-    else if (isOf(batch, _ == ProviderClass.Keyfold) && logs.canStartAfter(batch))
+    else if (logs.isKeyfolds(batch) && logs.canStartAfter(batch))
       Some(
         s"take the query and the log back to batch $batch, by " +
           s"`${Command.rollback(logs.location, batch, Some(folder))}`: $TwiceRead"
       )
     else if (
-      isOf(batch, ProviderClass.BuiltIn.contains) && isOf(batch + 1, _ == ProviderClass.Keyfold) &&
+      logs.isBuiltIn(batch) && logs.isKeyfolds(batch + 1) &&
       logs.lastCommitted.forall(_ <= batch + 1)
     )
       Some(
@@ -143,7 +141,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
     if (!log.canEndAt(last))
       s"The log cannot go back to batch $last, since Spark has compacted the batches before it into a " +
         s"later entry and deleted their own: $NewFolder"
-    else if (logs.providerOf(last).exists(ProviderClass.BuiltIn.contains))
+    else if (logs.isBuiltIn(last))
       s"To take the sink's log back to batch $last, move the entries of later batches out of " +
         s"$folder/${SinkAside.Log}: $TwiceRead"
     else if (backTo(last).isEmpty)

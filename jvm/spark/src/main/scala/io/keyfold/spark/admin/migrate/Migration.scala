@@ -61,7 +61,7 @@ final class Migration(tools: CheckpointTools, progress: String => Unit) {
     val (from, batch) = (plan.batch, plan.batch + 1)
     val settings = Map(ProviderKey -> Keyfold)
     progress(s"beginning batch $batch")
-    if (!logs.begin(batch, from, settings) && !isOurs(batch)) throw lost(batch)
+    if (!logs.begin(batch, from, settings) && !logs.isKeyfolds(batch)) throw lost(batch)
     progress(s"writing the state of batch $from with Keyfold, ${plan.partitions} partitions")
     val ids =
       try new StateRewrite(session, logs, from, settings).write()
@@ -73,13 +73,11 @@ final class Migration(tools: CheckpointTools, progress: String => Unit) {
       }
     progress(s"committing batch $batch")
     // An undo may have taken the batch away meanwhile, and its state.
-    if (!isOurs(batch) || !logs.commit(batch, from, ids)) throw lost(batch)
+    if (!logs.isKeyfolds(batch) || !logs.commit(batch, from, ids)) throw lost(batch)
     plan
   }
 
   private def canUndo = new MigrationUndo(tools).plan().refusals.isEmpty
-
-  private def isOurs(batch: Long) = logs.providerOf(batch).contains(Keyfold)
 
   private def lost(batch: Long) = new Invalid(
     "KEYFOLD_CONCURRENT_UPDATE",

@@ -32,7 +32,7 @@ private final class MigrationRefusals(
     ),
     Option.when(logs.isRunningHere)("Its query is running; stop it first."),
     logs.lastBegun.filter(_ > batch + 1).map(lostCommits),
-    Option.when(logs.lastBegun.contains(batch + 1) && !isOurs(batch + 1))(begun),
+    Option.when(logs.lastBegun.contains(batch + 1) && !logs.isKeyfolds(batch + 1))(begun),
     Option.when(logs.operators(batch).isEmpty)(withoutOperators)
   ).flatten
 
@@ -49,9 +49,9 @@ private final class MigrationRefusals(
   private def lostCommits(begun: Long) =
     s"The commit log ends at batch $batch, and the offset log at $begun: entries are lost. Restore " +
       "them from a copy. " + (
-        if (isOurs(begun) && isOurs(begun - 1) && isOurs(begun - 2))
+        if ((begun to begun - 2 by -1).forall(logs.isKeyfolds))
           "Without them nothing says which files have the state that Keyfold has written since."
-        else if (isOurs(begun)) s"Or undo the earlier migration by `$undo`."
+        else if (logs.isKeyfolds(begun)) s"Or undo the earlier migration by `$undo`."
         else s"Or: $once Spark runs batch $begun again and stops. Then migrate."
       )
 
@@ -75,6 +75,4 @@ private final class MigrationRefusals(
 
   private def again = Command.migrate(logs.location)
   private def undo = Command.undoMigrate(logs.location)
-
-  private def isOurs(batch: Long) = logs.providerOf(batch).contains(Keyfold)
 }

@@ -6,7 +6,6 @@ import io.keyfold.errors.Invalid
 import io.keyfold.format.{FileKind, Layout}
 import io.keyfold.spark.checkpoint.CheckpointFiles.FileSize
 import io.keyfold.spark.checkpoint.{CheckpointTools, Command, EnteredBatches, IfReadable}
-import io.keyfold.spark.conf.ProviderClass
 
 /** Undoes a migration, finished or not: the query continues with its old provider, whose state is
   * complete.
@@ -20,14 +19,13 @@ import io.keyfold.spark.conf.ProviderClass
   */
 final class MigrationUndo(tools: CheckpointTools) {
   import CheckpointTools.progress
-  import ProviderClass.{BuiltIn, Keyfold}
   import tools.{files, logs}
 
   private val entered = new EnteredBatches(files)
 
   private lazy val last =
     logs.lastBegun.filter(batch => !isOpen(batch)).orElse(logs.lastBegun.map(_ - 1))
-  private lazy val own = last.filter(providerOf(_) == Keyfold)
+  private lazy val own = last.filter(logs.isKeyfolds)
 
   /** The last batch of the old provider. */
   private lazy val before = own.fold(last)(batch => Some(batch - 1))
@@ -42,20 +40,20 @@ final class MigrationUndo(tools: CheckpointTools) {
   def plan(): UndoPlan = {
     val refusals = Seq(
       logs.isRunningHere -> "Its query is running; stop it first.",
-      !before.exists(batch => BuiltIn.contains(providerOf(batch))) ->
+      !before.exists(logs.isBuiltIn) ->
         ("Its last batch is not that of a migration. After the query has run with Keyfold, a " +
           "migration cannot be undone."),
       (isLost && !isOfMigration) ->
         (s"The offset log lost its entries after batch ${before.getOrElse("none")}, and no file of " +
           "Keyfold's says that they are a migration's. Restore them from a copy."),
-      (since.nonEmpty && before.exists(it => BuiltIn.contains(providerOf(it))) && !canForget) ->
+      (since.nonEmpty && before.exists(logs.isBuiltIn) && !canForget) ->
         ("The log of the file sink has later batches than the query, or has compacted that batch with " +
           "earlier ones.")
     ).collect { case (true, reason) => reason }
     UndoPlan(
       logs.location,
       own.getOrElse(-1L),
-      before.fold("")(providerOf),
+      before.flatMap(logs.providerOf).getOrElse(""),
       if (refusals.isEmpty) written else Nil,
       refusals
     )
@@ -113,9 +111,7 @@ final class MigrationUndo(tools: CheckpointTools) {
     * dropped, as a rollback does.
     */
   private def isOpen(batch: Long) = !logs.lastCommitted.exists(_ >= batch) &&
-    providerOf(batch) == Keyfold && providerOf(batch - 1) == Keyfold
-
-  private def providerOf(batch: Long) = logs.providerOf(batch).getOrElse("")
+    logs.isKeyfolds(batch) && logs.isKeyfolds(batch - 1)
 
   /** Logs in which a start has entered the migration's batch. With output it is another query's. */
   private lazy val sinks = since.headOption.toSeq.flatMap { own =>

@@ -7,7 +7,6 @@ import io.keyfold.format.{FileKind, PlanName, RescalePlan}
 import io.keyfold.model.StoreLocation
 import io.keyfold.spark.admin.rescale.{OpenPlan, OpenPlans, UnfinishedRescale}
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command, FileSink, QueryId}
-import io.keyfold.spark.conf.ProviderClass
 
 /** Rolls a stopped query back to an earlier batch that its checkpoint still has, even one from
   * before a rescale. Newer files are not deleted but set aside, and can be restored until the query
@@ -147,7 +146,7 @@ private[admin] final class Rollback(tools: CheckpointTools) {
 
   /** Checks that all files of the batch's state exist. */
   private def requireState(batch: Long): Unit = {
-    if (!logs.providerOf(batch).contains(ProviderClass.Keyfold)) {
+    if (!logs.isKeyfolds(batch)) {
       throw refused(s"batch $batch is no longer in the offset log, or is of another provider")
     }
     if (!logs.hasCommitted(batch)) throw refused(s"batch $batch is no longer in the commit log")

@@ -6,7 +6,6 @@ import io.keyfold.format.FileKind
 import io.keyfold.io.BlobStore
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.checkpoint.CheckpointLogs
-import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.store.file.LineageReader
 
 /** Decides which files below `state` the batches in the commit log need.
@@ -25,7 +24,7 @@ private final class RetainedBatches(
 
   /** Newest first. */
   private val batches = numbers.distinct.sorted.reverse.filter(logs.hasCommitted).map { number =>
-    Batch(number, logs.ids(number), logs.partitions(number), logs.providerOf(number))
+    Batch(number, logs.ids(number), logs.partitions(number), logs.isKeyfolds(number))
   }
 
   /** Empty if Spark cannot list the operators, for example if there is a folder of an unknown one.
@@ -111,8 +110,6 @@ private object RetainedBatches {
       number: Long,
       ids: Option[Map[Long, Array[Array[String]]]],
       partitions: Option[Int],
-      provider: Option[String]
-  ) {
-    def isKeyfolds: Boolean = provider.contains(ProviderClass.Keyfold)
-  }
+      isKeyfolds: Boolean
+  )
 }
