@@ -1,5 +1,6 @@
 package io.keyfold.spark
 
+import io.keyfold.spark.state.{FamilyReads, KeyfoldStateStore}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.SparkShim
@@ -20,7 +21,7 @@ trait CallsSince42 {
   }
 
   implicit class ReadCalls(store: ReadStateStore) {
-    private def own = store.asInstanceOf[SparkShim.ReadStore]
+    private def own = store.asInstanceOf[FamilyReads]
 
     def allColumnFamilyNames: Set[String] = own.allColumnFamilyNames
 
@@ -52,6 +53,6 @@ trait CallsSince42 {
 
   implicit class WriteCalls(store: StateStore) {
     def deleteRange(begin: UnsafeRow, end: UnsafeRow, family: String = Default): Unit =
-      store.asInstanceOf[SparkShim.WriteStore].deleteRange(begin, end, family)
+      store.asInstanceOf[KeyfoldStateStore].deleteRange(begin, end, family)
   }
 }

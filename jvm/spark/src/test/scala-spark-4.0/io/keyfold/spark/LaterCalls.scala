@@ -1,8 +1,8 @@
 package io.keyfold.spark
 
+import io.keyfold.spark.state.{FamilyReads, KeyfoldStateStore}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.keyfold.SparkShim
 
 /** The methods of later lines. */
 trait LaterCalls extends CallsSince42 {
@@ -18,11 +18,11 @@ trait LaterCalls extends CallsSince42 {
   }
 
   implicit class ReleaseCall(store: ReadStateStore) {
-    def release(): Unit = store.asInstanceOf[SparkShim.ReadStore].release()
+    def release(): Unit = store.asInstanceOf[FamilyReads].release()
   }
 
   implicit class ListCalls(store: StateStore) {
-    private def own = store.asInstanceOf[SparkShim.WriteStore]
+    private def own = store.asInstanceOf[KeyfoldStateStore]
 
     def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String = Default): Unit =
       own.putList(key, values, family)

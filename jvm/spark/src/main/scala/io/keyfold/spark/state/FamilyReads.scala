@@ -5,7 +5,9 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.keyfold.SparkShim
 import org.apache.spark.sql.types.StructType
 
-/** Methods shared by read and write stores. */
+/** Methods shared by read and write stores. Those that older lines of Spark do not have, and none
+  * implements, override nothing.
+  */
 private[spark] trait FamilyReads extends SparkShim.ReadStore {
   protected def schemas: FamilySchemas
   protected def families: StoreFamilies
@@ -26,7 +28,7 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
   override def iterator(family: String): StateStoreIterator[UnsafeRowPair] =
     families("iterator", family).iterator(all = false)
 
-  override def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair] =
+  def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair] =
     families.multiValue("iteratorWithMultiValues", family).iterator(all = true)
 
   override def prefixScan(
@@ -35,7 +37,7 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
   ): StateStoreIterator[UnsafeRowPair] =
     families("prefixScan", family).prefixScan(prefix, all = false)
 
-  override def prefixScanWithMultiValues(
+  def prefixScanWithMultiValues(
       prefix: UnsafeRow,
       family: String
   ): StateStoreIterator[UnsafeRowPair] =
@@ -57,7 +59,9 @@ private[spark] trait FamilyReads extends SparkShim.ReadStore {
     families.multiValue(operation, family).rangeScan(operation, start, end, all = true)
   }
 
-  override def allColumnFamilyNames: Set[String] = families.names
+  def allColumnFamilyNames: Set[String] = families.names
+
+  def release(): Unit
 
   /** Declares the schema of a family, which a version that is read has. Spark reads state of 4.3
     * and later so.

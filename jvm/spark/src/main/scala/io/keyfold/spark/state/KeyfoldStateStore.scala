@@ -45,7 +45,8 @@ private[spark] final class KeyfoldStateStore(
     families("put", family).put(txn, key, value)
   }
 
-  override def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
+  // Without `override`: Spark 4.0 does not have it, nor `mergeList`.
+  def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
     requireValues("put", values)
     families.multiValue("putList", family).putAll(txn, key, values)
   }
@@ -55,7 +56,7 @@ private[spark] final class KeyfoldStateStore(
     families.multiValue("merge", family).append(txn, key, value)
   }
 
-  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
+  def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = {
     requireValues("merge", values)
     families.multiValue("mergeList", family).appendAll(txn, key, values, from = 0)
   }

@@ -16,6 +16,8 @@ import org.apache.spark.sql.types.StructType
 
 /** What Spark 4.0 and 4.1 have in common: what they lack of 4.2. */
 private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
+  type ReadStore = ReadStoreBefore42
+  type WriteStore = WriteStoreBefore42
   type OffsetEntry = OffsetSeq
   type OffsetMetadata = OffsetSeqMetadata
   type CommitEntry = CommitMetadata
@@ -162,15 +164,10 @@ trait ProviderBefore42 extends ProviderBefore43 {
     getStore(version, stateStoreCkptId, forceSnapshotOnCommit = false, loadEmpty = false)
 }
 
-/** With the methods of later lines. */
+/** With the methods of later lines that are not abstract there. */
 trait ReadStoreBefore42 extends ReadStoreBefore43 {
   def multiGet(keys: Array[UnsafeRow], family: String): Iterator[UnsafeRow]
   def keyExists(key: UnsafeRow, family: String): Boolean
-  def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair]
-  def prefixScanWithMultiValues(
-      prefix: UnsafeRow,
-      family: String
-  ): StateStoreIterator[UnsafeRowPair]
   def rangeScan(
       start: Option[UnsafeRow],
       end: Option[UnsafeRow],
@@ -181,10 +178,9 @@ trait ReadStoreBefore42 extends ReadStoreBefore43 {
       end: Option[UnsafeRow],
       family: String
   ): StateStoreIterator[UnsafeRowPair]
-  def allColumnFamilyNames: Set[String]
 }
 
-/** With the method of later lines. */
+/** With the method of later lines that is not abstract there. */
 trait WriteStoreBefore42 extends StateStore {
   def deleteRange(begin: UnsafeRow, end: UnsafeRow, family: String): Unit
 }

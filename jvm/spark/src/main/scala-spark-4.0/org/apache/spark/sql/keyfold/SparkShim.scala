@@ -17,8 +17,6 @@ import org.apache.spark.util.NextIterator
 object SparkShim extends ShimBefore42 {
   type Provider = ProviderIn40
   type Replay = ReplayIn40
-  type ReadStore = ReadStoreIn40
-  type WriteStore = WriteStoreIn40
   type ClosableFileManager = FileManagerIn40
 
   /** There are no metrics of single stores. */
@@ -159,15 +157,4 @@ trait ReplayIn40 extends SupportsFineGrainedReplay {
       colFamilyNameOpt: Option[String]
   ): NextIterator[(RecordType.Value, UnsafeRow, UnsafeRow, Long)] =
     getStateStoreChangeDataReader(startVersion, endVersion, colFamilyNameOpt, None)
-}
-
-/** With the method of later lines. */
-trait ReadStoreIn40 extends ReadStoreBefore42 {
-  def release(): Unit
-}
-
-/** With the methods of later lines. */
-trait WriteStoreIn40 extends WriteStoreBefore42 {
-  def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit
-  def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit
 }
