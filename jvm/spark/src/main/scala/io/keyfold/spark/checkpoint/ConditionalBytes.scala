@@ -30,10 +30,7 @@ private[checkpoint] final class ConditionalBytes(writes: ConditionalWrites, path
     else writes.end(path, many, token)
 
   /** Creates nothing. */
-  def abort(): Unit = if (many != null) {
-    many.abort()
-    ()
-  }
+  def abort(): Unit = if (many != null) ObjectFileManager.drop(many)
 }
 
 private object ConditionalBytes {

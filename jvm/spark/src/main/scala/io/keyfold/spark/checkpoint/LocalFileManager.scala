@@ -44,8 +44,27 @@ private[checkpoint] final class LocalFileManager(
     forced: Boolean
 ) extends SparkShim.CheckpointFileManager {
 
-  override def createAtomic(path: Path, overwriteIfPossible: Boolean): SparkShim.CancellableStream =
-    new LocalOutput(new AtomicFile(local(path), forced), local(path), path, overwriteIfPossible)
+  override def createAtomic(
+      path: Path,
+      overwriteIfPossible: Boolean
+  ): SparkShim.CancellableStream = {
+    val file = new AtomicFile(local(path), forced)
+    new WholeFile(file.out)(create(file, path, overwriteIfPossible))(file.cancel())
+  }
+
+  private def create(file: AtomicFile, path: Path, replaces: Boolean): Unit = {
+    // Hadoop would check the new file by the checksums of an older one of its name.
+    Files.deleteIfExists(LocalFileManager.checksumOf(local(path)))
+    try if (replaces) file.replace() else file.create()
+    catch {
+      case e: FileAlreadyExistsException =>
+        val refused = new org.apache.hadoop.fs.FileAlreadyExistsException(
+          s"Cannot create $path: it exists already"
+        )
+        refused.initCause(e)
+        throw refused
+    }
+  }
 
   override def open(path: Path): FSDataInputStream =
     new FSDataInputStream(
@@ -88,7 +107,7 @@ private[checkpoint] final class LocalFileManager(
   override def delete(path: Path): Unit = {
     val file = local(path)
     try {
-      if (!Files.isDirectory(file)) Files.deleteIfExists(LocalOutput.checksumOf(file))
+      if (!Files.isDirectory(file)) Files.deleteIfExists(LocalFileManager.checksumOf(file))
       LocalFileManager.delete(file)
     } catch { case _: NoSuchFileException => }
   }
@@ -117,6 +136,9 @@ private[checkpoint] final class LocalFileManager(
 private object LocalFileManager {
   val BufferBytes: Int = 64 * 1024
 
+  /** Where Hadoop has the checksums of a file that its own writer has written. */
+  def checksumOf(file: LocalPath): LocalPath = file.resolveSibling(s".${file.getFileName}.crc")
+
   /** Deletes a file, or a folder with all that is in it; of a link only the link. */
   def delete(file: LocalPath): Unit = {
     if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
@@ -125,48 +147,6 @@ private object LocalFileManager {
     Files.deleteIfExists(file)
     ()
   }
-}
-
-/** @param target
-  *   the file as the local file system names it
-  * @param path
-  *   as Hadoop does, for messages
-  */
-private final class LocalOutput(
-    file: AtomicFile,
-    target: LocalPath,
-    path: Path,
-    replaces: Boolean
-) extends SparkShim.CancellableStream(file.out) {
-  private var ended = false
-
-  override def close(): Unit = synchronized {
-    if (!ended) {
-      ended = true
-      // Hadoop would check the new file by the checksums of an older one of its name.
-      Files.deleteIfExists(LocalOutput.checksumOf(target))
-      try if (replaces) file.replace() else file.create()
-      catch {
-        case e: FileAlreadyExistsException =>
-          val refused = new org.apache.hadoop.fs.FileAlreadyExistsException(
-            s"Cannot create $path: it exists already"
-          )
-          refused.initCause(e)
-          throw refused
-      }
-    }
-  }
-
-  override def cancel(): Unit = synchronized {
-    ended = true
-    file.cancel()
-  }
-}
-
-private object LocalOutput {
-
-  /** Where Hadoop has the checksums of a file that its own writer has written. */
-  def checksumOf(file: LocalPath): LocalPath = file.resolveSibling(s".${file.getFileName}.crc")
 }
 
 /** Reads by `java.io`: a channel is closed under its thread when that is interrupted. */

@@ -40,11 +40,20 @@ private[checkpoint] final class ObjectFileManager(
   private val highest = new ConcurrentHashMap[Path, java.lang.Long]
 
   override def createAtomic(path: Path, overwriteIfPossible: Boolean): SparkShim.CancellableStream =
-    if (overwriteIfPossible) new ObjectOutput(ObjectFileManager.put(fileSystem, path))
-    else
-      conditional
-        .filterNot(_.areIgnored)
-        .fold(other.createAtomic(path, overwriteIfPossible))(new ConditionalOutput(path, _))
+    if (overwriteIfPossible) {
+      val out = ObjectFileManager.put(fileSystem, path)
+      new WholeFile(out)(out.close())(ObjectFileManager.drop(out))
+    } else
+      conditional.filterNot(_.areIgnored).fold(other.createAtomic(path, overwriteIfPossible)) {
+        writes =>
+          val bytes = new ConditionalBytes(writes, path)
+          new WholeFile(bytes)(create(path, bytes))(bytes.abort())
+      }
+
+  private def create(path: Path, bytes: ConditionalBytes): Unit = {
+    bytes.close()
+    number(path).foreach(it => highest.merge(path.getParent, it, (a, b) => math.max(a, b)))
+  }
 
   /** One for all files, since each has clients of its own. */
   private lazy val other = sparks()
@@ -125,27 +134,6 @@ private[checkpoint] final class ObjectFileManager(
   }
 
   private def number(path: Path): Option[Long] = path.getName.toLongOption.filter(_ >= 0)
-
-  private final class ConditionalOutput(path: Path, bytes: ConditionalBytes)
-      extends SparkShim.CancellableStream(bytes) {
-    def this(path: Path, writes: ConditionalWrites) =
-      this(path, new ConditionalBytes(writes, path))
-
-    private var ended = false
-
-    override def close(): Unit = synchronized {
-      if (!ended) {
-        ended = true
-        bytes.close()
-        number(path).foreach(it => highest.merge(path.getParent, it, (a, b) => math.max(a, b)))
-      }
-    }
-
-    override def cancel(): Unit = synchronized {
-      if (!ended) bytes.abort()
-      ended = true
-    }
-  }
 }
 
 private[checkpoint] object ObjectFileManager {
@@ -165,11 +153,9 @@ private[checkpoint] object ObjectFileManager {
     options.foreach { case (key, value) => builder.must(key, value) }
     builder.build()
   }
-}
 
-private final class ObjectOutput(out: FSDataOutputStream) extends SparkShim.CancellableStream(out) {
-
-  override def cancel(): Unit = {
+  /** Gives up a PUT; does nothing after it has ended. */
+  def drop(out: FSDataOutputStream): Unit = {
     out.abort()
     ()
   }
