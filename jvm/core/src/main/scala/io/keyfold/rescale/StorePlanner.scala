@@ -171,13 +171,13 @@ object StorePlanner {
     s"Cannot rescale operator $operator store $store: $detail"
   )
 
-  /** Applies a function to each number; results are in order, calls may run in any order. */
+  /** Applies a function to each item; results are in order, calls may run in any order. */
   trait Parallel {
-    def apply[T](numbers: Range)(f: Int => T): Seq[T]
+    def apply[A, B](items: Seq[A])(f: A => B): Seq[B]
   }
 
   /** Calls one after another. */
   val InTurn: Parallel = new Parallel {
-    override def apply[T](numbers: Range)(f: Int => T): Seq[T] = numbers.map(f)
+    override def apply[A, B](items: Seq[A])(f: A => B): Seq[B] = items.map(f)
   }
 }

@@ -13,8 +13,8 @@ private[spark] final class InParallel(threads: Int)
     with AutoCloseable {
   private val pool = IdleThreads("keyfold-files", threads)
 
-  override def apply[T](numbers: Range)(f: Int => T): Seq[T] = {
-    val tasks = numbers.map(n => (() => f(n)): Callable[T])
+  override def apply[A, B](items: Seq[A])(f: A => B): Seq[B] = {
+    val tasks = items.map(item => (() => f(item)): Callable[B])
     val futures = pool.invokeAll(tasks.asJava).asScala.toSeq
     try futures.map(_.get)
     catch { case e: ExecutionException => throw e.getCause }

@@ -137,9 +137,8 @@ final class CheckpointClone(
 
   private def discard(cause: Throwable): Unit =
     try {
-      val paths = copied.asScala.toIndexedSeq
-      progress(s"deleting the ${paths.size} files that were copied")
-      parallel(paths.indices)(i => target.delete(paths(i)))
+      progress(s"deleting the ${copied.size} files that were copied")
+      parallel(copied.asScala.toSeq)(target.delete)
       target.deleteEmptyFolders("")
     } catch { case NonFatal(e) => cause.addSuppressed(e) }
 
@@ -147,7 +146,7 @@ final class CheckpointClone(
     val ids = log.find(_.path == s"commits/$chosen").flatMap(_.after).flatMap(logs.idsIn)
     val paths = tools.stateOf(chosen, ids)
     val folders = paths.map(path => path.take(path.lastIndexOf('/'))).distinct
-    val lengths = folders.zip(parallel(folders.indices)(i => blobs.lengths(folders(i)))).toMap
+    val lengths = parallel(folders)(folder => folder -> blobs.lengths(folder)).toMap
     paths.map { path =>
       val (folder, name) = path.splitAt(path.lastIndexOf('/'))
       FileSize(path, lengths(folder).getOrElse(name.drop(1), throw gone(path)))
@@ -160,7 +159,7 @@ final class CheckpointClone(
       operator <- from.folders("state")
       folder <- from.folders(s"state/$operator")
     } yield s"state/$operator/$folder"
-    parallel(folders.indices)(i => from.walk(folders(i))).flatten
+    parallel(folders)(from.walk).flatten
       .filter(_.path.split('/').exists(_.startsWith("_")))
   }
 
@@ -231,9 +230,9 @@ final class CheckpointClone(
   private def copyAll(files: Seq[FileSize], bytes: Long): Unit = {
     val done = new java.util.concurrent.atomic.AtomicInteger
     val step = math.max(files.size / 10, 50)
-    parallel(files.indices) { i =>
-      try copy(files(i).path)
-      catch { case _: FileNotFoundException => throw gone(files(i).path) }
+    parallel(files) { file =>
+      try copy(file.path)
+      catch { case _: FileNotFoundException => throw gone(file.path) }
       val n = done.incrementAndGet()
       if (n % step == 0) progress(s"copied $n of ${files.size} files, $bytes bytes in all")
     }

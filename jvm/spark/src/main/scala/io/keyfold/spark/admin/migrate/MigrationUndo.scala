@@ -84,7 +84,7 @@ final class MigrationUndo(tools: CheckpointTools) {
     }
     requireStill(logs.lastBegun, since.headOption.filter(_ => !isLost))
     progress(s"deleting ${plan.files.size} files of Keyfold's")
-    tools.parallel(plan.files.indices)(i => files.delete(plan.files(i).path))
+    tools.parallel(plan.files)(file => files.delete(file.path))
     since.headOption.foreach { batch =>
       files.delete(s"offsets/$batch")
       entered.remove(batch)
@@ -135,11 +135,11 @@ final class MigrationUndo(tools: CheckpointTools) {
       files
         .walk("state")
         .flatMap(file => FileKind.parse(file.name).map(it => file -> it._1.version))
-    val isOurs = tools.parallel(named.indices) { i =>
-      val (file, version) = named(i)
-      before.exists(version > _ + 1) && (!isLost || file.bytes == 0) || isKeyfolds(file)
+    val found = tools.parallel(named) { case (file, version) =>
+      val isNew = before.exists(version > _ + 1) && (!isLost || file.bytes == 0)
+      Option.when(isNew || isKeyfolds(file))(file)
     }
-    named.zip(isOurs).collect { case ((file, _), true) => file }
+    found.flatten
   }
 
   private def isKeyfolds(file: FileSize) = {

@@ -39,8 +39,7 @@ private[admin] final class NewLayout(tools: CheckpointTools, plan: CheckpointPla
     } yield (store, partition, path, ofStore)
     val done = new AtomicInteger
     val step = math.max(all.length / 10, 50)
-    parallel(all.indices) { i =>
-      val (store, partition, path, ofStore) = all(i)
+    parallel(all) { case (store, partition, path, ofStore) =>
       val own = store.partsOf(partition.partition, ofStore)
       writer.write(store, partition, RescalePlan.versionOf(path), own)
       val n = done.incrementAndGet()

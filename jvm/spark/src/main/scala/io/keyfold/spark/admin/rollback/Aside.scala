@@ -66,13 +66,11 @@ private final class Aside(location: String, home: String, name: String, conf: Co
   /** Those of [[files]] that are not back. On an object store a move is a copy and a deletion, and
     * may have been interrupted between them: then the root has the same file.
     */
-  def left(parallel: Parallel): Seq[String] = {
-    val isBack = parallel(files.indices) { i =>
-      canTake(files(i)) &&
-      here.read(files(i)).exists(it => away.read(files(i)).exists(Arrays.equals(it, _)))
-    }
-    files.zip(isBack).collect { case (path, false) => path }
-  }
+  def left(parallel: Parallel): Seq[String] =
+    parallel(files)(path => Option.unless(isBack(path))(path)).flatten
+
+  private def isBack(path: String) = canTake(path) &&
+    here.read(path).exists(it => away.read(path).exists(Arrays.equals(it, _)))
 
   /** Whether the folder has the file. */
   def has(path: String): Boolean = fileSystem.exists(new Path(folder, path))

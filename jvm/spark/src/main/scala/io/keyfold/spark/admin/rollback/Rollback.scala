@@ -142,7 +142,7 @@ private[admin] final class Rollback(tools: CheckpointTools) {
 
   /** To how many paths it applies, asked at the same time. */
   private def countOf(paths: Seq[String])(f: String => Boolean) =
-    parallel(paths.indices)(i => f(paths(i))).count(identity)
+    parallel(paths)(f).count(identity)
 
   /** Checks that all files of the batch's state exist. */
   private def requireState(batch: Long): Unit = {
@@ -171,8 +171,8 @@ private[admin] final class Rollback(tools: CheckpointTools) {
   private def stateFiles(batch: Long): Seq[String] = logs.operators(batch).flatMap { operator =>
     val metadata = logs.operatorVersions(operator.id).filter(_ > batch)
     val partitions = logs.partitionFolders(operator.id)
-    val state = for (store <- operator.stores) yield parallel(partitions.indices) { i =>
-      val folder = StoreLocation(operator.id, partitions(i), store).folder
+    val state = for (store <- operator.stores) yield parallel(partitions) { partition =>
+      val folder = StoreLocation(operator.id, partition, store).folder
       blobs
         .list(folder)
         .filter(FileKind.parse(_).exists(_._1.version > batch + 1))

@@ -59,7 +59,7 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
       if (aside.canTake(path)) files.delete(path)
       aside.giveBack(path)
     }
-    parallel(state.indices)(i => aside.giveBack(state(i)))
+    parallel(state)(aside.giveBack)
     for ((_, entries) <- byBatch.toSeq.sortBy(_._1)) {
       entries.sorted.reverse
         .filter(path => path != begun && ofLogs.contains(path))
