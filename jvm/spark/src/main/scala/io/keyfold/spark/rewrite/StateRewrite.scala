@@ -37,9 +37,9 @@ final class StateRewrite(
     val to = settings + (CheckpointLogs.FormatKey -> (if (hasIds) "2" else "1"))
     val written = operators.map { operator =>
       val id = operator.operatorInfo.operatorId
-      val partitions = logs.partitionFolders(id).size
-      val copies = storesOf(operator).map(new StoreRewrite(_, partitions, stores.conf(to)))
-      id -> copies.map(run).transpose.map(_.toArray).toArray
+      val partitions = logs.partitionFolders(id).indices
+      val copies = storesOf(operator).map(new StoreRewrite(_, stores.conf(to)))
+      id -> copies.map(run(_, partitions)).transpose.map(_.toArray).toArray
     }
     Option.when(hasIds)(written.toMap)
   }
@@ -64,8 +64,7 @@ final class StateRewrite(
     */
   def requireSchemas(): Unit = logs.metadata(of).foreach(storesOf)
 
-  private def run(copy: StoreRewrite): Seq[String] = {
-    val partitions = 0 until copy.partitions
+  private def run(copy: StoreRewrite, partitions: Range): Seq[String] = {
     val written = session.sparkContext
       .parallelize(partitions, partitions.size)
       .map(copy.write)

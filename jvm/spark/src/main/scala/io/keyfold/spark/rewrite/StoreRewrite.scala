@@ -11,8 +11,7 @@ import org.slf4j.LoggerFactory
   * @param store
   *   as it is read; the next version is written
   */
-private final class StoreRewrite(store: StoreOfOperator, val partitions: Int, to: StateStoreConf)
-    extends Serializable {
+private final class StoreRewrite(store: StoreOfOperator, to: StateStoreConf) extends Serializable {
   import StoreRewrite._
 
   /** Runs in a task. What only another copy of the files can mend does not fail the task: Spark
