@@ -1,7 +1,6 @@
 package io.keyfold.spark.checkpoint
 
 import java.io.{FileNotFoundException, IOException, OutputStream}
-import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Using
 
@@ -66,8 +65,6 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
     try to.write(path, replaces = false)(IOUtils.copyBytes(in, _, BufferBytes, false))
     finally in.close()
   }
-
-  def write(path: String, text: String): Unit = write(path, text.getBytes(UTF_8))
 
   /** Creates a file, of all that try at once for one only.
     *

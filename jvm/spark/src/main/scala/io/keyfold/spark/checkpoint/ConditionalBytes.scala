@@ -1,6 +1,7 @@
 package io.keyfold.spark.checkpoint
 
 import java.io.{ByteArrayOutputStream, OutputStream}
+import java.util.UUID
 
 import org.apache.hadoop.fs.{FSDataOutputStream, Path}
 
@@ -11,7 +12,7 @@ private[checkpoint] final class ConditionalBytes(writes: ConditionalWrites, path
     extends OutputStream {
   private val few = new ByteArrayOutputStream
   private var many: FSDataOutputStream = _
-  private val token = writes.newToken()
+  private val token = UUID.randomUUID.toString
 
   override def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)
 

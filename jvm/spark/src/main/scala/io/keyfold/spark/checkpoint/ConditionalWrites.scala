@@ -2,7 +2,7 @@ package io.keyfold.spark.checkpoint
 
 import java.io.{FileNotFoundException, IOException}
 import java.nio.charset.StandardCharsets.UTF_8
-import java.util.{Collections, UUID, WeakHashMap}
+import java.util.{Collections, WeakHashMap}
 import java.util.concurrent.atomic.AtomicReference
 
 import scala.util.Random
@@ -31,8 +31,6 @@ private[checkpoint] final class ConditionalWrites private (
 
   /** Whether the store has been seen to replace an object in spite of the condition. */
   def areIgnored: Boolean = honoured.get.contains(false)
-
-  def newToken(): String = UUID.randomUUID.toString
 
   /** Creates an object.
     *

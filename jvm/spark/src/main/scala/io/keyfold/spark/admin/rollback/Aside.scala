@@ -41,7 +41,7 @@ private final class Aside(location: String, home: String, name: String, conf: Co
     away.read(Base).forall(base => here.read(path).exists(Arrays.equals(base, _)))
 
   /** Notes the location of a file sink whose log is set aside too. */
-  def noteSink(location: String): Unit = away.write(Sink, location)
+  def noteSink(location: String): Unit = away.write(Sink, location.getBytes(UTF_8))
 
   /** That location. */
   def sink: Option[String] = away.read(Sink).map(new String(_, UTF_8))
