@@ -77,28 +77,29 @@ def run(*arguments: str, code: int = 0) -> Result:
 
 
 def test_rescale_plans_until_it_is_told_to_apply(jvm: Jvm, path: str) -> None:
-    jvm.answers = {"planRescale": PLAN, "rescale": PLAN | {"applied": True, "durationMs": 900}}
+    jvm.answers = {"rescale": PLAN}
     planned = run("rescale", path, "--to", "6").stdout
     assert "4.0 KiB of 1,500 files" in planned
     assert "at most 1.0 KiB of 250 files by one" in planned
     assert "4 -> 6" in planned
     assert "--apply" in planned
+    jvm.answers = {"rescale": PLAN | {"applied": True, "durationMs": 900}}
     done = run("rescale", path, "--to", "6", "--apply").stdout
     assert "in 900 ms" in done
     assert f"keyfold rollback {CHECKPOINT} --to-batch 7" in done
     assert jvm.asked == [
-        ("planRescale", path, 6),
-        ("rescale", path, 6),
+        ("rescale", path, 6, True),
+        ("rescale", path, 6, False),
     ]
 
 
 def test_refused_plan_says_why_and_ends_with_1(jvm: Jvm, path: str) -> None:
     jvm.answers = {
-        "planRescale": PLAN | {"refusals": [{"condition": "X", "reason": "It runs elsewhere."}]}
+        "rescale": PLAN | {"refusals": [{"condition": "X", "reason": "It runs elsewhere."}]}
     }
     result = run("rescale", path, "--to", "6", code=1)
     assert "It runs elsewhere." in result.stdout
-    assert jvm.asked == [("planRescale", path, 6)]
+    assert jvm.asked == [("rescale", path, 6, True)]
 
 
 def test_refused_apply_is_a_message_and_ends_with_3(jvm: Jvm, path: str) -> None:
@@ -109,7 +110,7 @@ def test_refused_apply_is_a_message_and_ends_with_3(jvm: Jvm, path: str) -> None
 
 
 def test_json_has_all_that_the_jvm_says(jvm: Jvm, path: str) -> None:
-    jvm.answers = {"planRescale": PLAN}
+    jvm.answers = {"rescale": PLAN}
     found = run("rescale", path, "--to", "6", "-o", "json")
     assert json.loads(found.stdout) == PLAN
 

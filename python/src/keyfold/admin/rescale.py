@@ -201,8 +201,7 @@ def rescale(
             f"Invalid number of partitions {partitions:,}: a query has at most {MOST_PARTITIONS:,}."
         )
     command = bridge.command_line("rescale", path, to=partitions, apply=not dry_run)
-    method = "planRescale" if dry_run else "rescale"
-    found = bridge.answer(method, path, partitions, command=command, spark=spark)
+    found = bridge.answer("rescale", path, partitions, dry_run, command=command, spark=spark)
     return result(
         RescalePlan,
         found,

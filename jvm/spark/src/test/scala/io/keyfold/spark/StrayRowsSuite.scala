@@ -68,7 +68,7 @@ class StrayRowsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
 
     def rescale(to: Int): Unit = {
-      AdminApi.rescale(session, folder.toString, to)
+      AdminApi.rescale(session, folder.toString, to, dryRun = false)
       ()
     }
 

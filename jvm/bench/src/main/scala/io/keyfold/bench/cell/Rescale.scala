@@ -19,7 +19,7 @@ final class Rescale(job: Job) extends Work {
   import Rescale._
 
   private val rescale: String => Any = job.provider match {
-    case Provider.Keyfold    => AdminApi.rescale(spark, _, To)
+    case Provider.Keyfold    => AdminApi.rescale(spark, _, To, dryRun = false)
     case _: Provider.RocksDb => SparkRepartition.run(spark, _, To)
     case _ => throw new Unsupported("Spark's own repartition is for RocksDB alone")
   }

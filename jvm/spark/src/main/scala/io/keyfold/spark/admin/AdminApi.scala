@@ -24,15 +24,11 @@ object AdminApi {
 
   private val SavepointName = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 
-  /** Plans the rescale of a stopped query to `to` partitions; writes nothing. */
-  def planRescale(session: SparkSession, checkpoint: String, to: Int): String =
-    AdminJson.of(planOf(session, checkpoint, to), durationMs = None)
-
-  /** Plans and runs a rescale, or finishes one that was begun. */
-  def rescale(session: SparkSession, checkpoint: String, to: Int): String = {
+  /** Gives a stopped query `to` partitions, or finishes a rescale that was begun. */
+  def rescale(session: SparkSession, checkpoint: String, to: Int, dryRun: Boolean): String = {
     val start = System.nanoTime
-    val done = applyTo(session, checkpoint, to)
-    AdminJson.of(done, Some((System.nanoTime - start) / 1000000))
+    val plan = if (dryRun) planOf(session, checkpoint, to) else applyTo(session, checkpoint, to)
+    AdminJson.of(plan, Option.when(!dryRun)((System.nanoTime - start) / 1000000))
   }
 
   /** Undoes the last rescale before an open batch, or redistribution before the next batch. */

@@ -27,7 +27,7 @@ class DamagedLogsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
       Files.writeString(file, content)
       val error =
-        intercept[Invalid](AdminApi.planRescale(it.session, it.folder.toString, 3))
+        intercept[Invalid](AdminApi.rescale(it.session, it.folder.toString, 3, dryRun = true))
       assert(error.condition == "KEYFOLD_CHECKPOINT_DAMAGED")
       val named = if (path.startsWith("state")) "state/*/_metadata" else path
       assert(error.getMessage.contains(named) && error.getMessage.contains("from a copy"))

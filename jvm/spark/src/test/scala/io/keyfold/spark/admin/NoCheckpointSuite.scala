@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /** Commands that are given a wrong path. */
 class NoCheckpointSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   private val commands = Seq[(String, String => Any)](
-    "rescale" -> (AdminApi.rescale(spark, _, 3)),
+    "rescale" -> (AdminApi.rescale(spark, _, 3, dryRun = false)),
     "rollback" -> (AdminApi.rollback(spark, _, 1, null, dryRun = false)),
     "clone" -> (path => AdminApi.cloneCheckpoint(spark, path, s"$path-copy", -1, dryRun = false)),
     "migrate" -> (AdminApi.migrate(spark, _, dryRun = false)),

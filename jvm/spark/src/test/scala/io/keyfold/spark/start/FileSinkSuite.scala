@@ -130,7 +130,7 @@ class FileSinkSuite extends FileSinkQueries {
   test("the batch of a rescale is entered, though the query has gone on without the extension") {
     val it = new Distinct(2)
     it.run(2)
-    AdminApi.rescale(it.session, it.checkpoint, 5)
+    AdminApi.rescale(it.session, it.checkpoint, 5, dryRun = false)
     it.run()
     Files.delete(it.entry("2"))
     it.run(8)
@@ -140,7 +140,7 @@ class FileSinkSuite extends FileSinkQueries {
   test("a rollback over a rescale after which the query was not started takes the sink's log too") {
     val it = new Distinct(2)
     it.run(4)
-    AdminApi.rescale(it.session, it.checkpoint, 5)
+    AdminApi.rescale(it.session, it.checkpoint, 5, dryRun = false)
     it.rollback(1)
     it.run()
     it.check()
@@ -149,7 +149,7 @@ class FileSinkSuite extends FileSinkQueries {
   test("a clone goes on after two rescales that the sink's log does not have") {
     val it = new Distinct(2)
     it.run(2)
-    for (to <- Seq(5, 4)) AdminApi.rescale(it.session, it.checkpoint, to)
+    for (to <- Seq(5, 4)) AdminApi.rescale(it.session, it.checkpoint, to, dryRun = false)
     val copy = it.checkpoint + "-clone"
     AdminApi.cloneCheckpoint(it.session, it.checkpoint, copy, -1, dryRun = false)
     it.checkpoint = copy
@@ -178,7 +178,7 @@ class FileSinkSuite extends FileSinkQueries {
   ) {
     val it = new Distinct(2)
     it.run(2)
-    for (to <- Seq(5, 4)) AdminApi.rescale(it.session, it.checkpoint, to)
+    for (to <- Seq(5, 4)) AdminApi.rescale(it.session, it.checkpoint, to, dryRun = false)
     it.session.conf.set(interval, "3")
     it.run()
     it.check()
@@ -190,7 +190,7 @@ class FileSinkSuite extends FileSinkQueries {
     test(s"a rescale that is undone after a start has entered its batch, format $format") {
       val it = new Distinct(format)
       it.run(2)
-      AdminApi.rescale(it.session, it.checkpoint, 5)
+      AdminApi.rescale(it.session, it.checkpoint, 5, dryRun = false)
       it.goOn()
       assert(Files.exists(it.entry("2")))
       it.rollback(1, withSink = false)
@@ -205,7 +205,7 @@ class FileSinkSuite extends FileSinkQueries {
     FileUtils.copyDirectory(new File(it.checkpoint), copy.toFile)
     it.run()
     it.checkpoint = copy.toString
-    AdminApi.rescale(it.session, it.checkpoint, 5)
+    AdminApi.rescale(it.session, it.checkpoint, 5, dryRun = false)
     it.goesBack(2)
     it.run()
     it.check()

@@ -37,7 +37,7 @@ class SinkLogDamageSuite extends FileSinkQueries {
   test("a rescale whose batch compacts the sink's log by the settings of the query only") {
     val it = new Distinct(2)
     it.run(2)
-    AdminApi.rescale(it.session, it.checkpoint, 5)
+    AdminApi.rescale(it.session, it.checkpoint, 5, dryRun = false)
     assert(Files.notExists(it.entry("2")))
     it.session.conf.set(interval, "3")
     it.run(8)

@@ -307,7 +307,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
   test("what Python gets can be read") {
     val it = scenario(2)
-    val plan = ujson.read(AdminApi.planRescale(it.session, it.folder.toString, 4))
+    val plan = ujson.read(AdminApi.rescale(it.session, it.folder.toString, 4, dryRun = true))
     assert(plan("from").num == 2 && plan("to").num == 4 && plan("batch").num == 2)
     assert(plan("refusals").arr.isEmpty && !plan("applied").bool)
     val store = plan("operators")(0)("stores")(0)
@@ -315,7 +315,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(store("partitions")(3)("firstLoadFiles").num == 2)
     assert(plan("firstLoadFiles").num == 4 * 2 && plan("firstLoadFilesMax").num == 2)
     assert(store("layers")(0)("files").arr.length == 2 * 2)
-    val done = ujson.read(AdminApi.rescale(it.session, it.folder.toString, 4))
+    val done = ujson.read(AdminApi.rescale(it.session, it.folder.toString, 4, dryRun = false))
     assert(done("applied").bool && done("lastBatch").num == 1 && done("durationMs").num >= 0)
   }
 }

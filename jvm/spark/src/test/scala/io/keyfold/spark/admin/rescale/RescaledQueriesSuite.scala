@@ -164,9 +164,9 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     import EventCounts.event
     val keys = ('a' to 'p').map(_.toString)
     counts.run(keys.map(event(_, 1)), keys.map(event(_, 2)))
-    AdminApi.rescale(session, folder.toString, 16)
+    AdminApi.rescale(session, folder.toString, 16, dryRun = false)
     assert(counts.run(keys.map(event(_, 3))) == keys.map(k => s"$k 3 1,2,3 1,2,3"))
-    AdminApi.rescale(session, folder.toString, 12)
+    AdminApi.rescale(session, folder.toString, 12, dryRun = false)
     val late = counts.run(Seq(event("z", 100)), Seq(event("z", 101)))
     assert(
       late.filter(_.startsWith("timer")).toSet ==
@@ -191,7 +191,7 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
       val last = logs.lastCommitted.get
       Files.delete(folder.resolve(s"commits/$last"))
       Files.deleteIfExists(folder.resolve(s"commits/.$last.crc"))
-      AdminApi.rescale(session, folder.toString, to)
+      AdminApi.rescale(session, folder.toString, to, dryRun = false)
       val seconds = (1 to second).mkString(",")
       val found = counts.run(keys.map(event(_, second.toLong)))
       assert(keys.map(k => s"$k $second $seconds $seconds").diff(found).isEmpty)
@@ -207,7 +207,7 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
     val counts = new ExpiringCounts(session, folder)
     def rescale(from: Int, to: Int): Unit = {
       val before = rows(session, folder, from)
-      AdminApi.rescale(session, folder.toString, to)
+      AdminApi.rescale(session, folder.toString, to, dryRun = false)
       assert(rows(session, folder, to) == before)
       ()
     }
@@ -255,14 +255,14 @@ class RescaledQueriesSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
       finally query.stop()
     }
     run(1 to 4)
-    AdminApi.rescale(session, checkpoint, 6)
+    AdminApi.rescale(session, checkpoint, 6, dryRun = false)
     // As after a crash before the last step.
     Files.delete(Path.of(checkpoint, "commits", "4"))
     Files.deleteIfExists(Path.of(checkpoint, "commits", ".4.crc"))
-    assert(ujson.read(AdminApi.planRescale(session, checkpoint, 6))("resumes").bool)
-    AdminApi.rescale(session, checkpoint, 6)
+    assert(ujson.read(AdminApi.rescale(session, checkpoint, 6, dryRun = true))("resumes").bool)
+    AdminApi.rescale(session, checkpoint, 6, dryRun = false)
     run(5 to 7)
-    AdminApi.rescale(session, checkpoint, 3)
+    AdminApi.rescale(session, checkpoint, 3, dryRun = false)
     run(8 to 12)
     assert(session.read.json(out).as[Long].collect().sorted.toSeq == (1L to 13L))
   }

@@ -70,7 +70,7 @@ class RollbackSuite extends AnyFunSuite with QuietLogs with LocalSpark with Even
       ()
     }
 
-    def rescale(to: Int): String = AdminApi.rescale(session, checkpoint, to)
+    def rescale(to: Int): String = AdminApi.rescale(session, checkpoint, to, dryRun = false)
     def rollback(to: Long, dryRun: Boolean = false) =
       ujson.read(AdminApi.rollback(session, checkpoint, to, null, dryRun))
 
