@@ -166,10 +166,7 @@ object AdminApi {
     val before = planned()
     val isChanged = new UndoneRescale(tools).redistributions(dryRun = false)
     val plan = if (isChanged) planned() else before
-    plan.way match {
-      case RescaleWay.OwnBatch(_)  => new Rescaler(tools, plan).run()
-      case RescaleWay.OpenBatch(_) => new OpenRescaler(tools, plan).run()
-    }
+    if (plan.isOpen) new OpenRescaler(tools, plan).run() else new Rescaler(tools, plan).run()
     plan
   }
 

@@ -6,7 +6,7 @@ import io.keyfold.rescale.{PartitionPlan, StorePlan}
 import io.keyfold.spark.admin.clone.ClonePlan
 import io.keyfold.spark.admin.migrate.{MigrationPlan, UndoPlan}
 import io.keyfold.spark.admin.redistribute.RedistributionPlan
-import io.keyfold.spark.admin.rescale.{CheckpointPlan, OpenPlan, OperatorPlan, RescaleWay}
+import io.keyfold.spark.admin.rescale.{CheckpointPlan, OpenPlan, OperatorPlan}
 import io.keyfold.spark.admin.rollback.RolledBack
 import io.keyfold.spark.admin.vacuum.Unreferenced
 import org.json4s.JsonDSL._
@@ -29,8 +29,8 @@ private object AdminJson {
       ("from" -> plan.from) ~
       ("to" -> plan.to) ~
       ("checkpointFormat" -> plan.format) ~
-      ("resumes" -> plan.way.resumes) ~
-      ("isOpen" -> plan.way.isInstanceOf[RescaleWay.OpenBatch]) ~
+      ("resumes" -> plan.resumes) ~
+      ("isOpen" -> plan.isOpen) ~
       ("referencedBytes" -> plan.stores.map(_.referencedBytes).sum) ~
       firstLoadsOf(plan.stores.flatMap(_.partitions)) ~
       ("operators" -> plan.operators.map(operatorOf(plan.files <= MostListed))) ~

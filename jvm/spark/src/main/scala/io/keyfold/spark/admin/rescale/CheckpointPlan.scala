@@ -6,9 +6,12 @@ import io.keyfold.rescale.StorePlan
 /** The rescale of a checkpoint, planned.
   *
   * @param batch
-  *   the rescale's own, or the open batch before which it is
-  * @param way
-  *   which of the two it is
+  *   the rescale's own, which it adds to the query: [[Rescaler]]; or the open batch before which it
+  *   is, which the query has begun and not committed, and which stays so: [[OpenRescaler]]
+  * @param isOpen
+  *   whether it is the open batch
+  * @param resumes
+  *   whether this rescale was begun and not finished
   * @param number
   *   of the next plan before the batch, when the planner began to read: if it was used since, the
   *   state that was planned for is not the newest
@@ -24,7 +27,8 @@ import io.keyfold.rescale.StorePlan
 final case class CheckpointPlan(
     location: String,
     batch: Long,
-    way: RescaleWay,
+    isOpen: Boolean,
+    resumes: Boolean,
     number: Int,
     from: Int,
     to: Int,
@@ -38,24 +42,6 @@ final case class CheckpointPlan(
 
   /** Number of files of the old layout. */
   def files: Int = stores.flatMap(_.layers).flatMap(_.of).map(_.files.length).sum
-}
-
-/** How a rescale comes into the logs. */
-sealed trait RescaleWay {
-
-  /** Whether this rescale was begun and not finished. */
-  def resumes: Boolean
-}
-
-object RescaleWay {
-
-  /** By a batch that it adds to the query: [[Rescaler]]. */
-  final case class OwnBatch(resumes: Boolean = false) extends RescaleWay
-
-  /** Before a batch of the query, which was begun and not committed, and stays so:
-    * [[OpenRescaler]].
-    */
-  final case class OpenBatch(resumes: Boolean = false) extends RescaleWay
 }
 
 /** @param stores

@@ -29,7 +29,7 @@ private[admin] final class OpenRescaler(tools: CheckpointTools, plan: Checkpoint
     */
   def run(): Unit = {
     if (logs.hasCommitted(plan.batch)) throw race(s"batch ${plan.batch} was committed meanwhile")
-    val made = if (plan.way.resumes) resumed() else begun()
+    val made = if (plan.resumes) resumed() else begun()
     // None is planned if the references are there and Spark's files name them.
     if (plan.stores.nonEmpty) layout.write(made.plan)
     progress(s"giving batch ${plan.batch}, which is open, ${plan.to} partitions")

@@ -18,7 +18,6 @@ import org.apache.hadoop.fs.Path
 private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
   import CheckpointLogs.{ProviderKey, StrictKey}
   import CheckpointTools.progress
-  import RescaleWay._
   import tools.{blobs, logs, parallel}
 
   private val unfinished = new UnfinishedRescale(tools)
@@ -34,7 +33,7 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
       case Some(last) => planAfter(last)
       case None       =>
         refuse("KEYFOLD_RESCALE_NO_BATCH", s"${logs.location} has no committed batch")
-        result(-1, OwnBatch(), number = 0, from = 0, format = 0, Nil)
+        result(-1, isOpen = false, resumes = false, number = 0, from = 0, format = 0, Nil)
     }
   }
 
@@ -44,7 +43,12 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
     val begun = logs.lastBegun.getOrElse(last)
     val open = if (begun == last + 1) plans.rescale.filterNot(_.isComplete) else None
     val resumed = open.filter(it => !it.isUndone && it.plan.to == to)
-    val way = wayAfter(last, begun, open, resumed.nonEmpty)
+    // Asked after `open`: one before an open batch that broke off leaves other numbers too.
+    val isOwn = begun > last && open.isEmpty && new OpenPlans(tools, begun).hasOwn &&
+      isRescale(begun, last)
+    val isOpen = begun > last && !isOwn
+    val resumes = isOwn || resumed.nonEmpty
+    checkBegun(last, begun, isOwn, open, resumes)
     val from = resumed.map(_.plan.from).orElse(logs.partitions(last)).getOrElse {
       refuse(
         "KEYFOLD_RESCALE_NO_BATCH",
@@ -60,45 +64,41 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
     val isMade = resumed.exists(!_.isOld(s"commits/$last"))
     val operators =
       if (from < 1 || to < 1 || from == to || isMade) Nil
-      else planOperators(last, from, ids, way.resumes)
-    result(last, way, number, from, if (ids.isEmpty) 1 else 2, operators)
+      else planOperators(last, from, ids, resumes)
+    result(last, isOpen, resumes, number, from, if (ids.isEmpty) 1 else 2, operators)
   }
 
-  /** By what is begun after the last committed batch.
+  /** Looks at what is begun after the last committed batch.
     *
     * @param begun
     *   the batch that was begun last
+    * @param isOwn
+    *   whether that is a rescale's own
     * @param open
     *   a rescale before it, as an open batch, that is to be finished or undone
     * @param resumes
-    *   whether that is this rescale, to be finished
+    *   whether one of the two is to be finished
     */
-  private def wayAfter(
+  private def checkBegun(
       last: Long,
       begun: Long,
+      isOwn: Boolean,
       open: Option[OpenPlan],
       resumes: Boolean
-  ): RescaleWay =
-    if (begun < last) {
+  ): Unit = {
+    if (begun < last)
       refuse(
         "KEYFOLD_RESCALE_NO_BATCH",
         s"batch $last was committed, and the offset log ends at $begun"
       )
-      OwnBatch()
-    } else if (begun == last) {
-      unfinished.overtaken(last).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
-      OwnBatch()
-    } else if (open.isEmpty && new OpenPlans(tools, begun).hasOwn && isRescale(begun, last)) {
-      // Asked after `open`: one before an open batch that broke off leaves other numbers too.
-      if (!logs.partitions(last + 1).contains(to))
-        unfinished.own(last).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
-      OwnBatch(resumes = true)
-    } else {
-      if (open.isEmpty) checkOpenBatch(begun, last)
-      else if (!resumes)
-        unfinished.open(begun).foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
-      OpenBatch(resumes)
-    }
+    else if (begun > last && !isOwn && open.isEmpty) checkOpenBatch(begun, last)
+    val other =
+      if (begun == last) unfinished.overtaken(last)
+      else if (isOwn && !logs.partitions(last + 1).contains(to)) unfinished.own(last)
+      else if (open.nonEmpty && !resumes) unfinished.open(begun)
+      else None
+    other.foreach(refuse("KEYFOLD_RESCALE_UNFINISHED", _))
+  }
 
   private def isRescale(begun: Long, last: Long) = logs.partitions(begun) != logs.partitions(last)
 
@@ -197,7 +197,8 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
 
   private def result(
       last: Long,
-      way: RescaleWay,
+      isOpen: Boolean,
+      resumes: Boolean,
       number: Int,
       from: Int,
       format: Int,
@@ -209,7 +210,8 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
     CheckpointPlan(
       logs.location,
       last + 1,
-      way,
+      isOpen,
+      resumes,
       number,
       from,
       to,

@@ -42,7 +42,7 @@ private[admin] final class Rescaler(tools: CheckpointTools, plan: CheckpointPlan
     *   if the batch was begun by another run or the query
     */
   def run(): Unit = {
-    val made = if (plan.way.resumes) resumed() else begun()
+    val made = if (plan.resumes) resumed() else begun()
     checkState()
     progress(s"committing batch ${plan.batch}")
     new OperatorMetadata(logs).rescale(plan.batch, plan.lastBatch, plan.from, plan.to)

@@ -115,7 +115,7 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       case e: IllegalArgumentException =>
         assert(e.getMessage.startsWith("[KEYFOLD_RESCALE_UNFINISHED]"))
         val plan = AdminApi.planOf(it.session, it.folder.toString, 3)
-        assert(plan.way.resumes && plan.refusals.isEmpty)
+        assert(plan.resumes && plan.refusals.isEmpty)
         val other = intercept[RescaleRefused](it.rescale(4))
         assert(other.condition == "KEYFOLD_RESCALE_UNFINISHED")
         it.rescale(3)
