@@ -9,7 +9,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.{Failure => Failed, Try, Using}
 
 import io.keyfold.errors.{Invalid, MissingFile, RescaleRefused}
-import io.keyfold.spark.{KeyfoldExtensions, LocalSpark, QuietLogs}
+import io.keyfold.spark.{InBackground, KeyfoldExtensions, LocalSpark, QuietLogs}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import io.keyfold.testkit.{Failure, Fault, FileCall, Folders}
@@ -223,6 +223,8 @@ class RescaleCrashSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   }
 
   private def allFiles(folder: Path): Set[String] = {
+    // A snapshot of the last batch may be on its way.
+    InBackground.await()
     val walked = Files.walk(folder)
     try
       walked.iterator.asScala
