@@ -89,7 +89,11 @@ class ConfiguredStateStoreSuite
   }
 
   private def newId() =
-    StateStoreId(Files.createTempDirectory("keyfold").toString, Random.nextInt().toLong, 0)
+    StateStoreId(
+      Files.createTempDirectory("keyfold").resolve("state").toString,
+      Random.nextInt().toLong,
+      0
+    )
 
   private def provider(
       id: StateStoreId,

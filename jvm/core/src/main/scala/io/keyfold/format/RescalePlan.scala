@@ -67,15 +67,12 @@ object RescalePlan {
 
   /** Reads a plan.
     *
-    * @param mayChange
-    *   whether a path is one of Spark's files that a plan may name
-    *
     * @throws io.keyfold.errors.CorruptFile
     *   if it is damaged
     * @throws java.io.FileNotFoundException
     *   if it does not exist
     */
-  def read(blobs: BlobStore, name: PlanName)(mayChange: String => Boolean): RescalePlan = {
+  def read(blobs: BlobStore, name: PlanName): RescalePlan = {
     val path = name.path
     val file = blobs.open(path)
     val bytes =
@@ -88,7 +85,7 @@ object RescalePlan {
         }
         file.read(0, file.length.toInt)
       } finally file.close()
-    val plan = decode(bytes, blobs.describe(path))(mayChange)
+    val plan = decode(bytes, blobs.describe(path))
     if (plan.name != name)
       throw new CorruptFile(blobs.describe(path), s"it contains the plan ${plan.name}")
     plan
@@ -124,10 +121,10 @@ object RescalePlan {
     * @throws io.keyfold.errors.CorruptFile
     *   if it is damaged
     */
-  def decode(bytes: Array[Byte], path: String)(mayChange: String => Boolean): RescalePlan =
+  def decode(bytes: Array[Byte], path: String): RescalePlan =
     new String(bytes, UTF_8) match {
       case Checksummed(text, checksum) if f"${Checksum.of(text.getBytes(UTF_8))}%08x" == checksum =>
-        Try(parse(text.split('\n').toList, mayChange)).getOrElse {
+        Try(parse(text.split('\n').toList)).getOrElse {
           throw new CorruptFile(
             path,
             "it is not the plan of a rescale, or a newer release wrote it"
@@ -136,7 +133,7 @@ object RescalePlan {
       case _ => throw new CorruptFile(path, "its checksum is wrong")
     }
 
-  private def parse(lines: List[String], mayChange: String => Boolean): RescalePlan = lines match {
+  private def parse(lines: List[String]): RescalePlan = lines match {
     case FirstLine :: batch :: id :: from :: to :: undone :: rest =>
       val (files, stores) = rest.span(_.startsWith("file "))
       val name = PlanName(valueOf(batch, "batch").toLong, valueOf(id, "id"))
@@ -149,13 +146,13 @@ object RescalePlan {
         valueOf(undone, "undone").toBoolean
       )
       require(name.isOpen || plan.files.isEmpty && !plan.isUndone)
-      require(plan.files.forall(file => mayChange(file.path)))
       plan
     case _ => throw new IllegalArgumentException
   }
 
   private def fileOf(line: String) = valueOf(line, "file").split(' ') match {
     case Array(path, before, after) =>
+      require(RewrittenFile.mayBe(path))
       RewrittenFile(path, decoded(before), decoded(after))
     case _ => throw new IllegalArgumentException
   }

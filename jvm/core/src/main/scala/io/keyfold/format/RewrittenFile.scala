@@ -12,3 +12,10 @@ final case class RewrittenFile(
     before: Option[Array[Byte]],
     after: Option[Array[Byte]]
 )
+
+object RewrittenFile {
+
+  /** A plan must not reach beyond the logs and the metadata of operators. */
+  def mayBe(path: String): Boolean =
+    path.matches("""(offsets|commits)/\d{1,18}|state/\d{1,18}/_metadata/v2/\d{1,18}""")
+}

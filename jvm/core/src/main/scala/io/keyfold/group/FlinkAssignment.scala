@@ -8,7 +8,7 @@ package io.keyfold.group
   */
 object FlinkAssignment {
 
-  /** Maximum number of key groups: an operator index times a parallelism must fit 32 bits. */
+  /** Maximum number of key groups, as in Flink. */
   val Limit: Int = 1 << 15
 
   /** Key group, 0 until `maxParallelism`, of a key with this Java `hashCode`.

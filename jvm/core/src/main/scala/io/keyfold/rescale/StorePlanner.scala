@@ -15,7 +15,7 @@ import io.keyfold.model.{Family, PartitionRule, StoreLocation}
   * @param version
   *   number of the last committed version
   * @param inParallel
-  *   calls a function for each number of a range, possibly on several threads
+  *   applies a function to each item, possibly on several threads
   */
 final class StorePlanner(
     blobs: BlobStore,

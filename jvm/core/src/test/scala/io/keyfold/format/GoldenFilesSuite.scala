@@ -124,8 +124,7 @@ class GoldenFilesSuite extends AnyFunSuite {
   private def readPlan(path: String) = {
     val file = folder.resolve(path)
     val blobs = new LocalBlobStore(file.getParent.getParent)
-    // Which of Spark's files a plan may change is the Spark module's to say.
-    RescalePlan.read(blobs, PlanName.parse(file.getFileName.toString).get)(_ != "metadata")
+    RescalePlan.read(blobs, PlanName.parse(file.getFileName.toString).get)
   }
 
   for (plan <- plans("broken").arr; path = plan("file").str)

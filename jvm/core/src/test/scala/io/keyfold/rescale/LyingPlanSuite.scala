@@ -25,9 +25,7 @@ class LyingPlanSuite extends AnyFunSuite {
   )
 
   private def decoded(plan: RescalePlan) =
-    RescalePlan.decode(RescalePlan.encode(plan), "rescale-3-p.plan")(mayChange)
-
-  private def mayChange(path: String) = path == "offsets/3" || path == "commits/3"
+    RescalePlan.decode(RescalePlan.encode(plan), "rescale-3-p.plan")
 
   private def refused(change: RescaledStore => RescaledStore) = {
     val plan = right.copy(stores = right.stores.map(change))
@@ -73,7 +71,7 @@ class LyingPlanSuite extends AnyFunSuite {
   )
 
   test("a plan before an open batch is of the version before it, and is read as it was written") {
-    val plan = open("commits/3")
+    val plan = open("state/0/_metadata/v2/3")
     assert((plan.name.version, plan.name.stateBatch, plan.name.floor) == ((4, 3, 5)))
     val found = decoded(plan)
     assert(RescalePlan.encode(found).toSeq == RescalePlan.encode(plan).toSeq)
@@ -82,10 +80,18 @@ class LyingPlanSuite extends AnyFunSuite {
     assert(file.before.isEmpty && file.after.get.toSeq == Seq[Byte](-1, 0, 10, 32))
   }
 
-  test("a plan before an open batch changes no files but those that it may") {
-    decoded(open("offsets/3"))
-    for (path <- Seq("metadata", "offsets/../x", "../offsets/3", "/offsets/3"))
-      intercept[CorruptFile](decoded(open(path)))
+  test("a plan before an open batch changes no files but Spark's logs and metadata") {
+    for (path <- Seq("offsets/3", "commits/3", "state/12/_metadata/v2/0")) decoded(open(path))
+    for (
+      path <- Seq(
+        "metadata",
+        "offsets/../x",
+        "../offsets/3",
+        "/offsets/3",
+        "offsets/x",
+        "state/0/0/3.delta"
+      )
+    ) intercept[CorruptFile](decoded(open(path)))
     intercept[CorruptFile](decoded(open("offsets/3", number = 3).copy(name = right.name)))
     intercept[CorruptFile](decoded(right.copy(isUndone = true)))
     intercept[CorruptFile](decoded(right.copy(name = PlanName.open(3, 1))))
@@ -106,7 +112,7 @@ class LyingPlanSuite extends AnyFunSuite {
         override def close(): Unit = ()
       }
     }
-    intercept[CorruptFile](RescalePlan.read(blobs, right.name)(mayChange))
+    intercept[CorruptFile](RescalePlan.read(blobs, right.name))
   }
 
   test("what a plan says is frozen is not deleted elsewhere") {

@@ -497,7 +497,7 @@ class RescaleSuite extends AnyFunSuite {
     it.batch(puts("1"))
     it.rescale(8)
     val plan = it.blobs.bytes(plans(it).head.path)
-    assert(RescalePlan.decode(plan, "plan")(_ => false).stores.head.frozen.length == 4)
+    assert(RescalePlan.decode(plan, "plan").stores.head.frozen.length == 4)
     it.files.plan.fail(io.keyfold.testkit.Failure.Before) { call =>
       call.what == "delete" && call.path.startsWith("state/0/2/1_")
     }
@@ -527,15 +527,15 @@ class RescaleSuite extends AnyFunSuite {
     it.batch(puts("1"))
     it.rescale(8)
     val name = plans(it).head
-    val plan = RescalePlan.read(it.blobs, name)(_ => false)
+    val plan = RescalePlan.read(it.blobs, name)
     assert(plan.name == name && plan.from == 4 && plan.to == 8 && name.version == 2)
     assert(plan.stores.map(_.references) == Seq(references(it)))
-    assert(RescalePlan.decode(RescalePlan.encode(plan), "x")(_ => false) == plan)
+    assert(RescalePlan.decode(RescalePlan.encode(plan), "x") == plan)
     val bytes = RescalePlan.encode(plan)
     for (at <- bytes.indices by 7) {
       val changed = bytes.updated(at, (bytes(at) ^ 1).toByte)
-      intercept[CorruptFile](RescalePlan.decode(changed, "x")(_ => false))
-      intercept[CorruptFile](RescalePlan.decode(bytes.take(at), "x")(_ => false))
+      intercept[CorruptFile](RescalePlan.decode(changed, "x"))
+      intercept[CorruptFile](RescalePlan.decode(bytes.take(at), "x"))
     }
   }
 

@@ -190,11 +190,9 @@ private[store] final class FrozenFiles(
     newestPlan = newestPlan.filterNot(_.name == plan.name)
   }
 
-  /** None if the plan cannot be used; nothing is deleted then. Spark's files that it names are no
-    * concern of a store's.
-    */
+  /** None if the plan cannot be used; nothing is deleted then. */
   private def read(name: PlanName): Option[RescalePlan] =
-    try Some(RescalePlan.read(blobs, name)(_ => true))
+    try Some(RescalePlan.read(blobs, name))
     catch {
       case e @ (_: CorruptFile | _: java.io.IOException) =>
         log.warn(s"Keeping the files of the rescale with plan $name: ${e.getMessage}")

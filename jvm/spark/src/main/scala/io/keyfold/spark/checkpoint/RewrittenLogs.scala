@@ -52,11 +52,3 @@ final class RewrittenLogs(logs: CheckpointLogs, last: Long) {
       if batch == last || logs.operatorVersions(operator.operatorInfo.operatorId).contains(batch)
     } yield changed(OperatorMetadata.pathOf(operator, batch), OperatorMetadata.encode(operator))
 }
-
-object RewrittenLogs {
-
-  /** Whether a plan may change a file of Spark's: none but the logs and the metadata of operators.
-    */
-  def mayChange(path: String): Boolean =
-    path.matches("""(offsets|commits)/\d{1,18}|state/\d{1,18}/_metadata/v2/\d{1,18}""")
-}

@@ -16,8 +16,7 @@ import io.keyfold.spark.checkpoint.{
   CheckpointLogs,
   CheckpointTools,
   OperatorMetadata,
-  QueryId,
-  RewrittenLogs
+  QueryId
 }
 import io.keyfold.spark.conf.ProviderClass
 
@@ -181,7 +180,7 @@ final class CheckpointClone(
   }
 
   private def isRedistribution(name: PlanName) =
-    try RescalePlan.read(blobs, name)(RewrittenLogs.mayChange).isRedistribution
+    try RescalePlan.read(blobs, name).isRedistribution
     catch { case _: CorruptFile | _: FileNotFoundException => false }
 
   /** Contains absolute paths, so it is rewritten. */

@@ -2,7 +2,7 @@ package io.keyfold.spark.admin.rescale
 
 import io.keyfold.errors.{CorruptFile, Invalid}
 import io.keyfold.format.{PlanName, RescalePlan}
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command, RewrittenLogs}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command}
 import org.apache.hadoop.fs.FileAlreadyExistsException
 
 /** The plans of rescales and redistributions before one batch, newest first. Each call reads them
@@ -90,7 +90,7 @@ private[spark] final class OpenPlans(tools: CheckpointTools, batch: Long) {
 
   private def read(number: Int) = {
     val name = PlanName.open(batch, number)
-    try new OpenPlan(RescalePlan.read(blobs, name)(RewrittenLogs.mayChange), tools)
+    try new OpenPlan(RescalePlan.read(blobs, name), tools)
     catch {
       case e: CorruptFile =>
         throw new Invalid(

@@ -6,12 +6,7 @@ import scala.util.control.NonFatal
 
 import io.keyfold.errors.{MissingFile, RescaleRefused}
 import io.keyfold.format.{PlanName, RescalePlan}
-import io.keyfold.spark.checkpoint.{
-  CheckpointLogs,
-  CheckpointTools,
-  OperatorMetadata,
-  RewrittenLogs
-}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, OperatorMetadata}
 import org.slf4j.LoggerFactory
 
 /** Runs a planned rescale that has a batch of its own. Before the last step the checkpoint runs as
@@ -150,7 +145,7 @@ private[admin] final class Rescaler(tools: CheckpointTools, plan: CheckpointPlan
     .list(PlanName.Folder)
     .flatMap(PlanName.parse)
     .filter(name => name.batch == plan.batch && !name.isOpen)
-    .map(RescalePlan.read(blobs, _)(RewrittenLogs.mayChange))
+    .map(RescalePlan.read(blobs, _))
 }
 
 private[admin] object Rescaler {
