@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keyfold
+from keyfold.storage.storage import Storage
 from keyfold.table.state_table import StateTable
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter
@@ -98,3 +99,30 @@ def test_before_and_after_are_side_by_side(fake: FakeCheckpoint) -> None:
     empty = keyfold.open_checkpoint(fake.root)["agg"].diff(1, 1)
     assert empty.num_rows == 0
     assert empty.schema.names == ["change", "key", "before_value", "after_value", "partition_id"]
+
+
+def test_a_row_that_did_not_change_is_in_no_difference_whatever_files_have_it(
+    fake: FakeCheckpoint,
+) -> None:
+    """The block of a snapshot has both rows, that of the delta before only the first."""
+    writer = StateWriter(fake, partitions=1)
+    writer.batch({2: 0})
+    writer.batch({12: 1}, snapshots=True)
+    table = keyfold.open_checkpoint(fake.root)["agg"].only
+    assert found_changes(table, 0, 1) == {12: "inserted"}
+
+
+def test_a_history_reads_each_file_once(fake: FakeCheckpoint, monkeypatch: Any) -> None:
+    writer = StateWriter(fake, partitions=1)
+    for batch in range(12):
+        writer.batch({batch: 0, 5: batch})
+    opened: list[str] = []
+    open_file = Storage.open
+    monkeypatch.setattr(
+        Storage, "open", lambda it, path, *size: opened.append(path) or open_file(it, path, *size)
+    )
+    table = keyfold.open_checkpoint(fake.root)["agg"].only
+    assert table.history({"id": 5}).num_rows == 12
+    deltas = [path for path in opened if path.endswith(".delta")]
+    # Also as the head of its batch.
+    assert max(deltas.count(path) for path in deltas) <= 3

@@ -18,23 +18,28 @@ Groups: TypeAlias = npt.NDArray[np.int64]
 
 
 class Sieve:
-    """A filter of hashes that accepts the given ones and a few others."""
+    """A filter of hashes: a small table first, which most others do not pass."""
 
     def __init__(self, hashes: Hashes) -> None:
         bits = max(10, min(24, len(hashes).bit_length() + 3))
-        self._hashes = hashes.astype(np.int64)
+        self._hashes = np.unique(hashes)
         self._mask = np.int32((1 << bits) - 1)
         self._table = np.zeros(1 << bits, dtype=np.bool_)
         self._table[hashes & self._mask] = True
 
     def passes(self, hashes: Hashes) -> Flags:
-        """Whether each is accepted."""
+        """Whether each is one of the given hashes.
+
+        No other passes: it would be taken from some files that have its row and not from others.
+        """
         accepted: Flags = self._table[hashes & self._mask]
+        few = np.flatnonzero(accepted)
+        accepted[few] = np.isin(hashes[few], self._hashes)
         return accepted
 
     def may_hold(self, groups: Groups, key_groups: int) -> Flags:
         """Whether each key group may have one of the given hashes."""
-        return np.isin(groups, self._hashes % key_groups)
+        return np.isin(groups, self._hashes.astype(np.int64) % key_groups)
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ class Selection:
 
 @lru_cache
 def of_hash(hashed: int) -> Selection:
-    """Rows with a hash, and a few others: the same object if one hash is looked for again."""
+    """Rows with a hash: the same object if one hash is looked for again."""
     return Selection(sieve=Sieve(np.array([hashed], dtype=np.int32)))
 
 

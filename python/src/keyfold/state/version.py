@@ -17,8 +17,8 @@ from keyfold.state.merge import rows_of
 from keyfold.state.selection import ALL, Selection
 from keyfold.state.store_files import StoreFiles, list_store
 
-# What a step gives of a selection: the family and the entries of each block.
-Known: TypeAlias = dict[tuple[Step, Selection], list[tuple[str, Entries]]]
+# What a step gives of a selection: its footer; the family and the entries of each block.
+Known: TypeAlias = dict[tuple[Step, Selection], tuple[Footer, list[tuple[str, Entries]]]]
 
 # How often to read a store again because its files have changed meanwhile.
 _TRIES = 4
@@ -88,19 +88,21 @@ def _build(files: StoreFiles, chain: Chain, wanted: Selection, known: Known) -> 
     files.fetch(
         (it.path, it.reference.length if it.reference else files.size_of(it.path))
         for it in chain.steps
+        if (it, wanted) not in known
     )
     for step in chain.steps:
-        with files.open(step.path) as file:
-            footer = files.footer_of(file, step.path)
-            step.check(files, footer, chain.head.identity.key_groups)
-            for name in footer.dropped:
-                pieces[name] = _without(pieces.get(name, []), footer, step)
-            if not step.taken:
-                _check_families(file.path, footer, kept)
-            if (step, wanted) not in known:
-                known[step, wanted] = _selected(file, footer, step, wanted)
-            for name, entries in known[step, wanted]:
-                pieces.setdefault(name, []).append(entries)
+        if (step, wanted) not in known:
+            with files.open(step.path) as file:
+                footer = files.footer_of(file, step.path)
+                step.check(files, footer, chain.head.identity.key_groups)
+                known[step, wanted] = footer, _selected(file, footer, step, wanted)
+        footer, taken = known[step, wanted]
+        for name in footer.dropped:
+            pieces[name] = _without(pieces.get(name, []), footer, step)
+        if not step.taken:
+            _check_families(files.storage.full_path(step.path), footer, kept)
+        for name, entries in taken:
+            pieces.setdefault(name, []).append(entries)
     for other in known.keys() - {(step, wanted) for step in chain.steps}:
         del known[other]
     return {
