@@ -6,8 +6,8 @@ import java.util.UUID
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.{CorruptFile, MissingFile, UnreadableVersion}
-import io.keyfold.map.arena.ArenaMap
 import io.keyfold.io.OnFailure
+import io.keyfold.map.arena.ArenaMap
 import io.keyfold.model.{StoreLocation, VersionId}
 import io.keyfold.spark.checkpoint.{CheckpointPath, Command, HadoopBlobStore}
 import io.keyfold.spark.conf.{BuildInfo, KeyfoldConf}
