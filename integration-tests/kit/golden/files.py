@@ -42,7 +42,7 @@ def expected() -> str:
         for it in broken_files()
     ]
     parts = [
-        {"place": place, "layer": {key: it[key] for key in ("partitions", "of")}}
+        {"place": place, "layer": {key: it[key] for key in ("partitions", "members")}}
         for place, it in zip(PLACES, PARTS, strict=True)
     ]
     broken_parts = [

@@ -29,9 +29,9 @@ def had(partition: int, *files: Spec, on_top: bool = False) -> Spec:
     return {"partition": partition, "onTop": on_top, "files": list(files)}
 
 
-def part(partitions: int, *of: Spec, codec: str = "none") -> Spec:
+def part(partitions: int, *members: Spec, codec: str = "none") -> Spec:
     """A part of a layer of so many partitions."""
-    return {"codec": codec, "partitions": partitions, "of": list(of)}
+    return {"codec": codec, "partitions": partitions, "members": list(members)}
 
 
 PARTS = [
@@ -66,8 +66,8 @@ def named_file(it: Spec) -> bytes:
 
 def raw_part(it: Spec) -> bytes:
     """Raw bytes of a part."""
-    raw = struct.pack("<iI", it["partitions"], len(it["of"]))
-    for each in it["of"]:
+    raw = struct.pack("<iI", it["partitions"], len(it["members"]))
+    for each in it["members"]:
         raw += struct.pack("<iBI", each["partition"], each["onTop"], len(each["files"]))
         raw += b"".join(named_file(named) for named in each["files"])
     return raw
@@ -122,7 +122,7 @@ def _packed(code: str, offset: int, value: int) -> Callable[[bytearray], None]:
 
 def broken_manifests() -> list[BrokenManifest]:
     """Every broken manifest."""
-    one = len(raw_part(part(4, PARTS[-1]["of"][0])))
+    one = len(raw_part(part(4, PARTS[-1]["members"][0])))
     path = f"rescale-30-{PLAN}.manifest"
     last = PLACES[-1]
     return [

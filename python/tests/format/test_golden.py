@@ -166,11 +166,11 @@ def place(it: Part) -> dict[str, Any]:
 
 
 def layer(it: Layer) -> dict[str, Any]:
-    of = [
+    members = [
         camel(asdict(each)) | {"files": [with_kind(camel(asdict(file))) for file in each.files]}
-        for each in it.of
+        for each in it.members
     ]
-    return {"partitions": it.partitions, "of": of}
+    return {"partitions": it.partitions, "members": members}
 
 
 def part(it: dict[str, Any]) -> Part:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.cloudpickle import register_pickle_by_value
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 import keyfold
@@ -24,6 +25,9 @@ VECTORS = json.loads(
     ).read_text()
 )
 Rows = list[tuple[Any, ...]]
+
+_BUSY = "Python worker failed to connect back"
+_STARTS = 5
 
 
 class Counter(keyfold.OperatorFunction):
@@ -103,7 +107,20 @@ class Query:
         (folder / f"{len(list(folder.iterdir()))}.json").write_text(text)
 
     def run(self, df: DataFrame) -> Rows:
-        """The output of the next batch, sorted."""
+        """The output of the next batch, sorted.
+
+        Again if a worker of Spark's has not started in its ten seconds, as on a busy machine: a
+        start that fails leaves no trace.
+        """
+        for left in reversed(range(_STARTS)):
+            try:
+                return self._run(df)
+            except StreamingQueryException as error:
+                if left == 0 or _BUSY not in str(error):
+                    raise
+        raise AssertionError
+
+    def _run(self, df: DataFrame) -> Rows:
         found: Rows = []
         query = (
             df.writeStream.foreachBatch(lambda it, _: found.extend(map(tuple, it.collect())))

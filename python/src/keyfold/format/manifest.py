@@ -32,7 +32,7 @@ class Layer:
     """The files of some of the `partitions` partitions before a rescale."""
 
     partitions: int
-    of: tuple[LayerPartition, ...]
+    members: tuple[LayerPartition, ...]
 
 
 def manifest_path(reference: Footer) -> str:
@@ -67,7 +67,7 @@ def read_layer(source: Source, part: Part) -> Layer:
         partitions = cursor.i32()
         layer = Layer(partitions, tuple(_partition(cursor) for _ in range(cursor.u32())))
         cursor.end()
-        numbers = [it.partition for it in layer.of]
+        numbers = [it.partition for it in layer.members]
         if numbers != sorted(set(numbers)) or not all(0 <= it < partitions for it in numbers):
             raise MalformedError(f"{name} has partitions that are not where they belong")
     return layer

@@ -288,7 +288,7 @@ class StoreCheck:
         return any(
             it.path.startswith(f"{self.place.folder}/") and (it.version, it.id) == link
             for layer in layers
-            for partition in layer.of
+            for partition in layer.members
             for it in partition.files
         )
 

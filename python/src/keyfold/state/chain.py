@@ -117,10 +117,10 @@ def referenced(files: StoreFiles, footer: Footer) -> list[Step]:
     taken: tuple[Residues, ...] = (Residues(identity.partitions, frozenset({identity.partition})),)
     steps: list[Step] = []
     for layer in reversed(files.layers(footer)):
-        here = [Step(it.path, it, taken) for partition in layer.of for it in partition.files]
+        here = [Step(it.path, it, taken) for partition in layer.members for it in partition.files]
         steps[:0] = here
-        on_top = frozenset(it.partition for it in layer.of if it.on_top)
-        if len(on_top) < len(layer.of):
+        on_top = frozenset(it.partition for it in layer.members if it.on_top)
+        if len(on_top) < len(layer.members):
             taken = (*taken, Residues(layer.partitions, on_top))
     return steps
 

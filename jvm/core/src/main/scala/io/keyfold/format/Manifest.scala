@@ -10,10 +10,10 @@ import io.keyfold.io.{BlobReader, BlobStore, TailCachedReader}
   *
   * @param partitions
   *   number of partitions then
-  * @param of
+  * @param members
   *   the partitions needed, ascending
   */
-final case class Layer(partitions: Int, of: Seq[LayerPartition])
+final case class Layer(partitions: Int, members: Seq[LayerPartition])
 
 /** The files of one such partition.
   *
@@ -93,8 +93,8 @@ object Manifest {
   private def encode(layer: Layer): ByteSink = {
     val out = new ByteSink(1024)
     out.i32(layer.partitions)
-    out.i32(layer.of.length)
-    layer.of.foreach { it =>
+    out.i32(layer.members.length)
+    layer.members.foreach { it =>
       out.i32(it.partition)
       out.u8(if (it.isOnTop) 1 else 0)
       out.i32(it.files.length)
@@ -106,7 +106,7 @@ object Manifest {
   private def decode(in: ByteSource): Layer = {
     val partitions = in.i32()
     var next = 0
-    val of = Vector.fill(in.count(LeastPartition)) {
+    val members = Vector.fill(in.count(LeastPartition)) {
       val partition = in.i32()
       if (partition < next || partition >= partitions) {
         in.fail(s"partition $partition of $partitions is out of order")
@@ -118,6 +118,6 @@ object Manifest {
       LayerPartition(partition, onTop == 1, files)
     }
     in.end()
-    Layer(partitions, of)
+    Layer(partitions, members)
   }
 }

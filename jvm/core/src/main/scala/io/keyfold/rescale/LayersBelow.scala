@@ -45,7 +45,7 @@ private[rescale] final class LayersBelow(blobs: BlobStore) {
     }
 
   private def merged(parts: Seq[Layer], of: Footer): Layer = {
-    val partitions = parts.flatMap(_.of).distinct.sortBy(_.partition)
+    val partitions = parts.flatMap(_.members).distinct.sortBy(_.partition)
     if (partitions.map(_.partition).distinct.length < partitions.length) throw contradiction(of)
     Layer(parts.head.partitions, partitions)
   }

@@ -29,12 +29,12 @@ final case class StorePlan(
 
   /** Bytes of the referenced files, each counted once. */
   def referencedBytes: Long =
-    layers.flatMap(_.of).flatMap(_.files).map(f => f.path -> f.length).toMap.valuesIterator.sum
+    layers.flatMap(_.members).flatMap(_.files).map(f => f.path -> f.length).toMap.valuesIterator.sum
 
   /** Parts of the manifest: for each layer one per class of partitions. */
   def parts: Seq[Layer] = layers.flatMap { layer =>
     val move = moveOf(layer)
-    val byClass = layer.of.groupBy(it => move.classOf(it.partition))
+    val byClass = layer.members.groupBy(it => move.classOf(it.partition))
     (0 until move.classes).map(c => Layer(layer.partitions, byClass.getOrElse(c, Nil)))
   }
 

@@ -44,7 +44,7 @@ final class StorePlanner(
       old.map(it => LayerPartition(it.location.partition, it.chain.base.nonEmpty, it.chain.files))
     )
     val folders =
-      layers.flatMap(_.of).flatMap(_.files).map(f => f.path.take(f.path.lastIndexOf('/')))
+      layers.flatMap(_.members).flatMap(_.files).map(f => f.path.take(f.path.lastIndexOf('/')))
     StorePlan(
       operator,
       store,
@@ -155,7 +155,7 @@ object StorePlanner {
     private val move = new Reassignment(layer.partitions, to, groups)
     private val share = if (isOnly) 1.0 else move.share
     private val found = new Array[(Int, Long)](move.classes)
-    for ((c, of) <- layer.of.groupBy(it => move.classOf(it.partition))) {
+    for ((c, of) <- layer.members.groupBy(it => move.classOf(it.partition))) {
       val lengths = of.flatMap(_.files.map(_.length))
       found(c) = (lengths.length, lengths.map(length => math.ceil(length * share).toLong).sum)
     }

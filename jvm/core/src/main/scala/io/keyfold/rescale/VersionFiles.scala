@@ -35,7 +35,7 @@ final class VersionFiles(
         (chain, partition.headPath +: partition.references(chain))
     }
     val below = new LayersBelow(blobs).of(old.flatMap(_._1.base))
-    val files = old.flatMap(_._1.files) ++ below.flatMap(_.of).flatMap(_.files)
+    val files = old.flatMap(_._1.files) ++ below.flatMap(_.members).flatMap(_.files)
     (files.map(_.path) ++ old.flatMap(_._2)).distinct
   }
 }

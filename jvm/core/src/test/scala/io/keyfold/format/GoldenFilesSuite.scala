@@ -77,7 +77,7 @@ class GoldenFilesSuite extends AnyFunSuite {
 
   for (part <- manifests("valid")("parts").arr)
     test(s"the part of a manifest at ${part("place")("offset").num.toLong} holds what it says") {
-      val of = part("layer")("of").arr.toSeq.map { it =>
+      val of = part("layer")("members").arr.toSeq.map { it =>
         val files = it("files").arr.toSeq.map(referenceOf)
         LayerPartition(it("partition").num.toInt, it("onTop").bool, files)
       }

@@ -24,7 +24,7 @@ class ManyPartitionsSuite extends AnyFunSuite {
       val plan = planned()
       val planMs = (System.nanoTime - start) / 1000000
       val held = heap() - before
-      val files = plan.layers.flatMap(_.of).map(_.files.length).sum
+      val files = plan.layers.flatMap(_.members).map(_.files.length).sum
       assert(files == from * Versions)
       assert(plan.partitions.forall(_.firstLoadFiles == files), "each needs all, and it says so")
       assert(store.lists.sum == from && store.opens.sum == from)

@@ -83,7 +83,7 @@ class RescaleSuite extends AnyFunSuite {
       val it = withSnapshots(ids)
       it.blobs.counts.reset()
       val plan = it.plan(to = 8)
-      assert(plan.layers.flatMap(_.of).flatMap(_.files.map(_.version.version)).toSet == Set(3L, 4L))
+      assert(plan.layers.flatMap(_.members).flatMap(_.files.map(_.version.version)).toSet == Set(3L, 4L))
       // Without ids also the head of the snapshot's version.
       assert(it.blobs.counts.opens == 4 * (if (ids) 2 else 3))
     }
@@ -174,7 +174,7 @@ class RescaleSuite extends AnyFunSuite {
     it.batch(Nil)
     val plan = it.plan(to = 9)
     assert(plan.partitions.map(_.partition) == Seq(0))
-    assert(plan.layers.map(_.of.map(_.partition)) == Seq(Seq(0)))
+    assert(plan.layers.map(_.members.map(_.partition)) == Seq(Seq(0)))
   }
 
   test("a family without a rule is refused by name") {
@@ -391,14 +391,14 @@ class RescaleSuite extends AnyFunSuite {
     it.batch(puts("1"))
     for (to <- Seq(15, 16, 7, 11)) {
       val plan = it.rescale(to)
-      val files = plan.layers.flatMap(_.of).flatMap(_.files).map(_.path)
+      val files = plan.layers.flatMap(_.members).flatMap(_.files).map(_.path)
       assert(files.distinct.length == files.length)
       it.check()
       it.batch(Seq(Put("default", "k1", s"of $to"), Remove("default", s"k$to")))
       it.check()
     }
     // 16 -> 15 -> 16 -> 7 -> 11, a batch each.
-    assert(it.plan(12).layers.map(_.of.map(_.files.length).sum) == Seq(16, 15, 16, 7, 11))
+    assert(it.plan(12).layers.map(_.members.map(_.files.length).sum) == Seq(16, 15, 16, 7, 11))
   }
 
   test("of an earlier layer only what still stands on it is taken") {
@@ -411,7 +411,7 @@ class RescaleSuite extends AnyFunSuite {
     it.maintain(_ == 1)
     for (to <- Seq(8, 5, 4)) {
       val plan = it.rescale(to)
-      if (to == 8) assert(plan.layers.last.of.map(_.isOnTop) == Seq(true, false, true))
+      if (to == 8) assert(plan.layers.last.members.map(_.isOnTop) == Seq(true, false, true))
       it.check()
     }
   }
@@ -552,7 +552,7 @@ class RescaleSuite extends AnyFunSuite {
     val manifest = Manifest.open(it.blobs, PlanName.of(footer).manifest)
     val layers = footer.references.get.parts.map(manifest.read)
     assert(layers.map(_.partitions) == Seq(4))
-    assert(layers.head.of.map(_.partition) == Seq(0, 2))
-    assert(layers.head.of.flatMap(_.files).map(_.path.take(9)) == Seq("state/0/0", "state/0/2"))
+    assert(layers.head.members.map(_.partition) == Seq(0, 2))
+    assert(layers.head.members.flatMap(_.files).map(_.path.take(9)) == Seq("state/0/0", "state/0/2"))
   }
 }

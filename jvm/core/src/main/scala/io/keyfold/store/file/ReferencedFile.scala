@@ -34,7 +34,7 @@ private[store] object ReferencedFile {
     val own = new PartitionSet(identity.partitions, groups, Seq(identity.partition))
     val (all, _) = layers.foldRight((IndexedSeq.empty[ReferencedFile], Seq(own))) {
       case (layer, (newer, taken)) =>
-        val files = layer.of.flatMap(_.files).map(ReferencedFile(_, taken))
+        val files = layer.members.flatMap(_.files).map(ReferencedFile(_, taken))
         (files.toIndexedSeq ++ newer, taken ++ onTop(layer, groups))
     }
     all
@@ -42,8 +42,8 @@ private[store] object ReferencedFile {
 
   /** The rows that layers below this one provide. */
   private def onTop(layer: Layer, groups: Int): Option[PartitionSet] = {
-    val members = layer.of.filter(_.isOnTop).map(_.partition)
-    Option.when(members.length < layer.of.length) {
+    val members = layer.members.filter(_.isOnTop).map(_.partition)
+    Option.when(members.length < layer.members.length) {
       new PartitionSet(layer.partitions, groups, members)
     }
   }

@@ -120,7 +120,7 @@ private object AdminJson {
 
   private def layerOf(layer: Layer): JObject =
     ("partitions" -> layer.partitions) ~
-      ("files" -> layer.of.flatMap(_.files).map { file =>
+      ("files" -> layer.members.flatMap(_.files).map { file =>
         ("path" -> file.path) ~ ("length" -> file.length)
       })
 

@@ -45,7 +45,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   def lastCommitted: Option[Long] = queryLogs.commits.flatMap(_.getLatestBatchId())
 
   /** Newest batch that was begun, even if the offset log lacks it. */
-  def lastStarted: Option[Long] = (lastBegun ++ lastCommitted).maxOption
+  def lastInLogs: Option[Long] = (lastBegun ++ lastCommitted).maxOption
 
   /** Settings that a batch ran with; None if the log has no such batch. */
   def settings(batch: Long): Option[Map[String, String]] =

@@ -96,7 +96,7 @@ private[start] final class RefuseAtStart(session: SparkSession, sinkPath: Option
     *   if the file is there, and Spark cannot read it
     */
   def lostId(logs: CheckpointLogs): Option[Invalid] = {
-    val isLost = logs.queryId.isEmpty && logs.lastStarted.nonEmpty
+    val isLost = logs.queryId.isEmpty && logs.lastInLogs.nonEmpty
     Option.when(isLost && session.conf.getOption(VerifiesIdKey).exists(_.toBoolean))(
       new Invalid(
         "KEYFOLD_CHECKPOINT_DAMAGED",

@@ -31,7 +31,7 @@ final class MigrationUndo(tools: CheckpointTools) {
   private lazy val before = own.fold(last)(batch => Some(batch - 1))
 
   /** The batches that the logs have since; none if the migration had not begun one. */
-  private lazy val since = (before.getOrElse(-1L) + 1) to logs.lastStarted.getOrElse(-1L)
+  private lazy val since = (before.getOrElse(-1L) + 1) to logs.lastInLogs.getOrElse(-1L)
 
   /** Whether the offset log has lost the first of these, so that only files can say whose it is. */
   private lazy val isLost = since.nonEmpty && own.isEmpty
@@ -75,7 +75,7 @@ final class MigrationUndo(tools: CheckpointTools) {
           "changed."
       )
     }
-    requireStill(logs.lastStarted, since.lastOption)
+    requireStill(logs.lastInLogs, since.lastOption)
     for (batch <- since.reverse) {
       progress(s"deleting batch $batch from the logs")
       sinks.foreach(_.forget(batch))

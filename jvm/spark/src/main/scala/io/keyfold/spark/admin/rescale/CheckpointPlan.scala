@@ -41,7 +41,7 @@ final case class CheckpointPlan(
   def stores: Seq[StorePlan] = operators.flatMap(_.stores)
 
   /** Number of files of the old layout. */
-  def files: Int = stores.flatMap(_.layers).flatMap(_.of).map(_.files.length).sum
+  def files: Int = stores.flatMap(_.layers).flatMap(_.members).map(_.files.length).sum
 }
 
 /** @param stores

@@ -32,7 +32,7 @@ private[admin] final class Rollback(tools: CheckpointTools) {
     */
   def to(batch: Long, sinkPath: Option[String], dryRun: Boolean): RolledBack = {
     requireStopped(logs)
-    val last = logs.lastStarted.getOrElse(-1L)
+    val last = logs.lastInLogs.getOrElse(-1L)
     val sink = sinkPath.map(path => logs.fileSink(path).getOrElse(throw noSink(path)))
     val output = sink.toSeq.flatMap(_.entriesAfter(batch))
     if (batch < 0 || batch > last || batch == last && output.isEmpty) {
