@@ -83,7 +83,9 @@ class RescaleSuite extends AnyFunSuite {
       val it = withSnapshots(ids)
       it.blobs.counts.reset()
       val plan = it.plan(to = 8)
-      assert(plan.layers.flatMap(_.members).flatMap(_.files.map(_.version.version)).toSet == Set(3L, 4L))
+      assert(
+        plan.layers.flatMap(_.members).flatMap(_.files.map(_.version.version)).toSet == Set(3L, 4L)
+      )
       // Without ids also the head of the snapshot's version.
       assert(it.blobs.counts.opens == 4 * (if (ids) 2 else 3))
     }
@@ -553,6 +555,8 @@ class RescaleSuite extends AnyFunSuite {
     val layers = footer.references.get.parts.map(manifest.read)
     assert(layers.map(_.partitions) == Seq(4))
     assert(layers.head.members.map(_.partition) == Seq(0, 2))
-    assert(layers.head.members.flatMap(_.files).map(_.path.take(9)) == Seq("state/0/0", "state/0/2"))
+    assert(
+      layers.head.members.flatMap(_.files).map(_.path.take(9)) == Seq("state/0/0", "state/0/2")
+    )
   }
 }
