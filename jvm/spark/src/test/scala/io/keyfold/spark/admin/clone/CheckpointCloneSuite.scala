@@ -176,10 +176,14 @@ class CheckpointCloneSuite extends AnyFunSuite with QuietLogs with LocalSpark wi
   test("a copy of a checkpoint that was moved goes on, where Spark names files by their old path") {
     val it = new Scenario(spark, stores.filter(_.name.contains("join")).head, format = 2)
     it.run(2)
-    val moved = newFolder()
-    Files.move(it.folder, moved)
+    val (old, moved) = (it.folder, newFolder())
+    Files.move(old, moved)
     it.moveTo(moved)
     val (to, _) = copy(it)
+    val metadata = to.resolve("state/0/_metadata/v2").toFile.listFiles.filterNot(_.isHidden)
+    for (text <- metadata.map(file => Files.readString(file.toPath))) {
+      assert(text.contains(s"$to/state/0/_stateSchema/") && !text.contains(s"$old/"))
+    }
     val schemas = moved.resolve("state/0/_stateSchema")
     Files.move(schemas, moved.resolve("elsewhere"))
     val lost = intercept[Invalid](copy(it))
