@@ -39,7 +39,7 @@ object FirstLoads {
     try
       for {
         part <- footer.references.get.parts
-        old <- manifest.read(part).of
+        old <- manifest.read(part).members
         file <- old.files
       } yield file.path -> file.length
     finally manifest.close()
