@@ -34,7 +34,8 @@ class Sieve:
         """
         accepted: Flags = self._table[hashes & self._mask]
         few = np.flatnonzero(accepted)
-        accepted[few] = np.isin(hashes[few], self._hashes)
+        at = np.searchsorted(self._hashes, hashes[few])
+        accepted[few] = self._hashes.take(at, mode="clip") == hashes[few]
         return accepted
 
     def may_hold(self, groups: Groups, key_groups: int) -> Flags:
