@@ -41,7 +41,7 @@ final case class PlanName(batch: Long, id: String) {
 
 object PlanName {
 
-  /** Folder of plans and manifests in the checkpoint. */
+  /** The checkpoint's folder of Keyfold's own files: plans, manifests, what rollbacks set aside. */
   val Folder = "keyfold"
 
   private val Plan = """rescale-(\d{1,18})-([0-9a-zA-Z-]+)\.plan""".r

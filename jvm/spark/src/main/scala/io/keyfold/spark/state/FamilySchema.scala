@@ -65,7 +65,9 @@ private[spark] final class FamilySchema(
     catch { case _: UnsupportedOperationException => 0 }
   }
 
-  /** It costs too much to make one for each list that is read. */
+  /** One a thread, as a codec belongs to one: it costs too much to make one for each list that is
+    * read.
+    */
   private val avro = schemas.map { provider =>
     ThreadLocal.withInitial[AvroCodec](() => new AvroCodec(name, key, value, provider))
   }

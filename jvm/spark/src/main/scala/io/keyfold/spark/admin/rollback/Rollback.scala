@@ -43,7 +43,7 @@ private[admin] final class Rollback(tools: CheckpointTools) {
     requireWhole(batch)
     requireState(batch)
     val name = s"rollback-$batch-${UUID.randomUUID}"
-    val aside = new Aside(logs.location, Home, name, logs.hadoopConf)
+    val aside = new Aside(logs.location, PlanName.Folder, name, logs.hadoopConf)
     val ofLogs =
       for (taken <- last until batch by -1; log <- Seq("commits", "offsets")) yield s"$log/$taken"
     val (ofState, ofRescales) = (stateFiles(batch), plans(batch))
@@ -204,9 +204,6 @@ private[admin] final class Rollback(tools: CheckpointTools) {
 }
 
 private[rollback] object Rollback {
-
-  /** The folder of a checkpoint that has Keyfold's own files. */
-  val Home = "keyfold"
   private val BatchNumbers =
     "the query gets a new id: sinks that go by it, such as Delta's and Iceberg's, take the rows of the " +
       "batches that run again once more, so take their tables back too; a sink that goes by batch " +

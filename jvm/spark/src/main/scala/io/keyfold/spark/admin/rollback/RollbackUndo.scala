@@ -1,5 +1,6 @@
 package io.keyfold.spark.admin.rollback
 
+import io.keyfold.format.PlanName
 import io.keyfold.spark.checkpoint.{CheckpointTools, Command, FileSink, QueryId}
 
 /** Restores the files that a rollback set aside.
@@ -14,7 +15,6 @@ import io.keyfold.spark.checkpoint.{CheckpointTools, Command, FileSink, QueryId}
   */
 private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
   import CheckpointTools.progress
-  import Rollback.Home
   import RollbackUndo._
   import tools.{files, logs, parallel}
 
@@ -53,7 +53,7 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
     if (ofLogs.contains(begun)) aside.enter(begun)
     val ofOutput = aside.sink.fold(0)(giveBackOutput)
     val (inPlace, state) =
-      others.partition(path => path.startsWith(s"$Home/") || path == QueryId.Place)
+      others.partition(path => path.startsWith(s"${PlanName.Folder}/") || path == QueryId.Place)
     inPlace.foreach { path =>
       // A plan that the rollback has made final is still there, and the query has another id.
       if (aside.canTake(path)) files.delete(path)
@@ -123,7 +123,7 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
   private def requireOutput(): Unit = {
     val last = (ofLogs.filter(_.startsWith("commits/")).map(numberOf) ++ logs.lastCommitted).max
     for {
-      other <- files.folders(Home) if other != name && Name.matches(other)
+      other <- files.folders(PlanName.Folder) if other != name && Name.matches(other)
       folder <- asideOf(other).sink if folder.nonEmpty
       own = ofSink(folder, name).files if own.nonEmpty || aside.sink.isEmpty
       afterwards = FileSink.has(own ++ logs.fileSink(folder).toSeq.flatMap(_.entriesAfter(-1)))
@@ -147,7 +147,8 @@ private[admin] final class RollbackUndo(tools: CheckpointTools, name: String) {
       )
   }
 
-  private def asideOf(name: String) = new Aside(logs.location, Home, name, logs.hadoopConf)
+  private def asideOf(name: String) =
+    new Aside(logs.location, PlanName.Folder, name, logs.hadoopConf)
 
   private def ofSink(folder: String, name: String) = SinkAside.of(folder, name, logs.hadoopConf)
 

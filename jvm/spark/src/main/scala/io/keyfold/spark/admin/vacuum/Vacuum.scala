@@ -33,8 +33,8 @@ final class Vacuum(
   private lazy val setAside: Map[Long, String] = {
     val last = logs.lastBegun.getOrElse(-1L)
     for {
-      name <- files.folders("keyfold") if name.startsWith("rollback-")
-      entry <- files.list(s"keyfold/$name/offsets")
+      name <- files.folders(PlanName.Folder) if name.startsWith("rollback-")
+      entry <- files.list(s"${PlanName.Folder}/$name/offsets")
       batch <- entry.name.toLongOption if batch > last
     } yield batch -> name
   }.toMap
