@@ -109,12 +109,14 @@ $(JARS): $(call JAR_OF,%): $(JVM_SOURCES)
 	build/sbt -DsparkLine=$* spark/bundle
 	touch $@
 
-# One sbt goes from line to line: the first compilation warms it up for the others.
+# One sbt goes from line to line: the first compilation warms it up for the others. It leaves the jar
+# of the tested line alone: what is made of that one would look old to the makes that run at once.
 ON_LINE = 'eval sys.props.put("sparkLine", "$(1)")' reload
+OTHER_LINES := $(filter-out $(TESTED),$(LINES))
 jars: $(JARS_READY) $(JARS) ## a jar for each line of Spark, where the wheel takes them from
-$(JARS_READY): $(JVM_SOURCES)
-	build/sbt $(foreach it,$(LINES),$(call ON_LINE,$(it)) spark/bundle)
-	touch $@ $(JARS)
+$(JARS_READY): $(JAR) $(JVM_SOURCES)
+	build/sbt $(foreach it,$(OTHER_LINES),$(call ON_LINE,$(it)) spark/bundle)
+	touch $@ $(filter-out $(JAR),$(JARS))
 
 wheel: jars ## the wheel for all lines of Spark: dist/
 	rm -f dist/*.whl
@@ -164,7 +166,7 @@ test-faults: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) # of test-long: ki
 
 test-lines: jars # of test-long: core without checks, and the provider on other lines of Spark
 	build/test-core-unchecked
-	$(MAKE) contract SPARK="$(filter-out $(TESTED),$(LINES))"
+	$(MAKE) contract SPARK="$(OTHER_LINES)"
 
 test-installed: setup jars $(TEST_CLASSES) # of test-long: the wheel, and Delta
 	$(BIN)/python -m pytest -m long integration-tests/lines $(PYTEST_ARGS)
