@@ -9,7 +9,11 @@ import pytest
 
 import keyfold
 from keyfold.errors import FileCorruptError, FileMissingError
+from keyfold.format.location import StoreLocation
+from keyfold.fsck import store as store_check
 from keyfold.fsck.finding import Kind
+from keyfold.state.store_files import StoreFiles, list_store
+from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.golden.encoder import encode
 from kit.golden.manifest import file as named_file
@@ -148,6 +152,33 @@ def test_manifest_that_is_gone_is_named(fake: FakeCheckpoint) -> None:
     findings = keyfold.open_checkpoint(fake.root).fsck().findings
     assert {it.kind for it in findings if it.is_damage} == {Kind.DAMAGED}
     assert all(path.name in it.message for it in findings if it.is_damage)
+
+
+def test_reference_that_retention_deletes_while_it_is_checked(
+    fake: FakeCheckpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An executor whose driver was killed may do so: no batch is committed meanwhile."""
+    writer = StateWriter(fake)
+    writer.batch({key: key for key in range(20)})
+    rescale(writer, 4, [layer_of(writer, 1)])
+    writer.partitions = 4
+    for partition in range(4):
+        rows = [writer._put(key) for key in writer.rows if writer.owner(key) == partition]
+        unique = f"new-{partition}"
+        content = writer.file(2, "snapshot", partition, rows, id=unique, lineage=[])
+        fake.write(f"state/0/{partition}/2_{unique}.snapshot", content)
+
+    def list_and_delete(
+        storage: Storage, place: StoreLocation, last: int, *, anew: bool = False
+    ) -> StoreFiles:
+        found = list_store(storage, place, last, anew=anew)
+        reference = f"2_new-{place.partition}.ref"
+        (fake.root / place.folder / reference).unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(store_check, "list_store", list_and_delete)
+    found = keyfold.open_checkpoint(fake.root).fsck().findings
+    assert [it for it in found if it.is_damage] == []
 
 
 def test_snapshot_that_another_executor_has_written_again(fake: FakeCheckpoint) -> None:

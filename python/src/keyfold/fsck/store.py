@@ -18,6 +18,9 @@ from keyfold.state.chain import Chain, Step, chains
 from keyfold.state.store_files import list_store
 from keyfold.storage.storage import Storage
 
+# How often to check again because files were deleted meanwhile.
+_TRIES = 5
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -52,22 +55,26 @@ class StoreCheck:
     batches: list[Batch]
     rows: RowCheck | None
 
-    def __post_init__(self) -> None:
-        """Nothing is known yet."""
-        self._findings: list[Finding] = []
-        # By kind and file: why batches cannot be loaded, and which.
-        self._broken: dict[tuple[Kind, str], tuple[str, list[int]]] = {}
-        self._files = 0
-        self._bytes = 0
-
     def run(self) -> Checked:
-        """Runs all checks."""
-        self._run()
+        """Runs all checks, and again while retention deletes files that it finds listed."""
+        for _ in range(_TRIES):
+            self._run()
+            if not self._is_outdated():
+                break
         lacks = {it.number: self._lacks(it) for it in self.batches}
         self._listed.release()
         findings = tuple(replace(it, severity=self._severity(it, lacks)) for it in self._findings)
         bad = tuple(number for number, paths in lacks.items() if paths)
         return Checked(findings, self._files, self._bytes, bad)
+
+    def _is_outdated(self) -> bool:
+        """Whether a damaged file was listed and is gone, as retention deletes without a batch."""
+        damaged = {it.path for it in self._findings if it.is_damage}
+        if damaged.isdisjoint(map(self._path, self._listed.sizes)):
+            return False
+        last = self.batches[-1].version
+        now = list_store(self.storage, self.place, last, anew=True)
+        return any(self._path(it) in damaged for it in self._listed.sizes.keys() - now.sizes)
 
     def _lacks(self, batch: Batch) -> frozenset[str]:
         """What stands in the way of loading a batch: paths of damaged files; empty if nothing does.
@@ -100,6 +107,11 @@ class StoreCheck:
         return Severity.HARMLESS
 
     def _run(self) -> None:
+        self._findings: list[Finding] = []
+        # By kind and file: why batches cannot be loaded, and which.
+        self._broken: dict[tuple[Kind, str], tuple[str, list[int]]] = {}
+        self._files = 0
+        self._bytes = 0
         newest = self.batches[-1]
         self._listed = list_store(self.storage, self.place, newest.version)
         self._listed.fetch(self._listed.sized(self._listed.sizes))

@@ -164,7 +164,8 @@ class Storage:
         except FileNotFoundError as error:
             raise FileMissingError(
                 f"Cannot find {self.full_path(path)}. If the query runs, its retention may just "
-                "have removed it; otherwise restore it from a copy."
+                "have removed it; otherwise restore it from a copy.",
+                path,
             ) from error
         except (OSError, pa.ArrowException) as error:
             reason = str(error)
