@@ -18,7 +18,7 @@ def tables(checkpoint: Path) -> Iterator[tuple[StateTable, dict[str, Any]]]:
     for operator in keyfold.open_checkpoint(checkpoint).operators:
         for name, table in operator.tables.items():
             options: dict[str, Any] = {"operatorId": operator.id}
-            shared = table.source.place(0).store == "default"
+            shared = table.source.location(0).store == "default"
             if table.kind == "join side":
                 options["joinSide"] = name
             elif table.kind == "timers":

@@ -15,7 +15,7 @@ import pytest
 
 import keyfold
 from keyfold.fsck.finding import Kind, Severity
-from keyfold.fsck.moved import is_lost, is_same_place
+from keyfold.fsck.moved import is_lost, is_same_location
 from keyfold.fsck.report import FsckReport
 from keyfold.settings import PROVIDER_CLASS
 from kit.fake_checkpoint import FakeCheckpoint
@@ -379,10 +379,10 @@ def test_names_in_a_path_are_taken_as_hadoop_writes_them(tmp_path: Path, name: s
     path = tmp_path / name / "state"
     path.parent.mkdir()
     path.touch()
-    assert is_same_place(str(path), f"file:{path}")
-    assert is_same_place(f"file://{path}", f"file:{path}")
+    assert is_same_location(str(path), f"file:{path}")
+    assert is_same_location(f"file://{path}", f"file:{path}")
     assert not is_lost(str(path), f"file:{path}")
-    assert is_same_place(f"hdfs://node:8020/{name}/x", f"hdfs:/{name}/x")
+    assert is_same_location(f"hdfs://node:8020/{name}/x", f"hdfs:/{name}/x")
 
 
 def test_a_moved_checkpoint_whose_schemas_spark_reads_at_the_old_place(

@@ -82,7 +82,7 @@ def _operator(
     parts = [part for store in by_store for part in store]
     for part in parts:
         if part.error is not None:
-            add(part.place.folder, part.error)
+            add(part.location.folder, part.error)
     key_groups = [part.head.identity.key_groups for part in parts if part.head is not None]
     if len(set(key_groups)) > 1:
         message = (

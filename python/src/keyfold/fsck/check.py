@@ -85,16 +85,16 @@ def _fsck(
     last_committed = committed[-1].number if committed else -1
     running = [it for number, it in logs.offsets.items() if number > last_committed]
     for operator in described:
-        places, unseen = _places(storage, operator, committed)
+        locations, unseen = _locations(storage, operator, committed)
         findings += unseen
-        known = 1 + max((it.partition for it, _ in places), default=0)
+        known = 1 + max((it.partition for it, _ in locations), default=0)
         begun_with = (it.shuffle_partitions or operator.partitions for it in running)
         partitions[operator.id] = max([known, *begun_with])
-        for place, store in places:
-            batches_of = [it for it in committed if place.partition < it.partitions(operator)]
+        for location, store in locations:
+            batches_of = [it for it in committed if location.partition < it.partitions(operator)]
             rows = RowCheck(storage, operator, store) if deep else None
             if batches_of:
-                checks.append(StoreCheck(storage, operator, store, place, batches_of, rows))
+                checks.append(StoreCheck(storage, operator, store, location, batches_of, rows))
     found = run_here(checks, progress) if spark is None else run_on_spark(checks, progress, spark)
     findings += joined.from_iterable(it.findings for it in found)
     earlier = earlier_batches(storage)
@@ -140,7 +140,7 @@ def _rank(it: Finding) -> tuple[int, str, str, str]:
     return list(Severity).index(it.severity), it.kind.value, it.path, it.message
 
 
-def _places(
+def _locations(
     storage: Storage,
     operator: OperatorMetadata,
     committed: list[Batch],
@@ -161,9 +161,9 @@ def _places(
             findings.append(Finding(Kind.DAMAGED, path, str(error.args[0]), Severity.LOSES))
             count = min(count, folders(storage, operator) + MOST_WITHOUT_FOLDER)
         most = max(most, count)
-    places = [
+    locations = [
         (StoreLocation(operator.id, partition, store.name), index)
         for index, store in enumerate(operator.stores)
         for partition in range(most)
     ]
-    return places, findings
+    return locations, findings

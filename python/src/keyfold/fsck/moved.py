@@ -7,7 +7,7 @@ from pathlib import Path
 from keyfold.storage.resolve import is_uri, path_of
 
 
-def is_same_place(path: str, written: str) -> bool:
+def is_same_location(path: str, written: str) -> bool:
     """Whether both name one file, as far as paths tell: servers have several names."""
     own, other = path_of(path), path_of(written)
     return own == other or (_is_local(path) and Path(own).resolve() == Path(other).resolve())

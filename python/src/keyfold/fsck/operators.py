@@ -8,7 +8,7 @@ from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.location import DEFAULT_STORE, StoreLocation
 from keyfold.format.names import FileName, is_store, parse_name
 from keyfold.fsck.finding import Finding, Kind, Severity
-from keyfold.fsck.moved import is_lost, is_same_place
+from keyfold.fsck.moved import is_lost, is_same_location
 from keyfold.fsck.obstacle import Obstacle
 from keyfold.schema.state_schema import read_state_schema, schema_paths
 from keyfold.spark_log.batch import Batch
@@ -102,7 +102,7 @@ class Operators:
             try:
                 read_state_schema(storage, operator.id, store)
                 if operator.variables:
-                    self._check_place(store)
+                    self._check_location(store)
             except FileMissingError as error:
                 if store.schema_files:
                     self._stops(path, error)
@@ -111,11 +111,11 @@ class Operators:
             except KeyfoldError as error:
                 self._stops(path, error, is_written_again=not store.schema_files)
 
-    def _check_place(self, store: StoreMetadata) -> None:
+    def _check_location(self, store: StoreMetadata) -> None:
         """Spark reads schemas of a transformWithState by absolute paths, also once it was moved."""
         for path, written in zip(store.schema_files, store.schema_paths, strict=True):
             full = self._storage.full_path(path)
-            if is_same_place(full, written):
+            if is_same_location(full, written):
                 continue
             lost = is_lost(full, written)
             message = (

@@ -56,7 +56,7 @@ def run_on_spark(
 
 
 def _partition(check: StoreCheck) -> tuple[int, int]:
-    return check.place.operator, check.place.partition
+    return check.location.operator, check.location.partition
 
 
 def _work(

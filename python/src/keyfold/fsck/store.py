@@ -43,7 +43,7 @@ class StoreCheck:
         storage: the checkpoint.
         operator: the store's.
         store: its number in the operator.
-        place: where it is.
+        location: where it is.
         batches: the committed ones that it has a version of; not empty.
         rows: checks its rows too; None: they are not looked at.
     """
@@ -51,7 +51,7 @@ class StoreCheck:
     storage: Storage
     operator: OperatorMetadata
     store: int
-    place: StoreLocation
+    location: StoreLocation
     batches: list[Batch]
     rows: RowCheck | None
 
@@ -73,7 +73,7 @@ class StoreCheck:
         if damaged.isdisjoint(map(self._path, self._listed.sizes)):
             return False
         last = self.batches[-1].version
-        now = list_store(self.storage, self.place, last, anew=True)
+        now = list_store(self.storage, self.location, last, anew=True)
         return any(self._path(it) in damaged for it in self._listed.sizes.keys() - now.sizes)
 
     def _lacks(self, batch: Batch) -> frozenset[str]:
@@ -82,7 +82,7 @@ class StoreCheck:
         A load tries one chain of files after the other.
         """
         damaged = {it.path for it in self._findings if it.is_damage}
-        if batch.version in self._strayed or self.place.folder in damaged:
+        if batch.version in self._strayed or self.location.folder in damaged:
             return frozenset(damaged)
         lacking: set[str] = set()
         try:
@@ -113,7 +113,7 @@ class StoreCheck:
         self._files = 0
         self._bytes = 0
         newest = self.batches[-1]
-        self._listed = list_store(self.storage, self.place, newest.version)
+        self._listed = list_store(self.storage, self.location, newest.version)
         self._listed.fetch(self._listed.sized(self._listed.sizes))
         needed: dict[Step, None] = {}
         heads: dict[int, Footer] = {}
@@ -159,10 +159,10 @@ class StoreCheck:
     def _check_rows(self, rows: RowCheck, batch: Batch) -> None:
         try:
             for problem in rows.version(batch.number, self._written(batch), self._listed):
-                self._find(self.place.folder, problem, Kind.WRONG_ROWS)
+                self._find(self.location.folder, problem, Kind.WRONG_ROWS)
         except KeyfoldError as error:
             message = f"batch {batch.number} cannot be read: {error.args[0]}"
-            self._find(self.place.folder, message)
+            self._find(self.location.folder, message)
 
     def _chain(self, batch: Batch) -> Chain | None:
         """The files of a batch's version; None, and a finding, if it cannot be loaded."""
@@ -228,9 +228,9 @@ class StoreCheck:
 
     def _is_alone_in_partition_0(self) -> bool:
         """Whether the operator keeps everything in partition 0, so that this folder is empty."""
-        if self.place.partition == 0 or self._listed.sizes:
+        if self.location.partition == 0 or self._listed.sizes:
             return False
-        first = StoreLocation(self.place.operator, 0, self.place.store)
+        first = StoreLocation(self.location.operator, 0, self.location.store)
         newest = self.batches[-1]
         written = newest.written(self.operator, 0, self.store)
         try:
@@ -240,7 +240,7 @@ class StoreCheck:
         return only_partition_0(family.partition_key for family in head.families)
 
     def _written(self, batch: Batch) -> Version:
-        return batch.written(self.operator, self.place.partition, self.store)
+        return batch.written(self.operator, self.location.partition, self.store)
 
     def _astray(self) -> set[int]:
         """Versions whose lineage contradicts the commit log."""
@@ -271,7 +271,7 @@ class StoreCheck:
                 return None
             if written.number <= before.version:
                 return f"commits/{batch.number}", (
-                    f"partition {self.place.partition} goes back to version {written.number} "
+                    f"partition {self.location.partition} goes back to version {written.number} "
                     f"with id {written.id!r}, but batch {before.number} before it has version "
                     f"{known.number} with id {known.id!r}. Restore the file from a copy."
                 )
@@ -298,7 +298,7 @@ class StoreCheck:
         except KeyfoldError:
             return False
         return any(
-            it.path.startswith(f"{self.place.folder}/") and (it.version, it.id) == link
+            it.path.startswith(f"{self.location.folder}/") and (it.version, it.id) == link
             for layer in layers
             for partition in layer.members
             for it in partition.files
@@ -353,7 +353,7 @@ class StoreCheck:
             )
 
     def _path(self, name: FileName) -> str:
-        return f"{self.place.folder}/{name}"
+        return f"{self.location.folder}/{name}"
 
     def _find(self, path: str, message: str, kind: Kind = Kind.DAMAGED) -> None:
         self._findings.append(Finding(kind, path, message))

@@ -20,9 +20,9 @@ Columns: TypeAlias = list[tuple[str, pa.DataType, Callable[..., Any]]]
 
 # Of which store a row is, for items that begin with a part.
 _STORE: Columns = [
-    ("operator", pa.int64(), lambda part, *_: part.place.operator),
-    ("partition", pa.int32(), lambda part, *_: part.place.partition),
-    ("store", pa.string(), lambda part, *_: part.place.store),
+    ("operator", pa.int64(), lambda part, *_: part.location.operator),
+    ("partition", pa.int32(), lambda part, *_: part.location.partition),
+    ("store", pa.string(), lambda part, *_: part.location.store),
 ]
 
 
@@ -41,7 +41,7 @@ def partitions(operators: list[OperatorMetadata], parts: list[Part]) -> pa.Table
 
     columns: Columns = [
         *_STORE,
-        ("operator_name", pa.string(), lambda part: names[part.place.operator]),
+        ("operator_name", pa.string(), lambda part: names[part.location.operator]),
         ("version", pa.int64(), lambda part: part.version),
         ("id", pa.string(), lambda part: part.unique),
         ("head", pa.string(), of_head(lambda head: head.frame.kind.name.lower())),
@@ -167,7 +167,7 @@ def families(parts: list[Part]) -> pa.Table:
     by_name: dict[tuple[int, str, str], list[Family]] = {}
     for part in parts:
         for family in part.head.families if part.head else ():
-            key = (part.place.operator, part.place.store, family.name)
+            key = (part.location.operator, part.location.store, family.name)
             by_name.setdefault(key, []).append(family)
     columns: Columns = [
         ("operator", pa.int64(), lambda key, _: key[0]),

@@ -95,8 +95,8 @@ def _add(found: _Found, source: Source, batch: Batch, by: str, top: int) -> None
             (*name, partition, json_text(key), int(counts[index]), int(totals[index]))
             for key, index in zip(shown, heaviest.tolist(), strict=True)
         ]
-    place = -1 if by == "bytes" else -2
-    found.keys += sorted(keys, key=lambda row: row[place], reverse=True)[:top]  # type: ignore[arg-type,return-value]
+    column = -1 if by == "bytes" else -2
+    found.keys += sorted(keys, key=lambda row: row[column], reverse=True)[:top]  # type: ignore[arg-type,return-value]
 
 
 def _summed(of: Ints, values: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints, Ints]:

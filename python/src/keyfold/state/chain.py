@@ -40,16 +40,16 @@ class Step:
             FileCorruptError: it is not.
             KeyGroupsMismatchError: it has another number of key groups.
         """
-        identity, place, named = footer.identity, files.place, self.reference
+        identity, location, named = footer.identity, files.location, self.reference
         path = files.storage.full_path(self.path)
         if identity.key_groups != key_groups:
             raise KeyGroupsMismatchError(
-                f"Cannot load {place}: {path} has {identity.key_groups} key groups, the version "
+                f"Cannot load {location}: {path} has {identity.key_groups} key groups, the version "
                 f"has {key_groups}. Restore the checkpoint from one consistent copy."
             )
-        own = (identity.operator, identity.store) == (place.operator, place.store)
+        own = (identity.operator, identity.store) == (location.operator, location.store)
         if named is None:
-            own = own and identity.partition == place.partition
+            own = own and identity.partition == location.partition
         else:
             its = (footer.frame.kind, identity.version, identity.id)
             own = own and its == (named.kind, named.version, named.id)
@@ -57,8 +57,8 @@ class Step:
             own = own and footer.frame.kind is not FileKind.REFERENCE
         if not own:
             raise FileCorruptError(
-                f"Cannot load {place}: {path}, of {footer.frame.file_length} bytes, says it is of "
-                f"operator {identity.operator} partition {identity.partition} store "
+                f"Cannot load {location}: {path}, of {footer.frame.file_length} bytes, says it is "
+                f"of operator {identity.operator} partition {identity.partition} store "
                 f"{identity.store}, version {identity.version}. Restore it from a copy."
             )
 

@@ -46,12 +46,12 @@ def _live(entries: Entries) -> tuple[Ints, Flags]:
     order, first = repeated(entries.rows)
     types = entries.types[order]
     run = np.cumsum(first) - 1
-    place = np.arange(len(order))
+    position = np.arange(len(order))
     # The last entry of a run that is not an APPEND replaces the row.
-    anew = np.where(types != EntryType.APPEND, place, -1)
+    anew = np.where(types != EntryType.APPEND, position, -1)
     begin = np.full(int(run[-1]) + 1 if len(run) else 0, -1, dtype=np.int64)
     np.maximum.at(begin, run, anew)
-    live = (place >= begin[run]) & (types != EntryType.REMOVE)
+    live = (position >= begin[run]) & (types != EntryType.REMOVE)
     single = np.ones(entries.rows.count, dtype=np.bool_)
     single[order] = False
     single &= entries.types != EntryType.REMOVE
@@ -63,15 +63,15 @@ def _live(entries: Entries) -> tuple[Ints, Flags]:
 
 
 def _shared(hashes: Ints) -> Flags:
-    """Which ones share their place in a hash table with others; much faster than to sort them."""
+    """Which ones share their slot in a hash table with others; much faster than to sort them."""
     count = len(hashes)
     bits = min(_MOST_BITS, max(4, count.bit_length() + 3))
-    places = (hashes.astype(np.uint64) * _MIX >> np.uint64(64 - bits)).astype(np.int64)
+    slots = (hashes.astype(np.uint64) * _MIX >> np.uint64(64 - bits)).astype(np.int64)
     numbers = np.arange(count, dtype=np.int32)
     table = np.zeros(1 << bits, dtype=np.int32)
-    table[places] = numbers
-    lost = table[places] != numbers
+    table[slots] = numbers
+    lost = table[slots] != numbers
     hit = np.zeros(1 << bits, dtype=np.bool_)
-    hit[places[lost]] = True
-    shared: Flags = hit[places]
+    hit[slots[lost]] = True
+    shared: Flags = hit[slots]
     return shared

@@ -33,7 +33,7 @@ class StoreFiles:
     """
 
     storage: Storage
-    place: StoreLocation
+    location: StoreLocation
     sizes: dict[FileName, int]
     times: dict[FileName, int | None] = field(default_factory=dict)
     _footers: dict[str, Footer] = field(default_factory=dict, compare=False, repr=False)
@@ -43,7 +43,7 @@ class StoreFiles:
     @property
     def folder(self) -> str:
         """The store's folder."""
-        return self.place.folder
+        return self.location.folder
 
     @contextmanager
     def open(self, path: str) -> Iterator[Source]:
@@ -232,7 +232,7 @@ def list_partitions(storage: Storage, operator: int, partitions: int) -> None:
 
 
 def list_store(
-    storage: Storage, place: StoreLocation, last: int, first: int = 0, *, anew: bool = False
+    storage: Storage, location: StoreLocation, last: int, first: int = 0, *, anew: bool = False
 ) -> StoreFiles:
     """Lists a store's folder; `anew`: also if its listing is remembered.
 
@@ -241,8 +241,8 @@ def list_store(
     """
     sizes: dict[FileName, int] = {}
     times: dict[FileName, int | None] = {}
-    for entry in storage.listing(place.folder, anew=anew):
+    for entry in storage.listing(location.folder, anew=anew):
         name = None if entry.is_folder else parse_name(entry.name)
         if name is not None and first <= name.version <= last:
             sizes[name], times[name] = entry.size, entry.modified
-    return StoreFiles(storage, place, sizes, times)
+    return StoreFiles(storage, location, sizes, times)

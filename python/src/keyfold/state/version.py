@@ -59,7 +59,7 @@ def load(
         try:
             return _load(files, version, wanted, known)
         except KeyfoldError:
-            now = list_store(files.storage, files.place, version.number, anew=True)
+            now = list_store(files.storage, files.location, version.number, anew=True)
             if left == 0 or (now.sizes, now.times) == (files.sizes, files.times):
                 raise
             files = now

@@ -33,9 +33,9 @@ class Part:
     error: KeyfoldError | None
 
     @property
-    def place(self) -> StoreLocation:
+    def location(self) -> StoreLocation:
         """The store."""
-        return self.files.place
+        return self.files.location
 
 
 def folders(storage: Storage, operator: OperatorMetadata) -> int:
@@ -105,14 +105,14 @@ class Walk:
         return [found[store * count :][:count] for store in stores]
 
     def _part(self, operator: OperatorMetadata, index: int, partition: int) -> Part:
-        place = StoreLocation(operator.id, partition, operator.stores[index].name)
+        location = StoreLocation(operator.id, partition, operator.stores[index].name)
         unique = self._batch.commit.id_of(operator.id, partition, index)
         version = self._batch.version
         written = self._batch.written(operator, partition, index)
         error: KeyfoldError | None = None
         # Twice, as a running query may replace or remove the file after it was listed.
         for anew in (False, True):
-            files = list_store(self._storage, place, version, self._oldest, anew=anew)
+            files = list_store(self._storage, location, version, self._oldest, anew=anew)
             try:
                 head = files.head(written)
                 files.release()
@@ -124,12 +124,12 @@ class Walk:
 
     def _check(self, head: Footer, files: StoreFiles) -> None:
         """Checks that a head is that of its store, for the query's number of partitions."""
-        found, place = head.identity, files.place
+        found, location = head.identity, files.location
         Step(f"{files.folder}/{head.name}").check(files, head, found.key_groups)
         partitions = self._batch.shuffle_partitions
         if partitions and found.partitions and found.partitions != partitions:
             raise PartitionsMismatchError(
-                f"Version {found.version} of {place} was written for {found.partitions} "
+                f"Version {found.version} of {location} was written for {found.partitions} "
                 f"partitions and the query has {partitions}: a rescale is unfinished. Finish it "
                 "before the query starts again."
             )

@@ -33,7 +33,7 @@ _SECRET = re.compile(r"(secret|token|password|sas|credential|key)(?!.*_id$)", re
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """A folder: its file system, its path there, how to show it, and what not to show."""
 
     files: Files
@@ -53,8 +53,8 @@ def path_of(root: str) -> str:
     return root if found is None else f"/{found[3].lstrip('/')}"
 
 
-def resolve(root: str, options: Mapping[str, Any]) -> Place:
-    """The place of a path or URI.
+def resolve(root: str, options: Mapping[str, Any]) -> Location:
+    """The location of a path or URI.
 
     Raises:
         InvalidArgumentError: it is neither, or there is no such option.
@@ -64,7 +64,7 @@ def resolve(root: str, options: Mapping[str, Any]) -> Place:
     found = _URI.fullmatch(root)
     if found is None:
         _refuse_options(root, options)
-        return Place(ArrowFiles(fs.LocalFileSystem()), str(Path(root).absolute()), root)
+        return Location(ArrowFiles(fs.LocalFileSystem()), str(Path(root).absolute()), root)
     scheme, authority, path = found[1].lower(), found[2] or "", found[3]
     if scheme in _OBJECT_STORES:
         return _of_object_store(found[1], authority, path, options)
@@ -79,7 +79,9 @@ def resolve(root: str, options: Mapping[str, Any]) -> Place:
     return _of_fsspec(root, scheme, options)
 
 
-def _of_object_store(scheme: str, authority: str, path: str, options: Mapping[str, Any]) -> Place:
+def _of_object_store(
+    scheme: str, authority: str, path: str, options: Mapping[str, Any]
+) -> Location:
     # Here, since a checkpoint on a disk is read without it.
     from keyfold.storage.object_store import bucket_files  # noqa: PLC0415
 
@@ -89,10 +91,10 @@ def _of_object_store(scheme: str, authority: str, path: str, options: Mapping[st
         given = of_uri | given
     shown = f"{scheme}://{authority}{path}"
     files = bucket_files(kind, authority, given, shown=shown)
-    return Place(files, path.strip("/"), shown, _secrets(given))
+    return Location(files, path.strip("/"), shown, _secrets(given))
 
 
-def _of_arrow(root: str, uri: str, options: Mapping[str, Any]) -> Place:
+def _of_arrow(root: str, uri: str, options: Mapping[str, Any]) -> Location:
     _refuse_options(root, options)
     try:
         files, base = fs.FileSystem.from_uri(uri)
@@ -104,10 +106,10 @@ def _of_arrow(root: str, uri: str, options: Mapping[str, Any]) -> Place:
         raise InvalidArgumentError(
             f"Invalid checkpoint path {root!r}: {error}. Use a local path or a URI."
         ) from error
-    return Place(ArrowFiles(files), base.rstrip("/"), root)
+    return Location(ArrowFiles(files), base.rstrip("/"), root)
 
 
-def _of_fsspec(root: str, scheme: str, options: Mapping[str, Any]) -> Place:
+def _of_fsspec(root: str, scheme: str, options: Mapping[str, Any]) -> Location:
     try:
         from fsspec.core import url_to_fs  # type: ignore[import-untyped] # noqa: PLC0415
     except ImportError as error:
@@ -127,7 +129,7 @@ def _of_fsspec(root: str, scheme: str, options: Mapping[str, Any]) -> Place:
             f"Invalid checkpoint path or storage options for {root!r}: {said}. Use a local path, "
             "or a URI with file:, hdfs:, s3:, gs:, abfss: or a scheme that fsspec knows."
         ) from None
-    return Place(FsspecFiles(files), base.rstrip("/"), root, _secrets(options))
+    return Location(FsspecFiles(files), base.rstrip("/"), root, _secrets(options))
 
 
 def _refuse_options(root: str, options: Mapping[str, Any]) -> None:

@@ -38,9 +38,9 @@ class Storage:
             InvalidArgumentError: `root` is neither, or there is no such option.
             ExtraMissingError: the file system needs a package that is not installed.
         """
-        place = resolve(str(fspath(root)), options or {})
-        self.root = place.shown
-        self._files, self._base, self._secrets = place.files, place.base, place.secrets
+        location = resolve(str(fspath(root)), options or {})
+        self.root = location.shown
+        self._files, self._base, self._secrets = location.files, location.base, location.secrets
         self._memory: Memory | None = None
 
     @property

@@ -59,7 +59,7 @@ class Source:
     def _on(self, storage: Storage) -> Source:
         return replace(self, storage=storage, _heads={}, _files={})
 
-    def place(self, partition: int) -> StoreLocation:
+    def location(self, partition: int) -> StoreLocation:
         """The store in a partition."""
         store = self.operator.stores[self.layout.store].name
         return StoreLocation(self.operator.id, partition, store)
@@ -72,7 +72,7 @@ class Source:
         """A listing of a partition's files."""
         known = self._files.get((batch.number, partition))
         if known is None:
-            known = list_store(self.storage, self.place(partition), batch.version)
+            known = list_store(self.storage, self.location(partition), batch.version)
             self._files[batch.number, partition] = known
         return known
 
@@ -155,7 +155,7 @@ class Source:
             yield
         except MalformedError as error:
             raise FileCorruptError(
-                f"Cannot read the rows of {self.place(partition)} family {self.layout.family}: "
+                f"Cannot read the rows of {self.location(partition)} family {self.layout.family}: "
                 f"{error}. They do not fit the schema that Spark keeps of them; restore the "
                 "checkpoint from one consistent copy."
             ) from error

@@ -13,8 +13,8 @@ private[spark] final class RangeKeyCodec(schema: StructType, ordinals: Seq[Int])
 
   private val others = schema.indices.diff(ordinals)
   private val columns = ordinals.map(i => RangeColumn.of(schema(i).dataType)).toArray
-  private val places = ordinals.toArray
-  private val leading = Array.range(0, places.length)
+  private val positions = ordinals.toArray
+  private val leading = Array.range(0, positions.length)
   private val restOf = new RowPicker(schema, others.toArray)
   private val width = columns.map(_.width + 1).sum
   private val ordering = new UnsafeRow(columns.length)
@@ -32,7 +32,7 @@ private[spark] final class RangeKeyCodec(schema: StructType, ordinals: Seq[Int])
   )
 
   override def encode(key: UnsafeRow): Slice = {
-    putColumns(key, places)
+    putColumns(key, positions)
     buffer.row(restOf.pick(key))
     buffer.result
   }
@@ -59,16 +59,16 @@ private[spark] final class RangeKeyCodec(schema: StructType, ordinals: Seq[Int])
     joiner.join(ordering, rest)
   }
 
-  private def putColumns(row: UnsafeRow, places: Array[Int]): Unit = {
+  private def putColumns(row: UnsafeRow, positions: Array[Int]): Unit = {
     buffer.clear()
     var i = 0
     while (i < columns.length) {
       val column = columns(i)
-      if (row.isNullAt(places(i))) {
+      if (row.isNullAt(positions(i))) {
         buffer.u8(Null.toInt)
         buffer.bigEndian(0L, column.width)
       } else {
-        val value = column.read(row, places(i))
+        val value = column.read(row, positions(i))
         buffer.u8(if (value < 0) Negative.toInt else Positive.toInt)
         buffer.bigEndian(column.ordered(value), column.width)
       }

@@ -10,10 +10,10 @@ import org.apache.spark.unsafe.bitset.BitSetMethods
   *
   * The returned row is reused.
   *
-  * @param places
+  * @param positions
   *   result index of each column of the first row, then of the second
   */
-private final class RowJoiner(first: StructType, second: StructType, places: Array[Int]) {
+private final class RowJoiner(first: StructType, second: StructType, positions: Array[Int]) {
   private val (n1, n2) = (first.length, second.length)
   private val (words1, words2) = (bitSetWords(n1), bitSetWords(n2))
   private val words = bitSetWords(n1 + n2)
@@ -54,11 +54,11 @@ private final class RowJoiner(first: StructType, second: StructType, places: Arr
   private def placeColumns(row: UnsafeRow, words: Int, count: Int, from: Int, shift: Int): Unit = {
     var i = 0
     while (i < count) {
-      val place = places(from + i)
-      if (row.isNullAt(i)) BitSetMethods.set(buffer, Platform.BYTE_ARRAY_OFFSET, place)
+      val position = positions(from + i)
+      if (row.isNullAt(i)) BitSetMethods.set(buffer, Platform.BYTE_ARRAY_OFFSET, position)
       val word = Platform.getLong(row.getBaseObject, row.getBaseOffset + (words + i) * 8L)
       val moved = if (variable(from + i) && word != 0L) word + (shift.toLong << 32) else word
-      Platform.putLong(buffer, at(this.words + place), moved)
+      Platform.putLong(buffer, at(this.words + position), moved)
       i += 1
     }
   }

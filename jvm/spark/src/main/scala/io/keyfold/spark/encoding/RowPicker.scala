@@ -40,10 +40,10 @@ private[spark] final class RowPicker(schema: StructType, columns: Array[Int]) {
       val isNull = row.isNullAt(columns(i))
       if (isNull) BitSetMethods.set(buffer, Platform.BYTE_ARRAY_OFFSET, i)
       if (variable(i)) {
-        val place = row.getLong(columns(i))
-        val length = if (isNull) 0 else place.toInt
+        val offsetAndSize = row.getLong(columns(i))
+        val length = if (isNull) 0 else offsetAndSize.toInt
         val room = math.max((length + 7) & ~7, reserved(i))
-        if (room > 0) copyTail(row, (place >>> 32).toInt, room, tail)
+        if (room > 0) copyTail(row, (offsetAndSize >>> 32).toInt, room, tail)
         val at = if (isNull && room == 0) 0L else tail.toLong << 32 | length
         Platform.putLong(buffer, word(i), at)
         tail += room

@@ -81,8 +81,8 @@ private object ColumnHash {
 
   /** Like `UnsafeRow.getStruct`, without a new row. */
   private def struct(row: UnsafeRow, column: Int, into: UnsafeRow): UnsafeRow = {
-    val place = row.getLong(column)
-    into.pointTo(row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt)
+    val offsetAndSize = row.getLong(column)
+    into.pointTo(row.getBaseObject, row.getBaseOffset + (offsetAndSize >>> 32), offsetAndSize.toInt)
     into
   }
 
@@ -115,9 +115,9 @@ private object ColumnHash {
   }
 
   private val OfBytes: ColumnHash = (row, column, seed) => {
-    val place = row.getLong(column)
-    val at = row.getBaseOffset + (place >>> 32)
-    Murmur3_x86_32.hashUnsafeBytes(row.getBaseObject, at, place.toInt, seed)
+    val offsetAndSize = row.getLong(column)
+    val at = row.getBaseOffset + (offsetAndSize >>> 32)
+    Murmur3_x86_32.hashUnsafeBytes(row.getBaseObject, at, offsetAndSize.toInt, seed)
   }
 
   /** As Spark's generated code has it, which leaves the days out; its interpreted hash does not. */
