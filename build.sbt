@@ -284,7 +284,7 @@ lazy val jcstress = (project in file("jvm/jcstress"))
 // What a Spark needs for S3A and does not bring itself.
 val S3A = config("s3a")
 
-// Servers that tests keep checkpoints on, and what Spark needs to reach them.
+// Servers that tests read from and keep checkpoints on, and what Spark needs to reach S3.
 lazy val servers = (project in file("jvm/servers"))
   .configs(S3A)
   .settings(
@@ -294,6 +294,7 @@ lazy val servers = (project in file("jvm/servers"))
     ivyConfigurations += S3A,
     libraryDependencies ++= s3Client.map(_.withConfigurations(Some(S3A.name))) ++ Seq(
       "org.apache.hadoop" % "hadoop-client-minicluster" % line.hadoop,
+      "org.apache.kafka" %% "kafka" % "4.1.1",
       "org.slf4j" % "slf4j-nop" % "2.0.17"
     ),
     prepare := {

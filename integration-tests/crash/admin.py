@@ -8,6 +8,7 @@ from typing import Any
 
 from crash.models import Tables
 from crash.oracle import Oracle
+from crash.sinks import FUNCTION
 from crash.spark_driver import RefusedError
 from crash.subject import Subject
 from crash.world import MOST_PARTITIONS
@@ -44,9 +45,9 @@ class Admin:
             elif what == "vacuum":
                 self._ask(killed_after, "vacuum")
             elif what == "rollback":
-                self._ask(killed_after, "rollback", batch=batch)
+                self._ask(killed_after, "rollback", batch=batch, **self._sink)
             elif what == "rollback and undo":
-                aside = self._ask(None, "rollback", batch=batch)
+                aside = self._ask(None, "rollback", batch=batch, **self._sink)
                 self._ask(None, "undo_rollback", aside=aside)
             elif what == "savepoint":
                 self._ask(None, "savepoint", name=f"s{step}")
@@ -58,6 +59,13 @@ class Admin:
             self._subject.note(f"refused: {refusal}")
             self._subject.counts[f"refused {what}: {str(refusal).partition(']')[0]}]"] += 1
         self._subject.update()
+        # Also if it was killed when all was done, so that the next one was refused.
+        if what == "rollback" and history.last_committed == batch < last:
+            self._ask(None, "take_back", batch=batch, **self._sink)
+
+    @property
+    def _sink(self) -> dict[str, str]:
+        return {"sink": self._subject.world.sink, "folder": str(self._subject.folder)}
 
     def check_copies(self, chance: Random) -> None:
         """Raises CrashError if a copy does not hold what it held."""
@@ -80,7 +88,9 @@ class Admin:
         """Clones it, and goes on with the one or the other."""
         to = self._subject.folder / f"clone-{step}"
         self._ask(None, "clone", to=str(to), batch=batch)
-        if chance.random() < 0.6:
+        # A function has what it was told by the number of the batch; another sink of the clone's
+        # would have nothing of the batches before.
+        if chance.random() < 0.6 and self._subject.world.sink == FUNCTION:
             self._subject.note("go on with the clone")
             old = self._subject.history.checkpoint
             self._copies = [it for it in self._copies if old not in it[0].parents]

@@ -1,42 +1,34 @@
 """The batches of a query, from Spark's logs and from what its sink was given."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from crash.inputs import STREAMS, Input, Position
 from crash.models import Batch
 from crash.spark_driver import CrashError
-from crash.world import World, contents_of
 from kit.kill_moment import last_batch
 
 
 @dataclass(frozen=True)
 class Planned:
-    """An entry of the offset log. Files are counted from 0; -1: none so far."""
+    """An entry of the offset log: the end of each stream that it reads, and times in ms."""
 
-    last_row_file: int
-    last_link_file: int
+    ends: Mapping[str, Position]
     watermark: int
     now: int
-
-    @classmethod
-    def of(cls, entry: str) -> "Planned":
-        _, metadata, *offsets = entry.splitlines()
-        known = json.loads(metadata)
-        files = [-1 if it == "-" else json.loads(it)["logOffset"] for it in offsets]
-        rows, links = [*files, -1][:2]
-        return cls(rows, links, known["batchWatermarkMs"], known["batchTimestampMs"])
 
 
 class History:
     """What is known of a checkpoint's batches; the logs themselves forget the older ones."""
 
-    def __init__(self, world: World, checkpoint: Path, sink: Path) -> None:
-        self._world = world
+    def __init__(self, its: Input, checkpoint: Path, told: Path | None) -> None:
+        """Of a query that reads `its` input; in `told` a function says what it was given."""
+        self._input = its
         self.checkpoint = checkpoint
-        self._sink = sink
+        self._told_in = told
         self._planned: dict[int, str] = {}
 
     @property
@@ -52,7 +44,7 @@ class History:
     def update(self) -> None:
         """Reads what is new; what is not in the logs any more, after a rollback, has not been."""
         last = last_batch(self.checkpoint, "offsets")
-        for file in self._sink.glob("[0-9]*.json"):
+        for file in self._told_in.glob("[0-9]*.json") if self._told_in else ():
             if int(file.stem) > last:
                 file.unlink()
         self._planned = {it: entry for it, entry in self._planned.items() if it <= last}
@@ -69,7 +61,12 @@ class History:
 
     def planned(self) -> list[Planned]:
         """The offset log up to now."""
-        return [Planned.of(self._planned[it]) for it in range(len(self._planned))]
+        return [self._parsed(self._planned[it]) for it in range(len(self._planned))]
+
+    def is_all_read(self) -> bool:
+        """Whether the last batch has read all that was written."""
+        last = self.planned()[-1]
+        return all(self._input.is_read(stream, end) for stream, end in last.ends.items())
 
     def rows_of(self, number: int) -> list[tuple[Any, ...]] | None:
         """What the sink was given in a batch; None if it was not asked."""
@@ -78,27 +75,28 @@ class History:
 
     def batches(self) -> Iterator[tuple[int, Batch | None]]:
         """Each planned batch with what it was given; None: a rescale's, which is given nothing."""
-        before = Planned(-1, -1, 0, 0)
+        before = Planned({}, 0, -1)
         for number, it in enumerate(self.planned()):
-            rows = range(before.last_row_file + 1, it.last_row_file + 1)
-            links = range(before.last_link_file + 1, it.last_link_file + 1)
-            if number <= self.last_committed and self._told(number) is None:
-                if rows or links:
-                    raise CrashError(f"batch {number} was committed, and the sink was never asked")
+            if (it.ends, it.now) == (before.ends, before.now):
                 yield number, None
             else:
-                yield (
-                    number,
-                    Batch(
-                        [row for file in rows for row in contents_of(self._world, file)[0]],
-                        [link for file in links for link in contents_of(self._world, file)[1]],
-                        before.watermark,
-                        it.watermark,
-                        it.now,
-                    ),
-                )
+                if self._told_in and number <= self.last_committed and self._told(number) is None:
+                    raise CrashError(f"batch {number} was committed, and the sink was never asked")
+                rows, links = (self._read(stream, before, it) for stream in STREAMS)
+                yield number, Batch(rows, links, before.watermark, it.watermark, it.now)
             before = it
 
+    def _read(self, stream: str, before: Planned, after: Planned) -> list[Any]:
+        ends = (it.ends.get(stream, {}) for it in (before, after))
+        return self._input.between(stream, *ends)
+
+    def _parsed(self, entry: str) -> Planned:
+        _, metadata, *offsets = entry.splitlines()
+        known = json.loads(metadata)
+        ends = [{} if it == "-" else self._input.position(it) for it in offsets]
+        named = dict(zip(STREAMS, ends, strict=False))
+        return Planned(named, known["batchWatermarkMs"], known["batchTimestampMs"])
+
     def _told(self, number: int) -> dict[str, Any] | None:
-        file = self._sink / f"{number}.json"
-        return json.loads(file.read_text()) if file.is_file() else None
+        file = self._told_in / f"{number}.json" if self._told_in else None
+        return json.loads(file.read_text()) if file and file.is_file() else None

@@ -17,15 +17,15 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.cloudpickle import register_pickle_by_value
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 import keyfold
-from crash import processor
+from crash import processor, sinks
 from crash.kinds import KINDS
 from keyfold.admin import copies, rescale, rollback, vacuum
 from kit import queries
-from kit.queries.streams import streams
+from kit.queries.streams import streams, topics
 from kit.reading import compare
 
 WAIT_S = 200
@@ -54,36 +54,32 @@ class Job:
     def start(
         self,
         kind: str,
+        source: dict[str, str],
+        sink: str,
         folder: str,
         checkpoint: str,
         settings: dict[str, str],
         fault_seed: int,
         one_in: int,
     ) -> None:
-        """Starts a query."""
+        """Starts a query: of a folder of `files`, or of topics with a `prefix` at `kafka`."""
         if one_in:
             faults = self._spark._jvm.io.keyfold.spark.ChanceFaults
             self._faults = faults(checkpoint, fault_seed, one_in)
             settings |= dict(self._faults.settings())
         session = self._session(settings)
         asked = next(it for it in KINDS if it.name == kind)
-        sink = Path(folder) / "batches"
+        if "files" in source:
+            read = streams(session, Path(source["files"]))
+        else:
+            servers, prefix = source.pop("kafka"), source.pop("prefix")
+            options = {"kafka.bootstrap.servers": servers, "startingOffsets": "earliest"}
+            read = topics(session, options | source, prefix)
+        self._query = sinks.start(asked.question(read), sink, Path(folder), checkpoint, asked.mode)
 
-        def write(batch: DataFrame, number: int) -> None:
-            rows = [list(row) for row in batch.collect()]
-            planned = (Path(checkpoint) / "offsets" / str(number)).read_text()
-            part = sink / f".{number}"
-            part.write_text(json.dumps({"rows": rows, "planned": planned}))
-            part.rename(sink / f"{number}.json")
-
-        self._query = (
-            asked.question(streams(session, Path(folder)))
-            .writeStream.outputMode(asked.mode)
-            .foreachBatch(write)
-            .option("checkpointLocation", checkpoint)
-            .trigger(availableNow=True)
-            .start()
-        )
+    def read(self, sink: str, folder: str) -> list[list[Any]]:
+        """All rows of a sink."""
+        return sinks.read(self._spark, sink, Path(folder))
 
     def ended(self) -> bool:
         """Whether the query has ended."""
@@ -134,8 +130,18 @@ class Job:
         found = rescale.rescale(checkpoint, partitions, dry_run=False, spark=self._spark)
         return found.batch
 
-    def rollback(self, checkpoint: str, batch: int) -> str | None:
-        return rollback.rollback(checkpoint, batch, dry_run=False, spark=self._spark).aside
+    def rollback(self, checkpoint: str, batch: int, sink: str, folder: str) -> str | None:
+        place = sinks.location(sink, Path(folder))
+        done = rollback.rollback(
+            checkpoint, batch, dry_run=False, sink_path=place, spark=self._spark
+        )
+        return done.aside
+
+    def take_back(self, checkpoint: str, batch: int, sink: str, folder: str) -> None:
+        """Takes out of a sink what batches after one have written, as its owner must."""
+        del checkpoint
+        if sink == sinks.DATABASE:
+            sinks.take_back(Path(folder), batch)
 
     def undo_rollback(self, checkpoint: str, aside: str) -> None:
         rollback.undo_rollback(checkpoint, aside, spark=self._spark)

@@ -34,6 +34,8 @@ class Kind:
     mode: str = "append"
     settings: Mapping[str, str] = field(default_factory=dict)
     rows_per_file: int = 120
+    # The first line of Spark that this harness runs it on.
+    since: str = "4.1"
     # Whether Spark's own `statestore` source reads its state rightly.
     is_read_by_spark: bool = True
 
@@ -76,6 +78,7 @@ def joining() -> Iterator[Kind]:
                 both_sides(how),
                 model,
                 settings=settings,
+                since="4.2" if settings.get(VERSION) == "4" else "4.1",
                 # Of a side it shows an event time in the key that is not there: other memory.
                 is_read_by_spark=settings.get(VERSION) != "4",
             )
@@ -94,5 +97,6 @@ KINDS = (
     *joining(),
     *processing(),
     *processing(),
-    Kind("transformWithState in Scala", event_counts, EventCounts, mode="update"),
+    # Its classes are compiled for the line that all tests run on.
+    Kind("transformWithState in Scala", event_counts, EventCounts, mode="update", since="4.2"),
 )

@@ -6,11 +6,13 @@ from pathlib import Path
 from random import Random
 
 from crash.admin import Admin
+from crash.inputs import Input
 from crash.oracle import Oracle
+from crash.sinks import FUNCTION
 from crash.spark_driver import CrashError, SparkDriver
 from crash.subject import Subject
 from crash.turn import Turn
-from crash.world import World, chance_of
+from crash.world import World, chance_of, contents_of
 
 MOST_FILES_AT_ONCE = 3
 
@@ -19,11 +21,16 @@ class Life:
     """Runs one seed."""
 
     def __init__(
-        self, world: World, folder: Path, driver: Callable[[], SparkDriver], counts: Counter[str]
+        self,
+        world: World,
+        folder: Path,
+        its: Input,
+        driver: Callable[[], SparkDriver],
+        counts: Counter[str],
     ) -> None:
-        """Gives it an empty folder, a driver whenever it asks for one, and what to count in."""
+        """Gives it a folder, its input, a driver whenever it asks, and what to count in."""
         self._world = world
-        self._subject = Subject(world, folder, driver, counts)
+        self._subject = Subject(world, folder, its, driver, counts)
         self._oracle = Oracle(world, counts)
         self._admin = Admin(self._subject, self._oracle)
         self._files = 0
@@ -38,7 +45,7 @@ class Life:
         step = 0
         while self._files < self._world.files - 1:
             chance = chance_of(self._world.seed, f"step {step}")
-            if step > 0 and chance.random() < 0.5:
+            if step > 0 and chance.random() < 0.5 and not self._world.provider:
                 self._admin.change(chance, step)
                 self._check(chance)
             files = min(chance.randint(1, MOST_FILES_AT_ONCE), self._world.files - 1 - self._files)
@@ -49,11 +56,11 @@ class Life:
     def _end(self, chance: Random, step: int) -> None:
         """Reads the last file, and looks at all that is left."""
         self._go(Turn(), chance, step, files=1)
-        read = self._subject.history.planned()[-1].last_row_file
-        if read != self._world.files - 1:
-            raise CrashError(f"{self._world.files} files, and file {read} was the last to be read")
+        if not self._subject.history.is_all_read():
+            raise CrashError("the query has ended, and not all of its input was read")
         self._admin.check_copies(chance)
-        if chance.random() < 0.3 and self._world.kind.is_read_by_spark:
+        readable = self._world.kind.is_read_by_spark and not self._world.provider
+        if chance.random() < 0.3 and readable:
             self._subject.note("compare with Spark's source")
             settings = dict(self._world.settings)
             self._subject.driver.ask(
@@ -62,7 +69,7 @@ class Life:
 
     def _go(self, turn: Turn, chance: Random, step: int, files: int) -> None:
         for file in range(self._files, self._files + files):
-            self._world.write_file(self._subject.folder, file)
+            self._subject.input.add(file, *contents_of(self._world, file))
         self._files += files
         self._subject.note(f"{self._files} files, {turn}")
         turn.run(self._subject, step, chance)
@@ -72,4 +79,9 @@ class Life:
         self._subject.driver.check_alive()
         self._subject.update()
         self._oracle.check(self._subject.history, chance)
+        if self._world.sink != FUNCTION:
+            rows = self._subject.driver.ask(
+                "read", sink=self._world.sink, folder=str(self._subject.folder)
+            )
+            self._oracle.check_sink(self._subject.history, rows)
         self._subject.note("all is as it must be")

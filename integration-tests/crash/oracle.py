@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from datetime import datetime
 from pathlib import Path
@@ -32,12 +32,25 @@ class Oracle:
         """Everything that came out, and the state after the last and some other batches."""
         kept = self._kept(history)
         last = history.last_committed
-        if last < 0:
+        if last < 0 or self._world.provider:
             return
         retained = history.retained()
         others = [it for it in retained if it != last]
         picked = {last, *chance.sample(others, min(len(others), MOST_BATCHES - 1))}
         self.check_state(history.checkpoint, {it: kept[it] for it in picked}, chance)
+
+    def check_sink(self, history: History, rows: Iterable[Sequence[Any]]) -> None:
+        """All that a sink has: it may have the batch that the query has begun and not committed."""
+        model, committed = self._world.kind.model(), history.last_committed
+        expected: list[tuple[Any, ...]] = []
+        found = list(map(sorted_text, map(tuple, rows)))
+        for number, batch in history.batches():
+            more = [] if batch is None else model.take(batch)
+            if number > committed and Counter(found) == Counter(expected):
+                break
+            expected += more
+        self._same(f"the sink after batch {committed}", found, expected)
+        self._counts["rows in sinks"] += len(found)
 
     def kept(self, history: History, batch: int) -> Tables:
         """What the state is to be after a committed batch."""

@@ -6,7 +6,6 @@ import re
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -14,6 +13,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from crash.sinks import TABLE_SETTINGS
+from kit.connectors import DELTA, ICEBERG, KAFKA, RELEASES, connectors
+from kit.installation import installation_of
 from kit.places import TEST_CLASSES
 from kit.program import JVM_OPTIONS, LOG_CHARACTERS_SHOWN, environment_of, home_in
 
@@ -39,17 +41,24 @@ class RefusedError(Exception):
 class SparkDriver:
     """Starts Spark in a process group of its own."""
 
-    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
-        """Starts it; its log, its files and what a crash of its JVM leaves are in `folder`."""
+    def __init__(self, folder: Path, settings: Mapping[str, str], line: str) -> None:
+        """Starts that of a line.
+
+        Its log, its files and what a crash of its JVM leaves are in `folder`.
+        """
         folder.mkdir(parents=True)
+        of = installation_of(line)
+        with_tables = [DELTA, ICEBERG] if line in RELEASES[DELTA] else []
+        classes = os.pathsep.join([TEST_CLASSES, connectors(line, KAFKA, *with_tables)])
         self.folder = folder
         java = f"{JVM_OPTIONS} -XX:ErrorFile={folder}/hs_err%p.log -XX:-CreateCoredumpOnCrash"
         told = {
             **settings,
+            **(TABLE_SETTINGS if with_tables else {}),
             "spark.driver.extraJavaOptions": f"{java} {settings.get(JAVA, '')}",
             "spark.executor.extraJavaOptions": f"{java} {settings.get(JAVA, '')}",
-            "spark.driver.extraClassPath": TEST_CLASSES,
-            "spark.executor.extraClassPath": TEST_CLASSES,
+            "spark.driver.extraClassPath": classes,
+            "spark.executor.extraClassPath": classes,
             "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.driver.bindAddress": "127.0.0.1",
@@ -61,8 +70,8 @@ class SparkDriver:
         self._log = folder / "spark.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - a program of our own
-                [sys.executable, "-m", "crash.job", json.dumps(told)],
-                env=environment_of(home_in(folder)),
+                [str(of.python), "-m", "crash.job", json.dumps(told)],
+                env=environment_of(home_in(folder, of), of.python),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -116,6 +125,10 @@ class SparkDriver:
         self._process.wait()
         while any(self._jvms("")):
             time.sleep(0.01)
+
+    def has_halted(self) -> bool:
+        """Whether its JVM has ended, if it had one."""
+        return not any(self._jvms("SparkSubmit"))
 
     @property
     def is_running(self) -> bool:

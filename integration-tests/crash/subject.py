@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from crash.history import History
+from crash.inputs import Input
+from crash.sinks import FUNCTION
 from crash.spark_driver import SparkDriver
 from crash.world import World
 from kit.kill_moment import last_batch
@@ -15,14 +17,21 @@ class Subject:
     """A query, with a checkpoint that may move. `steps` is for whoever must repeat a run."""
 
     def __init__(
-        self, world: World, folder: Path, driver: Callable[[], SparkDriver], counts: Counter[str]
+        self,
+        world: World,
+        folder: Path,
+        its: Input,
+        driver: Callable[[], SparkDriver],
+        counts: Counter[str],
     ) -> None:
-        """Gives it an empty folder, a driver whenever it asks for one, and what to count in."""
-        (folder / "batches").mkdir(parents=True)
+        """Gives it a folder, its input, a driver whenever it asks, and what to count in."""
+        told = folder / "batches"
+        told.mkdir(parents=True)
         self.world = world
+        self.input = its
         self.folder = folder
         self.counts = counts
-        self.history = History(world, folder / "checkpoint", folder / "batches")
+        self.history = History(its, folder / "checkpoint", told if world.sink == FUNCTION else None)
         self.partitions = world.partitions
         self.steps: list[str] = []
         self._driver = driver

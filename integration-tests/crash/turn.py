@@ -7,6 +7,7 @@ from random import Random
 from crash.spark_driver import CrashError
 from crash.subject import Subject
 from kit.kill_moment import KillMoment
+from kit.killed_sink import HALTS_BEFORE
 
 POLL_S = 0.03
 HANGS_S = 200
@@ -20,16 +21,22 @@ STOPPED = (
     "java.lang.InterruptedException",
     "[STREAMING_PYTHON_RUNNER_INITIALIZATION_COMMUNICATION_FAILURE]",
 )
-# Spark gives a worker ten seconds to start, which a machine with other work may not have.
-TOO_SLOW = ("Python worker failed to connect back",)
+# After these the query goes on when it is started again. Spark gives a worker ten seconds to start,
+# which a machine with other work may not have; and its source of Kafka fails, on every provider,
+# when a query has nothing to do but a batch that was begun: the batch is committed.
+AGAIN = ("Python worker failed to connect back", "KafkaMicroBatchStream$.metrics")
 END, STOP, KILL, CANCEL = "to the end", "query.stop()", "kill -9", "jobs cancelled"
+# The driver dies between the sink's commit of a batch and the query's.
+HALT = "halt before a commit"
+HALTING = {"spark.sql.streaming.checkpointFileManagerClass": "io.keyfold.spark.HaltingFileManager"}
 
 
 @dataclass(frozen=True)
 class Turn:
     """What is to happen: an ending at a moment, and faults until then.
 
-    One file call in `one_in` fails, none if it is 0; so many of `victim` are killed.
+    One file call in `one_in` fails, none if it is 0; so many of `victim` are killed. A batch reads
+    so many records of each topic at the most, 0: all.
     """
 
     ending: str = END
@@ -38,6 +45,8 @@ class Turn:
     one_in: int = 0
     kills: int = 0
     victim: str = "task"
+    halts_before: int = -1
+    most_records: int = 0
 
     @classmethod
     def drawn(cls, subject: Subject, chance: Random, step: int, files: int) -> "Turn":
@@ -46,20 +55,29 @@ class Turn:
         at = subject.history.checkpoint
         clustered = subject.world.is_clustered
         one_in = chance.choice((8, 30, 100)) if chance.random() < 0.3 else 0
+        ending = chance.choices((END, STOP, KILL, CANCEL, HALT), (3, 5, 2, 2, 3))[0]
+        kills = chance.randint(1, MOST_KILLS) if chance.random() < 0.2 + clustered / 3 else 0
+        if ending == HALT:
+            # That manager takes the place of the one with faults, and nothing else kills.
+            one_in = kills = 0
         return cls(
-            ending=chance.choices((END, STOP, KILL, CANCEL), (3, 5, 2, 2))[0],
+            ending=ending,
             moment=KillMoment(seed, at, subject.partitions, operators=1, batches=files),
             fault_seed=seed,
             # Faults are decided upon in the driver's JVM.
             one_in=0 if clustered else one_in,
-            kills=chance.randint(1, MOST_KILLS) if chance.random() < 0.2 + clustered / 3 else 0,
+            kills=kills,
             victim=chance.choice(("task", "executor")) if clustered else "task",
+            halts_before=subject.history.last_committed + chance.randint(1, files),
+            most_records=subject.world.kind.rows_per_file,
         )
 
     def __str__(self) -> str:
         """What a failure tells."""
         said = self.ending
-        if self.moment is not None and self.ending != END:
+        if self.ending == HALT:
+            said += f": that of batch {self.halts_before}"
+        elif self.moment is not None and self.ending != END:
             said += f" {self.moment.delay_ms} ms after {self.moment.event}"
         if self.one_in:
             said += f", one file call in {self.one_in} fails"
@@ -68,38 +86,52 @@ class Turn:
     def run(self, subject: Subject, step: int, chance: Random) -> None:
         """Does all that; raises CrashError if the query fails by itself."""
         world = subject.world
+        halting = {**HALTING, HALTS_BEFORE: str(self.halts_before)} if self.ending == HALT else {}
+        source = subject.input.source
+        if self.most_records and world.reads_kafka:
+            source["maxOffsetsPerTrigger"] = str(self.most_records)
         subject.driver.ask(
             "start",
             kind=world.kind.name,
+            source=source,
+            sink=world.sink,
             folder=str(subject.folder),
             checkpoint=subject.checkpoint,
             settings={
                 "spark.sql.shuffle.partitions": str(subject.partitions),
                 **world.settings,
                 **world.settings_of_step(step),
+                **halting,
             },
             fault_seed=self.fault_seed,
             one_in=self.one_in,
         )
         came = self._wait(subject, chance)
         subject.counts[self.ending if came or self.ending == END else f"{self.ending}, late"] += 1
-        if came and self.ending == KILL:
+        if came and self.ending in {KILL, HALT}:
             subject.driver.kill()
             return
         if came and self.ending == STOP:
             subject.driver.ask("stop")
         elif came and self.ending == CANCEL:
             subject.driver.ask("cancel")
-        self._judge(subject)
+        if self._judge(subject) and self.ending == END:
+            subject.note("started again")
+            self.run(subject, step, chance)
 
     def _wait(self, subject: Subject, chance: Random) -> bool:
         """Whether the moment has come before the query has ended. Victims die meanwhile."""
         kills, now = self.kills, time.monotonic()
         deadline, next_kill = now + HANGS_S, now
-        moment = None if self.ending == END else self.moment
+        moment = None if self.ending in {END, HALT} else self.moment
         while moment is None or not moment.has_come():
-            if subject.driver.ask("ended"):
-                return False
+            try:
+                if subject.driver.ask("ended"):
+                    return False
+            except CrashError:
+                if self.ending == HALT and subject.driver.has_halted():
+                    return True
+                raise
             if time.monotonic() > deadline:
                 raise subject.driver.hangs(f"the query has not come to its end in {HANGS_S} s")
             if kills and time.monotonic() > next_kill:
@@ -116,16 +148,18 @@ class Turn:
         time.sleep(moment.delay_ms / 1000)
         return True
 
-    def _judge(self, subject: Subject) -> None:
-        """Waits for the query's end, and looks at how it went."""
+    def _judge(self, subject: Subject) -> bool:
+        """Waits for the query's end and looks at how it went; whether to start it again."""
         told = subject.driver.ask("wait")
         subject.counts.update(told["faults"])
         error = told["error"]
         if error is None:
-            return
+            return False
         subject.note(f"the query failed: {error.splitlines()[0][:200]}")
         subject.counts["query failed"] += 1
         may_fail = self.kills > 0 or self.one_in > 0 or self.ending == CANCEL
         expected = (EXPECTED if may_fail else ()) + (STOPPED if self.ending == STOP else ())
-        if not any(it in error for it in (*expected, *TOO_SLOW)):
+        again = any(it in error for it in AGAIN)
+        if not again and not any(it in error for it in expected):
             raise CrashError(f"the query failed: {error}")
+        return again

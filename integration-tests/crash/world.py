@@ -4,10 +4,11 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
 
 from crash.kinds import KINDS, Kind
-from kit.queries.rows import END, Link, Row, write_file
+from crash.sinks import APPEND_ONLY, DATABASE, DELTA, FILES, FUNCTION, ICEBERG
+from kit.installation import HERE
+from kit.queries.rows import END, Link, Row
 from kit.submit import LOCAL_CLUSTER
 
 # Seeds of one decade have the settings in common that a JVM takes once, and so may share one.
@@ -28,13 +29,41 @@ def chance_of(seed: int, what: str) -> random.Random:
 
 @dataclass(frozen=True)
 class World:
-    """The life of one query, as far as its seed decides it."""
+    """The life of one query, as far as its seed decides it.
+
+    With the `provider` of Spark's own its state is not looked at, and nobody changes it.
+    """
 
     seed: int
+    provider: str = ""
+
+    @cached_property
+    def line(self) -> str:
+        """The line of Spark: Delta and Iceberg are not there for the newest ones."""
+        return chance_of(self.seed // SEEDS_PER_JVM, "line").choice([HERE.line, "4.1"])
 
     @cached_property
     def kind(self) -> Kind:
-        return chance_of(self.seed, "kind").choice(KINDS)
+        modes = ["append"] if self.sink in APPEND_ONLY else ["append", "update"]
+        kinds = [it for it in KINDS if it.since <= self.line and it.mode in modes]
+        return chance_of(self.seed, "kind").choice(kinds)
+
+    @cached_property
+    def reads_kafka(self) -> bool:
+        """Whether its input is topics of Kafka; else it is files."""
+        return chance_of(self.seed, "source").random() < 0.4
+
+    @cached_property
+    def sink(self) -> str:
+        """One of `crash.sinks`."""
+        own = [DELTA, ICEBERG] if self.line == "4.1" else [FUNCTION, FUNCTION]
+        return chance_of(self.seed, "sink").choice([FUNCTION, DATABASE, FILES, *own])
+
+    @property
+    def name(self) -> str:
+        """What it is, for whoever looks for some of its kind."""
+        source = "Kafka" if self.reads_kafka else "files"
+        return f"{self.kind.name}, {source} to {self.sink}, Spark {self.line}"
 
     @cached_property
     def partitions(self) -> int:
@@ -45,17 +74,21 @@ class World:
         """Settings of the query that stay."""
         pick = chance_of(self.seed, "settings").choice
         found = {
-            f"{STORE}.checkpointFormatVersion": pick("122"),
+            f"{STORE}.checkpointFormatVersion": pick("1" if self.provider else "122"),
             f"{STORE}.rowChecksum.enabled": pick(["true", "false"]),
             f"{STORE}.rowChecksum.readVerificationRatio": pick(["0", "1", "10"]),
-            f"{STREAMING}.minBatchesToRetain": pick(["2", "3", "10"]),
+            # What each batch read is told by the function, else only by Spark's log.
+            f"{STREAMING}.minBatchesToRetain": pick(
+                ["2", "3", "10"] if self.sink == FUNCTION else ["10"]
+            ),
             # Compiling takes longer than running here; but rows live otherwise in compiled code.
             "spark.sql.codegen.wholeStage": pick(["true", "false", "false"]),
         }
         groups = pick(["", "1", "2", "12", "60"])
         if groups:
             found[f"{STORE}.keyfold.keyGroups"] = str(self.partitions * int(groups))
-        return found | self.kind.settings
+        own = {f"{STORE}.providerClass": self.provider} if self.provider else {}
+        return found | self.kind.settings | own
 
     @cached_property
     def jvm_settings(self) -> Mapping[str, str]:
@@ -91,10 +124,6 @@ class World:
     def files(self) -> int:
         """Number of files of each stream; the last one is the end."""
         return chance_of(self.seed, "files").randint(3, MOST_FILES)
-
-    def write_file(self, folder: Path, file: int) -> None:
-        """Writes a file of each stream."""
-        write_file(folder, file, *contents_of(self, file))
 
 
 def contents_of(world: World, file: int) -> tuple[list[Row], list[Link]]:

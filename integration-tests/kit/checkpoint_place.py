@@ -86,4 +86,4 @@ def on_hdfs(hdfs: Hdfs, folder: Path, name: str = NAME) -> CheckpointPlace:
         hdfs.copy(f"/{name}", to)
         return str(to)
 
-    return CheckpointPlace(f"{hdfs.url}/{name}", copy, HdfsFolder(hdfs, f"/{name}"))
+    return CheckpointPlace(f"{hdfs.address}/{name}", copy, HdfsFolder(hdfs, f"/{name}"))

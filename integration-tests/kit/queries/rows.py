@@ -39,18 +39,19 @@ class Link:
     minute: int
 
 
+def line_of(it: Row | Link) -> str:
+    """One as a JSON object of its stream's schema."""
+    if isinstance(it, Link):
+        return json.dumps({"ref": it.ref, "linked": _time(it.minute)})
+    return json.dumps({"id": it.id, "key": it.key, "value": it.value, "at": _time(it.minute)})
+
+
 def write_file(folder: Path, file: int, rows: Iterable[Row], links: Iterable[Link]) -> None:
     """Writes a file into each of `rows` and `links`; Spark takes them in the order of numbers."""
-    lines = {
-        "rows": [
-            {"id": it.id, "key": it.key, "value": it.value, "at": _time(it.minute)} for it in rows
-        ],
-        "links": [{"ref": it.ref, "linked": _time(it.minute)} for it in links],
-    }
-    for name, its in lines.items():
+    for name, its in (("rows", rows), ("links", links)):
         path = folder / name / f"{file}.json"
         path.parent.mkdir(exist_ok=True)
-        path.write_text("\n".join(map(json.dumps, its)))
+        path.write_text("\n".join(map(line_of, its)))
         os.utime(path, (START + file, START + file))
 
 

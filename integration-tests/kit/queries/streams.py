@@ -1,5 +1,6 @@
 """The input of a query as streams."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,28 @@ def streams(session: SparkSession, folder: Path) -> Streams:
         stream = session.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         return stream.json(str(folder / name))
 
+    return _streams(read)
+
+
+def topics(session: SparkSession, options: Mapping[str, str], prefix: str) -> Streams:
+    """Those of the topics `<prefix>rows` and `<prefix>links`, which are there from their start.
+
+    Args:
+        session: Spark's.
+        options: of Spark's source of Kafka.
+        prefix: of the topics' names.
+    """
+
+    def read(name: str, schema: str) -> DataFrame:
+        stream = session.readStream.format("kafka").options(**options)
+        records = stream.option("subscribe", prefix + name).load()
+        parsed = f.from_json(f.col("value").cast("string"), schema)
+        return records.select(parsed.alias("row")).select("row.*")
+
+    return _streams(read)
+
+
+def _streams(read: Callable[[str, str], DataFrame]) -> Streams:
     delay = f"{DELAY} minutes"
     rows, links = read("rows", ROW_SCHEMA), read("links", LINK_SCHEMA)
     return Streams(rows, rows.withWatermark("at", delay), links.withWatermark("linked", delay))

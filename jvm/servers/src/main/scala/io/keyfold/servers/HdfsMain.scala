@@ -2,13 +2,7 @@ package io.keyfold.servers
 
 import java.io.File
 
-import scala.io.StdIn
-import scala.util.control.NonFatal
-
-/** An HDFS of three data nodes that obeys the lines it reads, and ends when there are no more.
-  *
-  * Each line is answered by one, `ok` and what was asked for, or `failed` and why; the first line
-  * it says is the answer to its start, with the URL of the file system.
+/** An HDFS of three data nodes that obeys [[Commands]]; its address is the URL.
   *
   *   - `stop N`, `start N`: a data node, by its number from 0
   *   - `restart`: the name node; returns when it has left safe mode
@@ -24,33 +18,19 @@ object HdfsMain {
     */
   def main(args: Array[String]): Unit = {
     val hdfs = new Hdfs(new File(args(0)))
-    try {
-      say(s"ok ${hdfs.url}")
-      Iterator
-        .continually(StdIn.readLine())
-        .takeWhile(_ != null)
-        .foreach(line => say(answer(hdfs, line.split(" ").toList)))
-    } finally hdfs.close()
+    try Commands.obey(hdfs.url)(answers(hdfs))
+    finally hdfs.close()
     // Threads of Hadoop's would keep the process.
     sys.exit(0)
   }
 
-  private def answer(hdfs: Hdfs, words: List[String]): String =
-    try
-      "ok " + (words match {
-        case List("stop", number)       => hdfs.stopDataNode(number.toInt); ""
-        case List("start", number)      => hdfs.startDataNode(number.toInt); ""
-        case List("restart")            => hdfs.restartNameNode(); ""
-        case List("list", path)         => hdfs.names(path).mkString("\t")
-        case List("exists", path)       => hdfs.exists(path)
-        case List("copy", path, folder) => hdfs.copy(path, new File(folder)); ""
-        case List("calls") => hdfs.calls.map { case (it, count) => s"$it=$count" }.mkString("\t")
-        case _             => throw new IllegalArgumentException(words.mkString(" "))
-      })
-    catch { case NonFatal(e) => s"failed ${e.toString.replace('\n', ' ')}" }
-
-  private def say(line: String): Unit = {
-    println(line)
-    Console.flush()
+  private def answers(hdfs: Hdfs): PartialFunction[List[String], String] = {
+    case List("stop", number)       => hdfs.stopDataNode(number.toInt); ""
+    case List("start", number)      => hdfs.startDataNode(number.toInt); ""
+    case List("restart")            => hdfs.restartNameNode(); ""
+    case List("list", path)         => hdfs.names(path).mkString("\t")
+    case List("exists", path)       => hdfs.exists(path).toString
+    case List("copy", path, folder) => hdfs.copy(path, new File(folder)); ""
+    case List("calls") => hdfs.calls.map { case (it, count) => s"$it=$count" }.mkString("\t")
   }
 }

@@ -1,7 +1,7 @@
 package io.keyfold
 
-/** Servers that tests keep checkpoints on.
+/** Servers that queries of tests read from and keep checkpoints on.
   *
-  * Imports: Hadoop, and nothing of Keyfold. Threads: one reads commands; Hadoop's.
+  * Imports: Hadoop and Kafka, and nothing of Keyfold. Threads: one reads commands; Hadoop's.
   */
 package object servers

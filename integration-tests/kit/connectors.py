@@ -1,0 +1,57 @@
+"""Jars that connect Spark to Kafka, Delta and Iceberg, from Maven, by the line of Spark."""
+
+import os
+import subprocess
+
+from kit.places import ROOT
+
+DOWNLOAD_S = 600
+KAFKA, DELTA, ICEBERG = "kafka", "delta", "iceberg"
+# Lines that are not here have none yet.
+RELEASES = {
+    KAFKA: {"4.0": "4.0.1", "4.1": "4.1.1", "4.2": "4.2.0"},
+    DELTA: {"4.0": "4.1.0", "4.1": "4.1.0"},
+    ICEBERG: {"4.0": "1.11.0", "4.1": "1.11.0"},
+}
+ARTIFACTS = {
+    KAFKA: "org.apache.spark:spark-sql-kafka-0-10_2.13:{release}",
+    DELTA: "io.delta:delta-spark_{line}_2.13:{release}",
+    ICEBERG: "org.apache.iceberg:iceberg-spark-runtime-{line}_2.13:{release}",
+}
+# Spark has all else that they need.
+OWN = ("spark-sql-kafka-", "spark-token-", "kafka-", "commons-pool2-", "delta-", "iceberg-")
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+<modelVersion>4.0.0</modelVersion>
+<groupId>test</groupId><artifactId>test</artifactId><version>1</version>
+<dependencies><dependency>
+<groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>
+<exclusions><exclusion><groupId>org.apache.hadoop</groupId><artifactId>*</artifactId></exclusion>
+<exclusion><groupId>org.scala-lang</groupId><artifactId>*</artifactId></exclusion></exclusions>
+</dependency></dependencies></project>
+"""
+
+
+def connectors(line: str, *names: str) -> str:
+    """A class path of connectors for a line, which are downloaded at the first time."""
+    return os.pathsep.join(_jars(line, it) for it in names)
+
+
+def _jars(line: str, name: str) -> str:
+    release = RELEASES[name][line]
+    folder = ROOT / ".cache" / "connectors" / f"{name}-{release}-for-{line}"
+    if not (folder / "ready").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        artifact = ARTIFACTS[name].format(line=line, release=release)
+        pom = folder / "pom.xml"
+        pom.write_text(
+            POM.format_map(
+                dict(zip(("group", "artifact", "version"), artifact.split(":"), strict=True))
+            ),
+            encoding="utf-8",
+        )
+        copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=jars"]
+        command = ["mvn", "-q", "-B", "-f", str(pom), *copy]
+        subprocess.run(command, check=True, cwd=folder, timeout=DOWNLOAD_S)  # noqa: S603 - ours
+        (folder / "ready").touch()
+    own = [it for it in (folder / "jars").glob("*.jar") if it.name.startswith(OWN)]
+    return os.pathsep.join(map(str, sorted(own)))
