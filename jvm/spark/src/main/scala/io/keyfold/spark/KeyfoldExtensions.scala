@@ -43,6 +43,9 @@ private object KeyfoldExtensions {
 
   private def running = SparkPrivate.application
 
+  /** Whether the application that runs has the extension. */
+  def isApplied: Boolean = running.isDefined && application == running
+
   /** Spark's own error does not mention the extension. Shortly before, Spark asks the provider for
     * its metrics, which is the only chance to check.
     *
@@ -50,7 +53,7 @@ private object KeyfoldExtensions {
     *   if transformWithState is about to be refused
     */
   def require(): Unit =
-    if (running.isDefined && application != running && SparkShim.startsTransformWithState) {
+    if (running.isDefined && !isApplied && SparkShim.startsTransformWithState) {
       throw new Invalid(
         "KEYFOLD_EXTENSION_MISSING",
         s"Spark ${BuildInfo.line} refuses transformWithState to state store providers that it " +

@@ -37,11 +37,20 @@ private[spark] object StateMemory {
     pool
   }
 
+  /** The limit that this JVM keeps, or would take with the setting, in bytes. */
+  def budget(maxBytes: Option[Long]): Long = synchronized {
+    shared.fold(maxBytes.getOrElse(defaultBytes)) { case (_, budget) => budget }
+  }
+
   private def defaultBytes: Long = defaultBytes(
     SparkPrivate.conf,
     Runtime.getRuntime.maxMemory,
-    ManagementFactory.getPlatformMXBean(classOf[OperatingSystemMXBean]).getTotalMemorySize
+    machineBytes
   )
+
+  /** Memory of the machine, or of the container if it limits this JVM's, in bytes. */
+  def machineBytes: Long =
+    ManagementFactory.getPlatformMXBean(classOf[OperatingSystemMXBean]).getTotalMemorySize
 
   /** Executors that share a machine each take a share, so that together they take no more than one
     * executor would.

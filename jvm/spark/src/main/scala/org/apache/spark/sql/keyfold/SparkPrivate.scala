@@ -53,6 +53,10 @@ object SparkPrivate {
       conf.get(EXECUTOR_MEMORY_OVERHEAD).getOrElse(math.max(share, least)) << 20
     }
 
+  /** Bytes that Spark itself may take off the heap; None if it takes none. */
+  def offHeapMemory(conf: SparkConf): Option[Long] =
+    Option.when(conf.get(MEMORY_OFFHEAP_ENABLED))(conf.get(MEMORY_OFFHEAP_SIZE))
+
   /** Whether the operator of a store is a streaming LIMIT, by Spark's description of it, which is
     * there before the operator's first task.
     */
@@ -71,6 +75,17 @@ object SparkPrivate {
 
   /** Id of the application whose driver this is. */
   def application: Option[String] = SparkContext.getActive.map(_.applicationId)
+
+  /** Ids of the executors that have registered; in local mode the driver is the only one. */
+  def executors: Seq[String] = SparkContext.getActive.fold(Seq.empty[String]) { context =>
+    if (context.isLocal) Seq(SparkContext.DRIVER_IDENTIFIER) else context.getExecutorIds()
+  }
+
+  /** Id of the executor that this JVM is. */
+  def executorId: String = SparkEnv.get.executorId
+
+  /** Host of the executor that this JVM is. */
+  def executorHost: String = SparkEnv.get.blockManager.blockManagerId.host
 
   /** Sends executors the jar of a class if Spark was given the jar for the driver only: tasks would
     * fail with a ClassNotFoundException, which does not say what to do. A jar beside Spark's own is
@@ -109,6 +124,10 @@ object SparkPrivate {
         Utils.getLocalDir(e.conf)
       )
     )
+
+  /** All folders of which `localFolder` is one. */
+  def localFolders: Seq[java.nio.file.Path] =
+    Utils.getOrCreateLocalRootDirs(SparkEnv.get.conf).toSeq.map(java.nio.file.Path.of(_))
 
   /** Spark's error for state that cannot be loaded, with the reason in its message, because users
     * of a streaming query do not see the message of a cause.
