@@ -10,6 +10,9 @@ from keyfold.errors import KeyfoldError
 from keyfold.fsck.finding import Finding
 from keyfold.fsck.report import FsckReport
 from keyfold.session import configure, jar_path
+from keyfold.setup.check import check
+from keyfold.setup.finding import SetupFinding
+from keyfold.setup.report import SetupReport
 from keyfold.subtasks.function import OperatorContext, OperatorFunction
 from keyfold.subtasks.operator import with_operator_state
 from keyfold.table.operator import Operator
@@ -27,8 +30,11 @@ __all__ = [
     "OperatorContext",
     "OperatorFunction",
     "Scan",
+    "SetupFinding",
+    "SetupReport",
     "StateTable",
     "__version__",
+    "check",
     "configure",
     "jar_path",
     "migrate",

@@ -6,6 +6,8 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,9 @@ from pyspark.sql.utils import is_remote
 from keyfold.errors import JvmError
 
 _CONNECT = "pyspark.sql.connect."
+
+# What a query of a session fails with, classic or Connect.
+SPARK_ERRORS = (PySparkException, Py4JError)
 
 
 def pyspark_version() -> str:
@@ -196,6 +201,27 @@ def new_session(builder: SparkSession.Builder) -> SparkSession:
             f"Spark did not start: {reason}. Check Spark's environment: "
             "SPARK_HOME, SPARK_CONF_DIR, SPARK_LOCAL_DIRS and SPARK_LOCAL_IP."
         ) from error
+
+
+@contextmanager
+def session_as_submitted(options: Sequence[str], remote: str | None) -> Iterator[SparkSession]:
+    """A session as the options of spark-submit make it, stopped afterwards.
+
+    Args:
+        options: if empty, those of the environment count.
+        remote: the URL of a Spark Connect server whose session it is to be.
+
+    Raises:
+        JvmError: Spark does not start.
+    """
+    if options:
+        os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*options, "pyspark-shell"])
+    builder = SparkSession.builder if remote is None else SparkSession.builder.remote(remote)
+    session = new_session(builder)
+    try:
+        yield session
+    finally:
+        session.stop()
 
 
 def call(session: Any, owner: str, method: str, *arguments: object) -> str:  # noqa: ANN401

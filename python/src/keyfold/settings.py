@@ -38,6 +38,9 @@ QUERY_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
 # Number of partitions to which the state of a query is rescaled when it starts.
 PARTITIONS_KEY: Final = "spark.sql.streaming.stateStore.keyfold.partitions"
 
+# Off-heap memory of all stores of an executor.
+MEMORY_KEY: Final = "spark.sql.streaming.stateStore.keyfold.memory.maxBytes"
+
 
 def jar_name(line: str) -> str:
     """The jar for a line of Spark."""

@@ -1,4 +1,4 @@
 """The command `keyfold`.
 
-Imports: _version, admin, checkpoint, errors, table, text.
+Imports: _version, admin, checkpoint, errors, session, setup, table, text.
 """

@@ -12,7 +12,7 @@ from click.shell_completion import get_completion_class
 
 from keyfold._version import __version__
 from keyfold.checkpoint import Checkpoint
-from keyfold.cli import admin
+from keyfold.cli import admin, setup
 from keyfold.cli.command import cli, command
 from keyfold.cli.command import output as _output
 from keyfold.cli.command import readable as _checkpoint
@@ -21,8 +21,8 @@ from keyfold.cli.output import JsonOutput, Output, message, progress
 from keyfold.errors import InvalidArgumentError
 from keyfold.table.state_table import StateTable
 
-# Importing it adds its commands to the group.
-__all__ = ["admin", "cli"]
+# Importing them adds their commands to the group.
+__all__ = ["admin", "cli", "setup"]
 
 _INSPECT = ("partitions", "files", "snapshots", "deltas", "references", "groups")
 _table = click.argument("table")

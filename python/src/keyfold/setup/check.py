@@ -1,0 +1,169 @@
+"""Checks whether a session is set up to run queries on Keyfold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from keyfold.errors import InvalidArgumentError
+from keyfold.session import bridge
+from keyfold.settings import (
+    EXTENSIONS_CLASS,
+    EXTENSIONS_KEY,
+    FILE_MANAGER_KEY,
+    FORMAT_KEY,
+    PROVIDER_KEY,
+    QUERY_SETTINGS,
+    jar_name,
+)
+from keyfold.setup import facts
+from keyfold.setup.facts import DriverFacts, ExecutorFacts, Jar
+from keyfold.setup.finding import SetupFinding
+from keyfold.setup.report import SetupReport
+from keyfold.setup.resources import local_disk, memory
+from keyfold.text.units import plural
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_NAMES = {
+    PROVIDER_KEY: "provider",
+    FORMAT_KEY: "checkpoint format",
+    FILE_MANAGER_KEY: "file manager",
+}
+
+
+def check(spark: SparkSession) -> SetupReport:
+    """Checks whether Keyfold is set up rightly for the queries that start in a session.
+
+    It looks at the session's settings, at the jar on the driver and on every executor, at each
+    executor's memory and at its local folders, and says what to change. What is wrong is a finding,
+    no error. It runs a few short tasks, so that a busy cluster may take some seconds, and changes
+    nothing. Works in classic sessions and through Spark Connect, where it looks at the server.
+
+    Args:
+        spark: the session. Settings count as they are in it now; queries that run already have
+            those with which they were started.
+
+    Raises:
+        InvalidArgumentError: `spark` is no session.
+        SparkVersionError: PySpark is not installed.
+    """
+    jvm = bridge()
+    if not jvm.is_session(spark):
+        raise InvalidArgumentError(f"Invalid session {type(spark).__name__}: pass a SparkSession.")
+    findings = list(_settings(spark))
+    answered: tuple[ExecutorFacts, ...] = ()
+    try:
+        jar = facts.jar_of_driver(spark)
+        findings.append(_jar_of_driver(spark.version, jar))
+        if jar is not None and findings[-1].ok:
+            known = facts.driver(spark)
+            findings += _driver(known)
+            answered, silent = facts.executors(spark, known.executors)
+            findings += _executors(spark, jar, answered, silent)
+    except jvm.SPARK_ERRORS as error:
+        said = str(error).partition("\n")[0]
+        findings.append(
+            SetupFinding(
+                "access",
+                f"Spark does not run the check's queries: {said}",
+                "Allow Spark SQL's reflect and try_reflect in this session, which the check needs "
+                "to ask driver and executors; if it is none of that, see Spark's own log.",
+            )
+        )
+    return SetupReport(tuple(findings), answered)
+
+
+def _settings(spark: SparkSession) -> Iterator[SetupFinding]:
+    for key, wanted in QUERY_SETTINGS.items():
+        found = spark.conf.get(key)
+        remedy = None
+        if found != wanted:
+            remedy = (
+                f"Set {key}={wanted} in this session or where Spark is started; "
+                "keyfold.configure does."
+            )
+        yield SetupFinding(_NAMES[key], str(found or "Spark's own"), remedy)
+
+
+def _jar_of_driver(version: str, jar: Jar | None) -> SetupFinding:
+    line = ".".join(version.split(".")[:2])
+    name = "jar on the driver"
+    remedy = (
+        f"Start Spark {version} with {jar_name(line)} (spark-submit --jars, or spark.jars), which "
+        f'keyfold.jar_path("{line}") finds. Then check again: without it, nothing below this line '
+        "could be asked."
+    )
+    if jar is None:
+        return SetupFinding(name, "none", remedy)
+    return SetupFinding(name, _said(jar), None if jar.line == line else remedy)
+
+
+def _driver(known: DriverFacts) -> Iterator[SetupFinding]:
+    yield SetupFinding(
+        "extension",
+        EXTENSIONS_CLASS if known.extension else "none of Keyfold's",
+        None
+        if known.extension
+        else f"Set {EXTENSIONS_KEY}={EXTENSIONS_CLASS} where Spark is started: a session that runs "
+        "does not take it.",
+    )
+    yield SetupFinding(
+        "settings",
+        known.settings or "all of Keyfold's are valid",
+        None
+        if known.settings is None
+        else "Correct the setting, or remove it: queries would fail.",
+    )
+
+
+def _executors(
+    spark: SparkSession, jar: Jar, answered: Sequence[ExecutorFacts], silent: Sequence[str]
+) -> Iterator[SetupFinding]:
+    yield _presence(answered, silent, facts.instances(spark))
+    if answered:
+        yield _jars(jar, answered)
+    if any(it.memory is not None for it in answered):
+        yield memory(answered)
+        yield local_disk(answered)
+
+
+def _presence(
+    answered: Sequence[ExecutorFacts], silent: Sequence[str], asked_for: int | None
+) -> SetupFinding:
+    name = "executors"
+    value = f"{len(answered)} of {plural(len(answered) + len(silent), 'executor')} answered"
+    if silent:
+        value += f", not {', '.join(silent)}"
+        return SetupFinding(name, value, "Check again when they are not busy, or have gone.")
+    if len(answered) < (asked_for or 1):
+        return SetupFinding(
+            name,
+            f"{value}; the session asks for {asked_for or 'one'}" if asked_for else value,
+            "Look at the cluster manager: it has not given the executors that the session asks "
+            "for. Lower spark.executor.memory, spark.executor.cores or spark.executor.instances, "
+            "or free resources.",
+        )
+    return SetupFinding(name, value)
+
+
+def _jars(jar: Jar, answered: Sequence[ExecutorFacts]) -> SetupFinding:
+    name = "jar on executors"
+    wrong = [it for it in answered if it.jar != jar]
+    if not wrong:
+        return SetupFinding(name, _said(jar))
+    value = "; ".join(
+        f"executor {it.id} on {it.host}: {'none' if it.jar is None else _said(it.jar)}"
+        for it in wrong
+    )
+    return SetupFinding(
+        name,
+        value,
+        f"Give executors the driver's jar, {_said(jar)}: name it in spark.jars (spark-submit "
+        "--jars), and no other in spark.executor.extraClassPath or beside Spark's own jars.",
+    )
+
+
+def _said(jar: Jar) -> str:
+    return f"Keyfold {jar.version} for Spark {jar.line}"
