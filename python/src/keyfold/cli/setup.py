@@ -13,13 +13,13 @@ from keyfold.setup import check as checking
 
 @command(
     click.option("--remote", help="A Spark Connect server to check instead: sc://host:15002."),
-    click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[SUBMIT OPTIONS]..."),
+    click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[-- SUBMIT OPTIONS]"),
     output,
 )
 def check(output: Output, remote: str | None, options: tuple[str, ...]) -> int | None:
     """Check whether Spark is set up rightly for Keyfold, on driver and executors.
 
-    SUBMIT OPTIONS are those of spark-submit with which your query is started: --master,
+    After --, give the options of spark-submit with which your query is started: --master,
     --properties-file, --jars, --conf. A session is started with them, and nothing is set but what
     they set; the driver is on this machine. Inside of a program, use keyfold.check(spark).
     """
@@ -27,7 +27,3 @@ def check(output: Output, remote: str | None, options: tuple[str, ...]) -> int |
         found = checking.check(spark)
     output.value(found.to_dict(), str(found))
     return None if found.ok else ExitCode.NO
-
-
-# Those of spark-submit.
-check.context_settings["ignore_unknown_options"] = True

@@ -77,14 +77,14 @@ def check(spark: SparkSession) -> SetupReport:
 
 def _settings(spark: SparkSession) -> Iterator[SetupFinding]:
     for key, wanted in QUERY_SETTINGS.items():
-        found = spark.conf.get(key)
+        found = spark.conf.get(key, None)
         remedy = None
         if found != wanted:
             remedy = (
                 f"Set {key}={wanted} in this session or where Spark is started; "
                 "keyfold.configure does."
             )
-        yield SetupFinding(_NAMES[key], str(found or "Spark's own"), remedy)
+        yield SetupFinding(_NAMES[key], found or "Spark's own: it is not set", remedy)
 
 
 def _jar_of_driver(version: str, jar: Jar | None) -> SetupFinding:

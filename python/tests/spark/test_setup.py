@@ -1,0 +1,97 @@
+"""The check of a set-up, in a classic session and through Spark Connect."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+import keyfold
+from keyfold.errors import InvalidArgumentError
+from keyfold.settings import FILE_MANAGER_KEY, FORMAT_KEY, MEMORY_KEY, PROVIDER_KEY
+from kit.places import ROOT
+from kit.session import ENVIRONMENT, NEEDS_JAR, NO_JAR
+from python.tests.spark.connect_server import connect_server
+
+pytestmark = NEEDS_JAR
+
+_STREAMING = "org.apache.spark.sql.execution.streaming"
+
+
+@pytest.fixture(scope="module")
+def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A session on a server that was started as docs/cluster.md says."""
+    from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415 - warns of pandas
+
+    if NO_JAR:
+        pytest.skip(NO_JAR)
+    options = [
+        *("--properties-file", str(ROOT / "conf" / "keyfold-defaults.conf")),
+        *("--jars", str(keyfold.jar_path())),
+    ]
+    arguments = f"{shlex.join(options)} {ENVIRONMENT['PYSPARK_SUBMIT_ARGS']}"
+    environment = ENVIRONMENT | {"PYSPARK_SUBMIT_ARGS": arguments}
+    with connect_server(tmp_path_factory.mktemp("connect"), environment) as url:
+        made = SparkSession.builder.remote(url).getOrCreate()
+        yield made
+        made.stop()
+
+
+@pytest.fixture(params=[pytest.param("spark", id="classic"), "connect"])
+def either(request: pytest.FixtureRequest) -> Any:
+    return request.getfixturevalue(request.param)
+
+
+@contextmanager
+def setting(session: Any, key: str, value: str) -> Iterator[None]:
+    before = session.conf.get(key, None)
+    session.conf.set(key, value)
+    yield
+    if before is None:
+        session.conf.unset(key)
+    else:
+        session.conf.set(key, before)
+
+
+def wrong(report: keyfold.SetupReport) -> list[str]:
+    return [it.name for it in report.findings if not it.ok]
+
+
+def test_a_right_set_up_is_right(either: Any) -> None:
+    found = keyfold.check(either)
+    assert wrong(found) == []
+    assert found.ok
+    assert {it.name for it in found.findings} == {
+        "provider", "checkpoint format", "file manager", "jar on the driver", "extension",
+        "settings", "executors", "jar on executors", "memory", "local disk",
+    }  # fmt: skip
+    [it] = found.executors
+    assert it.id == "driver"
+    assert str(found).endswith("\nKeyfold is set up rightly.")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "name"),
+    [
+        (PROVIDER_KEY, f"{_STREAMING}.state.HDFSBackedStateStoreProvider", "provider"),
+        (FORMAT_KEY, "1", "checkpoint format"),
+        (FILE_MANAGER_KEY, f"{_STREAMING}.FileContextBasedCheckpointFileManager", "file manager"),
+        (MEMORY_KEY, "100t", "memory"),
+        (MEMORY_KEY, "plenty", "settings"),
+        (f"{MEMORY_KEY}PerTask", "PerTask", "settings"),
+    ],
+)
+def test_a_setting_that_is_wrong_is_found(either: Any, key: str, value: str, name: str) -> None:
+    with setting(either, key, value):
+        found = keyfold.check(either)
+    assert wrong(found) == [name]
+    [it] = [it for it in found.findings if it.name == name]
+    assert value.rpartition(".")[2] in it.value or name == "memory"
+
+
+def test_what_is_no_session_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="Invalid session str"):
+        keyfold.check("local[2]")  # type: ignore[arg-type]
