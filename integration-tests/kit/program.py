@@ -44,11 +44,11 @@ class Program:
         """Starts `bin/<command>` of the Spark in `home`; what it says goes to `log`."""
         environment = {
             **environment_of(home, python),
-            **(variables or {}),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LAUNCHER_OPTS": JVM_OPTIONS,
             "SPARK_DAEMON_JAVA_OPTS": JVM_OPTIONS,
             "SPARK_DAEMON_MEMORY": "256m",
+            **(variables or {}),
         }
         self._path = log
         with log.open("w") as file:

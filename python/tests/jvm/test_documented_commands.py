@@ -1,4 +1,4 @@
-"""Each `keyfold` command of README and docs is run; tutorial and runbook have their own tests."""
+"""Each `keyfold` command of README and docs is run; pages in OWN_TESTS have their own tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from python.tests.jvm.word_queries import run
 pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).parents[3]
-OWN_TESTS = {ROOT / "docs/tutorial.md", ROOT / "docs/runbook.md"}
+OWN_TESTS = {ROOT / "docs" / it for it in ("tutorial.md", "runbook.md", "cluster.md")}
 PAGES = {ROOT / it for it in ("README.md", "python/README.md", "CONTRIBUTING.md", "CHANGELOG.md")}
 PAGES |= {ROOT / "docs/errors.toml", *(ROOT / "docs").rglob("*.md")} - OWN_TESTS
 # With the README's first lines, by integration-tests/lines/test_first_lines.py.

@@ -17,11 +17,12 @@ from keyfold.setup import check as checking
     output,
 )
 def check(output: Output, remote: str | None, options: tuple[str, ...]) -> int | None:
-    """Check whether Spark is set up rightly for Keyfold, on driver and executors.
+    """Check the set-up of Spark, on driver and executors.
 
-    After --, give the options of spark-submit with which your query is started: --master,
-    --properties-file, --jars, --conf. A session is started with them, and nothing is set but what
-    they set; the driver is on this machine. Inside of a program, use keyfold.check(spark).
+    It says what is wrong, and what to change. After --, give the options of spark-submit with which
+    your query is started: --master, --properties-file, --jars, --conf. A session is started with
+    them, and nothing is set but what they set; the driver is on this machine. Inside of a program,
+    use keyfold.check(spark).
     """
     with bridge().session_as_submitted(options, remote) as spark:
         found = checking.check(spark)
