@@ -41,6 +41,9 @@ PARTITIONS_KEY: Final = "spark.sql.streaming.stateStore.keyfold.partitions"
 # Off-heap memory of all stores of an executor.
 MEMORY_KEY: Final = "spark.sql.streaming.stateStore.keyfold.memory.maxBytes"
 
+# Number of executors that an application asks YARN or Kubernetes for.
+INSTANCES_KEY: Final = "spark.executor.instances"
+
 
 def jar_name(line: str) -> str:
     """The jar for a line of Spark."""

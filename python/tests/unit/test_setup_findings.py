@@ -95,6 +95,11 @@ def test_a_folder_that_cannot_take_state_is_named_with_its_executor(
     assert local_disk([executor(0, FREE, "a", DISK, Folder("/b", 16 * MiB, "xfs"))]).ok
 
 
+def test_an_executor_without_any_local_folder_is_named() -> None:
+    found = local_disk([executor(0, FREE, "a", DISK), executor(1, FREE, "b")])
+    assert found.value == "executor 1 on b: none of its folders could be created"
+
+
 def test_a_report_shows_each_finding_and_what_to_change() -> None:
     right = SetupFinding("provider", "Keyfold's")
     wrong = SetupFinding("extension", "\x1b[31mnone", "Set it.")

@@ -12,6 +12,7 @@ from keyfold.settings import (
     EXTENSIONS_KEY,
     FILE_MANAGER_KEY,
     FORMAT_KEY,
+    INSTANCES_KEY,
     PROVIDER_KEY,
     QUERY_SETTINGS,
     jar_name,
@@ -121,7 +122,9 @@ def _driver(known: DriverFacts) -> Iterator[SetupFinding]:
 def _executors(
     spark: SparkSession, jar: Jar, answered: Sequence[ExecutorFacts], silent: Sequence[str]
 ) -> Iterator[SetupFinding]:
-    yield _presence(answered, silent, facts.instances(spark))
+    # One with the driver's jar that says nothing of itself must not count as one that is right.
+    failed = [it.id for it in answered if it.jar == jar and it.memory is None]
+    yield _presence(len(answered) - len(failed), [*silent, *failed], facts.instances(spark))
     if answered:
         yield _jars(jar, answered)
     if any(it.memory is not None for it in answered):
@@ -129,21 +132,22 @@ def _executors(
         yield local_disk(answered)
 
 
-def _presence(
-    answered: Sequence[ExecutorFacts], silent: Sequence[str], asked_for: int | None
-) -> SetupFinding:
+def _presence(answered: int, silent: Sequence[str], asked_for: int | None) -> SetupFinding:
     name = "executors"
-    value = f"{len(answered)} of {plural(len(answered) + len(silent), 'executor')} answered"
+    value = f"{answered} of {plural(answered + len(silent), 'executor')} answered"
     if silent:
-        value += f", not {', '.join(silent)}"
-        return SetupFinding(name, value, "Check again when they are not busy, or have gone.")
-    if len(answered) < (asked_for or 1):
         return SetupFinding(
             name,
-            f"{value}; the session asks for {asked_for or 'one'}" if asked_for else value,
+            f"{value}, not {', '.join(silent)}",
+            "Check again when they are not busy, or have gone; else see their logs.",
+        )
+    if answered < (asked_for or 1):
+        return SetupFinding(
+            name,
+            value if asked_for is None else f"{value}; {INSTANCES_KEY} is {asked_for}",
             "Look at the cluster manager: it has not given the executors that the session asks "
-            "for. Lower spark.executor.memory, spark.executor.cores or spark.executor.instances, "
-            "or free resources.",
+            f"for. Lower spark.executor.memory, spark.executor.cores or {INSTANCES_KEY}, or free "
+            "resources.",
         )
     return SetupFinding(name, value)
 

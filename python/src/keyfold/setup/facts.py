@@ -12,6 +12,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from keyfold.settings import INSTANCES_KEY
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -24,7 +26,6 @@ _PAUSE_S = 0.5
 _TASKS_OF_EXECUTOR = 3
 
 _DYNAMIC_KEY = "spark.dynamicAllocation.enabled"
-_INSTANCES_KEY = "spark.executor.instances"
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def executors(
 
 def instances(spark: SparkSession) -> int | None:
     """How many executors the session asks for; None if that is not a fixed number."""
-    named = spark.conf.get(_INSTANCES_KEY, None)
+    named = spark.conf.get(INSTANCES_KEY, None)
     return None if _is_dynamic(spark) or named is None else int(named)
 
 

@@ -45,6 +45,11 @@ def local_disk(executors: Sequence[ExecutorFacts]) -> SetupFinding:
         for it, folder in folders
         if (problem := _problem(folder)) is not None
     ]
+    wrong += [
+        f"executor {it.id} on {it.host}: none of its folders could be created"
+        for it in executors
+        if it.memory is not None and not it.folders
+    ]
     if wrong:
         return SetupFinding(
             "local disk",

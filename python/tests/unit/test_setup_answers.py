@@ -1,0 +1,120 @@
+"""What the check makes of a session that answers only in part; its answers are given."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException
+
+import keyfold
+from keyfold.settings import INSTANCES_KEY, QUERY_SETTINGS
+from keyfold.setup import facts
+
+# As an executor of a cluster is started.
+COMMAND = "org.apache.spark.executor.CoarseGrainedExecutorBackend --executor-id {} --hostname host"
+DISK = {"path": "/data", "free": 1 << 30, "kind": "ext4"}
+MEMORY = {"budget": 1, "heap": 1, "besideHeap": 1, "memory": 9, "folders": [DISK]}
+Row = tuple[str | None, ...]
+
+
+class Rows:
+    def __init__(self, rows: list[Row]) -> None:
+        self._rows = rows
+
+    def selectExpr(self, *_: str) -> Rows:  # noqa: N802 - PySpark's name
+        return self
+
+    def collect(self) -> list[Row]:
+        return self._rows
+
+
+class SparkSession:
+    """A session of Spark Connect, by its name. In each round of tasks one executor answers."""
+
+    __module__ = "pyspark.sql.connect.session"
+    version = "4.2.1"
+
+    def __init__(self, executors: list[str], rounds: list[list[Row]], **conf: str) -> None:
+        self.conf = {**QUERY_SETTINGS, **conf}
+        self._executors = executors
+        self._rounds = rounds
+        self.jar = ("4.2", "0.1.0")
+
+    def sql(self, text: str) -> Rows:
+        if "classIsLoadable" in text:
+            return Rows([("true",)])
+        if "ofDriver" in text:
+            return Rows([(json.dumps({"extension": True, "executors": self._executors}),)])
+        return Rows([self.jar])
+
+    def range(self, *_: int) -> Rows:
+        return Rows(self._rounds.pop(0) if len(self._rounds) > 1 else self._rounds[0])
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "_WAIT_S", 0.05)
+    monkeypatch.setattr(facts, "_PAUSE_S", 0.01)
+
+
+def row(number: str, answer: dict[str, Any] | None = MEMORY, version: str = "0.1.0") -> Row:
+    said = None if answer is None else json.dumps({"id": number, "host": "host", **answer})
+    return COMMAND.format(number), "4.2", version, said
+
+
+def wrong(session: SparkSession) -> dict[str, str]:
+    found = keyfold.check(session)  # type: ignore[arg-type]
+    return {it.name: it.value for it in found.findings if not it.ok}
+
+
+def test_those_who_have_not_answered_are_asked_again() -> None:
+    found = SparkSession(["0", "1"], [[row("0")], [row("0"), row("0")], [row("1")]])
+    assert wrong(found) == {}
+
+
+def test_who_never_answers_is_named() -> None:
+    found = SparkSession(["0", "1", "10", "9"], [[row("0")]])
+    assert wrong(found) == {"executors": "1 of 4 executors answered, not 1, 9, 10"}
+
+
+def test_who_says_nothing_of_itself_does_not_count() -> None:
+    found = SparkSession(["0", "1"], [[row("0"), row("1", None)]])
+    assert wrong(found) == {"executors": "1 of 2 executors answered, not 1"}
+
+
+@pytest.mark.parametrize("executors", [[], ["0"]])
+def test_fewer_executors_than_the_session_asks_for(executors: list[str]) -> None:
+    rows = [[row(it) for it in executors]]
+    found = wrong(SparkSession(executors, rows, **{INSTANCES_KEY: "2"}))
+    [value] = found.values()
+    number = f"{len(executors)} of {len(executors)} executor{'' if executors else 's'}"
+    assert value == f"{number} answered; spark.executor.instances is 2"
+
+
+def test_where_executors_come_and_go_any_number_is_right() -> None:
+    conf = {INSTANCES_KEY: "2", "spark.dynamicAllocation.enabled": "true"}
+    assert wrong(SparkSession(["0"], [[row("0")]], **conf)) == {}
+
+
+def test_an_executor_with_another_release_is_named() -> None:
+    found = SparkSession(["0", "1"], [[row("0"), row("1", MEMORY, "0.0.9")]])
+    assert wrong(found) == {"jar on executors": "executor 1 on host: Keyfold 0.0.9 for Spark 4.2"}
+
+
+def test_an_executor_without_the_class_is_known_by_its_command_line() -> None:
+    nothing: Row = (COMMAND.format("7"), None, None, None)
+    assert wrong(SparkSession(["7"], [[nothing]])) == {
+        "jar on executors": "executor 7 on host: none"
+    }
+
+
+def test_spark_that_runs_no_such_query_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AnalysisException("[UNRESOLVED_ROUTINE] no reflect\nat line 1")
+
+    monkeypatch.setattr(SparkSession, "sql", refuse)
+    found = wrong(SparkSession([], [[]]))
+    assert list(found) == ["access"]
+    assert found["access"].endswith("[UNRESOLVED_ROUTINE] no reflect")
