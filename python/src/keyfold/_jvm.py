@@ -191,8 +191,9 @@ def new_session(builder: SparkSession.Builder) -> SparkSession:
         return builder.getOrCreate()
     except PySparkRuntimeError as error:
         raise JvmError(
-            f"Spark did not start: {str(error).partition(chr(10))[0]} Set JAVA_HOME to a JDK 17 or "
-            f"21; it is {os.environ.get('JAVA_HOME') or 'not set'}."
+            f"Spark did not start: {str(error).partition(chr(10))[0]} See what it said above. If "
+            "there is no Java: Set JAVA_HOME to a JDK 17 or 21; it is "
+            f"{os.environ.get('JAVA_HOME') or 'not set'}."
         ) from error
     except (Py4JError, OSError) as error:
         java = getattr(error, "java_exception", None)
