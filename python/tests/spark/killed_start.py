@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -45,7 +46,9 @@ def run(query: ModelledQuery, function: Applies, parallelism: int, random: Rando
     while process.poll() is None and len(_files(query.checkpoint) - before) <= files:
         time.sleep(_POLL_S)
     time.sleep(delay)
-    os.killpg(process.pid, signal.SIGKILL)
+    # It may have come to its end meanwhile.
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
