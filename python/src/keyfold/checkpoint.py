@@ -166,14 +166,26 @@ class Checkpoint:
         return tuple(name for name in names if batches(storage, logs[name]))
 
     def clone(
-        self, path: str | PathLike[str], *, batch: int | None = None, dry_run: bool = False
+        self,
+        path: str | PathLike[str],
+        *,
+        batch: int | None = None,
+        dry_run: bool = False,
+        sink_path: str | None = None,
     ) -> Copy:
         """Copies a batch as the checkpoint of a new query: see `keyfold.admin.copies.clone`.
 
         Raises OtherProviderError for a batch before a migration.
         """
         number = None if batch is None else find_batch(self._storage, batch).number
-        return copies.clone(self.path, path, batch=number, dry_run=dry_run)
+        return copies.clone(
+            self.path,
+            path,
+            batch=number,
+            dry_run=dry_run,
+            sink_path=sink_path,
+            storage_options=self._storage.options,
+        )
 
     def rollback(
         self,
@@ -189,7 +201,13 @@ class Checkpoint:
         Raises OtherProviderError for a batch before a migration.
         """
         number = find_batch(self._storage, batch).number
-        return rollback(self.path, number, dry_run=dry_run, sink_path=sink_path)
+        return rollback(
+            self.path,
+            number,
+            dry_run=dry_run,
+            sink_path=sink_path,
+            storage_options=self._storage.options,
+        )
 
     def vacuum(self, *, older_than_hours: float = 24, dry_run: bool = True) -> Vacuum:
         """Deletes unreferenced files: see `keyfold.admin.vacuum.vacuum`."""

@@ -89,6 +89,12 @@ class CheckpointDamagedError(KeyfoldError):
     condition = "KEYFOLD_CHECKPOINT_DAMAGED"
 
 
+class TableDamagedError(KeyfoldError):
+    """A file of the log of a Delta or Iceberg table cannot be parsed."""
+
+    condition = "KEYFOLD_TABLE_DAMAGED"
+
+
 class InvalidArgumentError(KeyfoldError):
     """An argument has an invalid value."""
 

@@ -6,6 +6,7 @@ The JVM's answers are given here; that it does what it says is tested with Spark
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from keyfold.admin import bridge
 from keyfold.cli.main import cli
 from keyfold.errors import JvmError
 from keyfold.settings import PROVIDER_CLASS
-from kit.fake_checkpoint import FakeCheckpoint
+from kit.fake_checkpoint import QUERY, FakeCheckpoint
 from kit.state_writer import StateWriter
+from kit.tables import DeltaTable
 
 CHECKPOINT = "file:/c"
 PLAN: dict[str, Any] = {
@@ -128,6 +130,66 @@ def test_rollback_and_its_undo(jvm: Jvm, path: str) -> None:
     ]
     run("rollback", path, code=2)
     run("rollback", path, "--undo", "rollback-0-a", code=2)
+
+
+def test_rollback_of_a_query_with_a_table(jvm: Jvm, path: str, tmp_path: Path) -> None:
+    table = DeltaTable(tmp_path / "table")
+    table.batches(QUERY, 0, 1, 2)
+    jvm.answers = {"rollback": ROLLBACK | {"batch": 0, "from": 2}}
+    place = ("--sink-path", str(table.root))
+    back = f"RESTORE TABLE delta.`{table.root}` TO VERSION AS OF 0"
+    said = run("rollback", path, "--to-batch", "0", *place).stdout
+    assert f"table        Delta, {table.root}: batch 0 is version 0" in said
+    assert "later batches have written versions 1, 2" in said
+    assert f"to restore   {back}\n" in said
+    assert "each row of the later batches comes twice" in said
+    assert "--sink-path" not in said
+    found = json.loads(run("rollback", path, "--to-batch", "0", *place, "-o", "json").stdout)
+    assert found["table"]["restore"] == back
+    assert (found["table"]["version"], found["table"]["newest"]) == (0, 2)
+    jvm.answers["rollback"] |= {"applied": True, "aside": "rollback-0-a"}
+    done = run("rollback", path, "--to-batch", "0", *place, "--apply").stdout
+    assert f"if the table was restored: {back.removesuffix('0')}2\n" in done
+    # To the JVM it is no file sink.
+    assert [asked[3] for asked in jvm.asked] == [None, None, None]
+
+
+def test_clone_of_a_query_that_goes_on_with_the_table(jvm: Jvm, path: str, tmp_path: Path) -> None:
+    table = DeltaTable(tmp_path / "table")
+    table.batches(QUERY, 0, 1)
+    jvm.answers = {"cloneCheckpoint": COPY | {"batch": 0}}
+    said = run("clone", path, "/d", "--sink-path", str(table.root)).stdout
+    assert f"to restore   RESTORE TABLE delta.`{table.root}` TO VERSION AS OF 0\n" in said
+    assert "or each row of the later batches comes twice" in said
+    assert jvm.asked == [("cloneCheckpoint", path, "/d", 0, False)]
+    refused = run("clone", path, "/d", "--sink-path", str(tmp_path), code=2).stderr
+    assert f"no Delta or Iceberg table in {tmp_path}." in refused
+    assert len(jvm.asked) == 1
+
+
+def test_rollback_without_a_sink_says_what_a_sink_does(jvm: Jvm, path: str) -> None:
+    jvm.answers = {"rollback": ROLLBACK, "undoRollback": ROLLBACK | {"undone": True}}
+    said = run("rollback", path, "--to-batch", "0").stdout
+    assert "Delta or Iceberg" in said
+    assert "give its folder with --sink-path" in said
+    assert (
+        "Delta or Iceberg"
+        not in run("rollback", path, "--to-batch", "0", "--sink-path", "/s").stdout
+    )
+    undone = run("rollback", path, "--undo", "rollback-0-a", "--apply").stdout
+    assert "take it forward again" in undone
+    jvm.answers["undoRollback"] |= {"sink": "/s"}
+    assert "take it" not in run("rollback", path, "--undo", "rollback-0-a", "--apply").stdout
+
+
+def test_a_folder_that_python_cannot_reach_is_left_to_the_jvm(
+    jvm: Jvm, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file system may be known to Hadoop alone."""
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    jvm.answers = {"rollback": ROLLBACK}
+    run("rollback", path, "--to-batch", "0", "--sink-path", "oss://bucket/out")
+    assert jvm.asked == [("rollback", path, 0, "oss://bucket/out", True)]
 
 
 def test_batches_from_before_a_migration_are_refused_by_name(

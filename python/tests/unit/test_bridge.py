@@ -20,11 +20,11 @@ def test_a_local_path_is_absolute_as_the_reader_takes_it(
         assert bridge.place(uri) == uri
 
 
-def test_a_folder_of_the_file_sink_that_is_empty_is_not_taken_for_no_sink(
+def test_a_folder_of_the_sink_that_is_empty_is_not_taken_for_no_sink(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidArgumentError, match="folder of the file sink"):
+    with pytest.raises(InvalidArgumentError, match="folder of the sink"):
         rollback("cp", 0, sink_path="")
     with pytest.raises(InvalidArgumentError):
         bridge.place("")

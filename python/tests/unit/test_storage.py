@@ -64,3 +64,11 @@ def test_a_pickled_storage_reads_the_same_folder_elsewhere(
     found = pickle.loads(sent)  # noqa: S301 - made two lines above
     assert found.text("f") == "x"
     assert found.full_path("f") == f"{tmp_path.name}/f"
+
+
+def test_another_folder_gets_the_options_of_its_kind_of_storage_only(tmp_path: Path) -> None:
+    options = {"aws_endpoint_url": "http://localhost:9", "aws_allow_http": "true"}
+    storage = Storage("s3a://bucket/cp", options)
+    assert storage.elsewhere("s3://bucket/table").options == options
+    # A local disk refuses any.
+    assert storage.elsewhere(str(tmp_path)).listing("") == []

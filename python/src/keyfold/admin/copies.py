@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
 from keyfold.admin.result import lines, result
+from keyfold.admin.sink import table_in
+from keyfold.errors import InvalidArgumentError
+from keyfold.sinks.sink_table import SinkTable
+from keyfold.spark_log.batch import find_batch
+from keyfold.storage.storage import Storage
 from keyfold.text.units import count, size
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
 
@@ -30,6 +36,8 @@ class Copy:
         files: number of files, without logs.
         bytes: their size.
         applied: whether it was made.
+        table: the Delta or Iceberg table that was given, and how it goes back; else None.
+        warnings: what to know of the table.
     """
 
     source: str
@@ -38,6 +46,8 @@ class Copy:
     files: int
     bytes: int
     applied: bool
+    table: SinkTable | None = None
+    warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """For a terminal."""
@@ -46,16 +56,20 @@ class Copy:
             ("copy", self.target),
             ("batch", str(self.batch)),
             ("files", f"{count(self.files)}, {size(self.bytes)}"),
+            *(self.table.rows() if self.table else ()),
+            *(("warning", it) for it in self.warnings),
         ]
         return lines(rows, applied=self.applied)
 
 
-def clone(
+def clone(  # noqa: PLR0913 - one for each option
     path: str | os.PathLike[str],
     to: str | os.PathLike[str],
     *,
     batch: int | None = None,
     dry_run: bool = False,
+    sink_path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     spark: SparkSession | None = None,
 ) -> Copy:
     """Copies one batch of a checkpoint, as the checkpoint of a new query. The original may run.
@@ -65,18 +79,34 @@ def clone(
         to: folder of the copy, which must not exist, or must be empty.
         batch: the last batch of the copy; None: the newest committed one.
         dry_run: only show what would be copied.
+        sink_path: folder of the original's Delta or Iceberg table, if the new query goes on with
+            it: the result has the SQL that takes the table back to the batch.
+        storage_options: as of `keyfold.open_checkpoint`, to read a table on an object store.
         spark: session to use; by default the active one, or a new one.
 
     Raises:
         ClassicSessionError: the session is a Spark Connect session.
+        InvalidArgumentError: there is no table in `sink_path`.
+        TableDamagedError: the log of the table cannot be parsed.
         JvmError: the batch is no longer retained, or the target is not empty.
     """
-    chosen = -1 if batch is None else batch
-    command = bridge.command_line("clone", path, to, batch=batch, dry_run=dry_run)
+    command = bridge.command_line(
+        "clone", path, to, batch=batch, sink_path=sink_path, dry_run=dry_run
+    )
+    chosen, table = -1 if batch is None else batch, None
+    if sink_path is not None:
+        # The newest batch is chosen here, since a running query may commit another one meanwhile.
+        chosen = find_batch(Storage(path, storage_options), chosen).number
+        place = bridge.place(sink_path, "folder of the table")
+        table = table_in(place, path, storage_options, chosen)
+        if table is None:
+            raise InvalidArgumentError(
+                f"Invalid folder of the table: there is no Delta or Iceberg table in {place}."
+            )
     found = bridge.answer(
         "cloneCheckpoint", path, bridge.place(to), chosen, dry_run, command=command, spark=spark
     )
-    return _copy(found)
+    return _copy(found, table)
 
 
 def savepoint(
@@ -84,7 +114,9 @@ def savepoint(
 ) -> Copy:
     """Copies a checkpoint's newest batch to its folder `keyfold/savepoints/NAME`, where it is kept.
 
-    The copy is a checkpoint of the same query: start the query on it, or on a clone of it.
+    The copy is a checkpoint of the same query, with its id: start the query on a clone of it. On
+    the copy itself, a sink that goes by the id, as Delta's and Iceberg's do, would skip the batches
+    that it has.
 
     Args:
         path: the checkpoint; its query may run.
@@ -100,5 +132,8 @@ def savepoint(
     return _copy(found)
 
 
-def _copy(found: dict[str, Any]) -> Copy:
-    return result(Copy, found, source=found["from"], target=found["to"])
+def _copy(found: dict[str, Any], table: SinkTable | None = None) -> Copy:
+    warnings = table.warnings(found["batch"]) if table else ()
+    return result(
+        Copy, found, source=found["from"], target=found["to"], table=table, warnings=tuple(warnings)
+    )

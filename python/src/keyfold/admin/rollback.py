@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
 from keyfold.admin.result import lines, result
+from keyfold.admin.sink import table_in
 from keyfold.errors import InvalidArgumentError
+from keyfold.sinks.sink_table import SinkTable
 from keyfold.text.units import count
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
 
 _ASIDE = re.compile(r"rollback-\d{1,18}-[0-9a-f-]+")
+_NO_SINK = (
+    "the query gets a new id, so a Delta or Iceberg table takes the rows of the batches that run "
+    "again once more: give its folder with --sink-path, and the plan has the SQL that takes it "
+    "back. Give the folder of a file sink too: its log goes back. A sink that goes by batch "
+    "numbers alone skips these batches"
+)
+_RESTORED = (
+    "if a table of Delta or Iceberg was restored for this rollback, take it forward again before "
+    "the query starts: its later batches do not run again, so the table would lack their rows"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +43,7 @@ class Rollback:
         files: number of files set aside, or put back.
         aside: folder below `keyfold` with these files; None for a plan.
         sink: location of the file sink whose log goes with it; None if none was given.
+        table: the Delta or Iceberg table that was given, and how it goes back; else None.
         warnings: what to check.
         applied: whether it was done.
         undone: whether it is the undo of a rollback.
@@ -41,6 +55,7 @@ class Rollback:
     files: int
     aside: str | None = None
     sink: str | None = None
+    table: SinkTable | None = None
     warnings: tuple[str, ...]
     applied: bool
     undone: bool
@@ -51,11 +66,14 @@ class Rollback:
             ("checkpoint", self.checkpoint),
             ("last batch", f"{self.before} -> {self.batch}"),
             ("files", f"{count(self.files)} {self._moved()}"),
+            *(self.table.rows() if self.table else ()),
             *(("warning", it) for it in self.warnings),
         ]
         if self.applied and not self.undone:
             undo = bridge.command_line("rollback", self.checkpoint, undo=self.aside, apply=True)
             rows.append(("to undo", undo))
+            if self.table and self.table.undo:
+                rows.append(("", f"and, if the table was restored: {self.table.undo}"))
         return lines(rows, applied=self.applied)
 
     def _moved(self) -> str:
@@ -64,12 +82,13 @@ class Rollback:
         return "set aside" if self.applied else "to set aside"
 
 
-def rollback(
+def rollback(  # noqa: PLR0913 - one for each option
     path: str | os.PathLike[str],
     batch: int,
     *,
     dry_run: bool = True,
     sink_path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     spark: SparkSession | None = None,
 ) -> Rollback:
     """Makes an earlier batch the last one of a stopped query; newer files are set aside.
@@ -78,21 +97,32 @@ def rollback(
         path: checkpoint of a stopped query.
         batch: a batch that the checkpoint still has.
         dry_run: only show what would be set aside.
-        sink_path: folder of the query's file sink, if it has one: the newer entries of its log are
-            set aside too, in its folder `_keyfold`. Spark would not run their batches again. What
-            they have written stays; Spark's readers go by the log.
+        sink_path: folder of the query's file sink, or of its Delta or Iceberg table. Of a file
+            sink, the newer entries of its log are set aside too, in its folder `_keyfold`: Spark
+            would not run their batches again. What they have written stays; Spark's readers go by
+            the log. A table is only read: the result has the SQL that takes it back.
+        storage_options: as of `keyfold.open_checkpoint`, to read a table on an object store.
         spark: session to use; by default the active one, or a new one.
 
     Raises:
         ClassicSessionError: the session is a Spark Connect session.
+        TableDamagedError: the log of the table cannot be parsed.
         JvmError: it is refused; nothing was changed.
     """
     command = bridge.command_line(
         "rollback", path, to_batch=batch, sink_path=sink_path, apply=not dry_run
     )
-    sink = None if sink_path is None else bridge.place(sink_path, "folder of the file sink")
-    found = bridge.answer("rollback", path, batch, sink, dry_run, command=command, spark=spark)
-    return result(Rollback, found)
+    sink = None if sink_path is None else bridge.place(sink_path, "folder of the sink")
+    # Before the rollback, which gives the query a new id.
+    table = None if sink is None else table_in(sink, path, storage_options, batch)
+    files = None if table else sink
+    found = bridge.answer("rollback", path, batch, files, dry_run, command=command, spark=spark)
+    made = result(Rollback, found, table=table)
+    if sink is None:
+        return replace(made, warnings=(*made.warnings, _NO_SINK))
+    if table is None:
+        return made
+    return replace(made, warnings=(*made.warnings, *table.warnings(made.batch)))
 
 
 def undo_rollback(
@@ -117,4 +147,5 @@ def undo_rollback(
         )
     command = bridge.command_line("rollback", path, undo=aside, apply=True)
     found = bridge.answer("undoRollback", path, aside, command=command, spark=spark)
-    return result(Rollback, found)
+    made = result(Rollback, found)
+    return made if made.sink else replace(made, warnings=(*made.warnings, _RESTORED))

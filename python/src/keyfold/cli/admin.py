@@ -86,7 +86,10 @@ def migrate(output: Output, *, checkpoint: str, gives_up: bool, applies: bool) -
     click.option("--to-batch", "batch", type=int, help="The batch that becomes the last one."),
     click.option("--undo", "aside", help="Put back the files that this rollback set aside."),
     click.option(
-        "--sink-path", type=folder, help="Folder of the query's file sink, whose log goes back too."
+        "--sink-path",
+        type=folder,
+        help="Folder of the query's file sink, whose log goes back too; or of its Delta or Iceberg "
+        "table, for which the plan has the SQL that takes it back.",
     ),
     _apply,
     output,
@@ -122,11 +125,25 @@ def rollback(  # noqa: PLR0913 - one for each option
     click.argument("to", type=folder),
     click.option("-b", "--batch", type=int, help="A batch; the last committed by default."),
     click.option("--dry-run", is_flag=True, help="Only show what would be copied."),
+    click.option(
+        "--sink-path",
+        type=folder,
+        help="Folder of the query's Delta or Iceberg table, if the new query goes on with it: "
+        "prints the SQL that takes the table back to the batch.",
+    ),
     output,
 )
-def clone(output: Output, *, checkpoint: str, to: str, batch: int | None, dry_run: bool) -> None:
+def clone(  # noqa: PLR0913 - one for each option
+    output: Output,
+    *,
+    checkpoint: str,
+    to: str,
+    batch: int | None,
+    dry_run: bool,
+    sink_path: str | None,
+) -> None:
     """Copy one batch to the folder TO, for a new query."""
-    found = open_checkpoint(checkpoint).clone(to, batch=batch, dry_run=dry_run)
+    found = open_checkpoint(checkpoint).clone(to, batch=batch, dry_run=dry_run, sink_path=sink_path)
     output.value(asdict(found), str(found))
 
 

@@ -92,11 +92,11 @@ class OperatorMetadata:
         return max((store.partitions for store in self.stores), default=1)
 
 
-def query_id(storage: Storage) -> str:
+def query_id(storage: Storage, path: str = "metadata") -> str:
     """Id of the query. Raises FileMissingError or CheckpointDamagedError."""
-    found = _object(storage, "metadata", storage.text("metadata")).get("id")
+    found = _object(storage, path, storage.text(path)).get("id")
     if not isinstance(found, str):
-        raise _damaged(storage, "metadata", "it has no query id")
+        raise _damaged(storage, path, "it has no query id")
     return found
 
 

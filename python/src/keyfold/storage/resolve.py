@@ -47,6 +47,13 @@ def is_uri(root: str) -> bool:
     return _URI.fullmatch(root) is not None
 
 
+def kind_of(root: str) -> str:
+    """The kind of storage that a path or URI is on; empty for a local path."""
+    found = _URI.fullmatch(root)
+    scheme = found[1].lower() if found else ""
+    return _OBJECT_STORES.get(scheme, scheme)
+
+
 def path_of(root: str) -> str:
     """The path in a path or URI. Hadoop does not encode special characters, so none is decoded."""
     found = _URI.fullmatch(root)

@@ -15,7 +15,7 @@ from keyfold.errors import FileMissingError, KeyfoldError, StorageError
 from keyfold.format.source import BytesSource, Source
 from keyfold.storage.files import Listed, RemoteFiles
 from keyfold.storage.memory import Memory
-from keyfold.storage.resolve import resolve
+from keyfold.storage.resolve import kind_of, resolve
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -41,12 +41,17 @@ class Storage:
         location = resolve(str(fspath(root)), options or {})
         self.root = location.shown
         self._files, self._base, self._secrets = location.files, location.base, location.secrets
+        self.options = options
         self._memory: Memory | None = None
 
     @property
     def remote(self) -> bool:
         """Whether each call is a request to a server, so that several should run at a time."""
         return isinstance(self._files, RemoteFiles)
+
+    def elsewhere(self, root: str) -> Storage:
+        """Another folder, reached with the same options if these are for its kind of storage."""
+        return Storage(root, self.options if kind_of(root) == kind_of(self.root) else None)
 
     def once(self) -> Storage:
         """The same for one command: it remembers listings and small files; else itself."""

@@ -47,7 +47,7 @@ private[admin] final class Rollback(tools: CheckpointTools) {
     val ofLogs =
       for (taken <- last until batch by -1; log <- Seq("commits", "offsets")) yield s"$log/$taken"
     val (ofState, ofRescales) = (stateFiles(batch), plans(batch))
-    val warnings = sink.map(warningOf(_, last)).toSeq ++ Option.when(sink.isEmpty)(BatchNumbers)
+    val warnings = sink.map(warningOf(_, last)).toSeq
     if (dryRun) {
       val newer = ofLogs ++ ofState ++ ofRescales
       val toTake = countOf(newer)(aside.canTake) + output.length
@@ -191,7 +191,10 @@ private[admin] final class Rollback(tools: CheckpointTools) {
   }
 
   private def noSink(folder: String) =
-    refused(s"the folder $folder of the file sink has no log, _spark_metadata")
+    refused(
+      s"the folder $folder has no log of a file sink, _spark_metadata. A Delta or Iceberg table is not " +
+        "recognised if Python cannot list its folder"
+    )
 
   private def compacted(sink: FileSink, batch: Long) = refused(
     s"the log of the file sink in ${sink.folder} cannot be taken back to batch $batch, since Spark has " +
@@ -204,12 +207,6 @@ private[admin] final class Rollback(tools: CheckpointTools) {
 }
 
 private[rollback] object Rollback {
-  private val BatchNumbers =
-    "the query gets a new id: sinks that go by it, such as Delta's and Iceberg's, take the rows of the " +
-      "batches that run again once more, so take their tables back too; a sink that goes by batch " +
-      "numbers alone skips these batches; if the query writes to a file sink, give its folder with " +
-      "--sink-path"
-
   def requireStopped(logs: CheckpointLogs): Unit = if (logs.isRunningHere) {
     throw refused(logs, "the query runs in this Spark application; stop it first")
   }

@@ -1,0 +1,161 @@
+"""The log of a Delta table: a file of actions for each version, and checkpoints of it.
+
+A streaming query writes `txn` with its id as `appId` and the batch as `version`, also for a batch
+without rows. Delta skips a batch that is not newer than the last `txn` of the id.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+from keyfold.sinks.table_log import TableLog, TableVersion, damaged
+from keyfold.storage.storage import Storage
+from keyfold.text.json_text import parse_json
+
+_LOG = "_delta_log"
+_COMMIT = re.compile(r"(\d{20})\.json")
+# Of one file, of one of several parts, or of one file under a name of its own.
+_CHECKPOINT = re.compile(
+    r"(\d{20})\.checkpoint(?:\.\d{10}\.(\d{10})|\.[0-9A-Fa-f-]{36})?\.(?:parquet|json)"
+)
+# Most lines of a commit, and of no interest here.
+_FILES = ('{"add"', '{"remove"', '{"cdc"')
+_AT_A_TIME = 32
+
+
+class DeltaLog(TableLog):
+    """See `TableLog`. A commit is read when it is asked for, and once."""
+
+    format = "delta"
+
+    def __init__(self, storage: Storage, names: Sequence[str]) -> None:
+        """`names` are those of the files in the log."""
+        self._storage = storage
+        commits = {int(found[1]) for it in names if (found := _COMMIT.fullmatch(it))}
+        newest = max(commits, default=-1)
+        oldest = newest
+        while oldest - 1 in commits:
+            oldest -= 1
+        self._commits = range(newest, oldest - 1, -1) if commits else range(0)
+        self._checkpoints = _checkpoints(names)
+        self._read: dict[int, TableVersion] = {}
+
+    def applications(self) -> dict[str, int]:
+        """As `TableLog`: from the newest checkpoint, and from the commits after it."""
+        base = max((it for it in self._checkpoints if self._follows(it)), default=-1)
+        found: dict[str, int] = {}
+        for version in self._versions([it for it in self._commits if it > base]):
+            found = version.batches | found
+        for part in self._checkpoints.get(base, []):
+            found = self._transactions(part) | found
+        return found
+
+    def history(self) -> Iterator[TableVersion]:
+        """As `TableLog`."""
+        yield from self._versions(self._commits)
+
+    def can_restore(self, version: int) -> bool:
+        """As `TableLog`: there is a checkpoint, or the very first commit, to start from."""
+        oldest = self._commits[-1]
+        return oldest == 0 or any(oldest - 1 <= it <= version for it in self._checkpoints)
+
+    def restore(self, place: str, version: int) -> str:
+        """As `TableLog`."""
+        name = place.rstrip("/").replace("`", "``")
+        return f"RESTORE TABLE delta.`{name}` TO VERSION AS OF {version}"
+
+    undo = restore
+
+    def _follows(self, checkpoint: int) -> bool:
+        """Whether all commits after a checkpoint are there."""
+        return bool(self._commits) and self._commits[-1] - 1 <= checkpoint
+
+    def _versions(self, numbers: Sequence[int]) -> Iterator[TableVersion]:
+        for start in range(0, len(numbers), _AT_A_TIME):
+            some = numbers[start : start + _AT_A_TIME]
+            missing = [it for it in some if it not in self._read]
+            found = self._storage.side_by_side(self._version, missing)
+            self._read.update(zip(missing, found, strict=True))
+            yield from map(self._read.__getitem__, some)
+
+    def _version(self, number: int) -> TableVersion:
+        path = f"{_LOG}/{number:020}.json"
+        batches: dict[str, int] = {}
+        operation, replaces = "", False
+        for line in self._storage.whole(path).decode(errors="replace").splitlines():
+            if not line.strip() or line.startswith(_FILES):
+                continue
+            action = self._object(path, line)
+            if isinstance(info := action.get("commitInfo"), dict):
+                operation = str(info.get("operation", ""))
+                parameters = info.get("operationParameters") or {}
+                replaces = parameters.get("outputMode") == "Complete"
+            if "txn" in action:
+                batches |= self._transaction(path, action["txn"])
+        return TableVersion(number, operation, batches, replaces)
+
+    def _transactions(self, name: str) -> dict[str, int]:
+        """Those of a file of a checkpoint: the last of each application id."""
+        path = f"{_LOG}/{name}"
+        if name.endswith(".json"):
+            lines = self._storage.whole(path).decode(errors="replace").splitlines()
+            actions = [self._object(path, it) for it in lines if it.strip()]
+        else:
+            actions = self._rows(path)
+        found: dict[str, int] = {}
+        for it in actions:
+            if it.get("txn") is not None:
+                found |= self._transaction(path, it["txn"])
+        return found
+
+    def _rows(self, path: str) -> list[dict[str, Any]]:
+        content = self._storage.whole(path)
+        try:
+            file = pq.ParquetFile(pa.BufferReader(content))
+            if "txn" not in file.schema_arrow.names:
+                return []
+            rows: list[dict[str, Any]] = file.read(columns=["txn"]).to_pylist()
+        except (OSError, ValueError) as error:
+            raise damaged(self._storage, path, str(error).strip()) from error
+        return rows
+
+    def _object(self, path: str, line: str) -> dict[str, Any]:
+        try:
+            found = parse_json(line)
+        except ValueError as error:
+            raise damaged(self._storage, path, f"it is not JSON: {error}") from error
+        if not isinstance(found, dict):
+            raise damaged(self._storage, path, "it has a line that is not a JSON object")
+        return found
+
+    def _transaction(self, path: str, txn: Any) -> dict[str, int]:  # noqa: ANN401 - JSON
+        try:
+            return {str(txn["appId"]): int(txn["version"])}
+        except (KeyError, TypeError, ValueError) as error:
+            raise damaged(self._storage, path, "it has a `txn` without id or version") from error
+
+
+def delta_log(storage: Storage) -> DeltaLog | None:
+    """The log of a table; None if there is none. Raises StorageError."""
+    names = [it.name for it in storage.listing(_LOG)]
+    return DeltaLog(storage, names) if any(map(_COMMIT.fullmatch, names)) else None
+
+
+def _checkpoints(names: Sequence[str]) -> dict[int, list[str]]:
+    """The files of each checkpoint that is whole."""
+    found: dict[int, list[str]] = {}
+    parts: dict[tuple[int, int], list[str]] = {}
+    for name in names:
+        if it := _CHECKPOINT.fullmatch(name):
+            version = int(it[1])
+            if it[2] is None:
+                found[version] = [name]
+            else:
+                parts.setdefault((version, int(it[2])), []).append(name)
+    whole = {version: its for (version, count), its in parts.items() if len(its) == count}
+    return whole | found

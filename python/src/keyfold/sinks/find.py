@@ -1,0 +1,70 @@
+"""Finds the version of a table that belongs to a batch of a query."""
+
+from __future__ import annotations
+
+from keyfold.sinks.delta import delta_log
+from keyfold.sinks.iceberg import iceberg_log
+from keyfold.sinks.query_ids import query_ids
+from keyfold.sinks.sink_table import SinkTable
+from keyfold.sinks.table_log import TableLog, TableVersion
+from keyfold.storage.storage import Storage
+
+
+def table_log(storage: Storage) -> TableLog | None:
+    """The log of the table in a folder, of which nothing is read yet; None if it is no table.
+
+    Raises StorageError if the folder cannot be listed.
+    """
+    return delta_log(storage) or iceberg_log(storage)
+
+
+def find_version(log: TableLog, place: str, checkpoint: Storage, batch: int) -> SinkTable:
+    """The version of a table as of a batch of a query.
+
+    Args:
+        log: that of the table.
+        place: the table's folder, as Spark takes it.
+        checkpoint: that of the query.
+        batch: a batch of the query.
+
+    Raises:
+        TableDamagedError: the log of the table cannot be parsed.
+        FileMissingError: the id of the query is lost.
+        CheckpointDamagedError: the id of the query cannot be parsed.
+        StorageError: the storage cannot be read.
+    """
+    ids = query_ids(checkpoint.once())
+    applications = log.applications()
+    is_known = not ids.keys().isdisjoint(applications)
+    found: TableVersion | None = None
+    others: list[TableVersion] = []
+    later: list[TableVersion] = []
+    # No version is missing between two of these. So the first that has an earlier batch is the
+    # table as of this batch, too: the batch of a rescale or of a migration writes no version.
+    for it in log.history() if is_known else ():
+        if _has_batch_until(batch, it, ids):
+            found = it if log.can_restore(it.version) else None
+            break
+        (others if it.batches.keys().isdisjoint(ids) else later).append(it)
+    newest = next((it.version for it in log.history()), None)
+    return SinkTable(
+        format=log.format,
+        path=place,
+        newest=newest,
+        batch=None if found is None else max(n for app, n in found.batches.items() if app in ids),
+        version=None if found is None else found.version,
+        later=tuple(it.version for it in reversed(later)),
+        others=tuple(reversed(others)),
+        replaces=bool(later) and all(it.replaces for it in later),
+        query=next(app for app, last in ids.items() if last is None),
+        known=is_known,
+        applications={} if is_known else applications,
+        restore=log.restore(place, found.version) if found and later else None,
+        undo=log.undo(place, newest) if newest is not None and found and later else None,
+    )
+
+
+def _has_batch_until(batch: int, version: TableVersion, ids: dict[str, int | None]) -> bool:
+    """Whether it has this batch or an earlier one that was not set aside by a rollback."""
+    its = {ids[app]: number for app, number in version.batches.items() if app in ids}
+    return any(number <= batch and (last is None or number <= last) for last, number in its.items())

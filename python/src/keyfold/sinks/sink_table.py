@@ -1,0 +1,120 @@
+"""The table that a query writes to, and how it goes back to a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from keyfold.sinks.table_log import TableVersion
+
+_MOST_NAMED = 8
+_OR_TWICE = ", or each row of the later batches comes twice"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SinkTable:
+    """A Delta or Iceberg table, and its version as of the batch that a query goes back to.
+
+    In Iceberg, a version is the id of a snapshot.
+
+    Attributes:
+        format: `delta` or `iceberg`.
+        path: its folder.
+        newest: its newest version; None if it has none.
+        batch: the batch that `version` has: the one that was asked for, or the newest before it
+            that has a version.
+        version: the version as of the batch; None if it is not known.
+        later: the versions of later batches, oldest first.
+        others: versions since `version` that were not written by the query.
+        replaces: whether each later batch has replaced all rows, as in complete mode.
+        query: id of the query.
+        known: whether the query has written to the table, under this id or an earlier one.
+        applications: if it has not, the newest batch of each query id in the table; in Delta of
+            each application id, which a `foreachBatch` may choose as `txnAppId`.
+        restore: the SQL that takes the table back to `version`; None if no later batch has a
+            version, or `version` is not known.
+        undo: the SQL that takes the table forward again after that.
+    """
+
+    format: str
+    path: str
+    newest: int | None
+    batch: int | None
+    version: int | None
+    later: tuple[int, ...]
+    others: tuple[TableVersion, ...]
+    replaces: bool
+    query: str
+    known: bool
+    applications: dict[str, int]
+    restore: str | None
+    undo: str | None
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Labels and texts for a terminal."""
+        where = f"{self.format.capitalize()}, {self.path}"
+        if self.version is None:
+            yield "table", f"{where}: newest {self._noun} {self.newest}"
+        else:
+            yield "table", f"{where}: batch {self.batch} is {self._noun} {self.version}"
+        if self.later:
+            yield "", f"later batches have written {_named(self._noun, map(str, self.later))}"
+        if self.restore:
+            yield "to restore", self.restore
+
+    def warnings(self, batch: int) -> Iterator[str]:
+        """What to know before the query runs on from a batch, under a new id."""
+        if not self.known:
+            yield from self._of_others(batch)
+        elif self.version is None:
+            yield (
+                f"the table's log has no {self._noun} of batch {batch} or before that can be "
+                f"restored: take the table back yourself{'' if self.replaces else _OR_TWICE}"
+            )
+        elif not self.later:
+            yield f"the table has no {self._noun} of a later batch: there is nothing to restore"
+        elif self.replaces:
+            yield (
+                "each batch replaces all rows of the table: without `to restore`, readers see the "
+                "result of a later batch until the query has run one"
+            )
+        else:
+            yield (
+                "the query has a new id then, so the table does not recognise the batches that run "
+                f"again: run `to restore` before the query starts{_OR_TWICE}"
+            )
+        if self.batch is not None and self.batch != batch:
+            yield (
+                f"the table has no {self._noun} of batch {batch}; that of batch {self.batch} is "
+                "the newest before it, and none is missing in between"
+            )
+        if self.restore and self.others:
+            names = (f"{it.version} ({it.operation or 'unknown'})" for it in self.others)
+            yield f"not written by this query, and taken back as well: {_named(self._noun, names)}"
+
+    def _of_others(self, batch: int) -> Iterator[str]:
+        its = (f"{app} (newest batch {number})" for app, number in self.applications.items())
+        has = _named("id", its) if self.applications else "no id of a query"
+        yield (
+            f"no {self._noun} of the table is of this query, {self.query}: its log has {has}. If "
+            "it is the table of another query, give the right one. If the query writes to it by "
+            f"foreachBatch, take it back to batch {batch} yourself{_OR_TWICE}"
+        )
+        if self.applications and self.format == "delta":
+            yield (
+                "if one of these ids is the txnAppId of the query's foreachBatch, give it another "
+                "one: Delta skips what is not newer than the last txnVersion of an id, even after "
+                "RESTORE, so the rows of the batches that run again would be lost"
+            )
+
+    @property
+    def _noun(self) -> str:
+        return "snapshot" if self.format == "iceberg" else "version"
+
+
+def _named(noun: str, names: Iterator[str]) -> str:
+    """The first and the last of many."""
+    found = list(names)
+    if len(found) > _MOST_NAMED:
+        return f"{len(found)} {noun}s, {found[0]} to {found[-1]}"
+    return f"{noun}{'s' if len(found) > 1 else ''} {', '.join(found)}"

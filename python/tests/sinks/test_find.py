@@ -1,0 +1,234 @@
+"""Which version of a table a batch of a query is, from logs written here by the specifications."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from keyfold.sinks.find import find_version, table_log
+from keyfold.sinks.sink_table import SinkTable
+from keyfold.storage.storage import Storage
+from kit.fake_checkpoint import QUERY, FakeCheckpoint
+from kit.tables import DeltaTable, IcebergTable
+
+OLD, OLDER, OTHER = "old", "older", "other"
+
+
+@pytest.fixture
+def delta(tmp_path: Path) -> DeltaTable:
+    return DeltaTable(tmp_path / "delta")
+
+
+@pytest.fixture
+def iceberg(tmp_path: Path) -> IcebergTable:
+    return IcebergTable(tmp_path / "iceberg")
+
+
+@pytest.fixture
+def find(fake: FakeCheckpoint) -> Callable[[DeltaTable | IcebergTable, int], SinkTable]:
+    def found(table: DeltaTable | IcebergTable, batch: int) -> SinkTable:
+        log = table_log(Storage(table.root))
+        assert log is not None
+        return find_version(log, str(table.root), Storage(fake.root), batch)
+
+    return found
+
+
+Find = Callable[[DeltaTable | IcebergTable, int], SinkTable]
+
+
+def said(table: SinkTable, batch: int) -> str:
+    return "\n".join(table.warnings(batch))
+
+
+def rolled_back(fake: FakeCheckpoint, number: int, to: int, app: str) -> None:
+    """What a rollback leaves: the id before it, and the offsets that it builds on."""
+    folder = f"keyfold/rollback-{to}-{number}"
+    fake.write(f"{folder}/metadata", json.dumps({"id": app}))
+    fake.write(f"{folder}/base", f"offsets {to}")
+
+
+def test_a_folder_without_a_log_is_no_table(tmp_path: Path) -> None:
+    (tmp_path / "out" / "_spark_metadata").mkdir(parents=True)
+    (tmp_path / "out" / "_delta_log").mkdir()
+    assert table_log(Storage(tmp_path / "out")) is None
+    assert table_log(Storage(tmp_path / "none")) is None
+
+
+def test_the_version_of_a_batch_and_the_command_of_delta(delta: DeltaTable, find: Find) -> None:
+    delta.commit("CREATE TABLE")
+    delta.batches(QUERY, 0, 1, 2, 3)
+    found = find(delta, 1)
+    assert (found.batch, found.version, found.newest) == (1, 2, 4)
+    assert (found.later, found.others) == ((3, 4), ())
+    assert found.restore == f"RESTORE TABLE delta.`{delta.root}` TO VERSION AS OF 2"
+    assert found.undo == f"RESTORE TABLE delta.`{delta.root}` TO VERSION AS OF 4"
+    assert "each row of the later batches comes twice" in said(found, 1)
+
+
+def test_a_place_with_a_backtick_stays_one_name(tmp_path: Path, find: Find) -> None:
+    table = DeltaTable(tmp_path / "a`b")
+    table.batches(QUERY, 0, 1)
+    assert find(table, 0).restore == f"RESTORE TABLE delta.`{tmp_path}/a``b` TO VERSION AS OF 0"
+
+
+def test_the_snapshot_of_a_batch_and_the_commands_of_iceberg(
+    iceberg: IcebergTable, find: Find
+) -> None:
+    iceberg.batches(QUERY, 0, 1, 2)
+    iceberg.write()
+    found = find(iceberg, 1)
+    assert (found.batch, found.version, found.newest) == (1, 1001, 1002)
+    assert found.restore == "CALL <catalog>.system.rollback_to_snapshot('<table>', 1001)"
+    assert found.undo == "CALL <catalog>.system.set_current_snapshot('<table>', 1002)"
+    assert "each row of the later batches comes twice" in said(found, 1)
+
+
+@pytest.mark.parametrize("name", ["{:05}-uuid.metadata.json", "v{}.gz.metadata.json"])
+def test_the_newest_metadata_count(iceberg: IcebergTable, find: Find, name: str) -> None:
+    for number in range(11):
+        iceberg.batches(QUERY, number)
+        iceberg.write(name)
+    assert find(iceberg, 4).newest == 1010
+
+
+def test_an_iceberg_table_that_went_back_has_its_ancestors_alone(
+    fake: FakeCheckpoint, iceberg: IcebergTable, find: Find
+) -> None:
+    rolled_back(fake, 1, 1, OLD)
+    iceberg.batches(OLD, 0, 1, 2, 3)
+    iceberg.current = 1001
+    iceberg.batches(QUERY, 2, 3, 4)
+    iceberg.write()
+    found = find(iceberg, 2)
+    assert (found.batch, found.version, found.later) == (2, 1004, (1005, 1006))
+    found = find(iceberg, 0)
+    assert (found.batch, found.version, found.later) == (0, 1000, (1001, 1004, 1005, 1006))
+
+
+def test_versions_of_others_are_named(delta: DeltaTable, iceberg: IcebergTable, find: Find) -> None:
+    delta.batches(QUERY, 0, 1)
+    delta.commit("OPTIMIZE")
+    delta.batches(OTHER, 7)
+    delta.batches(QUERY, 2)
+    found = find(delta, 0)
+    assert [(it.version, it.operation) for it in found.others] == [
+        (2, "OPTIMIZE"),
+        (3, "STREAMING UPDATE"),
+    ]
+    assert "taken back as well: versions 2 (OPTIMIZE), 3 (STREAMING UPDATE)" in said(found, 0)
+    iceberg.batches(QUERY, 0)
+    iceberg.commit("replace")
+    iceberg.batches(QUERY, 1)
+    iceberg.write()
+    assert "taken back as well: snapshot 1001 (replace)" in said(find(iceberg, 0), 0)
+
+
+def test_a_batch_that_wrote_none_is_as_the_one_before(delta: DeltaTable, find: Find) -> None:
+    delta.batches(QUERY, 0, 1, 3)
+    found = find(delta, 2)
+    assert (found.batch, found.version, found.later) == (1, 1, (2,))
+    assert "no version of batch 2; that of batch 1 is the newest before it" in said(found, 2)
+
+
+def test_batches_that_an_earlier_rollback_took_away_do_not_count(
+    fake: FakeCheckpoint, delta: DeltaTable, find: Find
+) -> None:
+    """Batch 2 of the new id wrote none: that of the old id is another one."""
+    rolled_back(fake, 1, 1, OLD)
+    delta.batches(OLD, 0, 1, 2, 3)
+    delta.commit("RESTORE", version="1")
+    delta.batches(QUERY, 3, 4)
+    found = find(delta, 2)
+    assert (found.batch, found.version) == (1, 1)
+    found = find(delta, 3)
+    assert (found.batch, found.version, found.later) == (3, 5, (6,))
+
+
+def test_of_two_rollbacks_in_a_row_the_second_counts(
+    fake: FakeCheckpoint, delta: DeltaTable, find: Find
+) -> None:
+    """The first went to batch 3, the second to 1, before the query had run; then batch 4 came."""
+    rolled_back(fake, 1, 3, OLDER)
+    rolled_back(fake, 2, 1, OLD)
+    fake.write("keyfold/rollback-1-2/offsets/3", "offsets 3")
+    delta.batches(OLDER, 0, 1, 2, 3, 4)
+    delta.batches(QUERY, 4)
+    found = find(delta, 3)
+    assert (found.batch, found.version, found.later) == (1, 1, (2, 3, 4, 5))
+
+
+def test_what_the_log_has_lost_is_not_known(
+    delta: DeltaTable, iceberg: IcebergTable, find: Find
+) -> None:
+    delta.batches(QUERY, 0, 1, 2)
+    delta.checkpoint({QUERY: 2})
+    delta.batches(QUERY, 3)
+    delta.forget(0, 1)
+    iceberg.batches(QUERY, 0, 1, 2)
+    iceberg.expire(1000)
+    iceberg.write()
+    for table in (delta, iceberg):
+        found = find(table, 0)
+        assert (found.version, found.restore, found.undo) == (None, None, None)
+        assert "take the table back yourself, or each row of the later batches comes twice" in said(
+            found, 0
+        )
+    assert find(delta, 2).version == 2
+    assert find(iceberg, 1).version == 1001
+
+
+def test_a_version_needs_a_checkpoint_before_it(delta: DeltaTable, find: Find) -> None:
+    delta.batches(QUERY, 0, 1, 2)
+    delta.checkpoint({QUERY: 2})
+    delta.batches(QUERY, 3)
+    delta.forget(0)
+    assert find(delta, 1).version is None
+    assert find(delta, 2).version == 2
+
+
+def test_nothing_later_is_nothing_to_restore(delta: DeltaTable, find: Find) -> None:
+    delta.batches(QUERY, 0, 1)
+    delta.commit("OPTIMIZE")
+    found = find(delta, 1)
+    assert (found.version, found.restore) == (1, None)
+    assert "nothing to restore" in said(found, 1)
+
+
+def test_complete_mode_doubles_no_row(delta: DeltaTable, iceberg: IcebergTable, find: Find) -> None:
+    delta.batches(QUERY, 0, 1, 2, mode="Complete")
+    iceberg.batches(QUERY, 0, 1, 2, operation="overwrite")
+    iceberg.write()
+    for table in (delta, iceberg):
+        found = find(table, 0)
+        assert found.restore
+        assert "twice" not in said(found, 0)
+        assert "readers see the result of a later batch" in said(found, 0)
+
+
+def test_the_ids_of_another_querys_table_are_named(
+    delta: DeltaTable, iceberg: IcebergTable, find: Find
+) -> None:
+    delta.batches(OTHER, 4, 5)
+    iceberg.batches(OTHER, 4, 5)
+    iceberg.write()
+    for table in (delta, iceberg):
+        found = find(table, 4)
+        assert (found.known, found.applications, found.version) == (False, {OTHER: 5}, None)
+        assert f"is of this query, {QUERY}" in said(found, 4)
+        assert "its log has id other (newest batch 5)" in said(found, 4)
+    assert "would be lost" in said(find(delta, 4), 4)
+    assert "would be lost" not in said(find(iceberg, 4), 4)
+
+
+def test_a_table_without_ids(delta: DeltaTable, iceberg: IcebergTable, find: Find) -> None:
+    delta.commit()
+    iceberg.write()
+    for table in (delta, iceberg):
+        found = find(table, 1)
+        assert "no id of a query" in said(found, 1)
+        assert "or each row of the later batches comes twice" in said(found, 1)
+    assert find(iceberg, 1).newest is None

@@ -1,0 +1,113 @@
+"""What the readers of the two logs take in: each form of a checkpoint, and damaged files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from keyfold.errors import TableDamagedError
+from keyfold.sinks.delta import delta_log
+from keyfold.sinks.iceberg import iceberg_log
+from keyfold.storage.storage import Storage
+from kit.tables import DeltaTable, IcebergTable
+
+UUID = "80a083e8-7026-4e79-81be-64bd76c43a11"
+
+
+@pytest.fixture
+def delta(tmp_path: Path) -> DeltaTable:
+    """Batches of two queries before its newest checkpoint, and one of them after it."""
+    table = DeltaTable(tmp_path / "delta")
+    table.batches("a", 0, 1)
+    table.batches("b", 5)
+    return table
+
+
+def applications(table: DeltaTable) -> dict[str, int]:
+    log = delta_log(Storage(table.root))
+    assert log is not None
+    return log.applications()
+
+
+def snapshots(table: IcebergTable) -> list[int]:
+    log = iceberg_log(Storage(table.root))
+    assert log is not None
+    return [it.version for it in log.history()]
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_ids_of_versions_that_are_deleted_are_in_the_checkpoint(
+    delta: DeltaTable, parts: int
+) -> None:
+    delta.checkpoint({"a": 1, "b": 5}, parts)
+    delta.batches("a", 2)
+    delta.forget(0, 1, 2)
+    assert applications(delta) == {"a": 2, "b": 5}
+
+
+def test_a_checkpoint_of_json_has_them_too(delta: DeltaTable) -> None:
+    actions = [{"checkpointMetadata": {"version": 2}}, {"txn": {"appId": "b", "version": 5}}]
+    lines = "\n".join(map(json.dumps, actions))
+    (delta.log / f"{2:020}.checkpoint.{UUID}.json").write_text(lines)
+    delta.batches("a", 2)
+    delta.forget(0, 1, 2)
+    assert applications(delta) == {"a": 2, "b": 5}
+
+
+def test_a_checkpoint_that_lacks_a_part_does_not_count(delta: DeltaTable) -> None:
+    first, *_ = delta.checkpoint({"a": 99}, 2)
+    first.unlink()
+    assert applications(delta) == {"a": 1, "b": 5}
+
+
+def test_other_files_and_lines_are_no_commits(delta: DeltaTable) -> None:
+    (delta.log / f"{3:020}.crc").write_text("{}")
+    (delta.log / f"{0:020}.{2:020}.compacted.json").write_text("no commit")
+    (delta.log / "_last_checkpoint").write_text("{}")
+    with delta.path(2).open("a") as file:
+        file.write('\n{"add":{"path":"a","stats":"no \\u0000 JSON matters here"}}\n')
+    assert applications(delta) == {"a": 1, "b": 5}
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"txn":{"appId":"a"}}', '{"txn":{"version":null}}'])
+def test_a_damaged_commit_is_named(delta: DeltaTable, line: str) -> None:
+    delta.path(1).write_text(line)
+    with pytest.raises(TableDamagedError, match=delta.path(1).name):
+        applications(delta)
+
+
+def test_a_damaged_checkpoint_is_named(delta: DeltaTable) -> None:
+    [file] = delta.checkpoint({})
+    file.write_bytes(b"PAR1" + bytes(20) + b"PAR1")
+    with pytest.raises(TableDamagedError, match=file.name):
+        applications(delta)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", '{"current-snapshot-id":1,"snapshots":[{}]}', '{"snapshots":7}', "\udcff"],
+)
+def test_damaged_metadata_are_named(tmp_path: Path, content: str) -> None:
+    table = IcebergTable(tmp_path / "iceberg")
+    file = table.write()
+    file.write_text(content, errors="surrogateescape")
+    with pytest.raises(TableDamagedError, match=file.name):
+        snapshots(table)
+
+
+def test_metadata_that_are_no_gzip_are_named(tmp_path: Path) -> None:
+    table = IcebergTable(tmp_path / "iceberg")
+    file = table.write("v{}.gz.metadata.json")
+    file.write_bytes(b"{}")
+    with pytest.raises(TableDamagedError, match=file.name):
+        snapshots(table)
+
+
+def test_snapshots_that_name_each_other_as_parents_end(tmp_path: Path) -> None:
+    table = IcebergTable(tmp_path / "iceberg")
+    table.batches("a", 0, 1)
+    table.snapshots[0]["parent-snapshot-id"] = 1001
+    table.write()
+    assert snapshots(table) == [1001, 1000]
