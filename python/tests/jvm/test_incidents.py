@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import keyfold
 from keyfold.cli.main import cli
+from kit.tables import DeltaTable
 from python.tests.jvm.word_queries import by_word, run
 
 pytestmark = pytest.mark.spark
@@ -54,6 +55,7 @@ class Incident:
         """Runs the page's next command, with folders of this test."""
         text = next(self._commands).replace("/data/checkpoints", str(self.root))
         text = text.replace("/data/orders", str(self.root / "output"))
+        text = text.replace("/data/table", str(self.root / "table"))
         result = CliRunner().invoke(cli, shlex.split(text)[1:])
         assert result.exit_code == code, (text, result.output, result.exception)
         return result
@@ -149,6 +151,21 @@ def test_driver_dies_after_the_sinks_commit(spark: SparkSession, tmp_path: Path)
     sink.go_on([NEXT])
     sink.go_on([["b", "i"]])
     assert sink.words() == EXPECTED
+
+
+def test_rollback_beside_a_table(incident: Incident) -> None:
+    incident.of("The query writes to a Delta or Iceberg table")
+    table = DeltaTable(incident.root / "table")
+    query = keyfold.open_checkpoint(incident.checkpoint).query_id
+    table.batches(query, 0, 1, 2)
+    command = f"to restore   RESTORE TABLE delta.`{table.root}` TO VERSION AS OF 1\n"
+    planned = incident.command().stdout
+    assert command in planned
+    assert "each row of the later batches comes twice" in planned
+    done = incident.command().stdout
+    assert command in done
+    assert "to undo" in done
+    incident.goes_on()
 
 
 def test_rollback_without_file_sink(spark: SparkSession, tmp_path: Path) -> None:
