@@ -168,7 +168,7 @@ test-lines: jars # of test-long: core without checks, and the provider on other 
 	build/test-core-unchecked
 	$(MAKE) contract SPARK="$(OTHER_LINES)"
 
-test-installed: setup jars $(TEST_CLASSES) # of test-long: the wheel, and Delta
+test-installed: setup jars $(TEST_CLASSES) # of test-long: the wheel, Delta and Iceberg
 	$(BIN)/python -m pytest -m long integration-tests/lines $(PYTEST_ARGS)
 
 smoke-on-4.0 smoke-on-4.1: OLDER = 4.0

@@ -35,7 +35,7 @@ def place_of(cell: Cell, folder: Path) -> Iterator[Place]:
             yield Place(s3.spark_url, s3.spark_conf(proxy.port), lambda: _of_proxy(proxy))
     elif cell.place == "HDFS":
         with closing(Hdfs(folder / "hdfs")) as hdfs:
-            yield Place(lambda name: f"{hdfs.url}/{name}", {}, lambda: _of_name_node(hdfs))
+            yield Place(lambda name: f"{hdfs.address}/{name}", {}, lambda: _of_name_node(hdfs))
     else:
         yield Place(lambda name: str(folder / name), {}, Counter)
 

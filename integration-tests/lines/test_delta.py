@@ -1,44 +1,23 @@
 """A driver that dies after Delta's commit of a batch and before the query's, on Spark 4.1."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from kit.connectors import DELTA, DOWNLOAD_S, connectors
 from kit.installation import installation_of
 from kit.killed_sink import HALTING, HALTS_BEFORE, KILLS, KilledSink
-from kit.places import ROOT
 from kit.submit import Conf, Spark
 
-LINE, DELTA = "4.1", "4.1.0"
-DOWNLOAD_S = 600
+LINE = "4.1"
 EXTENSIONS = "io.delta.sql.DeltaSparkSessionExtension,io.keyfold.spark.KeyfoldExtensions"
-POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
-<modelVersion>4.0.0</modelVersion>
-<groupId>test</groupId><artifactId>test</artifactId><version>1</version>
-<dependencies><dependency>
-<groupId>io.delta</groupId><artifactId>delta-spark_{line}_2.13</artifactId><version>{release}</version>
-</dependency></dependencies></project>
-"""
 
 
 @pytest.fixture(scope="module")
 def jars() -> str:
-    """Delta for the line, from Maven; a class path."""
-    folder = ROOT / ".cache" / f"delta-{DELTA}"
-    if not (folder / "ready").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        pom = folder / "pom.xml"
-        pom.write_text(POM.format(line=LINE, release=DELTA), encoding="utf-8")
-        copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=jars"]
-        command = ["mvn", "-q", "-B", "-f", str(pom), *copy]
-        subprocess.run(command, check=True, cwd=folder, timeout=DOWNLOAD_S)
-        (folder / "ready").touch()
-    # Spark has all else that Delta's needs.
-    own = [it for it in (folder / "jars").glob("*.jar") if it.name.startswith("delta-")]
-    return ":".join(map(str, own))
+    return connectors(LINE, DELTA)
 
 
 @pytest.fixture
