@@ -157,8 +157,13 @@ demo: $(call JAR_OF,$(SPARK)) $(if $(filter s3,$(WHERE)),servers) ## 336,776 rea
 test: setup $(TEST_CLASSES) servers ## everything that must pass before a change lands
 	$(MAKE) -j2 -O test-jvm test-python
 
+# PySparks of the other lines: made before tests that run at once ask for one.
+PYSPARKS := $(foreach it,$(OTHER_LINES),.cache/pyspark-$(PYSPARK_$(it))/ready)
+$(PYSPARKS): .cache/pyspark-%/ready:
+	build/pyspark $* >/dev/null
+
 # Two at once, the longest first: tests with executors wait for processes to start, the others for one core.
-test-long: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) ## what takes longer: kills and faults on S3 and HDFS, other lines of Spark, the wheel
+test-long: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) $(PYSPARKS) ## what takes longer: kills and faults on S3 and HDFS, other lines of Spark, the wheel
 	$(MAKE) -j2 -O test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.1 smoke-on-4.3
 
 test-faults: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) # of test-long: kills, S3, HDFS

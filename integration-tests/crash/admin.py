@@ -39,12 +39,14 @@ class Admin:
         killed_after = chance.randrange(MOST_MS) if chance.random() < 0.12 else None
         here = self._subject.partitions
         self._subject.note(f"{what} (batch {batch} of {last}, {here} -> {to} partitions)")
+        restore = None
         try:
             if what == "rescale":
                 self._ask(killed_after, "rescale", partitions=to)
             elif what == "vacuum":
                 self._ask(killed_after, "vacuum")
             elif what == "rollback":
+                restore = self._ask(None, "plan_rollback", batch=batch, **self._sink)
                 self._ask(killed_after, "rollback", batch=batch, **self._sink)
             elif what == "rollback and undo":
                 aside = self._ask(None, "rollback", batch=batch, **self._sink)
@@ -61,7 +63,7 @@ class Admin:
         self._subject.update()
         # Also if it was killed when all was done, so that the next one was refused.
         if what == "rollback" and history.last_committed == batch < last:
-            self._ask(None, "take_back", batch=batch, **self._sink)
+            self._subject.driver.ask("take_back", batch=batch, restore=restore, **self._sink)
 
     @property
     def _sink(self) -> dict[str, str]:

@@ -130,6 +130,12 @@ class Job:
         found = rescale.rescale(checkpoint, partitions, dry_run=False, spark=self._spark)
         return found.batch
 
+    def plan_rollback(self, checkpoint: str, batch: int, sink: str, folder: str) -> str | None:
+        """The SQL that takes the table of the sink back to a batch, if it is one and has to."""
+        place = sinks.location(sink, Path(folder))
+        plan = rollback.rollback(checkpoint, batch, sink_path=place, spark=self._spark)
+        return plan.table.restore if plan.table else None
+
     def rollback(self, checkpoint: str, batch: int, sink: str, folder: str) -> str | None:
         place = sinks.location(sink, Path(folder))
         done = rollback.rollback(
@@ -137,11 +143,12 @@ class Job:
         )
         return done.aside
 
-    def take_back(self, checkpoint: str, batch: int, sink: str, folder: str) -> None:
+    def take_back(self, batch: int, sink: str, folder: str, restore: str | None) -> None:
         """Takes out of a sink what batches after one have written, as its owner must."""
-        del checkpoint
         if sink == sinks.DATABASE:
             sinks.take_back(Path(folder), batch)
+        elif restore:
+            sinks.restore(self._spark, Path(folder), restore)
 
     def undo_rollback(self, checkpoint: str, aside: str) -> None:
         rollback.undo_rollback(checkpoint, aside, spark=self._spark)

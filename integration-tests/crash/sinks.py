@@ -67,6 +67,12 @@ def location(sink: str, folder: Path) -> str | None:
     return str(_place(folder, sink)) if sink in APPEND_ONLY else None
 
 
+def restore(spark: SparkSession, folder: Path, sql: str) -> None:
+    """Runs the SQL in the plan of a rollback, with the names that only the table's owner knows."""
+    catalog, _, name = _table(spark, folder).partition(".")
+    spark.sql(sql.replace("<catalog>", catalog).replace("<table>", name))
+
+
 def take_back(folder: Path, batch: int) -> None:
     """Deletes from the database what batches after one have written, as its owner would."""
     with sqlite3.connect(_place(folder, DATABASE)) as database:

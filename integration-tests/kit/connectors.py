@@ -2,6 +2,9 @@
 
 import os
 import subprocess
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from kit.places import ROOT
 
@@ -9,7 +12,7 @@ DOWNLOAD_S = 600
 KAFKA, DELTA, ICEBERG = "kafka", "delta", "iceberg"
 # Lines that are not here have none yet.
 RELEASES = {
-    KAFKA: {"4.0": "4.0.1", "4.1": "4.1.1", "4.2": "4.2.0"},
+    KAFKA: {"4.1": "4.1.1", "4.2": "4.2.0"},
     DELTA: {"4.0": "4.1.0", "4.1": "4.1.0"},
     ICEBERG: {"4.0": "1.11.0", "4.1": "1.11.0"},
 }
@@ -39,19 +42,24 @@ def connectors(line: str, *names: str) -> str:
 def _jars(line: str, name: str) -> str:
     release = RELEASES[name][line]
     folder = ROOT / ".cache" / "connectors" / f"{name}-{release}-for-{line}"
-    if not (folder / "ready").exists():
-        folder.mkdir(parents=True, exist_ok=True)
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
         artifact = ARTIFACTS[name].format(line=line, release=release)
-        pom = folder / "pom.xml"
-        pom.write_text(
-            POM.format_map(
-                dict(zip(("group", "artifact", "version"), artifact.split(":"), strict=True))
-            ),
-            encoding="utf-8",
-        )
-        copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=jars"]
-        command = ["mvn", "-q", "-B", "-f", str(pom), *copy]
-        subprocess.run(command, check=True, cwd=folder, timeout=DOWNLOAD_S)  # noqa: S603 - ours
-        (folder / "ready").touch()
-    own = [it for it in (folder / "jars").glob("*.jar") if it.name.startswith(OWN)]
+        with TemporaryDirectory(dir=folder.parent) as made:
+            jars = _download(artifact, Path(made))
+            # Another process may have been faster.
+            with suppress(OSError):
+                jars.rename(folder)
+    own = [it for it in folder.glob("*.jar") if it.name.startswith(OWN)]
     return os.pathsep.join(map(str, sorted(own)))
+
+
+def _download(artifact: str, folder: Path) -> Path:
+    """Copies an artifact and what it needs into a folder of `folder`."""
+    group, name, version = artifact.split(":")
+    pom = folder / "pom.xml"
+    pom.write_text(POM.format(group=group, artifact=name, version=version), encoding="utf-8")
+    copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=jars"]
+    command = ["mvn", "-q", "-B", "-f", str(pom), *copy]
+    subprocess.run(command, check=True, cwd=folder, timeout=DOWNLOAD_S)  # noqa: S603 - ours
+    return folder / "jars"
