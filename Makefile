@@ -213,7 +213,7 @@ READER_TESTS := --ignore python/tests/report/test_in_browser.py \
 test-reader: ## the reader's tests on another Python, without PySpark: PYTHON=python3.13
 	"$$(build/reader $(PYTHON))/bin/python" -m pytest $(READER_TESTS) $(PYTEST_ARGS)
 
-crash: setup $(TEST_CLASSES) ## lives of queries that are stopped, killed and changed: RUNS=1000 SEED=1
+crash: setup servers $(TEST_CLASSES) ## lives of queries that are stopped, killed and changed: RUNS=1000 SEED=1
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m crash --runs $(RUNS) --seed $(or $(SEED),1)
 
 incidents: setup ## damage to stopped queries, ended by following what the messages advise: RUNS=200 SEED=1

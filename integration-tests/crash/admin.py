@@ -12,6 +12,7 @@ from crash.sinks import FUNCTION
 from crash.spark_driver import RefusedError
 from crash.subject import Subject
 from crash.world import MOST_PARTITIONS
+from kit.kill_moment import last_batch
 
 MOST_MS = 600
 CHANGES = ("rescale", "rollback", "rollback and undo", "clone", "savepoint", "vacuum")
@@ -39,7 +40,7 @@ class Admin:
         killed_after = chance.randrange(MOST_MS) if chance.random() < 0.12 else None
         here = self._subject.partitions
         self._subject.note(f"{what} (batch {batch} of {last}, {here} -> {to} partitions)")
-        restore = None
+        restore, begun = None, last_batch(history.checkpoint, "offsets")
         try:
             if what == "rescale":
                 self._ask(killed_after, "rescale", partitions=to)
@@ -62,7 +63,7 @@ class Admin:
             self._subject.counts[f"refused {what}: {str(refusal).partition(']')[0]}]"] += 1
         self._subject.update()
         # Also if it was killed when all was done, so that the next one was refused.
-        if what == "rollback" and history.last_committed == batch < last:
+        if what == "rollback" and last_batch(history.checkpoint, "offsets") == batch < begun:
             self._subject.driver.ask("take_back", batch=batch, restore=restore, **self._sink)
 
     @property

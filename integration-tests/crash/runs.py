@@ -45,9 +45,10 @@ class Runs:
             self.close()
             self._settings, self._line = dict(world.jvm_settings), world.line
         folder = self._folder / f"seed-{seed}"
-        its = Topics(self._kafka, f"s{seed}-") if world.reads_kafka else Files(folder)
-        life = Life(world, folder, its, self._running, self.counts)
+        life: Life | None = None
         try:
+            its = Topics(self._kafka, f"s{seed}-") if world.reads_kafka else Files(folder)
+            life = Life(world, folder, its, self._running, self.counts)
             life.run()
         except (
             CrashError,
@@ -56,6 +57,7 @@ class Runs:
             AssertionError,
             OSError,
             KeyError,
+            RuntimeError,
         ) as failure:
             said = str(failure) if isinstance(failure, CrashError) else traceback.format_exc()
         else:
@@ -68,7 +70,9 @@ class Runs:
         self.counts["runs failed"] += 1
         self.failed.append(seed)
         self.close(keep=True)
-        steps = "\n".join(f"  {number}. {it}" for number, it in enumerate(life.steps, 1))
+        steps = "\n".join(
+            f"  {number}. {it}" for number, it in enumerate(life.steps if life else (), 1)
+        )
         return (
             f"seed {seed} failed: {said}\n{world.name}, {world.partitions} partitions, "
             f"{dict(world.settings)}, {dict(world.jvm_settings)}\n{steps}\n"

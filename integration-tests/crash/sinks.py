@@ -14,6 +14,8 @@ from pyspark.sql.streaming import StreamingQuery
 FUNCTION, DATABASE, FILES, DELTA, ICEBERG = SINKS = (
     "function", "database", "files", "delta", "iceberg",
 )  # fmt: skip
+# Where a sink's folder has an entry for each batch or version.
+LOGS = {FILES: "_spark_metadata", DELTA: "_delta_log"}
 # These take append mode only.
 APPEND_ONLY = (FILES, DELTA, ICEBERG)
 # Of Spark, for tables of both.
@@ -55,7 +57,8 @@ def read(spark: SparkSession, sink: str, folder: Path) -> list[list[Any]]:
             return [json.loads(it) for (it,) in database.execute("SELECT row FROM rows")]
     if sink == ICEBERG:
         rows = spark.table(_table(spark, folder))
-    elif not place.exists():
+    elif not any((place / LOGS[sink]).glob("[0-9]*")):
+        # Spark takes a log without an entry for damaged.
         return []
     else:
         rows = spark.read.format("parquet" if sink == FILES else sink).load(str(place))
@@ -89,6 +92,8 @@ def _table(spark: SparkSession, folder: Path) -> str:
     catalog = f"lake_{folder.name.replace('-', '_')}"
     spark.conf.set(f"spark.sql.catalog.{catalog}", "org.apache.iceberg.spark.SparkCatalog")
     spark.conf.set(f"spark.sql.catalog.{catalog}.type", "hadoop")
+    # Another session writes.
+    spark.conf.set(f"spark.sql.catalog.{catalog}.cache-enabled", "false")
     spark.conf.set(f"spark.sql.catalog.{catalog}.warehouse", str(folder / "lake"))
     return f"{catalog}.db.sink"
 

@@ -1,7 +1,7 @@
 """A query started once more, and what happens to it until it ends."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from crash.spark_driver import CrashError
@@ -47,6 +47,7 @@ class Turn:
     victim: str = "task"
     halts_before: int = -1
     most_records: int = 0
+    starts: int = 4
 
     @classmethod
     def drawn(cls, subject: Subject, chance: Random, step: int, files: int) -> "Turn":
@@ -115,9 +116,9 @@ class Turn:
             subject.driver.ask("stop")
         elif came and self.ending == CANCEL:
             subject.driver.ask("cancel")
-        if self._judge(subject) and self.ending == END:
+        if self._judge(subject) and self.ending == END and self.starts > 1:
             subject.note("started again")
-            self.run(subject, step, chance)
+            replace(self, starts=self.starts - 1).run(subject, step, chance)
 
     def _wait(self, subject: Subject, chance: Random) -> bool:
         """Whether the moment has come before the query has ended. Victims die meanwhile."""

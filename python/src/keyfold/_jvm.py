@@ -18,7 +18,7 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
-from keyfold.errors import JvmError
+from keyfold.errors import InvalidArgumentError, JvmError
 
 _CONNECT = "pyspark.sql.connect."
 
@@ -195,6 +195,12 @@ def new_session(builder: SparkSession.Builder) -> SparkSession:
             "there is no Java: Set JAVA_HOME to a JDK 17 or 21; it is "
             f"{os.environ.get('JAVA_HOME') or 'not set'}."
         ) from error
+    except PySparkException as error:
+        said = str(error).partition("\n")[0]
+        raise JvmError(
+            f"Spark did not start: {said} If it is a Spark Connect server, check that it runs at "
+            "that address, and that `pip install 'pyspark[connect]'` was done here."
+        ) from error
     except (Py4JError, OSError) as error:
         java = getattr(error, "java_exception", None)
         reason = error if java is None else java.toString()
@@ -202,6 +208,21 @@ def new_session(builder: SparkSession.Builder) -> SparkSession:
             f"Spark did not start: {reason}. Check Spark's environment: "
             "SPARK_HOME, SPARK_CONF_DIR, SPARK_LOCAL_DIRS and SPARK_LOCAL_IP."
         ) from error
+
+
+# Options of spark-submit that take no value.
+_FLAGS = {"--help", "-h", "--supervise", "--usage-error", "--verbose", "-v", "--version"}
+
+
+def _not_an_option(words: Sequence[str]) -> str | None:
+    """The first word that is neither an option of spark-submit nor the value of one."""
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            return word
+        if word not in _FLAGS and "=" not in word:
+            next(rest, None)
+    return None
 
 
 @contextmanager
@@ -213,8 +234,14 @@ def session_as_submitted(options: Sequence[str], remote: str | None) -> Iterator
         remote: the URL of a Spark Connect server whose session it is to be.
 
     Raises:
+        InvalidArgumentError: one of the options is a program or its argument.
         JvmError: Spark does not start.
     """
+    if (word := _not_an_option(options)) is not None:
+        raise InvalidArgumentError(
+            f"{word!r} is no option of spark-submit: give the options alone, without your program "
+            "and its arguments. The program is not started."
+        )
     if options:
         os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*options, "pyspark-shell"])
     builder = SparkSession.builder if remote is None else SparkSession.builder.remote(remote)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 import keyfold
 from keyfold.errors import InvalidArgumentError
 from keyfold.settings import FILE_MANAGER_KEY, FORMAT_KEY, MEMORY_KEY, PROVIDER_KEY
+from keyfold.setup import facts
 from kit.places import ROOT
 from kit.session import ENVIRONMENT, NEEDS_JAR, NO_JAR
 from python.tests.spark.connect_server import connect_server
@@ -90,6 +93,29 @@ def test_a_setting_that_is_wrong_is_found(either: Any, key: str, value: str, nam
     assert wrong(found) == [name]
     [it] = [it for it in found.findings if it.name == name]
     assert value.rpartition(".")[2] in it.value or name == "memory"
+
+
+def test_cores_that_other_work_holds_are_not_waited_for(
+    either: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hold(batches: Iterator[Any]) -> Iterator[Any]:
+        time.sleep(15)
+        yield from batches
+
+    monkeypatch.setattr(facts, "_WAIT_S", 4)
+    session = either.newSession() if hasattr(either, "newSession") else either
+
+    def work() -> None:
+        session.addTag("holds all cores")
+        with suppress(Exception):
+            session.range(0, 64, 1, 64).mapInArrow(hold, "id long").collect()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(work)
+        time.sleep(3)
+        found = keyfold.check(either)
+        session.interruptTag("holds all cores")
+    assert wrong(found) == ["executors"]
 
 
 def test_what_is_no_session_is_refused() -> None:

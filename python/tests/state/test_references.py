@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from math import gcd
 from typing import Any
 
@@ -9,11 +10,8 @@ import pytest
 
 import keyfold
 from keyfold.errors import FileCorruptError, FileMissingError
-from keyfold.format.location import StoreLocation
 from keyfold.fsck import store as store_check
 from keyfold.fsck.finding import Kind
-from keyfold.state.store_files import StoreFiles, list_store
-from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.golden.encoder import encode
 from kit.golden.manifest import file as named_file
@@ -154,8 +152,9 @@ def test_manifest_that_is_gone_is_named(fake: FakeCheckpoint) -> None:
     assert all(path.name in it.message for it in findings if it.is_damage)
 
 
-def test_reference_that_retention_deletes_while_it_is_checked(
-    fake: FakeCheckpoint, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("moment", ["list_store", "chains"])
+def test_files_that_retention_deletes_while_they_are_checked(
+    fake: FakeCheckpoint, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     """An executor whose driver was killed may do so: no batch is committed meanwhile."""
     writer = StateWriter(fake)
@@ -167,16 +166,20 @@ def test_reference_that_retention_deletes_while_it_is_checked(
         unique = f"new-{partition}"
         content = writer.file(2, "snapshot", partition, rows, id=unique, lineage=[])
         fake.write(f"state/0/{partition}/2_{unique}.snapshot", content)
+    for log in ("commits", "offsets"):
+        (fake.root / log / "0").unlink()
+    real = getattr(store_check, moment)
 
-    def list_and_delete(
-        storage: Storage, place: StoreLocation, last: int, *, anew: bool = False
-    ) -> StoreFiles:
-        found = list_store(storage, place, last, anew=anew)
-        reference = f"2_new-{place.partition}.ref"
-        (fake.root / place.folder / reference).unlink(missing_ok=True)
-        return found
+    def delete(*arguments: Any, **options: Any) -> Any:
+        """First the references, then what they refer to, as retention does."""
+        found = real(*arguments, **options)
+        first = [next(found)] if moment == "chains" else []
+        gone = ["state/*/*/*.ref", "keyfold/*.manifest", "state/*/*/1_*.delta"]
+        for path in [it for pattern in gone for it in fake.root.glob(pattern)]:
+            path.unlink(missing_ok=True)
+        return chain(first, found) if moment == "chains" else found
 
-    monkeypatch.setattr(store_check, "list_store", list_and_delete)
+    monkeypatch.setattr(store_check, moment, delete)
     found = keyfold.open_checkpoint(fake.root).fsck().findings
     assert [it for it in found if it.is_damage] == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from threading import Event
 from typing import Any
 
 import pytest
@@ -41,15 +42,31 @@ class SparkSession:
         self._executors = executors
         self._rounds = rounds
         self.jar = ("4.2", "0.1.0")
+        self.later: list[str] = []
+        self.busy = False
+        self.is_late = Event()
 
     def sql(self, text: str) -> Rows:
         if "classIsLoadable" in text:
             return Rows([("true",)])
         if "ofDriver" in text:
-            return Rows([(json.dumps({"extension": True, "executors": self._executors}),)])
+            said = {"extension": True, "executors": self._executors}
+            self._executors = self.later or self._executors
+            return Rows([(json.dumps(said),)])
         return Rows([self.jar])
 
+    def addTag(self, _: str) -> None:  # noqa: N802 - PySpark's name
+        self.is_late = Event()
+
+    removeTag = addTag  # noqa: N815
+
+    def interruptTag(self, _: str) -> None:  # noqa: N802
+        self.is_late.set()
+
     def range(self, *_: int) -> Rows:
+        if self.busy and len(self._rounds) == 1:
+            assert self.is_late.wait(10)
+            raise AnalysisException("job cancelled")
         return Rows(self._rounds.pop(0) if len(self._rounds) > 1 else self._rounds[0])
 
 
@@ -57,6 +74,7 @@ class SparkSession:
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "_WAIT_S", 0.05)
     monkeypatch.setattr(facts, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(facts, "_SETTLED_S", 0.02)
 
 
 def row(number: str, answer: dict[str, Any] | None = MEMORY, version: str = "0.1.0") -> Row:
@@ -87,10 +105,28 @@ def test_who_says_nothing_of_itself_does_not_count() -> None:
 @pytest.mark.parametrize("executors", [[], ["0"]])
 def test_fewer_executors_than_the_session_asks_for(executors: list[str]) -> None:
     rows = [[row(it) for it in executors]]
-    found = wrong(SparkSession(executors, rows, **{INSTANCES_KEY: "2"}))
-    [value] = found.values()
+    conf = {INSTANCES_KEY: "2", "spark.master": "yarn"}
+    [value] = wrong(SparkSession(executors, rows, **conf)).values()
     number = f"{len(executors)} of {len(executors)} executor{'' if executors else 's'}"
-    assert value == f"{number} answered; spark.executor.instances is 2"
+    assert value == f"{number} answered; the session asks for 2"
+
+
+@pytest.mark.parametrize("master", ["local[4]", "spark://host:7077"])
+def test_only_some_cluster_managers_go_by_the_number_that_is_asked_for(master: str) -> None:
+    conf = {INSTANCES_KEY: "2", "spark.master": master}
+    assert wrong(SparkSession(["0"], [[row("0")]], **conf)) == {}
+
+
+def test_executors_that_register_late_are_asked_too() -> None:
+    found = SparkSession(["0"], [[row("0")], [row("0"), row("1", None)]])
+    found.later = ["0", "1"]
+    assert wrong(found) == {"executors": "1 of 2 executors answered, not 1"}
+
+
+def test_cores_that_others_hold_are_not_waited_for() -> None:
+    found = SparkSession(["0", "1"], [[row("0")], []])
+    found.busy = True
+    assert wrong(found) == {"executors": "1 of 2 executors answered, not 1"}
 
 
 def test_where_executors_come_and_go_any_number_is_right() -> None:

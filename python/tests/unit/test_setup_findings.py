@@ -42,7 +42,8 @@ def test_a_budget_that_fits_beside_the_heap_is_right() -> None:
 def test_budget_and_what_the_jvm_has_taken_must_fit_into_the_overhead(
     budget: int, *, fits: bool
 ) -> None:
-    found = memory([executor(0, LIMITED), executor(1, replace(LIMITED, budget=budget * MiB))])
+    its = replace(LIMITED, budget=budget * MiB, budget_set=budget * MiB)
+    found = memory([executor(0, LIMITED), executor(1, its)])
     assert found.ok == fits
     if not fits:
         assert found.value.startswith("executor 1: a budget of 1.9 GiB")
@@ -116,3 +117,8 @@ def test_a_report_shows_each_finding_and_what_to_change() -> None:
     assert SetupReport((right,), ()).ok
     assert "<td" in found._repr_html_()
     assert "Set it." in found._repr_html_()
+
+
+def test_a_budget_that_nobody_has_set_is_not_called_wrong() -> None:
+    its = replace(LIMITED, budget=1949 * MiB, budget_set=None)
+    assert memory([executor(0, its)]).ok

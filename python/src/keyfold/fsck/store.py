@@ -68,13 +68,13 @@ class StoreCheck:
         return Checked(findings, self._files, self._bytes, bad)
 
     def _is_outdated(self) -> bool:
-        """Whether a damaged file was listed and is gone, as retention deletes without a batch."""
-        damaged = {it.path for it in self._findings if it.is_damage}
-        if damaged.isdisjoint(map(self._path, self._listed.sizes)):
+        """Whether there is damage, and a listed file is gone: retention needs no new batch."""
+        if not any(it.is_damage for it in self._findings):
             return False
         last = self.batches[-1].version
         now = list_store(self.storage, self.location, last, anew=True)
-        return any(self._path(it) in damaged for it in self._listed.sizes.keys() - now.sizes)
+        # It may have been a reference, and what is damaged one of the files that it refers to.
+        return not self._listed.sizes.keys() <= now.sizes.keys()
 
     def _lacks(self, batch: Batch) -> frozenset[str]:
         """What stands in the way of loading a batch: paths of damaged files; empty if nothing does.

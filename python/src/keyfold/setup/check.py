@@ -53,9 +53,10 @@ def check(spark: SparkSession) -> SetupReport:
     jvm = bridge()
     if not jvm.is_session(spark):
         raise InvalidArgumentError(f"Invalid session {type(spark).__name__}: pass a SparkSession.")
-    findings = list(_settings(spark))
+    findings: list[SetupFinding] = []
     answered: tuple[ExecutorFacts, ...] = ()
     try:
+        findings += _settings(spark)
         jar = facts.jar_of_driver(spark)
         findings.append(_jar_of_driver(spark.version, jar))
         if jar is not None and findings[-1].ok:
@@ -144,7 +145,7 @@ def _presence(answered: int, silent: Sequence[str], asked_for: int | None) -> Se
     if answered < (asked_for or 1):
         return SetupFinding(
             name,
-            value if asked_for is None else f"{value}; {INSTANCES_KEY} is {asked_for}",
+            value if asked_for is None else f"{value}; the session asks for {asked_for}",
             "Look at the cluster manager: it has not given the executors that the session asks "
             f"for. Lower spark.executor.memory, spark.executor.cores or {INSTANCES_KEY}, or free "
             "resources.",

@@ -10,7 +10,9 @@ import json
 import re
 import time
 from dataclasses import dataclass
+from threading import Event, Timer
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from keyfold.settings import INSTANCES_KEY
 
@@ -21,11 +23,18 @@ _BUILD = "io.keyfold.spark.conf.BuildInfo"
 _FACTS = "io.keyfold.spark.setup.SetupFacts"
 # For executors that have not registered yet, or have no core free.
 _WAIT_S = 20
+# Where nobody says how many there will be: this long after the last one has come, they are all.
+_SETTLED_S = 4
 _PAUSE_S = 0.5
 # Spark deals out one task for each executor in turn; more, since a core may be busy.
 _TASKS_OF_EXECUTOR = 3
 
 _DYNAMIC_KEY = "spark.dynamicAllocation.enabled"
+_MASTER_KEY = "spark.master"
+# These give as many executors as are asked for, others what there is.
+_MASTERS = re.compile("yarn|k8s")
+_LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*(\d+)")
+_EXECUTORS_BY_DEFAULT = 2
 
 
 @dataclass(frozen=True)
@@ -107,29 +116,40 @@ def executors(
 ) -> tuple[tuple[ExecutorFacts, ...], tuple[str, ...]]:
     """The facts of all executors, and those of whom nothing was heard, by their ids.
 
-    Waits for as many as the session asks for, and for those that are busy, but not for long. Where
-    executors come and go with the tasks, it waits as Spark does for one of them.
+    Waits for as many as the session asks for, or until no more come, and for those that are busy,
+    but not for long.
     """
     found: dict[str, ExecutorFacts] = {}
     asked_for = instances(spark)
-    until = time.monotonic() + _WAIT_S
+    began = came = time.monotonic()
+    known = set(registered)
     while True:
-        if registered or _is_dynamic(spark):
-            found |= {it.id: it for it in _ask(spark, len(registered) * _TASKS_OF_EXECUTOR or 1)}
-        registered = driver(spark).executors
-        known = set(registered)
-        enough = len(known) >= (asked_for or 1) and known <= found.keys()
-        if enough or time.monotonic() > until:
+        if known or _is_dynamic(spark):
+            tasks = len(known) * _TASKS_OF_EXECUTOR or 1
+            left = max(began + _WAIT_S - time.monotonic(), _PAUSE_S)
+            found |= {it.id: it for it in _ask_within(spark, tasks, left)}
+        before, known = known, set(driver(spark).executors)
+        now = time.monotonic()
+        came = now if known - before else came
+        settled = now - came > _SETTLED_S if asked_for is None else len(known) >= asked_for
+        if (settled and known and known <= found.keys()) or now > began + _WAIT_S:
             break
         time.sleep(_PAUSE_S)
     silent = sorted(known - found.keys(), key=_number)
-    return tuple(found[it] for it in sorted(found, key=_number)), tuple(silent)
+    # Another may have gone meanwhile.
+    return tuple(found[it] for it in sorted(known & found.keys(), key=_number)), tuple(silent)
 
 
 def instances(spark: SparkSession) -> int | None:
     """How many executors the session asks for; None if that is not a fixed number."""
-    named = spark.conf.get(INSTANCES_KEY, None)
-    return None if _is_dynamic(spark) or named is None else int(named)
+    master = spark.conf.get(_MASTER_KEY, "") or ""
+    if local := _LOCAL_CLUSTER.match(master):
+        return int(local[1])
+    if master.startswith("local"):
+        return 1
+    if _is_dynamic(spark) or not _MASTERS.match(master):
+        return None
+    return int(spark.conf.get(INSTANCES_KEY, None) or _EXECUTORS_BY_DEFAULT)
 
 
 def _is_dynamic(spark: SparkSession) -> bool:
@@ -147,6 +167,28 @@ def _call(owner: str, *method_and_arguments: str, tried: bool = False) -> str:
 
 def _on_driver(spark: SparkSession, *calls: str) -> list[Any]:
     return spark.sql(f"SELECT {', '.join(calls)} FROM VALUES (1)").collect()  # noqa: S608 - our own
+
+
+def _ask_within(spark: SparkSession, tasks: int, seconds: float) -> list[ExecutorFacts]:
+    """As `_ask`; none if that takes longer: other work may hold all cores for hours."""
+    tag, is_late = f"keyfold-check-{uuid4()}", Event()
+
+    def interrupt() -> None:
+        is_late.set()
+        spark.interruptTag(tag)
+
+    timer = Timer(seconds, interrupt)
+    spark.addTag(tag)
+    timer.start()
+    try:
+        return _ask(spark, tasks)
+    except Exception:
+        if is_late.is_set():
+            return []
+        raise
+    finally:
+        timer.cancel()
+        spark.removeTag(tag)
 
 
 def _ask(spark: SparkSession, tasks: int) -> list[ExecutorFacts]:

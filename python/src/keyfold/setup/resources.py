@@ -71,7 +71,10 @@ def _ignored(it: ExecutorFacts, its: Memory) -> _Trouble:
 
 
 def _fits_overhead(its: Memory) -> bool:
-    return its.overhead is None or its.budget + its.beside_heap <= its.overhead
+    # A budget that nobody has set is half of the overhead: the JVM needs more than that at times.
+    if its.overhead is None or its.budget_set is None:
+        return True
+    return its.budget + its.beside_heap <= its.overhead
 
 
 def _beyond_overhead(it: ExecutorFacts, its: Memory) -> _Trouble:

@@ -5,6 +5,7 @@ import java.lang.management.{BufferPoolMXBean, ManagementFactory}
 import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.KeyfoldExtensions
@@ -76,8 +77,10 @@ object SetupFacts {
   private def folder(path: Path): JObject =
     try {
       Files.delete(Files.createTempFile(path, "keyfold-", ".check"))
-      val store = Files.getFileStore(path)
-      ("path" -> path.toString) ~ ("free" -> store.getUsableSpace) ~ ("kind" -> store.`type`)
+      // Some containers do not show what a folder is mounted from.
+      val store = Try(Files.getFileStore(path)).toOption
+      ("path" -> path.toString) ~ ("free" -> store.map(_.getUsableSpace)) ~
+        ("kind" -> store.map(_.`type`))
     } catch {
       case e: IOException => ("path" -> path.toString) ~ ("problem" -> e.toString)
     }

@@ -49,7 +49,13 @@ object SparkPrivate {
     Option.when(conf.get("spark.master", "").matches("(yarn|k8s).*")) {
       val heap = conf.get(EXECUTOR_MEMORY)
       val least = conf.get(EXECUTOR_MIN_MEMORY_OVERHEAD)
-      val share = (heap * conf.get(EXECUTOR_MEMORY_OVERHEAD_FACTOR)).toLong
+      // The older name is Kubernetes' own; its driver sets it for programs that are not of the JVM.
+      val factor = EXECUTOR_MEMORY_OVERHEAD_FACTOR
+      val older =
+        if (conf.get("spark.master").startsWith("k8s") && !conf.contains(factor.key))
+          conf.getOption("spark.kubernetes.memoryOverheadFactor").map(_.toDouble)
+        else None
+      val share = (heap * older.getOrElse(conf.get(factor))).toLong
       conf.get(EXECUTOR_MEMORY_OVERHEAD).getOrElse(math.max(share, least)) << 20
     }
 
