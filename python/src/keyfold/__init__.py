@@ -4,7 +4,7 @@ from keyfold._version import __version__
 from keyfold.admin.migrate import migrate, undo_migration
 from keyfold.admin.redistribute import redistribute
 from keyfold.admin.rescale import plan_rescale, rescale, undo_rescale
-from keyfold.checkpoint import Checkpoint, open_checkpoint
+from keyfold.checkpoint import Checkpoint, open_checkpoint, pipeline_flows
 from keyfold.describe.description import Description
 from keyfold.errors import KeyfoldError
 from keyfold.fsck.finding import Finding
@@ -13,6 +13,7 @@ from keyfold.session import configure, jar_path
 from keyfold.setup.check import check
 from keyfold.setup.finding import SetupFinding
 from keyfold.setup.report import SetupReport
+from keyfold.spark_log.flows import Flow
 from keyfold.subtasks.function import OperatorContext, OperatorFunction
 from keyfold.subtasks.operator import with_operator_state
 from keyfold.table.operator import Operator
@@ -24,6 +25,7 @@ __all__ = [
     "Checkpoint",
     "Description",
     "Finding",
+    "Flow",
     "FsckReport",
     "KeyfoldError",
     "Operator",
@@ -39,6 +41,7 @@ __all__ = [
     "jar_path",
     "migrate",
     "open_checkpoint",
+    "pipeline_flows",
     "plan_rescale",
     "redistribute",
     "rescale",

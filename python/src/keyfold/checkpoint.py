@@ -31,6 +31,7 @@ from keyfold.report.growth import Progress as ReportProgress
 from keyfold.report.page import notebook, write_report
 from keyfold.settings import PROVIDER_CLASS
 from keyfold.spark_log.batch import find_batch
+from keyfold.spark_log.flows import Flow, flows
 from keyfold.spark_log.logs import (
     batches,
     metadata_folder,
@@ -254,10 +255,41 @@ def open_checkpoint(
     return Checkpoint(storage, _checked(storage.once()))
 
 
+def pipeline_flows(
+    path: str | PathLike[str], *, storage_options: Mapping[str, Any] | None = None
+) -> tuple[Flow, ...]:
+    """The flows of a declarative pipeline, each with the path of its newest checkpoint.
+
+    Args:
+        path: `storage` in the pipeline's specification: a local path, or a URI.
+        storage_options: see `open_checkpoint`.
+
+    Returns:
+        The flows by target and name; none if the folder is no pipeline's, or no flow has run.
+
+    Raises:
+        InvalidArgumentError: `path` is neither, or there is no such option.
+        ExtraMissingError: the scheme of `path` needs a package that is not installed.
+        StorageError: the storage cannot be reached.
+    """
+    return flows(Storage(path, storage_options).once())
+
+
 def open_for_command(path: str, storage_options: Mapping[str, Any]) -> Checkpoint:
     """The same for one command, after which it is not used: it asks the storage nothing twice."""
     storage = Storage(path, storage_options).once()
     return Checkpoint(storage, _checked(storage))
+
+
+def open_or_list(path: str, storage_options: Mapping[str, Any]) -> Checkpoint | tuple[Flow, ...]:
+    """The same, or the flows if it is the storage folder of a pipeline."""
+    storage = Storage(path, storage_options).once()
+    try:
+        return Checkpoint(storage, _checked(storage))
+    except NotACheckpointError:
+        if found := flows(storage):
+            return found
+        raise
 
 
 def require_checkpoint(path: str) -> None:
@@ -271,6 +303,12 @@ def _query_of(storage: Storage) -> str | None:
     except (FileMissingError, CheckpointDamagedError) as error:
         if batches(storage, "offsets") or batches(storage, "commits"):
             return None
+        if found := flows(storage):
+            raise NotACheckpointError(
+                f"{storage.root} is the storage folder of a pipeline, whose flows have a "
+                f"checkpoint each: give the path of one, such as {found[0].checkpoint}. "
+                f"`keyfold describe {shlex.quote(storage.root)}` lists them."
+            ) from error
         why = str(error.args[0])
         if isinstance(error, FileMissingError):
             there = any(storage.listing(it) for it in ("", "commits", "state"))

@@ -1,4 +1,4 @@
 """The command `keyfold`.
 
-Imports: _version, admin, checkpoint, errors, session, setup, table, text.
+Imports: _version, admin, checkpoint, errors, session, setup, spark_log, table, text.
 """

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from keyfold._version import __version__
-from keyfold.checkpoint import open_for_command
+from keyfold.checkpoint import open_for_command, open_or_list
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import JsonOutput, Output, TextOutput, message
 from keyfold.errors import InvalidArgumentError, KeyfoldError, UnknownNameError
@@ -106,15 +106,27 @@ def _pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dic
     return found
 
 
-def readable(function: C) -> C:
-    """The argument of a command that reads: it gets an opened `Checkpoint`."""
-    option = click.option(
-        "--storage-option", "storage_options", callback=_pairs, multiple=True, metavar="KEY=VALUE",
+def _storage_option(name: str) -> Callable[[C], C]:
+    return click.option(
+        "--storage-option", name, callback=_pairs, multiple=True, metavar="KEY=VALUE",
         help="Where and how to reach an object store, such as aws_endpoint_url=http://host:9000. "
         "Repeatable. Environment variables do as well: AWS_ENDPOINT_URL. Use them for credentials, "
         "since other users of this machine may see a command line.",
     )  # fmt: skip
-    return _argument(option(function))
+
+
+# What opens the checkpoint of a command, by the name of its option.
+_OPENS = {"storage_options": open_for_command, "options_or_pipeline": open_or_list}
+
+
+def readable(function: C) -> C:
+    """The argument of a command that reads: it gets an opened `Checkpoint`."""
+    return _argument(_storage_option("storage_options")(function))
+
+
+def readable_or_pipeline(function: C) -> C:
+    """The same, or the flows of the pipeline whose storage folder it is."""
+    return _argument(_storage_option("options_or_pipeline")(function))
 
 
 def changeable(function: C) -> C:
@@ -134,7 +146,8 @@ def _opened(arguments: dict[str, Any]) -> dict[str, Any]:
             "spark.hadoop.fs.s3a.endpoint, .access.key, .secret.key. For what they read before "
             "Spark starts, set AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
         )
-    if "storage_options" not in arguments:
-        return arguments
-    options = arguments.pop("storage_options")
-    return arguments | {"checkpoint": open_for_command(arguments["checkpoint"], options)}
+    for name, opens in _OPENS.items():
+        if name in arguments:
+            options = arguments.pop(name)
+            return arguments | {"checkpoint": opens(arguments["checkpoint"], options)}
+    return arguments

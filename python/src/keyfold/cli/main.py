@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -13,12 +14,13 @@ from click.shell_completion import get_completion_class
 from keyfold._version import __version__
 from keyfold.checkpoint import Checkpoint
 from keyfold.cli import admin, setup
-from keyfold.cli.command import cli, command
+from keyfold.cli.command import cli, command, readable_or_pipeline
 from keyfold.cli.command import output as _output
 from keyfold.cli.command import readable as _checkpoint
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import JsonOutput, Output, message, progress
 from keyfold.errors import InvalidArgumentError
+from keyfold.spark_log.flows import Flow
 from keyfold.table.state_table import StateTable
 
 # Importing them adds their commands to the group.
@@ -33,11 +35,17 @@ _batch = click.option(
 )  # fmt: skip
 
 
-@command(_checkpoint, _output)
-def describe(output: Output, checkpoint: Checkpoint) -> None:
-    """Size, versions and files of the state."""
-    found = checkpoint.describe()
-    output.value(found.to_dict(), found)
+@command(readable_or_pipeline, _output)
+def describe(output: Output, checkpoint: Checkpoint | tuple[Flow, ...]) -> None:
+    """Size, versions and files of the state.
+
+    Of the storage folder of a declarative pipeline: its flows, with their newest checkpoints.
+    """
+    if isinstance(checkpoint, Checkpoint):
+        found = checkpoint.describe()
+        output.value(found.to_dict(), found)
+    else:
+        output.table([pa.Table.from_pylist([asdict(it) for it in checkpoint])])
 
 
 @command(_checkpoint, click.argument("what", type=click.Choice([
