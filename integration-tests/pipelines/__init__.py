@@ -1,0 +1,1 @@
+"""Declarative pipelines of Spark, as their users run them."""
