@@ -66,6 +66,8 @@ def test_all_else_wants_the_checkpoint_of_a_flow(storage: Path) -> None:
 @pytest.mark.parametrize("path", ["_checkpoints", "_checkpoints/0", "_checkpoints/a/b", "a/b/0"])
 def test_a_folder_without_flows_is_no_storage_of_a_pipeline(tmp_path: Path, path: str) -> None:
     FakeCheckpoint(tmp_path / path).run(0)
+    # As a source's log that has no entry yet.
+    (tmp_path / path / "sources" / "0").mkdir(parents=True)
     assert keyfold.pipeline_flows(tmp_path) == ()
     done = CliRunner().invoke(cli, ["describe", str(tmp_path)])
     assert (done.exit_code, "checkpointLocation" in done.stderr) == (3, True)

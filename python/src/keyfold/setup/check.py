@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from keyfold.settings import (
 from keyfold.setup import facts
 from keyfold.setup.facts import DriverFacts, ExecutorFacts, Jar
 from keyfold.setup.finding import SetupFinding
+from keyfold.setup.lost import lost_settings
 from keyfold.setup.report import SetupReport
 from keyfold.setup.resources import local_disk, memory
 from keyfold.text.units import plural
@@ -56,7 +58,8 @@ def check(spark: SparkSession) -> SetupReport:
     findings: list[SetupFinding] = []
     answered: tuple[ExecutorFacts, ...] = ()
     try:
-        findings += _settings(spark)
+        lost = lost_settings(lambda key: spark.conf.get(key, None), os.environ)
+        findings += [*([] if lost is None else [lost]), *_settings(spark)]
         jar = facts.jar_of_driver(spark)
         findings.append(_jar_of_driver(spark.version, jar))
         if jar is not None and findings[-1].ok:
