@@ -19,6 +19,7 @@ PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r'^```(\w*)(?: title="(.+?)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 MASTER, SERVER = "spark://master:7077", "sc://localhost:15002"
 RIGHT = "Keyfold is set up rightly."
+STORAGE, INPUT = "/data/pipelines/clicks", "/data/clicks"
 
 
 class Reader:
@@ -28,6 +29,11 @@ class Reader:
         self._folder = folder
         self._home = home_in(folder)
         self._stands_for = {MASTER: master}
+        for shown in (STORAGE, INPUT):
+            self._stands_for[shown] = f"{folder}{shown}"
+        clicks = folder / INPUT[1:]
+        clicks.mkdir(parents=True)
+        (clicks / "0.json").write_text('{"user": 1, "at": "2026-01-01T00:00:00Z"}\n')
         # What earlier blocks have set.
         self._variables = ""
         self._server: Program | None = None
@@ -49,6 +55,7 @@ class Reader:
         for shown, real in self._stands_for.items():
             text = text.replace(shown, real)
         if title:
+            (self._folder / title).parent.mkdir(exist_ok=True)
             (self._folder / title).write_text(text)
         elif "SparkConnectServer" in text:
             self._serve(text)
@@ -56,11 +63,11 @@ class Reader:
             command = [sys.executable, "-c", text]
             if language == "sh":
                 command = ["bash", "-ec", self._variables + text]
-                self._variables += "".join(re.findall(r"^\w+=.*\n", text, re.MULTILINE))
-            printed = self._run(command)
-            # Its executors have the cores that the next application needs.
-            self.close()
-            return printed
+                self._variables += "".join(re.findall(r"^\w+=\$.*\n", text, re.MULTILINE))
+            if "sc://" not in text:
+                # Its executors have the cores that this application needs.
+                self.close()
+            return self._run(command)
         return None
 
     def close(self) -> None:
@@ -72,7 +79,11 @@ class Reader:
     def _serve(self, text: str) -> None:
         program, *options = shlex.split(text.replace("$jar", str(keyfold.jar_path())))
         # 0: any free port.
-        command = [program, "--conf", "spark.connect.grpc.binding.port=0", *options]
+        conf = [
+            "spark.connect.grpc.binding.port=0",
+            f"spark.sql.warehouse.dir={self._folder}/tables",
+        ]
+        command = [program, *(it for one in conf for it in ("--conf", one)), *options]
         # It has a driver in it, but Spark sizes it as a daemon.
         memory = {"SPARK_DAEMON_MEMORY": "1g"}
         log = self._folder / "server.log"
@@ -108,8 +119,12 @@ def test_each_command_of_the_page_ends_with_a_set_up_that_is_right(tmp_path: Pat
     blocks = BLOCK.findall(PAGE)
     with closing(Standalone(tmp_path)) as cluster, closing(Reader(tmp_path, cluster.url)) as reader:
         printed = [it for block in blocks if (it := reader.follow(*block)) is not None]
-    # The command, spark-submit, a client of the server, a notebook.
-    assert len(printed) == 4
-    assert [it.splitlines()[-1] for it in printed] == [RIGHT] * 4
-    [shown] = [text for language, _, text in blocks if not language]
-    assert without_sizes(printed[0]) == without_sizes(shown)
+    # The command, spark-submit, a client of the server; a pipeline there, and without a server.
+    command, job, client, served, alone, listed, notebook = map(str.rstrip, printed)
+    assert [it.splitlines()[-1] for it in (command, job, client, notebook)] == [RIGHT] * 4
+    assert [it.rpartition(": ")[2] for it in (served, alone)] == ["Run is COMPLETED."] * 2
+    setup, flows = [text.rstrip() for language, _, text in blocks if not language]
+    assert without_sizes(command) == without_sizes(setup)
+    assert listed.replace(str(tmp_path), "").split() == flows.split()
+    state = keyfold.open_checkpoint(listed.split()[-1])["dedup"].only
+    assert state.scan().to_arrow().num_rows == 1
