@@ -9,6 +9,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from kit.connectors import DELTA_SETTINGS, EXTENSIONS
+
 # A function that says what each batch was given; one that is idempotent, as users write them for
 # databases; sinks of Spark, Delta and Iceberg.
 FUNCTION, DATABASE, FILES, DELTA, ICEBERG = SINKS = (
@@ -20,12 +22,8 @@ LOGS = {FILES: "_spark_metadata", DELTA: "_delta_log"}
 APPEND_ONLY = (FILES, DELTA, ICEBERG)
 # Of Spark, for tables of both.
 TABLE_SETTINGS = {
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
-    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    # Spark 4.1.4 lacks a constructor that this release of Delta reads its checkpoints by.
-    "spark.databricks.delta.properties.defaults.checkpointInterval": "10000",
-    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.sql.extensions": ",".join(EXTENSIONS.values()),
+    **DELTA_SETTINGS,
 }
 
 

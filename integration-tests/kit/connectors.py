@@ -21,6 +21,17 @@ ARTIFACTS = {
     DELTA: "io.delta:delta-spark_{line}_2.13:{release}",
     ICEBERG: "org.apache.iceberg:iceberg-spark-runtime-{line}_2.13:{release}",
 }
+# What a session needs besides, for tables.
+EXTENSIONS = {
+    DELTA: "io.delta.sql.DeltaSparkSessionExtension",
+    ICEBERG: "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+}
+DELTA_SETTINGS = {
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # Spark 4.1.4 lacks a constructor that this release of Delta reads its checkpoints by.
+    "spark.databricks.delta.properties.defaults.checkpointInterval": "10000",
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
 # Spark has all else that they need.
 OWN = ("spark-sql-kafka-", "spark-token-", "kafka-", "commons-pool2-", "delta-", "iceberg-")
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
