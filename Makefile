@@ -41,8 +41,14 @@ PYSPARK_4.1 := 4.1.4
 PYSPARK_4.2 := 4.2.1
 PYSPARK_4.3 := 4.3.0
 LINES := 4.0 4.1 4.2 4.3
+# Where the demo's input comes from: files, kafka; where its results go: files, delta
+SOURCE = files
+SINK = files
+# The newest lines with connectors to both, see integration-tests/kit/connectors.py
+WITH_KAFKA := 4.2
+WITH_DELTA := 4.1
 # On which the demo and the smoke run, and the line whose checkpoints the smoke goes on with
-SPARK = $(lastword $(LINES))
+SPARK = $(if $(filter delta,$(SINK)),$(WITH_DELTA),$(if $(filter kafka,$(SOURCE)),$(WITH_KAFKA),$(lastword $(LINES))))
 BEGUN_ON = $(SPARK)
 # Where another Java than the one on the path is, for the smoke: JDK=/usr/lib/jvm/java-21-openjdk-amd64
 JDK =
@@ -149,9 +155,9 @@ servers: $(S3_SERVER) $(SERVERS) ## what tests on S3 and HDFS need
 s3: $(VENV)/ready servers ## an S3 server for checkpoints: PORT=9000 FOLDER=s3-out DELAY_MS=25
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.servers $(PORT) $(abspath $(FOLDER)) $(DELAY_MS)
 
-demo: $(call JAR_OF,$(SPARK)) $(if $(filter s3,$(WHERE)),servers) ## 336,776 real flights through Keyfold, killed half way, compared with batch; WHERE=s3
+demo: $(call JAR_OF,$(SPARK)) $(if $(filter s3,$(WHERE)),servers) $(if $(filter kafka,$(SOURCE)),$(SERVERS)) ## 336,776 real flights through Keyfold, killed half way, compared with batch; WHERE=s3 SOURCE=kafka SINK=delta
 	PYTHONPATH=$(CURDIR)/integration-tests $$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m demo \
-		--where "$(WHERE)" --delay-ms $(DELAY_MS) --provider $(PROVIDER)
+		--where "$(WHERE)" --source "$(SOURCE)" --sink "$(SINK)" --delay-ms $(DELAY_MS) --provider $(PROVIDER)
 
 # At once: most of both waits for processes to start, or for one core. What both need is made before.
 test: setup $(TEST_CLASSES) servers ## everything that must pass before a change lands

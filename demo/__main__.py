@@ -7,13 +7,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.markdown import Markdown
 
+from demo.ends import ends
 from demo.errors import DemoError
 from demo.place import LOCAL, PLACES
 from demo.run import Run
 from demo.session import KEYFOLD, PROVIDERS
+from demo.sink import SINKS
+from demo.source import SOURCES
 from demo.summary import page
 from demo.where import opened
-from demo.workspace import Workspace
+from demo.workspace import FILES, Workspace
 from keyfold import KeyfoldError
 
 PIPE_WIDTH = 100
@@ -25,6 +28,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="demo", description=sys.modules["demo"].__doc__)
     parser.add_argument("--provider", choices=PROVIDERS, default=KEYFOLD, help="the state store")
     parser.add_argument("--where", choices=PLACES, default=LOCAL, help="where the checkpoints are")
+    parser.add_argument("--source", choices=SOURCES, default=FILES, help="of the input")
+    parser.add_argument("--sink", choices=SINKS, default=FILES, help="of the results")
     parser.add_argument(
         "--delay-ms", type=float, default=0, help="how long S3 holds each request back"
     )
@@ -37,8 +42,11 @@ def main() -> int:
     workspace = Workspace(options.out.resolve())
     try:
         workspace.clear()
-        with opened(options.where, workspace, options.delay_ms) as place:
-            run = Run(workspace, place, options.provider, console)
+        with (
+            ends(options.source, options.sink, workspace) as both,
+            opened(options.where, workspace, options.delay_ms) as place,
+        ):
+            run = Run(workspace, place, both, options.provider, console)
             run.record.delay_ms = options.delay_ms
             run.prepare()
             if not options.no_kill:

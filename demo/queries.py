@@ -1,12 +1,10 @@
 """The streaming queries: what each one asks, and where its answer goes."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from demo.absences import alerts
 from demo.aircraft import running_records
@@ -14,7 +12,6 @@ from demo.limits import SCHEMA as LIMITS_SCHEMA
 from demo.limits import above_limits
 from demo.place import Place
 from demo.questions import (
-    CSV_OPTIONS,
     FLIGHT,
     SCHEMA,
     WATERMARK,
@@ -26,9 +23,11 @@ from demo.questions import (
 )
 from demo.replay import END_MARK
 from demo.session import HDFS
+from demo.sink import APPEND, COMPLETE, UPDATE, Sink
+from demo.source import Source
 from demo.weather import SCHEMA as WEATHER_SCHEMA
 from demo.weather import observations, with_weather
-from demo.workspace import Workspace
+from demo.workspace import FLIGHTS, LIMITS, WEATHER
 from keyfold.settings import FORMAT_KEY, FORMAT_VERSION, PROVIDER_CLASS, PROVIDER_KEY
 
 # Day files a batch. For the last three, fewer and larger batches: Python is called once for each
@@ -56,15 +55,12 @@ WITHOUT_KEYS = "totals"
 IS_SPARK_40 = pyspark.__version__.startswith("4.0.")
 
 # Queries whose answer changes from batch to batch, and how. The others append to theirs.
-OUTPUT_MODES = {"totals": "complete", "aircraft": "update"}
+OUTPUT_MODES = dict.fromkeys(FILES_PER_BATCH, APPEND) | {"totals": COMPLETE, "aircraft": UPDATE}
 
 # After every batch of a query in processing time Spark 4.2 asks for another, with or without input:
 # one that reads what there is and then ends would have no end.
 ONLY_WITH_INPUT = {"absences"}
 EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
-
-# All write through foreachBatch: Spark 4.2 cannot restart a query with checkpoint format 2 whose
-# file sink has seen a batch that the commit log has not (it skips the batch and misses its state).
 
 
 def queries_of(provider: str) -> tuple[str, ...]:
@@ -74,7 +70,7 @@ def queries_of(provider: str) -> tuple[str, ...]:
 
 
 def start_all(
-    spark: SparkSession, workspace: Workspace, place: Place, queries: Iterable[str]
+    spark: SparkSession, source: Source, sink: Sink, place: Place, queries: Iterable[str]
 ) -> list[StreamingQuery]:
     """Start some queries; each reads all there is, batch by batch, and then ends."""
     started = []
@@ -82,14 +78,20 @@ def start_all(
         spark.conf.set(EMPTY_BATCHES, query not in ONLY_WITH_INPUT)
         if IS_SPARK_40 and spark.conf.get(PROVIDER_KEY) == PROVIDER_CLASS:
             spark.conf.set(FORMAT_KEY, "1" if query == WITHOUT_KEYS else FORMAT_VERSION)
-        started.append(start(query, question(query, spark, workspace), workspace, place))
+        started.append(
+            sink.write(query, question(query, spark, source), OUTPUT_MODES[query])
+            .queryName(query)
+            .option("checkpointLocation", place.checkpoint(query))
+            .trigger(availableNow=True)
+            .start()
+        )
     return started
 
 
-def question(query: str, spark: SparkSession, workspace: Workspace) -> DataFrame:  # noqa: PLR0911 - one for each query
-    """Ask a question of the day files as a stream."""
+def question(query: str, spark: SparkSession, source: Source) -> DataFrame:  # noqa: PLR0911 - one for each query
+    """Ask a question of the source as a stream."""
     files = FILES_PER_BATCH[query]
-    deliveries = with_event_time(day_files(spark, SCHEMA, files, workspace.flights))
+    deliveries = with_event_time(source.stream(spark, FLIGHTS, SCHEMA, files))
     flights = deliveries.withWatermark("event_time", WATERMARK)
     once = flights.dropDuplicatesWithinWatermark(FLIGHT)
     match query:
@@ -104,43 +106,13 @@ def question(query: str, spark: SparkSession, workspace: Workspace) -> DataFrame
         case "aircraft":
             return running_records(once)
         case "weather":
-            weather = observations(day_files(spark, WEATHER_SCHEMA, files, workspace.weather))
-            return with_weather(once, weather.withWatermark("observed", WATERMARK))
+            rows = source.stream(spark, WEATHER, WEATHER_SCHEMA, files)
+            weather = observations(rows).withWatermark("observed", WATERMARK)
+            return with_weather(once, weather)
         case "absences":
             return alerts(flights)
         case "limits":
-            limits = day_files(spark, LIMITS_SCHEMA, files, workspace.limits)
+            limits = source.stream(spark, LIMITS, LIMITS_SCHEMA, files)
             return above_limits(once, limits)
         case _:
             raise ValueError(f"Invalid query: {query}")
-
-
-def day_files(spark: SparkSession, schema: str, files: int, folder: Path) -> DataFrame:
-    """Stream CSV files in the order of their modification times, `files` a batch."""
-    return (
-        spark.readStream.schema(schema)
-        .options(**CSV_OPTIONS)
-        .option("maxFilesPerTrigger", files)
-        .csv(str(folder))
-    )
-
-
-def start(query: str, question: DataFrame, workspace: Workspace, place: Place) -> StreamingQuery:
-    """Start one query."""
-    return (
-        folder_a_batch(query, question, workspace)
-        .queryName(query)
-        .option("checkpointLocation", place.checkpoint(query))
-        .trigger(availableNow=True)
-        .start()
-    )
-
-
-def folder_a_batch(query: str, question: DataFrame, workspace: Workspace) -> DataStreamWriter:
-    """Write each batch to a folder; one that is run again overwrites what it wrote before."""
-
-    def write(answer: DataFrame, batch: int) -> None:
-        answer.write.mode("overwrite").parquet(str(workspace.result(query) / f"batch={batch}"))
-
-    mode = OUTPUT_MODES.get(query, "append")
-    return question.writeStream.outputMode(mode).foreachBatch(write)

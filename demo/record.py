@@ -10,6 +10,7 @@ from demo.batches import Batch
 from demo.compare import Verdict
 from demo.replay import Replayed
 from demo.requests import Counts
+from demo.workspace import FILES
 
 # What requests are counted for.
 STREAMING, RESCALING, LOOKING = "stream", "rescale", "look inside"
@@ -30,6 +31,8 @@ class Record:
     """Facts about a run, filled in as it goes."""
 
     provider: str
+    source: str = FILES
+    sink: str = FILES
     replayed: Replayed = field(default_factory=lambda: Replayed(0, 0, 0))
     seconds: dict[str, float] = field(default_factory=dict)
     batches: list[Batch] = field(default_factory=list)

@@ -10,6 +10,7 @@ from demo import batch_log
 from demo.batches import Batch
 from demo.compare import Verdict
 from demo.driver import Driver
+from demo.ends import Ends
 from demo.events import Event
 from demo.kill import kill_within_batch
 from demo.place import Place
@@ -18,22 +19,26 @@ from demo.record import LOOKING, STREAMING, Record, Rescaled
 from demo.replay import replay
 from demo.requests import taken, taken_when_done
 from demo.session import KEYFOLD
-from demo.stages import KILLED, STAGES, planned_batches
+from demo.stages import KILLED, planned_batches
 from demo.ticker import Ticker
-from demo.workspace import Workspace
+from demo.workspace import INPUTS, Workspace
 
 
 class Run:
     """One run: replay, stream, rescale, kill, stream on, rescale again, compare."""
 
-    def __init__(self, workspace: Workspace, place: Place, provider: str, console: Console) -> None:
+    def __init__(
+        self, workspace: Workspace, place: Place, ends: Ends, provider: str, console: Console
+    ) -> None:
         """Do nothing yet; `record` fills up as the steps are taken."""
-        self.record = Record(provider)
+        self.record = Record(provider, ends.source, ends.sink)
         self._queries = queries_of(provider)
         self._workspace = workspace
         self._place = place
         self._console = console
+        self._stages = ends.source_in(workspace).stages
         self._arguments = ["--provider", provider, "--out", str(workspace.root)]
+        self._arguments += ["--ends", ends.to_json()]
 
     def prepare(self) -> None:
         """Write the input."""
@@ -41,10 +46,7 @@ class Run:
             "Replaying the flights, the weather and the limits of delays of 2013 as one file a day"
         )
         with self.record.timed("replay the input"):
-            waiting = self._workspace.waiting
-            self.record.replayed = replay(
-                waiting / "flights", waiting / "weather", waiting / "limits"
-            )
+            self.record.replayed = replay(*map(self._workspace.waiting, INPUTS))
 
     def stream_half(self) -> None:
         """Stream until half of all batches are done, then kill the driver within a batch."""
@@ -64,7 +66,7 @@ class Run:
         self._say("Streaming to the end")
         with self.record.timed("stream to the end"):
             begin = KILLED if self.record.killed_in else 0
-            self._stream(range(begin, len(STAGES)), kill=False)
+            self._stream(range(begin, len(self._stages)), kill=False)
         for query in self._queries:
             checkpoint = self._place.folder(query)
             self.record.finished[query] = batch_log.finished(checkpoint)
@@ -88,7 +90,9 @@ class Run:
     def _stream(self, stages: range, *, kill: bool) -> None:
         """Run the streaming driver and take down what it tells."""
         files = self.record.replayed.files
-        planned = {it: planned_batches(files, FILES_PER_BATCH[it]) for it in self._queries}
+        planned = {
+            it: planned_batches(self._stages, files, FILES_PER_BATCH[it]) for it in self._queries
+        }
         half = sum(planned.values()) // 2
         ticker = Ticker(self._console, planned, self.record.batches)
         arguments = [*self._arguments, "--stages", *map(str, stages)]
@@ -100,6 +104,11 @@ class Run:
                     continue
                 if event["kind"] == "requests":
                     self.record.requests[event["activity"]].update(event["counts"])
+                    continue
+                if event["kind"] == "unreported":
+                    hit = self.record.killed_in[event["query"]]
+                    if hit is not None:
+                        self.record.resumed[event["query"]] = hit
                     continue
                 batch = Batch.from_progress(event["progress"])
                 self.record.batches.append(batch)

@@ -45,27 +45,28 @@ SHORT_LIVED: Settings = {
 }
 
 
-def _builder(scratch: Path) -> SparkSession.Builder:
+def _builder(scratch: Path, conf: Mapping[str, str]) -> SparkSession.Builder:
     """Begin a session that keeps its temporary files in `scratch`."""
     return (
         SparkSession.builder.master("local[2]")
         .appName("keyfold-demo")
         .config(map=BASE)
         .config("spark.local.dir", str(scratch))
+        .config(map=dict(conf))
     )
 
 
-def batch_session(scratch: Path) -> SparkSession:
-    """Start a session that knows nothing of state stores."""
-    return _builder(scratch).getOrCreate()
+def batch_session(scratch: Path, conf: Mapping[str, str]) -> SparkSession:
+    """Start a session that knows nothing of state stores, with some settings besides."""
+    return _builder(scratch, conf).getOrCreate()
 
 
 def streaming_session(provider: str, scratch: Path, conf: Mapping[str, str]) -> SparkSession:
     """Start a session whose queries keep their state in the store named by `provider`.
 
-    `conf` is what it needs to reach their checkpoints.
+    `conf` is what it needs to reach their checkpoints, input and results.
     """
-    builder = _builder(scratch).config(map={**SHORT_LIVED, **conf})
+    builder = _builder(scratch, conf).config(map=SHORT_LIVED)
     if provider == KEYFOLD:
         return keyfold.configure(builder).getOrCreate()
     return builder.config(PROVIDER_KEY, PROVIDERS[provider]).getOrCreate()

@@ -8,6 +8,7 @@ from demo.batches import Batch, Spread
 from demo.markdown import table
 from demo.queries import QUERIES
 from demo.record import Record, Rescaled
+from demo.workspace import FILES
 
 QUESTIONS = {
     "flights": "each flight once (deduplication)",
@@ -64,8 +65,9 @@ def page(record: Record) -> str:
 def story(record: Record) -> Iterator[str]:
     """Tell what happened."""
     replayed = record.replayed
+    files = f"as {replayed.files} files" if record.source == FILES else "as records from Kafka"
     yield (
-        f"- {replayed.flights:,} flights of 2013 came as {replayed.files} files, "
+        f"- {replayed.flights:,} flights of 2013 came {files}, "
         f"{replayed.repeats:,} of them twice, "
         f"with {replayed.observations:,} hourly observations of the weather and "
         f"{replayed.limits:,} limits of delays."
@@ -73,6 +75,8 @@ def story(record: Record) -> Iterator[str]:
     for query, question in QUESTIONS.items():
         batches = f"{record.finished[query]} batches" if query in record.finished else "left out"
         yield f"- `{query}`: {question}, {batches}."
+    if record.sink != FILES:
+        yield "- The answers went to tables of Delta."
     yield from request_tables.story(record)
     if record.rescaled:
         yield "- Twice, the stopped queries got another number of partitions for their state:"

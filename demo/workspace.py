@@ -3,6 +3,12 @@
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+# Where the input comes from and the results go, if nothing else is asked for.
+FILES: Final = "files"
+
+FLIGHTS, WEATHER, LIMITS = INPUTS = ("flights", "weather", "limits")
 
 
 @dataclass(frozen=True)
@@ -11,25 +17,16 @@ class Workspace:
 
     root: Path
 
-    @property
-    def flights(self) -> Path:
-        """The replayed flights, one file a day."""
-        return self.root / "input" / "flights"
+    def input(self, name: str) -> Path:
+        """One of `INPUTS` as far as it has come: replayed flights and weather, limits of delays.
 
-    @property
-    def weather(self) -> Path:
-        """The replayed weather, one file a day."""
-        return self.root / "input" / "weather"
+        A file a day each.
+        """
+        return self.root / "input" / name
 
-    @property
-    def limits(self) -> Path:
-        """Limits of the delays that airlines should not exceed, one file a day."""
-        return self.root / "input" / "limits"
-
-    @property
-    def waiting(self) -> Path:
-        """Files of all three that are still to come, in folders of the same names."""
-        return self.root / "input" / "waiting"
+    def waiting(self, name: str) -> Path:
+        """Files of it that are still to come."""
+        return self.root / "input" / "waiting" / name
 
     @property
     def local(self) -> Path:
@@ -61,13 +58,18 @@ class Workspace:
         """What the S3 server has stored, and its log."""
         return self.root / "s3"
 
+    @property
+    def kafka(self) -> Path:
+        """What the Kafka of the input has stored, and its log."""
+        return self.root / "kafka"
+
     def result(self, query: str) -> Path:
         """What a query has written."""
         return self.root / "results" / query
 
     def clear(self) -> None:
         """Delete what an earlier run left, and only that: the folder may be the user's own."""
-        for folder in ("input", "local", "checkpoints", "s3", "results"):
+        for folder in ("input", "local", "checkpoints", "s3", "kafka", "results"):
             shutil.rmtree(self.root / folder, ignore_errors=True)
         for file in (self.driver_log, self.state, self.summary):
             file.unlink(missing_ok=True)

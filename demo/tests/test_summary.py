@@ -1,5 +1,7 @@
 """The page: it says plainly when an answer is not exact, and where the kill hit."""
 
+from dataclasses import replace
+
 from demo.batches import Batch, Spread
 from demo.compare import Verdict
 from demo.queries import QUERIES, queries_of
@@ -69,6 +71,15 @@ def test_a_query_that_the_store_cannot_run_is_named_as_left_out() -> None:
     assert [line for line in lines if line.endswith(", left out.")] == [
         line for line in lines if line.startswith(("- `absences`", "- `limits`"))
     ]
+
+
+def test_other_ends_than_files_are_named() -> None:
+    of_files = record(missing=0)
+    assert "came as 2 files, 3 of them twice" in page(of_files)
+    assert "Delta" not in page(of_files)
+    other = replace(of_files, source="kafka", sink="delta")
+    assert "came as records from Kafka, 3 of them twice" in page(other)
+    assert "- The answers went to tables of Delta." in page(other)
 
 
 def test_one_missing_row_is_the_first_thing_said() -> None:
