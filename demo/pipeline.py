@@ -8,9 +8,9 @@ import argparse
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
@@ -21,6 +21,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 import keyfold
+from demo.again import run
 from demo.ends import Ends
 from demo.events import send
 from demo.place import Place
@@ -28,15 +29,7 @@ from demo.queries import queries_of, start_all
 from demo.record import RESCALING, STREAMING, Rescaled
 from demo.requests import taken
 from demo.session import KEYFOLD, PROVIDERS, streaming_session
-from demo.sink import Sink
-from demo.source import Source
 from demo.workspace import Workspace
-
-# Spark's source of Kafka fails after a batch that has been run again, as it says how far behind it
-# is: the batch is committed, and the query goes on when it is started once more.
-UNREPORTED = "KafkaMicroBatchStream$.metrics"
-# Spark gives Python ten seconds to start, in which eight queries begin at once.
-SLOW_WORKER = "Python worker failed to connect back"
 
 
 class Reporter(StreamingQueryListener):
@@ -81,30 +74,9 @@ def main() -> None:
             rescale(spark, place, queries, partitions)
             tell_requests(place, RESCALING)
         source.deliver(spark, stage)
-        run(spark, source, sink, place, queries)
+        run(partial(start_all, spark, source, sink, place), queries)
         tell_requests(place, STREAMING)
     spark.stop()
-
-
-def run(
-    spark: SparkSession, source: Source, sink: Sink, place: Place, queries: Iterable[str]
-) -> None:
-    """Run some queries until they have read all there is."""
-    again = []
-    for query in start_all(spark, source, sink, place, queries):
-        try:
-            query.awaitTermination()
-        except StreamingQueryException as error:
-            said = getattr(error, "_stackTrace", "")
-            if UNREPORTED in said:
-                send("unreported", query=query.name)
-            elif SLOW_WORKER in said:
-                send("note", text=f"{query.name} is started again: {SLOW_WORKER} in time")
-            else:
-                raise
-            again.append(query.name)
-    for query in start_all(spark, source, sink, place, again):
-        query.awaitTermination()
 
 
 def tell_requests(place: Place, activity: str) -> None:

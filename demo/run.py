@@ -106,7 +106,7 @@ class Run:
                     self.record.requests[event["activity"]].update(event["counts"])
                     continue
                 if event["kind"] == "unreported":
-                    hit = self.record.killed_in[event["query"]]
+                    hit = self.record.killed_in.get(event["query"])
                     if hit is not None:
                         self.record.resumed[event["query"]] = hit
                     continue
