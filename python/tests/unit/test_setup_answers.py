@@ -72,9 +72,9 @@ class SparkSession:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts, "_WAIT_S", 0.05)
+    monkeypatch.setattr(facts, "_WAIT_S", 1)
     monkeypatch.setattr(facts, "_PAUSE_S", 0.01)
-    monkeypatch.setattr(facts, "_SETTLED_S", 0.02)
+    monkeypatch.setattr(facts, "_SETTLED_S", 0.05)
 
 
 def row(number: str, answer: dict[str, Any] | None = MEMORY, version: str = "0.1.0") -> Row:
