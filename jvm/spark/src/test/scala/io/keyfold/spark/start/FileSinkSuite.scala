@@ -310,6 +310,6 @@ class FileSinkSuite extends FileSinkQueries {
         false
       )
     )
-    assert(error.getMessage.contains(s"$elsewhere of the file sink has no log"))
+    assert(error.getMessage.contains(s"$elsewhere has no log of a file sink"))
   }
 }
