@@ -165,8 +165,9 @@ test: setup $(TEST_CLASSES) servers ## everything that must pass before a change
 
 # PySparks of the other lines: made before tests that run at once ask for one.
 PYSPARKS := $(foreach it,$(OTHER_LINES),.cache/pyspark-$(PYSPARK_$(it))/ready)
-$(PYSPARKS): .cache/pyspark-%/ready:
+$(PYSPARKS): .cache/pyspark-%/ready: build/pyspark
 	build/pyspark $* >/dev/null
+	touch $@
 
 # Two at once, the longest first: tests with executors wait for processes to start, the others for one core.
 test-long: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) $(PYSPARKS) ## what takes longer: kills and faults on S3 and HDFS, other lines of Spark, the wheel
