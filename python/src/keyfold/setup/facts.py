@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event, Timer
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from keyfold.session import bridge
 from keyfold.settings import INSTANCES_KEY
 
 if TYPE_CHECKING:
@@ -172,13 +174,20 @@ def _on_driver(spark: SparkSession, *calls: str) -> list[Any]:
 def _ask_within(spark: SparkSession, tasks: int, seconds: float) -> list[ExecutorFacts]:
     """As `_ask`; none if that takes longer: other work may hold all cores for hours."""
     tag, is_late = f"keyfold-check-{uuid4()}", Event()
+    cancel: Callable[[str], object]
+    if bridge().is_connect_session(spark):
+        add, cancel, remove = spark.addTag, spark.interruptTag, spark.removeTag
+    else:
+        # A classic session knows its tags in the thread only that has added them.
+        context = spark.sparkContext
+        add, cancel, remove = context.addJobTag, context.cancelJobsWithTag, context.removeJobTag
 
     def interrupt() -> None:
         is_late.set()
-        spark.interruptTag(tag)
+        cancel(tag)
 
     timer = Timer(seconds, interrupt)
-    spark.addTag(tag)
+    add(tag)
     timer.start()
     try:
         return _ask(spark, tasks)
@@ -188,7 +197,7 @@ def _ask_within(spark: SparkSession, tasks: int, seconds: float) -> list[Executo
         raise
     finally:
         timer.cancel()
-        spark.removeTag(tag)
+        remove(tag)
 
 
 def _ask(spark: SparkSession, tasks: int) -> list[ExecutorFacts]:
