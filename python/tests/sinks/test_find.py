@@ -45,10 +45,11 @@ def said(table: SinkTable, batch: int) -> str:
 
 
 def rolled_back(fake: FakeCheckpoint, number: int, to: int, app: str) -> None:
-    """What a rollback leaves: the id before it, and the offsets that it builds on."""
+    """What a rollback leaves: the id before it, the offsets that it builds on, and a batch's."""
     folder = f"keyfold/rollback-{to}-{number}"
     fake.write(f"{folder}/metadata", json.dumps({"id": app}))
     fake.write(f"{folder}/base", f"offsets {to}")
+    fake.write(f"{folder}/offsets/{to + 1}", f"offsets {to + 1}")
 
 
 def test_a_folder_without_a_log_is_no_table(tmp_path: Path) -> None:
@@ -120,11 +121,55 @@ def test_versions_of_others_are_named(delta: DeltaTable, iceberg: IcebergTable, 
         (3, "STREAMING UPDATE"),
     ]
     assert "taken back as well: versions 2 (OPTIMIZE), 3 (STREAMING UPDATE)" in said(found, 0)
-    iceberg.batches(QUERY, 0)
+    assert "some of these are of other queries" in said(found, 0)
+    iceberg.batches(QUERY, 0, 1)
     iceberg.commit("replace")
-    iceberg.batches(QUERY, 1)
+    iceberg.batches(QUERY, 2)
     iceberg.write()
-    assert "taken back as well: snapshot 1001 (replace)" in said(find(iceberg, 0), 0)
+    told = said(find(iceberg, 0), 0)
+    assert "taken back as well: snapshot 1002 (replace)" in told
+    assert "of other queries" not in told
+
+
+def test_what_others_wrote_before_the_first_later_batch_stays(
+    delta: DeltaTable, find: Find
+) -> None:
+    delta.batches(QUERY, 0)
+    delta.commit("DELETE")
+    delta.commit("OPTIMIZE")
+    delta.batches(QUERY, 1)
+    delta.commit("DELETE")
+    found = find(delta, 0)
+    assert (found.batch, found.version, found.later) == (0, 2, (3,))
+    assert [it.version for it in found.kept] == [1, 2]
+    assert [it.version for it in found.others] == [4]
+
+
+def test_later_batches_under_no_id_are_not_called_none(delta: DeltaTable, find: Find) -> None:
+    delta.batches(QUERY, 0, 1)
+    delta.commit("MERGE")
+    found = find(delta, 1)
+    assert (found.version, found.restore) == (1, None)
+    assert "If its foreachBatch wrote them, take them back yourself" in said(found, 1)
+
+
+def test_a_rollback_that_broke_off_after_the_new_id(
+    fake: FakeCheckpoint, delta: DeltaTable, find: Find
+) -> None:
+    """It has taken no batch, so those of the old id count."""
+    rolled_back(fake, 1, 1, OLD)
+    (fake.root / "keyfold/rollback-1-1/offsets/2").unlink()
+    delta.batches(OLD, 0, 1, 2, 3)
+    delta.batches(QUERY, 4)
+    found = find(delta, 2)
+    assert (found.batch, found.version, found.later) == (2, 2, (3, 4))
+
+
+def test_ends_of_lines_in_values_are_none_of_the_log(delta: DeltaTable, find: Find) -> None:
+    delta.batches(QUERY, 0, 1)
+    with delta.path(1).open("a", encoding="utf-8") as log:
+        log.write('{"add":{"path":"b","stats":"{\\"min\\":\\"a\u2028b\u0085c\\"}"}}\n')
+    assert find(delta, 0).later == (1,)
 
 
 def test_a_batch_that_wrote_none_is_as_the_one_before(delta: DeltaTable, find: Find) -> None:

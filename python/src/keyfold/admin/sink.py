@@ -36,7 +36,9 @@ def table_in(
     """
     try:
         checkpoint = Storage(path, options)
-        log = table_log(checkpoint.elsewhere(place).once())
+        table = checkpoint.elsewhere(place)
+        log = table_log(table.once())
     except (ExtraMissingError, StorageError):
         return None
-    return None if log is None else find_version(log, place, checkpoint, batch)
+    # As it is shown: a URI may have credentials in it.
+    return None if log is None else find_version(log, table.root, checkpoint, batch)

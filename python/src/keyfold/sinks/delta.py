@@ -23,7 +23,8 @@ _COMMIT = re.compile(r"(\d{20})\.json")
 _CHECKPOINT = re.compile(
     r"(\d{20})\.checkpoint(?:\.\d{10}\.(\d{10})|\.[0-9A-Fa-f-]{36})?\.(?:parquet|json)"
 )
-# Most lines of a commit, and of no interest here.
+# Most lines of a commit, and of no interest here. A line ends with a line feed: other ends of lines
+# may be in the values of columns.
 _FILES = ('{"add"', '{"remove"', '{"cdc"')
 _AT_A_TIME = 32
 
@@ -87,14 +88,15 @@ class DeltaLog(TableLog):
         path = f"{_LOG}/{number:020}.json"
         batches: dict[str, int] = {}
         operation, replaces = "", False
-        for line in self._storage.whole(path).decode(errors="replace").splitlines():
+        for line in self._storage.whole(path).decode(errors="replace").split("\n"):
             if not line.strip() or line.startswith(_FILES):
                 continue
             action = self._object(path, line)
             if isinstance(info := action.get("commitInfo"), dict):
                 operation = str(info.get("operation", ""))
-                parameters = info.get("operationParameters") or {}
-                replaces = parameters.get("outputMode") == "Complete"
+                parameters = info.get("operationParameters")
+                if isinstance(parameters, dict):
+                    replaces = parameters.get("outputMode") == "Complete"
             if "txn" in action:
                 batches |= self._transaction(path, action["txn"])
         return TableVersion(number, operation, batches, replaces)
@@ -103,7 +105,7 @@ class DeltaLog(TableLog):
         """Those of a file of a checkpoint: the last of each application id."""
         path = f"{_LOG}/{name}"
         if name.endswith(".json"):
-            lines = self._storage.whole(path).decode(errors="replace").splitlines()
+            lines = self._storage.whole(path).decode(errors="replace").split("\n")
             actions = [self._object(path, it) for it in lines if it.strip()]
         else:
             actions = self._rows(path)

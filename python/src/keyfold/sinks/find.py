@@ -37,30 +37,37 @@ def find_version(log: TableLog, place: str, checkpoint: Storage, batch: int) -> 
     applications = log.applications()
     is_known = not ids.keys().isdisjoint(applications)
     found: TableVersion | None = None
-    others: list[TableVersion] = []
-    later: list[TableVersion] = []
+    since: list[TableVersion] = []
     # No version is missing between two of these. So the first that has an earlier batch is the
     # table as of this batch, too: the batch of a rescale or of a migration writes no version.
     for it in log.history() if is_known else ():
         if _has_batch_until(batch, it, ids):
-            found = it if log.can_restore(it.version) else None
+            found = it
             break
-        (others if it.batches.keys().isdisjoint(ids) else later).append(it)
+        since.append(it)
+    later = [it for it in since if not it.batches.keys().isdisjoint(ids)]
+    # What others wrote before the first later batch stays.
+    kept = since[since.index(later[-1]) + 1 :] if later else since
+    others = [it for it in since if it not in kept and it not in later]
+    target = kept[0] if found and later and kept else found
+    if target and not log.can_restore(target.version):
+        found = target = None
     newest = next((it.version for it in log.history()), None)
     return SinkTable(
         format=log.format,
         path=place,
         newest=newest,
         batch=None if found is None else max(n for app, n in found.batches.items() if app in ids),
-        version=None if found is None else found.version,
+        version=None if target is None else target.version,
         later=tuple(it.version for it in reversed(later)),
         others=tuple(reversed(others)),
+        kept=tuple(reversed(kept)) if found else (),
         replaces=bool(later) and all(it.replaces for it in later),
         query=next(app for app, last in ids.items() if last is None),
         known=is_known,
         applications={} if is_known else applications,
-        restore=log.restore(place, found.version) if found and later else None,
-        undo=log.undo(place, newest) if newest is not None and found and later else None,
+        restore=log.restore(place, target.version) if target and later else None,
+        undo=log.undo(place, newest) if newest is not None and target and later else None,
     )
 
 

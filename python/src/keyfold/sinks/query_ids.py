@@ -10,6 +10,7 @@ from keyfold.spark_log.logs import query_id
 from keyfold.storage.storage import Storage
 
 _FOLDER = "keyfold"
+_ALL = 1 << 62
 _ROLLBACK = re.compile(r"rollback-(\d{1,18})-[0-9a-f-]+")
 
 
@@ -29,8 +30,12 @@ def query_ids(storage: Storage) -> dict[str, int | None]:
 
 
 def _last(storage: Storage, rollbacks: dict[str, int], name: str) -> int:
-    """The batch that a rollback went to, or that of a later one that has set this batch aside."""
-    batch = rollbacks[name]
+    """The last batch that a rollback has left, or that a later one has left of these.
+
+    One that broke off has taken some batches only, or given the query a new id and taken none.
+    """
+    taken = [it.name for it in storage.listing(f"{_FOLDER}/{name}/offsets")]
+    batch = min((int(it) for it in taken if it.isdecimal()), default=_ALL) - 1
     with suppress(FileMissingError):
         base = storage.content(f"{_FOLDER}/{name}/base")
         for other in (it for it in rollbacks if rollbacks[it] < batch):

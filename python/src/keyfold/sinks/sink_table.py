@@ -26,6 +26,7 @@ class SinkTable:
         version: the version as of the batch; None if it is not known.
         later: the versions of later batches, oldest first.
         others: versions since `version` that were not written by the query.
+        kept: those between the batch and the first later one, or the end: they stay.
         replaces: whether each later batch has replaced all rows, as in complete mode.
         query: id of the query.
         known: whether the query has written to the table, under this id or an earlier one.
@@ -43,6 +44,7 @@ class SinkTable:
     version: int | None
     later: tuple[int, ...]
     others: tuple[TableVersion, ...]
+    kept: tuple[TableVersion, ...]
     replaces: bool
     query: str
     known: bool
@@ -73,6 +75,13 @@ class SinkTable:
             )
         elif not self.later:
             yield f"the table has no {self._noun} of a later batch: there is nothing to restore"
+            if self.kept:
+                names = (f"{it.version} ({it.operation or 'unknown'})" for it in self.kept)
+                yield (
+                    "not written under an id of this query, and left: "
+                    f"{_named(self._noun, names)}. If its foreachBatch wrote them, take them back "
+                    f"yourself{_OR_TWICE}"
+                )
         elif self.replaces:
             yield (
                 "each batch replaces all rows of the table: without `to restore`, readers see the "
@@ -91,6 +100,8 @@ class SinkTable:
         if self.restore and self.others:
             names = (f"{it.version} ({it.operation or 'unknown'})" for it in self.others)
             yield f"not written by this query, and taken back as well: {_named(self._noun, names)}"
+            if any(it.batches for it in self.others):
+                yield "some of these are of other queries, which must go back too or lose rows"
 
     def _of_others(self, batch: int) -> Iterator[str]:
         its = (f"{app} (newest batch {number})" for app, number in self.applications.items())
