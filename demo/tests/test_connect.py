@@ -14,7 +14,7 @@ from kit.places import ROOT
 @pytest.mark.parametrize(
     ("names", "version", "said"),
     [
-        ([KAFKA, DELTA], "4.2.1", "For Spark 4.2 .* kafka and delta .* SPARK=4.1 or SPARK=4.0"),
+        ([KAFKA, DELTA], "4.2.1", "For Spark 4.2 .* kafka and delta .* SPARK=4.1$"),
         ([DELTA], "4.3.0", "For Spark 4.3 .* delta yet; give SPARK=4.1 or SPARK=4.0"),
         ([KAFKA], "4.3.0", "For Spark 4.3 .* kafka yet; give SPARK=4.2 or"),
     ],

@@ -8,6 +8,9 @@ from kit.installation import HERE
 BEGUN_ON_KEY = "KEYFOLD_BEGUN_ON"
 BEGUN_ON = os.environ.get(BEGUN_ON_KEY, HERE.line)
 
+# `make upgrades` runs on each line what else runs on one: Delta, Iceberg and pipelines.
+EVERY_LINE = "KEYFOLD_EVERY_LINE" in os.environ
+
 # The newest state format that a new join may have. 4.3 keeps those after 2 for its own RocksDB.
 NEWEST_JOIN = {"4.0": 2, "4.1": 3, "4.2": 4, "4.3": 2}[BEGUN_ON]
 # Whether PySpark has transformWithState with rows, beside the one with pandas.

@@ -9,6 +9,7 @@ import pytest
 
 from kit.connectors import DELTA, DOWNLOAD_S, ICEBERG, connectors
 from kit.installation import installation_of
+from kit.lines import EVERY_LINE
 from kit.places import INTEGRATION_TESTS, ROOT
 from kit.submit import Spark
 
@@ -20,7 +21,7 @@ EXTENSIONS = (
 )
 
 
-@pytest.fixture(scope="module", params=["4.0", "4.1"])
+@pytest.fixture(scope="module", params=["4.0", "4.1"] if EVERY_LINE else ["4.1"])
 def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What a session with both connectors has seen."""
     line, root = request.param, tmp_path_factory.mktemp("tables")

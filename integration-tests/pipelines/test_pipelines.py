@@ -10,7 +10,8 @@ import pytest
 
 import keyfold
 from keyfold.settings import PARTITIONS_KEY, SPARK_LINES
-from kit.installation import installation_of
+from kit.installation import HERE, installation_of
+from kit.lines import EVERY_LINE
 from pipelines.project import Project
 
 # Rows of a run, 15 seconds apart, with pauses that end sessions, one of them in each run.
@@ -67,7 +68,7 @@ OPERATORS = {*EXPECTED, "dedup", "dedup_within", "limit"}
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("line", SPARK_LINES[1:])
+@pytest.mark.parametrize("line", SPARK_LINES[1:] if EVERY_LINE else [HERE.line])
 def test_every_operator_of_a_pipeline_goes_on_after_a_rescale(tmp_path: Path, line: str) -> None:
     with closing(Project(tmp_path, installation_of(line))) as project:
         project.add(FIRSTS)
