@@ -39,6 +39,11 @@ class Kind:
     # Whether Spark's own `statestore` source reads its state rightly.
     is_read_by_spark: bool = True
 
+    @property
+    def has_column_families(self) -> bool:
+        """Whether its state has, which HDFSBacked has not."""
+        return "transformWithState" in self.name or "state format" in self.name
+
 
 def event_counts(streams: Streams) -> DataFrame:
     session = streams.timed.sparkSession

@@ -46,6 +46,8 @@ class World:
     def kind(self) -> Kind:
         modes = ["append"] if self.sink in APPEND_ONLY else ["append", "update"]
         kinds = [it for it in KINDS if it.since <= self.line and it.mode in modes]
+        if self.provider:
+            kinds = [it for it in kinds if not it.has_column_families]
         return chance_of(self.seed, "kind").choice(kinds)
 
     @cached_property
