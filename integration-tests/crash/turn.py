@@ -65,8 +65,8 @@ class Turn:
             ending=ending,
             moment=KillMoment(seed, at, subject.partitions, operators=1, batches=files),
             fault_seed=seed,
-            # Faults are decided upon in the driver's JVM.
-            one_in=0 if clustered else one_in,
+            # Faults are decided upon in the driver's JVM. HDFSBacked does not bear them.
+            one_in=0 if clustered or subject.world.provider else one_in,
             kills=kills,
             victim=chance.choice(("task", "executor")) if clustered else "task",
             halts_before=subject.history.last_committed + chance.randint(1, files),
