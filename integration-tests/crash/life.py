@@ -1,18 +1,14 @@
 """One run: a query's life from its first batch to its last, with all that may happen between."""
 
-from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 from random import Random
 
 from crash.admin import Admin
-from crash.inputs import Input
 from crash.oracle import Oracle
 from crash.sinks import FUNCTION
-from crash.spark_driver import CrashError, SparkDriver
+from crash.spark_driver import CrashError
 from crash.subject import Subject
 from crash.turn import Turn
-from crash.world import World, chance_of, contents_of
+from crash.world import chance_of, contents_of
 
 MOST_FILES_AT_ONCE = 3
 
@@ -20,18 +16,11 @@ MOST_FILES_AT_ONCE = 3
 class Life:
     """Runs one seed."""
 
-    def __init__(
-        self,
-        world: World,
-        folder: Path,
-        its: Input,
-        driver: Callable[[], SparkDriver],
-        counts: Counter[str],
-    ) -> None:
-        """Gives it a folder, its input, a driver whenever it asks, and what to count in."""
-        self._world = world
-        self._subject = Subject(world, folder, its, driver, counts)
-        self._oracle = Oracle(world, counts)
+    def __init__(self, subject: Subject) -> None:
+        """Of a query that has not been started yet."""
+        self._world = subject.world
+        self._subject = subject
+        self._oracle = Oracle(subject.world, subject.counts)
         self._admin = Admin(self._subject, self._oracle)
         self._files = 0
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from crash.inputs import Files, Topics
 from crash.life import Life
 from crash.spark_driver import CrashError, RefusedError, SparkDriver
+from crash.subject import Subject
 from crash.world import World
 from keyfold import KeyfoldError
 from kit.servers.kafka import Kafka
@@ -48,7 +49,7 @@ class Runs:
         life: Life | None = None
         try:
             its = Topics(self._kafka, f"s{seed}-") if world.reads_kafka else Files(folder)
-            life = Life(world, folder, its, self._running, self.counts)
+            life = Life(Subject(world, folder, its, self._running, self.counts))
             life.run()
         except (
             CrashError,

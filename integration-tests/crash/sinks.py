@@ -9,13 +9,11 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from kit.connectors import DELTA_SETTINGS, EXTENSIONS
+from kit.connectors import DELTA, DELTA_SETTINGS, EXTENSIONS, ICEBERG
 
 # A function that says what each batch was given; one that is idempotent, as users write them for
-# databases; sinks of Spark, Delta and Iceberg.
-FUNCTION, DATABASE, FILES, DELTA, ICEBERG = SINKS = (
-    "function", "database", "files", "delta", "iceberg",
-)  # fmt: skip
+# databases; Spark's files. DELTA and ICEBERG are sinks too.
+FUNCTION, DATABASE, FILES = "function", "database", "files"
 # Where a sink's folder has an entry for each batch or version.
 LOGS = {FILES: "_spark_metadata", DELTA: "_delta_log"}
 # These take append mode only.

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from crash.kinds import KINDS, Kind
-from crash.sinks import APPEND_ONLY, DATABASE, DELTA, FILES, FUNCTION, ICEBERG
+from crash.sinks import APPEND_ONLY, DATABASE, FILES, FUNCTION
+from kit.connectors import DELTA, ICEBERG
 from kit.installation import HERE
 from kit.queries.rows import END, Link, Row
 from kit.submit import LOCAL_CLUSTER

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from kit.connectors import DELTA, DOWNLOAD_S, connectors
+from keyfold.settings import EXTENSIONS_CLASS
+from kit.connectors import DELTA, DELTA_SETTINGS, DOWNLOAD_S, EXTENSIONS, connectors
 from kit.installation import installation_of
 from kit.killed_sink import HALTING, HALTS_BEFORE, KILLS, KilledSink
 from kit.submit import Conf, Spark
 
 LINE = "4.1"
-EXTENSIONS = "io.delta.sql.DeltaSparkSessionExtension,io.keyfold.spark.KeyfoldExtensions"
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +29,8 @@ def local(tmp_path: Path) -> Iterator[Spark]:
 def with_delta(jars: str) -> Conf:
     return {
         "spark.driver.extraClassPath": jars,
-        "spark.sql.extensions": EXTENSIONS,
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        # Of Delta's log: Spark 4.1.4 lacks a constructor that this release of Delta reads them by.
-        "spark.databricks.delta.properties.defaults.checkpointInterval": 10000,
+        "spark.sql.extensions": f"{EXTENSIONS[DELTA]},{EXTENSIONS_CLASS}",
+        **DELTA_SETTINGS,
     }
 
 

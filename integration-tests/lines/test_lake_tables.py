@@ -7,18 +7,14 @@ from typing import Any
 
 import pytest
 
-from kit.connectors import DELTA, DOWNLOAD_S, ICEBERG, connectors
+from keyfold.settings import EXTENSIONS_CLASS
+from kit.connectors import DELTA, DOWNLOAD_S, EXTENSIONS, ICEBERG, connectors
 from kit.installation import installation_of
 from kit.lines import EVERY_LINE
 from kit.places import INTEGRATION_TESTS, ROOT
 from kit.submit import Spark
 
 JOB_S = 600
-EXTENSIONS = (
-    "io.delta.sql.DeltaSparkSessionExtension",
-    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-    "io.keyfold.spark.KeyfoldExtensions",
-)
 
 
 @pytest.fixture(scope="module", params=["4.0", "4.1"] if EVERY_LINE else ["4.1"])
@@ -27,7 +23,7 @@ def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     line, root = request.param, tmp_path_factory.mktemp("tables")
     conf = {
         "spark.driver.extraClassPath": connectors(line, DELTA, ICEBERG),
-        "spark.sql.extensions": ",".join(EXTENSIONS),
+        "spark.sql.extensions": ",".join([*EXTENSIONS.values(), EXTENSIONS_CLASS]),
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.ice.type": "hadoop",

@@ -17,7 +17,7 @@ from keyfold.settings import FILE_MANAGER_KEY, FORMAT_KEY, MEMORY_KEY, PROVIDER_
 from keyfold.setup import facts
 from kit.places import ROOT
 from kit.session import ENVIRONMENT, NEEDS_JAR, NO_JAR
-from python.tests.spark.connect_server import connect_server
+from python.tests.spark.connect_server import connect_session
 
 pytestmark = NEEDS_JAR
 
@@ -27,8 +27,6 @@ _STREAMING = "org.apache.spark.sql.execution.streaming"
 @pytest.fixture(scope="module")
 def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A session on a server that was started as docs/cluster.md says."""
-    from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415 - warns of pandas
-
     if NO_JAR:
         pytest.skip(NO_JAR)
     options = [
@@ -37,10 +35,8 @@ def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     ]
     arguments = f"{shlex.join(options)} {ENVIRONMENT['PYSPARK_SUBMIT_ARGS']}"
     environment = ENVIRONMENT | {"PYSPARK_SUBMIT_ARGS": arguments}
-    with connect_server(tmp_path_factory.mktemp("connect"), environment) as url:
-        made = SparkSession.builder.remote(url).getOrCreate()
+    with connect_session(tmp_path_factory.mktemp("connect"), environment) as made:
         yield made
-        made.stop()
 
 
 @pytest.fixture(params=[pytest.param("spark", id="classic"), "connect"])

@@ -21,7 +21,7 @@ from kit.files import files_in
 from kit.reading import bag
 from kit.session import ENVIRONMENT, NEEDS_JAR
 from kit.state_writer import StateWriter
-from python.tests.spark.connect_server import connect_server
+from python.tests.spark.connect_server import connect_session
 
 pytestmark = NEEDS_JAR
 
@@ -30,12 +30,8 @@ PARTITIONS = 3
 
 @pytest.fixture(scope="module")
 def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415 - warns of pandas
-
-    with connect_server(tmp_path_factory.mktemp("connect"), ENVIRONMENT) as url:
-        made = SparkSession.builder.remote(url).getOrCreate()
+    with connect_session(tmp_path_factory.mktemp("connect"), ENVIRONMENT) as made:
         yield made
-        made.stop()
 
 
 @pytest.fixture(params=[pytest.param("spark", id="classic"), "connect"])
