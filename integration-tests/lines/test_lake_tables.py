@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from keyfold.settings import EXTENSIONS_CLASS
-from kit.connectors import DELTA, DOWNLOAD_S, EXTENSIONS, ICEBERG, connectors
+from kit.connectors import DELTA, DELTA_SETTINGS, DOWNLOAD_S, EXTENSIONS, ICEBERG, connectors
 from kit.installation import installation_of
 from kit.lines import EVERY_LINE
 from kit.places import INTEGRATION_TESTS, ROOT
@@ -24,7 +24,7 @@ def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     conf = {
         "spark.driver.extraClassPath": connectors(line, DELTA, ICEBERG),
         "spark.sql.extensions": ",".join([*EXTENSIONS.values(), EXTENSIONS_CLASS]),
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        **DELTA_SETTINGS,
         "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.ice.type": "hadoop",
         "spark.sql.catalog.ice.warehouse": f"file://{root}/ice",

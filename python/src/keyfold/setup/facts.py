@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _BUILD = "io.keyfold.spark.conf.BuildInfo"
 _FACTS = "io.keyfold.spark.setup.SetupFacts"
 # For executors that have not registered yet, or have no core free.
-_WAIT_S = 20
+_WAIT_S = 60
 # Where nobody says how many there will be: this long after the last one has come, they are all.
 _SETTLED_S = 4
 _PAUSE_S = 0.5
