@@ -15,7 +15,8 @@ object ConfigurationPage {
        |Generated from `KeyfoldConf` by `make docs`; do not edit. Settings go into the Spark session's
        |configuration before the query starts. A setting below Keyfold's prefix that is not listed
        |here is refused. Which of Spark's own settings Keyfold honours:
-       |[Spark's settings with Keyfold](settings-of-spark.md).
+       |[Spark's settings with Keyfold](settings-of-spark.md). What to set for how much state:
+       |[Sizing](cluster.md#sizing).
        |
        || setting | default | meaning |
        ||---|---|---|
