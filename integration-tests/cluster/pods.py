@@ -14,6 +14,10 @@ from cluster.kubernetes_api import KubernetesApi, Object
 from kit.places import ROOT
 from kit.program import PLAIN_JVM_OPTIONS, POLL_S, TIMEOUT_S, Program, environment_of, home_in
 
+# Keyfold looks whether its jar is beside Spark's, as in the image. A class from a symbolic link, or
+# from the archive of classes, says where its jar was before: neither is here.
+JVM = PLAIN_JVM_OPTIONS
+
 # Where the image has Spark, and where the page puts programs.
 SPARK, PROGRAMS = "/opt/spark", "/opt/programs"
 HERE = "127.0.0.1"
@@ -109,7 +113,7 @@ class Pods:
             "spark.kubernetes.executor.enableApiWatcher": "false",
         }
         options = [it for name, value in conf.items() for it in ("--conf", f"{name}={value}")]
-        options += ["--driver-java-options", PLAIN_JVM_OPTIONS]
+        options += ["--driver-java-options", JVM]
         return ["spark-submit", *options, "--deploy-mode", "client", *arguments]
 
     def _executor(self, variables: dict[str, str], _: list[str]) -> list[str]:
@@ -127,16 +131,8 @@ class Pods:
         arguments = [it for name, variable in of.items() for it in (name, variables[variable])]
         heap = f"-Xmx{variables['SPARK_EXECUTOR_MEMORY']}"
         class_path = f"{variables['SPARK_CONF_DIR']}:{self._home}/jars/*"
-        return [
-            java,
-            *PLAIN_JVM_OPTIONS.split(),
-            *options,
-            heap,
-            "-cp",
-            class_path,
-            BACKEND,
-            *arguments,
-        ]
+        options += [heap, "-cp", class_path]
+        return [java, *JVM.split(), *options, BACKEND, *arguments]
 
 
 def wait_until(happened: Callable[[], bool], what: str) -> None:
@@ -148,10 +144,10 @@ def wait_until(happened: Callable[[], bool], what: str) -> None:
 
 
 def link_or_copy(file: Path, to: Path) -> None:
-    # Keyfold asks whether its jar is beside Spark's, by real paths.
     try:
         to.hardlink_to(file)
     except OSError:
+        # On another disk.
         shutil.copy(file, to)
 
 

@@ -71,6 +71,8 @@ def test_each_object_is_valid_and_the_check_finds_a_set_up_that_is_right(
 ) -> None:
     said = submit(pods, tmp_path)
     assert "Keyfold is set up rightly." in said
+    # The image has the jar.
+    assert "sending" not in said
     assert re.search(r"budget 1\.0 GiB, heap .*, overhead 2\.0 GiB", said)
     drivers, executors = pods.api.pods("driver"), pods.api.pods("executor")
     assert (len(drivers), len(executors)) == (1, 2)
