@@ -277,3 +277,28 @@ def test_a_table_without_ids(delta: DeltaTable, iceberg: IcebergTable, find: Fin
         assert "no id of a query" in said(found, 1)
         assert "or each row of the later batches comes twice" in said(found, 1)
     assert find(iceberg, 1).newest is None
+
+
+def test_the_first_batch_of_a_clone_is_what_it_found(
+    delta: DeltaTable, iceberg: IcebergTable, find: Find
+) -> None:
+    """A clone of batch 1 goes on in the original's table, which was taken back to that batch."""
+    delta.batches(OTHER, 0, 1, 2)
+    delta.commit("RESTORE", version="1")
+    delta.batches(QUERY, 2, 3)
+    iceberg.batches(OTHER, 0, 1)
+    iceberg.batches(QUERY, 2, 3)
+    iceberg.write()
+    for table, version, later in ((delta, 3, (4, 5)), (iceberg, 1001, (1002, 1003))):
+        found = find(table, 1)
+        assert (found.batch, found.version, found.later) == (1, version, later)
+        assert (found.kept, found.others) == ((), ())
+        assert f" {version}" in str(found.restore)
+        # What was before it is not known: it may have been the original's, or nobody's.
+        assert find(table, 0).version is None
+
+
+def test_the_first_batch_of_all_has_nothing_before_it(delta: DeltaTable, find: Find) -> None:
+    delta.batches(QUERY, 2, 3)
+    found = find(delta, 1)
+    assert (found.version, found.later) == (None, (0, 1))

@@ -48,7 +48,10 @@ def find_version(log: TableLog, place: str, checkpoint: Storage, batch: int) -> 
     later = [it for it in since if not it.batches.keys().isdisjoint(ids)]
     # What others wrote before the first later batch stays.
     kept = since[since.index(later[-1]) + 1 :] if later else since
-    others = [it for it in since if it not in kept and it not in later]
+    if found is None and later and kept and _first(later[-1], ids) == batch + 1:
+        # The batch of a clone was written under another id, and the clone found it in the table.
+        found, kept = kept[0], []
+    others = [it for it in since[: since.index(later[-1])] if it not in later] if later else []
     target = kept[0] if found and later and kept else found
     if target and not log.can_restore(target.version):
         found = target = None
@@ -57,7 +60,9 @@ def find_version(log: TableLog, place: str, checkpoint: Storage, batch: int) -> 
         format=log.format,
         path=place,
         newest=newest,
-        batch=None if found is None else max(n for app, n in found.batches.items() if app in ids),
+        batch=None
+        if found is None
+        else max((n for app, n in found.batches.items() if app in ids), default=batch),
         version=None if target is None else target.version,
         later=tuple(it.version for it in reversed(later)),
         others=tuple(reversed(others)),
@@ -69,6 +74,10 @@ def find_version(log: TableLog, place: str, checkpoint: Storage, batch: int) -> 
         restore=log.restore(place, target.version) if target and later else None,
         undo=log.undo(place, newest) if newest is not None and target and later else None,
     )
+
+
+def _first(version: TableVersion, ids: dict[str, int | None]) -> int:
+    return min(number for app, number in version.batches.items() if app in ids)
 
 
 def _has_batch_until(batch: int, version: TableVersion, ids: dict[str, int | None]) -> bool:
