@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 _TXN = pa.struct([("appId", pa.string()), ("version", pa.int64()), ("lastUpdated", pa.int64())])
-_PROTOCOL = pa.struct([("minReaderVersion", pa.int32()), ("minWriterVersion", pa.int32())])
+_PROTOCOL = pa.struct(
+    [
+        ("minReaderVersion", pa.int32()),
+        ("minWriterVersion", pa.int32()),
+        ("readerFeatures", pa.list_(pa.string())),
+        ("writerFeatures", pa.list_(pa.string())),
+    ]
+)
+_ADD = pa.struct([("path", pa.string()), ("stats", pa.string())])
 
 
 class DeltaTable:
@@ -21,6 +30,7 @@ class DeltaTable:
         self.root, self.log = root, root / "_delta_log"
         self.log.mkdir(parents=True)
         self.newest = -1
+        self._protocol: dict[str, Any] = {"minReaderVersion": 1, "minWriterVersion": 2}
 
     def commit(self, operation: str = "WRITE", **parameters: str) -> int:
         """The next version, by something that gives no id."""
@@ -35,11 +45,23 @@ class DeltaTable:
             self.commit("STREAMING UPDATE", outputMode=mode, queryId=app, epochId=str(number))
             self._write({"txn": {"appId": app, "version": number, "lastUpdated": 0}})
 
-    def checkpoint(self, applications: dict[str, int], parts: int = 1) -> list[Path]:
-        """Of the newest version; the transactions are in the last part."""
-        protocol = {"minReaderVersion": 1, "minWriterVersion": 2}
+    def features(self, *names: str) -> None:
+        """A version from which on readers and writers must know these."""
+        self.commit("SET TBLPROPERTIES")
+        self._protocol = {
+            "minReaderVersion": 3,
+            "minWriterVersion": 7,
+            "readerFeatures": list(names),
+            "writerFeatures": list(names),
+        }
+        self._write({"protocol": self._protocol})
+
+    def checkpoint(self, applications: dict[str, int], parts: int = 1, adds: int = 0) -> list[Path]:
+        """Of the newest version; the transactions are in the last part, as are files of data."""
         rows = [{"txn": {"appId": app, "version": it}} for app, it in applications.items()]
-        schema = pa.schema([("txn", _TXN), ("protocol", _PROTOCOL)])
+        stats = [os.urandom(50).hex() for _ in range(adds)]
+        rows += [{"add": {"path": "a.parquet", "stats": it}} for it in stats]
+        schema = pa.schema([("txn", _TXN), ("add", _ADD), ("protocol", _PROTOCOL)])
         name = f"{self.newest:020}.checkpoint"
         files = [self.log / f"{name}.parquet"]
         if parts > 1:
@@ -47,7 +69,7 @@ class DeltaTable:
             files = [self.log / it for it in names]
         for file in files:
             its = rows if file == files[-1] else []
-            every = [{"protocol": protocol}, *its]
+            every = [{"protocol": self._protocol}, *its]
             pq.write_table(pa.Table.from_pylist(every, schema), file)
         return files
 
@@ -73,6 +95,7 @@ class IcebergTable:
         self.snapshots: list[dict[str, Any]] = []
         self.current = -1
         self.states = 0
+        self.updated = 0
 
     def commit(self, operation: str = "append", **summary: str) -> None:
         """The next snapshot, on the current one."""
@@ -102,8 +125,10 @@ class IcebergTable:
     def write(self, name: str = "v{}.metadata.json") -> Path:
         """The next file of metadata."""
         self.states += 1
+        self.updated += 1
         metadata = {
             "format-version": 2,
+            "last-updated-ms": self.updated,
             "current-snapshot-id": self.current,
             "snapshots": self.snapshots,
         }

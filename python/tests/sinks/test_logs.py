@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from keyfold.errors import TableDamagedError
+from keyfold.errors import InvalidArgumentError, StorageError, TableDamagedError
 from keyfold.sinks.delta import delta_log
 from keyfold.sinks.iceberg import iceberg_log
+from keyfold.storage.ranged_file import RangedFile
 from keyfold.storage.storage import Storage
 from kit.tables import DeltaTable, IcebergTable
 
@@ -110,4 +112,101 @@ def test_snapshots_that_name_each_other_as_parents_end(tmp_path: Path) -> None:
     table.batches("a", 0, 1)
     table.snapshots[0]["parent-snapshot-id"] = 1001
     table.write()
+    assert snapshots(table) == [1001, 1000]
+
+
+def test_of_a_checkpoint_only_the_ids_are_read(
+    delta: DeltaTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its other columns are as large as the list of the table's files."""
+    [file] = delta.checkpoint({"a": 1, "b": 5}, adds=20_000)
+    read: list[int] = []
+    source = RangedFile.read
+
+    def counted(self: RangedFile, size: int = -1) -> bytes:
+        found = source(self, size)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(RangedFile, "read", counted)
+    assert applications(delta) == {"a": 1, "b": 5}
+    assert 0 < sum(read) < 200_000 < file.stat().st_size
+
+
+def test_a_storage_that_fails_is_not_taken_for_a_damaged_checkpoint(
+    delta: DeltaTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delta.checkpoint({})
+
+    def fails(self: RangedFile, _: int = -1) -> bytes:
+        self.failed = OSError("the network is down")
+        raise self.failed
+
+    monkeypatch.setattr(RangedFile, "read", fails)
+    with pytest.raises(StorageError, match="the network is down"):
+        applications(delta)
+
+
+@pytest.mark.parametrize("feature", ["catalogManaged", "catalogOwned-preview"])
+@pytest.mark.parametrize("cleaned", [False, True])
+def test_a_table_whose_newest_commits_a_catalog_has_is_refused(
+    delta: DeltaTable, feature: str, *, cleaned: bool
+) -> None:
+    delta.features("deletionVectors", feature)
+    if cleaned:
+        delta.checkpoint({"a": 1, "b": 5})
+        delta.batches("a", 2)
+        delta.forget(0, 1, 2, 3)
+    with pytest.raises(InvalidArgumentError, match=f"{feature}.*DESCRIBE HISTORY"):
+        applications(delta)
+
+
+def test_a_feature_that_was_dropped_does_not_count(delta: DeltaTable) -> None:
+    delta.features("catalogManaged")
+    delta.features("columnMapping", "v2Checkpoint", "inCommitTimestamp")
+    assert applications(delta) == {"a": 1, "b": 5}
+
+
+def test_a_table_of_a_folder_is_the_one_of_its_hint(tmp_path: Path) -> None:
+    """Iceberg takes the hint, and each metadata after it."""
+    table = IcebergTable(tmp_path / "iceberg")
+    for number in range(4):
+        table.batches("a", number)
+        table.write()
+    table.states = 8
+    table.batches("b", 0)
+    table.write()
+    hint = table.root / "metadata/version-hint.text"
+    for said, newest in (("2", 1003), ("9", 1004), ("7", 1004), ("", 1004)):
+        hint.write_text(said)
+        assert snapshots(table)[0] == newest
+
+
+def test_metadata_of_a_commit_to_a_folder_that_is_not_done_do_not_count(tmp_path: Path) -> None:
+    table = IcebergTable(tmp_path / "iceberg")
+    table.batches("a", 0)
+    table.write()
+    table.batches("a", 1)
+    table.write("46582190-1234-4e79-81be-64bd76c43a11.metadata.json")
+    assert snapshots(table) == [1000]
+
+
+def test_a_table_that_is_made_anew_in_the_same_folder_is_the_newer_one(tmp_path: Path) -> None:
+    table = IcebergTable(tmp_path / "iceberg")
+    table.batches("a", 0, 1, 2)
+    table.states = 7
+    former = table.write("{:05}-uuid.metadata.json")
+    table.snapshots, table.current, table.states = table.snapshots[:1], 1000, -1
+    os.utime(former, (1, 1))
+    table.write("{:05}-uuid.metadata.json")
+    assert snapshots(table) == [1000]
+
+
+def test_metadata_that_were_copied_in_any_order_count_by_what_they_say(tmp_path: Path) -> None:
+    table = IcebergTable(tmp_path / "iceberg")
+    table.batches("a", 0)
+    table.write("{:05}-uuid.metadata.json")
+    table.batches("a", 1)
+    newest = table.write("{:05}-uuid.metadata.json")
+    os.utime(newest, (1, 1))
     assert snapshots(table) == [1001, 1000]

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
+from keyfold.errors import InvalidArgumentError
 from keyfold.sinks.table_log import TableLog, TableVersion, damaged
+from keyfold.storage.files import Listed
+from keyfold.storage.ranged_file import RangedFile
 from keyfold.storage.storage import Storage
 from keyfold.text.json_text import parse_json
 
@@ -27,6 +29,10 @@ _CHECKPOINT = re.compile(
 # may be in the values of columns.
 _FILES = ('{"add"', '{"remove"', '{"cdc"')
 _AT_A_TIME = 32
+# Of a checkpoint, which has all files of the table. Its other files have no other columns.
+_COLUMNS = ["txn", "protocol"]
+# With one of these, the newest commits are not in the log but with a catalog.
+_OF_CATALOGS = {"catalogManaged", "catalogOwned-preview", "coordinatedCommits-preview"}
 
 
 class DeltaLog(TableLog):
@@ -34,26 +40,36 @@ class DeltaLog(TableLog):
 
     format = "delta"
 
-    def __init__(self, storage: Storage, names: Sequence[str]) -> None:
-        """`names` are those of the files in the log."""
+    def __init__(self, storage: Storage, files: Sequence[Listed]) -> None:
+        """`files` are those in the log."""
         self._storage = storage
-        commits = {int(found[1]) for it in names if (found := _COMMIT.fullmatch(it))}
+        self._sizes = {it.name: it.size for it in files}
+        commits = {int(found[1]) for it in self._sizes if (found := _COMMIT.fullmatch(it))}
         newest = max(commits, default=-1)
         oldest = newest
         while oldest - 1 in commits:
             oldest -= 1
         self._commits = range(newest, oldest - 1, -1) if commits else range(0)
-        self._checkpoints = _checkpoints(names)
+        self._checkpoints = _checkpoints(list(self._sizes))
         self._read: dict[int, TableVersion] = {}
+        self._protocols: dict[int, Any] = {}
 
     def applications(self) -> dict[str, int]:
-        """As `TableLog`: from the newest checkpoint, and from the commits after it."""
+        """As `TableLog`: from the newest checkpoint, and from the commits after it.
+
+        Raises InvalidArgumentError if the log has not all commits.
+        """
         base = max((it for it in self._checkpoints if self._follows(it)), default=-1)
         found: dict[str, int] = {}
         for version in self._versions([it for it in self._commits if it > base]):
             found = version.batches | found
         for part in self._checkpoints.get(base, []):
-            found = self._transactions(part) | found
+            for action in self._actions(f"{_LOG}/{part}"):
+                if (txn := action.get("txn")) is not None:
+                    found = self._transaction(f"{_LOG}/{part}", txn) | found
+                if action.get("protocol") is not None:
+                    self._protocols[base] = action["protocol"]
+        self._require_commits()
         return found
 
     def history(self) -> Iterator[TableVersion]:
@@ -71,6 +87,19 @@ class DeltaLog(TableLog):
         return f"RESTORE TABLE delta.`{name}` TO VERSION AS OF {version}"
 
     undo = restore
+
+    def _require_commits(self) -> None:
+        protocol = self._protocols[max(self._protocols)] if self._protocols else None
+        said = protocol if isinstance(protocol, dict) else {}
+        its = [said.get("readerFeatures"), said.get("writerFeatures")]
+        features = {name for names in its if isinstance(names, list) for name in names}
+        if moved := sorted(features & _OF_CATALOGS):
+            raise InvalidArgumentError(
+                f"Invalid folder of the table: {self._storage.root} is a Delta table with the "
+                f"feature {moved[0]}, whose newest commits only its catalog knows. Leave "
+                "--sink-path out, and take the table back yourself before the query starts: "
+                "DESCRIBE HISTORY shows queryId and epochId, the batch, of each version."
+            )
 
     def _follows(self, checkpoint: int) -> bool:
         """Whether all commits after a checkpoint are there."""
@@ -99,32 +128,25 @@ class DeltaLog(TableLog):
                     replaces = parameters.get("outputMode") == "Complete"
             if "txn" in action:
                 batches |= self._transaction(path, action["txn"])
+            if "protocol" in action:
+                self._protocols[number] = action["protocol"]
         return TableVersion(number, operation, batches, replaces)
 
-    def _transactions(self, name: str) -> dict[str, int]:
-        """Those of a file of a checkpoint: the last of each application id."""
-        path = f"{_LOG}/{name}"
-        if name.endswith(".json"):
+    def _actions(self, path: str) -> list[dict[str, Any]]:
+        """Those of a file of a checkpoint; of Parquet, ids and protocol."""
+        if path.endswith(".json"):
             lines = self._storage.whole(path).decode(errors="replace").split("\n")
-            actions = [self._object(path, it) for it in lines if it.strip()]
-        else:
-            actions = self._rows(path)
-        found: dict[str, int] = {}
-        for it in actions:
-            if it.get("txn") is not None:
-                found |= self._transaction(path, it["txn"])
-        return found
-
-    def _rows(self, path: str) -> list[dict[str, Any]]:
-        content = self._storage.whole(path)
-        try:
-            file = pq.ParquetFile(pa.BufferReader(content))
-            if "txn" not in file.schema_arrow.names:
-                return []
-            rows: list[dict[str, Any]] = file.read(columns=["txn"]).to_pylist()
-        except (OSError, ValueError) as error:
-            raise damaged(self._storage, path, str(error).strip()) from error
-        return rows
+            return [self._object(path, it) for it in lines if it.strip()]
+        with self._storage.open(path, self._sizes[path.rpartition("/")[2]]) as source:
+            file = RangedFile(source)
+            try:
+                table = pq.ParquetFile(file, pre_buffer=True).read(columns=_COLUMNS)
+            except (OSError, ValueError) as error:
+                if file.failed:
+                    raise
+                raise damaged(self._storage, path, str(error).strip()) from error
+        columns = zip(table.column_names, table.columns, strict=True)
+        return [{name: it} for name, its in columns for it in its.drop_null().to_pylist()]
 
     def _object(self, path: str, line: str) -> dict[str, Any]:
         try:
@@ -144,8 +166,8 @@ class DeltaLog(TableLog):
 
 def delta_log(storage: Storage) -> DeltaLog | None:
     """The log of a table; None if there is none. Raises StorageError."""
-    names = [it.name for it in storage.listing(_LOG)]
-    return DeltaLog(storage, names) if any(map(_COMMIT.fullmatch, names)) else None
+    files = storage.listing(_LOG)
+    return DeltaLog(storage, files) if any(_COMMIT.fullmatch(it.name) for it in files) else None
 
 
 def _checkpoints(names: Sequence[str]) -> dict[int, list[str]]:

@@ -20,8 +20,11 @@ from keyfold.storage.storage import Storage
 from keyfold.text.json_text import parse_json
 
 _FOLDER = "metadata"
-# Those of a folder without a catalog, and those whose newest the catalog knows.
-_METADATA = re.compile(r"v?(\d+)(?:-.*?)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
+# Those of a folder without a catalog, and those of which only the catalog knows the current one. A
+# UUID alone is the name of metadata whose commit to a folder is not done.
+_OF_FOLDER = re.compile(r"v(\d+)(?:\.gz)?\.metadata\.json(?:\.gz)?")
+_OF_CATALOG = re.compile(r"(\d{5,7})-.*\.metadata\.json(?:\.gz)?")
+_HINT = "version-hint.text"
 _QUERY, _EPOCH = "spark.sql.streaming.queryId", "spark.sql.streaming.epochId"
 
 
@@ -31,15 +34,14 @@ class IcebergLog(TableLog):
     format = "iceberg"
 
     def __init__(self, storage: Storage, files: Sequence[Listed]) -> None:
-        """`files` are those with metadata."""
+        """`files` are those in the folder of the metadata."""
         self._storage = storage
-        # The file version-hint.text may be older than the newest metadata; so it is not needed.
-        self._path = f"{_FOLDER}/{max(files, key=_age).name}"
+        self._files = files
 
     @cached_property
     def _ancestors(self) -> list[TableVersion]:
         """The current snapshot, and those before it."""
-        metadata = _object(self._storage, self._path)
+        path, metadata = self._metadata()
         try:
             snapshots = {int(it["snapshot-id"]): it for it in metadata.get("snapshots") or ()}
             found = []
@@ -49,8 +51,33 @@ class IcebergLog(TableLog):
                 found.append(_version(snapshot))
                 at = snapshot.get("parent-snapshot-id")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise damaged(self._storage, self._path, "its snapshots are not a table's") from error
+            raise damaged(self._storage, path, "its snapshots are not a table's") from error
         return found
+
+    def _metadata(self) -> tuple[str, dict[str, Any]]:
+        """The current metadata, and their path."""
+        of_folder = _numbered(_OF_FOLDER, self._files)
+        of_catalog = _numbered(_OF_CATALOG, self._files)
+        names = set()
+        if of_folder:
+            names.add(self._current(of_folder))
+        if of_catalog:
+            # A table that is made anew, or that another catalog takes over, counts from 0 again.
+            names.add(max(of_catalog, key=lambda it: (it[0], it[1].modified or 0))[1].name)
+            names.add(max(of_catalog, key=lambda it: (it[1].modified or 0, it[0]))[1].name)
+        found = {it: _object(self._storage, it) for it in (f"{_FOLDER}/{it}" for it in names)}
+        return max(found.items(), key=lambda it: _updated(it[1]))
+
+    def _current(self, numbered: Sequence[tuple[int, Listed]]) -> str:
+        """As Iceberg finds it: from the hint on, which may be older, or else the largest number."""
+        names = {number: it.name for number, it in numbered}
+        at = max(names)
+        if any(it.name == _HINT for it in self._files):
+            hint = self._storage.text(f"{_FOLDER}/{_HINT}").partition("\n")[0].strip()
+            at = int(hint) if hint.isdecimal() and int(hint) in names else at
+        while at + 1 in names:
+            at += 1
+        return names[at]
 
     def applications(self) -> dict[str, int]:
         """As `TableLog`."""
@@ -80,14 +107,19 @@ class IcebergLog(TableLog):
 
 def iceberg_log(storage: Storage) -> IcebergLog | None:
     """The log of a table; None if there is none. Raises StorageError."""
-    files = [it for it in storage.listing(_FOLDER) if _METADATA.fullmatch(it.name)]
-    return IcebergLog(storage, files) if files else None
+    files = storage.listing(_FOLDER)
+    is_table = _numbered(_OF_FOLDER, files) or _numbered(_OF_CATALOG, files)
+    return IcebergLog(storage, files) if is_table else None
 
 
-def _age(file: Listed) -> tuple[int, int]:
-    """A commit that has lost may have left metadata under the number of the newest."""
-    number = _METADATA.fullmatch(file.name)
-    return int(number[1]) if number else -1, file.modified or 0
+def _numbered(names: re.Pattern[str], files: Sequence[Listed]) -> list[tuple[int, Listed]]:
+    return [(int(found[1]), it) for it in files if (found := names.fullmatch(it.name))]
+
+
+def _updated(metadata: dict[str, Any]) -> int:
+    """In ms since 1970."""
+    found = metadata.get("last-updated-ms")
+    return found if isinstance(found, int) else 0
 
 
 def _version(snapshot: dict[str, Any]) -> TableVersion:
