@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from keyfold.admin import bridge
+from keyfold.admin.copies import clone
 from keyfold.admin.rollback import rollback
-from keyfold.errors import InvalidArgumentError
+from keyfold.errors import InvalidArgumentError, JvmError, StorageError
+from kit.fake_checkpoint import FakeCheckpoint
 
 
 def test_a_local_path_is_absolute_as_the_reader_takes_it(
@@ -28,3 +30,21 @@ def test_a_folder_of_the_sink_that_is_empty_is_not_taken_for_no_sink(
         rollback("cp", 0, sink_path="")
     with pytest.raises(InvalidArgumentError):
         bridge.place("")
+
+
+def test_a_folder_that_cannot_be_listed_is_not_taken_for_no_table(
+    fake: FakeCheckpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.run(0)
+    table = tmp_path / "table"
+    table.mkdir()
+    (table / "_delta_log").write_text("no folder")
+    with pytest.raises(StorageError, match="_delta_log"):
+        clone(fake.root, tmp_path / "copy", sink_path=str(table))
+
+    def refuses(*_: object, **__: object) -> dict[str, object]:
+        raise JvmError("It has no log of a file sink.", "KEYFOLD_ROLLBACK_REFUSED")
+
+    monkeypatch.setattr(bridge, "answer", refuses)
+    with pytest.raises(JvmError, match=r"_REFUSED\].*file sink\. .*Cannot read .*_delta_log"):
+        rollback(fake.root, 0, sink_path=str(table))

@@ -86,8 +86,10 @@ def clone(  # noqa: PLR0913 - one for each option
 
     Raises:
         ClassicSessionError: the session is a Spark Connect session.
-        InvalidArgumentError: there is no table in `sink_path`.
+        InvalidArgumentError: there is no table in `sink_path`, or its newest commits are not in its
+            log.
         TableDamagedError: the log of the table cannot be parsed.
+        StorageError: the folder of the table cannot be read.
         JvmError: the batch is no longer retained, or the target is not empty.
     """
     command = bridge.command_line(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from keyfold.admin import bridge
 from keyfold.admin.result import lines, result
 from keyfold.admin.sink import table_in
-from keyfold.errors import InvalidArgumentError
+from keyfold.errors import ExtraMissingError, InvalidArgumentError, JvmError, StorageError
 from keyfold.sinks.sink_table import SinkTable
 from keyfold.text.units import count
 
@@ -106,6 +106,7 @@ def rollback(  # noqa: PLR0913 - one for each option
 
     Raises:
         ClassicSessionError: the session is a Spark Connect session.
+        InvalidArgumentError: the newest commits are not in the log of the table.
         TableDamagedError: the log of the table cannot be parsed.
         JvmError: it is refused; nothing was changed.
     """
@@ -113,10 +114,24 @@ def rollback(  # noqa: PLR0913 - one for each option
         "rollback", path, to_batch=batch, sink_path=sink_path, apply=not dry_run
     )
     sink = None if sink_path is None else bridge.place(sink_path, "folder of the sink")
-    # Before the rollback, which gives the query a new id.
-    table = None if sink is None else table_in(sink, path, storage_options, batch)
+    table, unread = None, None
+    if sink is not None:
+        try:
+            # Before the rollback, which gives the query a new id.
+            table = table_in(sink, path, storage_options, batch)
+        except (ExtraMissingError, StorageError) as error:
+            # A file sink is for the JVM, which may have other credentials.
+            unread = error
     files = None if table else sink
-    found = bridge.answer("rollback", path, batch, files, dry_run, command=command, spark=spark)
+    try:
+        found = bridge.answer("rollback", path, batch, files, dry_run, command=command, spark=spark)
+    except JvmError as error:
+        if unread is None:
+            raise
+        raise JvmError(
+            f"{error.args[0]} A Delta or Iceberg table could not be looked for: {unread.args[0]}",
+            error.condition,
+        ) from None
     made = result(Rollback, found, table=table)
     if sink is None:
         return replace(made, warnings=(*made.warnings, _NO_SINK))

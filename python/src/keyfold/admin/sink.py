@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from keyfold.errors import ExtraMissingError, StorageError
 from keyfold.sinks.find import find_version, table_log
 from keyfold.sinks.sink_table import SinkTable
 from keyfold.storage.storage import Storage
@@ -26,19 +25,18 @@ def table_in(
         batch: a batch of the query.
 
     Returns:
-        None if it is no table, or if only the JVM can list the folder.
+        None if it is no table.
 
     Raises:
+        ExtraMissingError: the file system needs a package that is not installed.
+        InvalidArgumentError: the newest commits are not in the log of the table.
         TableDamagedError: the log of the table cannot be parsed.
         FileMissingError: the id of the query is lost.
         CheckpointDamagedError: the id of the query cannot be parsed.
         StorageError: a file cannot be read.
     """
-    try:
-        checkpoint = Storage(path, options)
-        table = checkpoint.elsewhere(place)
-        log = table_log(table.once())
-    except (ExtraMissingError, StorageError):
-        return None
+    checkpoint = Storage(path, options)
+    table = checkpoint.elsewhere(place)
+    log = table_log(table.once())
     # As it is shown: a URI may have credentials in it.
     return None if log is None else find_version(log, table.root, checkpoint, batch)
