@@ -12,15 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
-from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
+from pyspark.util import is_remote_only
 
 from keyfold.errors import InvalidArgumentError, JvmError
 
+try:
+    from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
+except ImportError:
+    # The package pyspark-client has Spark Connect alone, which raises PySpark's own errors.
+    Py4JError = Py4JJavaError = PySparkException
+
 _CONNECT = "pyspark.sql.connect."
+# By these PySpark goes to a server of Spark Connect instead of starting a JVM.
+_TO_SERVER = ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED", "SPARK_API_MODE")
 
 # What a query of a session fails with, classic or Connect.
 SPARK_ERRORS = (PySparkException, Py4JError)
@@ -33,6 +41,8 @@ def pyspark_version() -> str:
 
 def spark_version() -> str:
     """Version of the Spark that PySpark starts here, which may be another one's: SPARK_HOME's."""
+    if not can_start_jvm():
+        return pyspark_version()
     # An older Spark may be of another Scala, and is to be told so by its version.
     jars = (Path(_find_spark_home()) / "jars").glob("spark-core_*-*.jar")
     found = [it.stem.split("-", 2)[2] for it in jars]
@@ -64,13 +74,23 @@ def connects_to_server(builder: Any) -> bool:  # noqa: ANN401
 
 
 def has_column(df: Any, name: str) -> bool:  # noqa: ANN401
-    """Whether any step of a DataFrame's plan has a column of that name."""
-    plan = df._jdf.queryExecution().analyzed().toString()  # noqa: SLF001 - no public way
+    """Whether any step of a DataFrame's plan, classic or Connect, has a column of that name."""
+    if is_connect_session(df.sparkSession):
+        plan = df._explain_string("extended")  # noqa: SLF001 - no public way
+    else:
+        plan = df._jdf.queryExecution().analyzed().toString()  # noqa: SLF001
     return re.search(rf"\b{name}#\d+", plan) is not None
+
+
+def can_start_jvm() -> bool:
+    """Whether PySpark is here as a whole, and not its client for Spark Connect alone."""
+    return not is_remote_only()
 
 
 def has_jvm() -> bool:
     """Whether this process has a JVM already, whose class path cannot change any more."""
+    if not can_start_jvm():
+        return False
     from pyspark import SparkContext  # noqa: PLC0415 - not there in Connect-only installations
 
     return SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ  # noqa: SLF001
@@ -183,6 +203,16 @@ def new_builder(name: str) -> SparkSession.Builder:
         .config("spark.ui.showConsoleProgress", "true")
         .config("spark.log.level", "ERROR")
     )
+
+
+@contextmanager
+def without_server() -> Iterator[None]:
+    """Hides from PySpark that it is to go to a server of Spark Connect."""
+    hidden = {it: os.environ.pop(it) for it in _TO_SERVER if it in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
 
 
 def new_session(builder: SparkSession.Builder) -> SparkSession:

@@ -134,7 +134,7 @@ class JvmError(KeyfoldError):
 
 
 class ClassicSessionError(KeyfoldError):
-    """The operation needs a JVM in this process, but the session is a Spark Connect session."""
+    """The operation needs a JVM in this process, and Spark Connect has none."""
 
     condition = "KEYFOLD_CLASSIC_SESSION"
 

@@ -21,7 +21,6 @@ from keyfold.settings import (
     EXTENSIONS_KEY,
     JARS_KEY,
     PARTITIONS_KEY,
-    PROVIDER_KEY,
     QUERY_SETTINGS,
     SPARK_LINES,
     jar_name,
@@ -36,9 +35,10 @@ T = TypeVar("T", "SparkSession.Builder", "SparkSession")
 _log = logging.getLogger("keyfold")
 
 _ON_SERVER = (
-    "This session talks to a Spark Connect server: only %s was set. The server itself must have "
-    "been started with %s on its class path (spark.jars, or --jars); queries fail otherwise. For "
-    f"transformWithState it must also have been started with {EXTENSIONS_KEY}={EXTENSIONS_CLASS}."
+    "This session talks to a Spark Connect server: only settings of the session were set. The "
+    "server itself must have been started with %s on its class path (spark.jars, or --jars); "
+    "queries fail otherwise. For transformWithState it must also have been started with "
+    f"{EXTENSIONS_KEY}={EXTENSIONS_CLASS}. keyfold.check says of a session whether it was."
 )
 _NO_EXTENSION = (
     f"Spark is already running without {EXTENSIONS_KEY}={EXTENSIONS_CLASS}: it will refuse "
@@ -137,7 +137,7 @@ def _line_of(version: str, whose: str = "") -> str:
 
 def _configure_builder(jvm: Any, builder: Any, settings: Mapping[str, str]) -> None:  # noqa: ANN401
     if jvm.connects_to_server(builder):
-        _log.warning(_ON_SERVER, PROVIDER_KEY, "the jar for its line of Spark")
+        _log.warning(_ON_SERVER, "the jar for its line of Spark")
     else:
         if jvm.has_jvm():
             check_loaded(jvm)
@@ -154,7 +154,7 @@ def _configure_session(jvm: Any, session: Any, settings: Mapping[str, str]) -> N
         line = _line_of(
             session.version, f" on the server (PySpark here is {jvm.pyspark_version()})"
         )
-        _log.warning(_ON_SERVER, PROVIDER_KEY, jar_name(line))
+        _log.warning(_ON_SERVER, jar_name(line))
     else:
         check_loaded(jvm)
         _warn_without_extension(jvm)

@@ -53,16 +53,5 @@ def connect_server(folder: Path, environment: Mapping[str, str]) -> Iterator[str
             server.stdout.close()
 
 
-@contextmanager
-def connect_session(folder: Path, environment: Mapping[str, str]) -> Iterator[Any]:
-    """A session on such a server."""
-    from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415 - warns of pandas
-
-    with connect_server(folder, environment) as url:
-        made = SparkSession.builder.remote(url).getOrCreate()
-        yield made
-        made.stop()
-
-
 if __name__ == "__main__":
     serve()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,33 +14,11 @@ import keyfold
 from keyfold.errors import InvalidArgumentError
 from keyfold.settings import FILE_MANAGER_KEY, FORMAT_KEY, MEMORY_KEY, PROVIDER_KEY
 from keyfold.setup import facts
-from kit.places import ROOT
-from kit.session import ENVIRONMENT, NEEDS_JAR, NO_JAR
-from python.tests.spark.connect_server import connect_session
+from kit.session import NEEDS_JAR
 
 pytestmark = NEEDS_JAR
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
-
-
-@pytest.fixture(scope="module")
-def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A session on a server that was started as docs/cluster.md says."""
-    if NO_JAR:
-        pytest.skip(NO_JAR)
-    options = [
-        *("--properties-file", str(ROOT / "conf" / "keyfold-defaults.conf")),
-        *("--jars", str(keyfold.jar_path())),
-    ]
-    arguments = f"{shlex.join(options)} {ENVIRONMENT['PYSPARK_SUBMIT_ARGS']}"
-    environment = ENVIRONMENT | {"PYSPARK_SUBMIT_ARGS": arguments}
-    with connect_session(tmp_path_factory.mktemp("connect"), environment) as made:
-        yield made
-
-
-@pytest.fixture(params=[pytest.param("spark", id="classic"), "connect"])
-def either(request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue(request.param)
 
 
 @contextmanager

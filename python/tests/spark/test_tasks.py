@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,32 +10,16 @@ import pytest
 from pyspark.sql import functions as sf
 
 import keyfold
-from keyfold.admin.copies import clone, savepoint
-from keyfold.admin.rollback import rollback, undo_rollback
 from keyfold.admin.vacuum import vacuum
 from keyfold.checkpoint import Checkpoint
-from keyfold.errors import ClassicSessionError
 from kit.fake_checkpoint import FakeCheckpoint
-from kit.files import files_in
 from kit.reading import bag
-from kit.session import ENVIRONMENT, NEEDS_JAR
+from kit.session import NEEDS_JAR
 from kit.state_writer import StateWriter
-from python.tests.spark.connect_server import connect_session
 
 pytestmark = NEEDS_JAR
 
 PARTITIONS = 3
-
-
-@pytest.fixture(scope="module")
-def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with connect_session(tmp_path_factory.mktemp("connect"), ENVIRONMENT) as made:
-        yield made
-
-
-@pytest.fixture(params=[pytest.param("spark", id="classic"), "connect"])
-def either(request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture
@@ -119,53 +102,3 @@ def test_a_command_from_another_thread_uses_the_session_and_leaves_it(
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(vacuum, str(writer.fake.root), []).result().unreferenced == ()
     assert spark.range(2).count() == 2
-
-
-REFUSED: dict[str, Callable[[str, Any], object]] = {
-    "rescale {} --to 3": lambda path, spark: keyfold.plan_rescale(path, 3, spark=spark),
-    "rescale {} --to 3 --apply": lambda path, spark: keyfold.rescale(
-        path, 3, dry_run=False, spark=spark
-    ),
-    "rescale {} --operator op --parallelism 3 --apply": lambda path, spark: keyfold.redistribute(
-        path, "op", 3, dry_run=False, spark=spark
-    ),
-    "rescale {} --undo --apply": lambda path, spark: keyfold.undo_rescale(
-        path, dry_run=False, spark=spark
-    ),
-    "migrate {} --apply": lambda path, spark: keyfold.migrate(path, dry_run=False, spark=spark),
-    "migrate {} --undo": lambda path, spark: keyfold.undo_migration(path, spark=spark),
-    "rollback {} --to-batch 0 --sink-path '/a sink'": lambda path, spark: rollback(
-        path, 0, sink_path="/a sink", spark=spark
-    ),
-    "rollback {} --to-batch 0": lambda path, spark: rollback(path, 0, spark=spark),
-    "rollback {} --undo rollback-0-a --apply": lambda path, spark: undo_rollback(
-        path, "rollback-0-a", spark=spark
-    ),
-    "clone {} /copy --batch 0 --dry-run": lambda path, spark: clone(
-        path, "/copy", batch=0, dry_run=True, spark=spark
-    ),
-    "savepoint {} before": lambda path, spark: savepoint(path, "before", spark=spark),
-    "vacuum {} --older-than-hours 1.5 --apply": lambda path, spark: vacuum(
-        path, [], older_than_hours=1.5, dry_run=False, spark=spark
-    ),
-}
-
-
-@pytest.mark.parametrize("command", REFUSED)
-def test_what_changes_a_checkpoint_names_the_command_line(
-    connect: Any, writer: StateWriter, command: str
-) -> None:
-    path = str(writer.fake.root)
-    before = files_in(writer.fake.root)
-    with pytest.raises(ClassicSessionError) as caught:
-        REFUSED[command](path, connect)
-    assert str(caught.value).endswith(f": keyfold {command.format(path)}")
-    assert files_in(writer.fake.root) == before
-
-
-def test_an_operator_with_state_of_its_subtasks_names_the_session_that_it_needs(
-    connect: Any,
-) -> None:
-    rows = connect.readStream.format("rate").load()
-    with pytest.raises(ClassicSessionError, match=r"spark-submit, or .*\.master\("):
-        keyfold.with_operator_state(rows, keyfold.OperatorFunction(), "v long", parallelism=2)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from keyfold import _jvm
 from keyfold.admin import bridge
 from keyfold.admin.copies import clone
 from keyfold.admin.rollback import rollback
@@ -48,3 +50,19 @@ def test_a_folder_that_cannot_be_listed_is_not_taken_for_no_table(
     monkeypatch.setattr(bridge, "answer", refuses)
     with pytest.raises(JvmError, match=r"_REFUSED\].*file sink\. .*Cannot read .*_delta_log"):
         rollback(fake.root, 0, sink_path=str(table))
+
+
+def test_a_command_starts_a_jvm_where_programs_go_to_a_server_of_spark_connect(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SPARK_REMOTE", "sc://localhost")
+
+    def start(_: object) -> object:
+        raise JvmError(str("SPARK_REMOTE" in os.environ))
+
+    monkeypatch.setattr(_jvm, "active_session", lambda: None)
+    monkeypatch.setattr(_jvm, "new_session", start)
+    monkeypatch.setattr(bridge.setup, "configure", lambda builder: builder)
+    with pytest.raises(JvmError, match="False"):
+        rollback("/cp", 0)
+    assert os.environ["SPARK_REMOTE"] == "sc://localhost"

@@ -54,20 +54,22 @@ def answer(
 @contextmanager
 def _session(jvm: Any, command: str, given: SparkSession | None) -> Iterator[Any]:  # noqa: ANN401
     session = given or jvm.active_session()
-    if session is None:
+    if jvm.is_connect_session(session) or not jvm.can_start_jvm():
+        raise ClassicSessionError(
+            "Changing a checkpoint needs a JVM in this process, which Spark Connect does not have. "
+            "Use the command line where the checkpoint can be reached and all of PySpark is "
+            f"installed: {command}"
+        )
+    if session is not None:
+        setup.check_loaded(jvm)
+        yield session
+        return
+    with jvm.without_server():
         session = jvm.new_session(setup.configure(jvm.new_builder(command)))
         try:
             yield session
         finally:
             session.stop()
-    elif jvm.is_connect_session(session):
-        raise ClassicSessionError(
-            "Changing a checkpoint needs a JVM in this process, which a Spark Connect session does "
-            f"not have. Use the command line where the checkpoint can be reached: {command}"
-        )
-    else:
-        setup.check_loaded(jvm)
-        yield session
 
 
 def command_line(verb: str, *arguments: object, **options: object) -> str:

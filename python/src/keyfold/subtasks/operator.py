@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from keyfold.errors import ClassicSessionError, OperatorNameError
+from keyfold.errors import OperatorNameError
 from keyfold.flink import check_parallelism
 from keyfold.session import bridge
 from keyfold.subtasks.declared import states_of
@@ -59,7 +59,6 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
         OperatorOutputError: `open` returns something, as it does if it contains `yield`.
         OperatorStateValueError: `open` stores a row that does not fit.
         OperatorNameError: `df` or `broadcast` contains an operator of that name.
-        ClassicSessionError: the session is a Spark Connect session.
         SparkVersionError: PySpark is not installed.
     """
     jvm = bridge()
@@ -70,12 +69,6 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     for it in inputs:
         arguments.check_input(it)
     arguments.check_function(function)
-    if jvm.is_connect_session(df.sparkSession):
-        raise ClassicSessionError(
-            "An operator with state of its subtasks needs a JVM in this process, which a Spark "
-            "Connect session does not have. Start its query with spark-submit, or from a session "
-            "of SparkSession.builder.master(...) instead of remote(...)."
-        )
     called = type(function).__name__ if name is None else name
     arguments.check_name(called)
     check_parallelism(max_parallelism, parallelism)
