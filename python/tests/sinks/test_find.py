@@ -265,6 +265,7 @@ def test_the_ids_of_another_querys_table_are_named(
         assert (found.known, found.applications, found.version) == (False, {OTHER: 5}, None)
         assert f"is of this query, {QUERY}" in said(found, 4)
         assert "its log has id other (newest batch 5)" in said(found, 4)
+    assert "of the table's branch main is of" in said(find(iceberg, 4), 4)
     assert "would be lost" in said(find(delta, 4), 4)
     assert "would be lost" not in said(find(iceberg, 4), 4)
 

@@ -40,7 +40,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     of the broadcast stream, which every subtask gets.
 
     Args:
-        df: a streaming DataFrame.
+        df: a streaming DataFrame, classic or Connect. The workers need this package.
         function: the work of a subtask.
         schema: of the output, as DDL or a StructType.
         parallelism: number of subtasks. If the state in the query's checkpoint has another, it is
