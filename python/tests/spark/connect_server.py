@@ -15,11 +15,14 @@ _PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 
 def serve() -> None:
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - in the server alone
+    from pyspark.sql import SparkSession  # noqa: PLC0415
 
     conf = SparkConf().setMaster("local[2]").set("spark.plugins", _PLUGIN)
     # 0: any free port.
     conf.set("spark.connect.grpc.binding.port", "0").set("spark.ui.enabled", "false")
     context: Any = SparkContext(conf=conf)
+    # As Spark's own server makes one, of which Spark 4.0 makes those of clients.
+    SparkSession(context)
     package = context._jvm.org.apache.spark.sql.connect.service
     service = getattr(getattr(package, "SparkConnectService$"), "MODULE$")
     sys.stdout.write(f"{service.localPort()}\n")

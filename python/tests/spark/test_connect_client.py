@@ -234,6 +234,17 @@ def test_what_works_through_connect(connect: Any, path: str, name: str) -> None:
     WORK[name](connect, path)
 
 
+def test_an_operator_with_state_says_where_it_runs_instead_on_spark_4_0(
+    connect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark.sql.connect.group import GroupedData  # noqa: PLC0415 - warns of pandas
+
+    monkeypatch.delattr(GroupedData, "transformWithStateInPandas", raising=False)
+    rows = connect.readStream.format("rate").load()
+    with pytest.raises(ClassicSessionError, match=r"Spark 4\.1 or later, .*spark-submit"):
+        keyfold.with_operator_state(rows, Passes(), "v long", parallelism=2)
+
+
 @pytest.mark.parametrize("command", REFUSED)
 def test_what_changes_a_checkpoint_names_the_command_line(
     connect: Any, path: str, command: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from keyfold.errors import OperatorNameError
+from keyfold.errors import ClassicSessionError, OperatorNameError
 from keyfold.flink import check_parallelism
 from keyfold.session import bridge
 from keyfold.subtasks.declared import states_of
@@ -59,6 +59,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
         OperatorOutputError: `open` returns something, as it does if it contains `yield`.
         OperatorStateValueError: `open` stores a row that does not fit.
         OperatorNameError: `df` or `broadcast` contains an operator of that name.
+        ClassicSessionError: the session is one of Spark Connect, of PySpark 4.0.
         SparkVersionError: PySpark is not installed.
     """
     jvm = bridge()
@@ -102,8 +103,13 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
         rows = rows.union(broadcast.mapInArrow(copying(column, parallelism, task_number), tagged))
     bounds = (parallelism, max_parallelism)
     processor = SubtaskProcessor(function, called, column, bounds, states, (output, arrow))
-    return (
-        rows.groupBy("subtask", "place")
-        .transformWithStateInPandas(processor, "rows binary", "update", "none")
-        .mapInArrow(unpack, marked)
-    )
+    grouped = rows.groupBy("subtask", "place")
+    if not hasattr(grouped, "transformWithStateInPandas"):
+        raise ClassicSessionError(
+            f"Spark Connect of PySpark {jvm.pyspark_version()} has no transformWithStateInPandas, "
+            "by which the operator runs. Use Spark 4.1 or later, or start the query with "
+            "spark-submit, or from a session of SparkSession.builder.master(...)."
+        )
+    return grouped.transformWithStateInPandas(
+        processor, "rows binary", "update", "none"
+    ).mapInArrow(unpack, marked)
