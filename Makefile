@@ -150,7 +150,7 @@ $(SERVERS): build.sbt $(shell find jvm/servers -name '*.scala')
 	build/sbt servers/prepare
 	touch $@
 
-servers: $(S3_SERVER) $(SERVERS) ## what tests on S3 and HDFS need
+servers: $(S3_SERVER) $(SERVERS) ## what tests on S3, HDFS and YARN need
 
 s3: $(VENV)/ready servers ## an S3 server for checkpoints: PORT=9000 FOLDER=s3-out DELAY_MS=25
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.servers $(PORT) $(abspath $(FOLDER)) $(DELAY_MS)

@@ -284,7 +284,7 @@ lazy val jcstress = (project in file("jvm/jcstress"))
 // What a Spark needs for S3A and does not bring itself.
 val S3A = config("s3a")
 
-// Servers that tests read from and keep checkpoints on, and what Spark needs to reach S3.
+// Servers that tests read from, keep checkpoints on and run on, and what Spark needs to reach S3.
 lazy val servers = (project in file("jvm/servers"))
   .configs(S3A)
   .settings(
@@ -295,6 +295,9 @@ lazy val servers = (project in file("jvm/servers"))
     libraryDependencies ++= s3Client.map(_.withConfigurations(Some(S3A.name))) ++ Seq(
       "org.apache.hadoop" % "hadoop-client-minicluster" % line.hadoop,
       "org.apache.kafka" %% "kafka" % "4.1.1",
+      // What YARN wants and the shaded jar lacks.
+      "org.apache.logging.log4j" % "log4j-1.2-api" % "2.24.3",
+      "org.bouncycastle" % "bcpkix-jdk18on" % "1.80",
       "org.slf4j" % "slf4j-nop" % "2.0.17"
     ),
     prepare := {
