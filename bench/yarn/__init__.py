@@ -1,0 +1,1 @@
+"""A count that outgrows its containers on a real YARN."""
