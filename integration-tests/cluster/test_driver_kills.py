@@ -14,8 +14,8 @@ from kit.kill_moment import KillMoment, last_batch
 from kit.submit import PARTITIONS, Spark
 
 KILLS = int(os.environ.get("KEYFOLD_KILLS", "6"))
-FEW_KILLS = 2
-SERVER_KILLS = int(os.environ.get("KEYFOLD_SERVER_KILLS", "3"))
+S3_KILLS = int(os.environ.get("KEYFOLD_SERVER_KILLS", "2"))
+HDFS_KILLS = int(os.environ.get("KEYFOLD_SERVER_KILLS", "3"))
 FIRST_SEED = int(os.environ.get("KEYFOLD_SEED", "1"))
 # More than any moment waits for, so that a run is killed before it has read them all.
 FILES_AHEAD = 12
@@ -32,9 +32,8 @@ CONF = {
     ("checkpoint", "kills"),
     [
         (LOCAL, KILLS),
-        (S3, FEW_KILLS),
-        pytest.param(S3, SERVER_KILLS, marks=pytest.mark.long),
-        pytest.param(HDFS, SERVER_KILLS, marks=pytest.mark.long),
+        (S3, S3_KILLS),
+        pytest.param(HDFS, HDFS_KILLS, marks=pytest.mark.long),
     ],
     indirect=["checkpoint"],
 )

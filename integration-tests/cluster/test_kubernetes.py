@@ -14,6 +14,7 @@ import pytest
 from cluster.kubernetes_api import Object
 from cluster.pods import PROGRAMS, Pods, image
 from kit.installation import HERE
+from kit.lines import EVERY_LINE
 from kit.places import INTEGRATION_TESTS, ROOT
 from kit.program import environment_of, home_in
 
@@ -87,6 +88,7 @@ def test_each_object_is_valid_and_the_check_finds_a_set_up_that_is_right(
         assert disk.keys() == {"sizeLimit"}
 
 
+@pytest.mark.skipif(not EVERY_LINE, reason="with KEYFOLD_EVERY_LINE: CI has 90 minutes")
 def test_the_overhead_that_nobody_has_set_is_what_spark_asks_for(
     pods: Pods, tmp_path: Path
 ) -> None:
