@@ -92,6 +92,10 @@ final class OutOfOrder(message: String) extends StoreError("KEYFOLD_OUT_OF_ORDER
 final class OutOfMemory(message: String, cause: Throwable = null)
     extends StoreError("KEYFOLD_OUT_OF_MEMORY", message, cause)
 
+/** A local file that has state beyond the memory budget cannot be read. */
+final class LocalFileFailed(message: String, cause: Throwable = null)
+    extends StoreError("KEYFOLD_LOCAL_FILE_FAILED", message, cause)
+
 /** A rescale was refused. */
 final class RescaleRefused(condition: String, message: String, cause: Throwable = null)
     extends StoreError(condition, message, cause)

@@ -11,6 +11,9 @@ abstract class MapSuite extends AnyFunSuite with StateMapTexts {
   /** Lets go of all versions and looks for what is left of them. */
   protected def checkNothingLeft(map: StateMap): Unit
 
+  /** Whether a row to which a transaction only appended is always told by the values added. */
+  protected def tellsAdded: Boolean = true
+
   protected def testMap(name: String)(body: StateMap => Any): Unit = test(name) {
     val map = newMap(keyGroups)
     try {

@@ -578,7 +578,7 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
     forEach(MapOperations.sequences, times = 4000, MapOperations.fewer) { operations =>
       val map = newMap(StateMapModel.KeyGroups)
       try {
-        new StateMapModel(map).run(operations)
+        new StateMapModel(map, tellsAdded).run(operations)
         checkNothingLeft(map)
       } finally map.close()
     }

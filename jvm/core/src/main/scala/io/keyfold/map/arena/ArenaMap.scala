@@ -3,6 +3,7 @@ package io.keyfold.map.arena
 import scala.collection.mutable
 
 import io.keyfold.errors.OutOfOrder
+import io.keyfold.map.cold.{ColdFiles, ColdSpace, FoundRows}
 import io.keyfold.map.hash.{HashKey, TrieWriter}
 import io.keyfold.map.ordered.TreeWriter
 import io.keyfold.map.version.{
@@ -14,6 +15,7 @@ import io.keyfold.map.version.{
   VersionTree
 }
 import io.keyfold.map.{MapTxn, MapView, StateMap}
+import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.{Arena, MemoryUse}
 import io.keyfold.mem.page.PagePool
 import io.keyfold.model.VersionId
@@ -38,13 +40,23 @@ import io.keyfold.model.VersionId
   * @param keyGroups
   *   G
   */
-final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoch: Int)
-    extends StateMap {
+final class ArenaMap private[map] (
+    val keyGroups: Int,
+    pool: PagePool,
+    firstEpoch: Int,
+    newRoom: (Arena, ColdSpace, HashKey, PagePool) => RoomMaker
+) extends StateMap {
   import ArenaMap._
 
   private[map] val hashKey = HashKey.next()
   private val arena = new Arena(pool)
-  private val tree = new VersionTree(arena, firstEpoch, freePages)
+  private[map] val coldFiles = pool.spill.map(new ColdFiles(_)).orNull
+  private val cold = new ColdSpace(arena, coldFiles)
+  private val tree = new VersionTree(arena, cold, firstEpoch, freePages(cold, _, _, _, _))
+  private val room = newRoom(arena, cold, hashKey, pool)
+
+  private[map] def this(keyGroups: Int, pool: PagePool, firstEpoch: Int) =
+    this(keyGroups, pool, firstEpoch, new RoomMaker(_, _, _, _))
 
   def this(keyGroups: Int, pool: PagePool) = this(keyGroups, pool, firstEpoch = 0)
 
@@ -53,10 +65,16 @@ final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoc
   private val unsettled = mutable.ArrayBuffer.empty[VersionNode]
   private var writer: VersionNode = _
   private var closed = false
+
+  /** What the open transaction's task has found in runs of its base; null if none is open. */
+  private var found: FoundRows = _
+  private var foundIn: VersionNode = _
   private var pins = 0
 
   override def holds(version: VersionId): Boolean =
-    synchronized(!closed && !tree.isWorn && versions.contains(version))
+    synchronized(!closed && !isBroken && !tree.isWorn && versions.contains(version))
+
+  private def isBroken = coldFiles != null && coldFiles.isBroken
 
   override def pin(version: VersionId): MapView = synchronized {
     new ArenaView(this, pinned(held(version)), arena.snapshotAddresses())
@@ -66,11 +84,36 @@ final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoc
     if (writer != null) {
       throw new OutOfOrder(s"Cannot begin on version $base while another transaction is open")
     }
+    makeRoom(base)
     val below = pinned(held(base))
     val node = pinned(tree.grow(below))
-    val txn = new ArenaTxn(this, arena, below, node)
+    foundIn = below
+    found = new FoundRows
+    val txn = new ArenaTxn(this, arena, cold, room, found, below, node)
     writer = node
     txn
+  }
+
+  /** Moves rows of a version out of memory if it is short: a new node takes its place, with the
+    * same rows.
+    */
+  private def makeRoom(version: VersionId): Unit = if (coldFiles != null && room.isShort) {
+    val before = held(version)
+    val after = pinned(tree.grow(before))
+    try room.settle(after)
+    catch {
+      case e: Throwable =>
+        giveUp()
+        throw e
+    }
+    after.release()
+    if (version != VersionId.Empty) {
+      after.held = true
+      before.held = false
+      versions += version -> after
+      unsettled += before
+    }
+    unpin(after)
   }
 
   override def retain(keep: VersionId => Boolean): Unit = synchronized {
@@ -78,7 +121,10 @@ final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoc
     settle()
   }
 
-  override def memory: MemoryUse = arena.memory
+  override def memory: MemoryUse = {
+    val use = arena.memory
+    if (coldFiles == null) use else use.copy(mapped = use.mapped + coldFiles.bytes)
+  }
 
   /** Frees all memory once the last view and transaction is released. */
   override def close(): Unit = synchronized {
@@ -105,6 +151,8 @@ final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoc
   /** The transaction writes no more to the arena. */
   private[map] def ended(): Unit = synchronized {
     writer = null
+    found = null
+    foundIn = null
     settle()
   }
 
@@ -122,6 +170,19 @@ final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoc
     node.release()
     unpin(node)
     unpin(base)
+  }
+
+  /** Notes what was found in a run, for the open transaction. */
+  private[map] def noteFound(
+      in: VersionNode,
+      family: String,
+      key: Slice,
+      valueBytes: Int
+  ): Unit = {
+    val notes = found
+    if (notes != null && notes.isMine && (in eq foundIn)) {
+      notes.add(family, hashKey.longHash(key), valueBytes)
+    }
   }
 
   private[map] def endEpoch(node: VersionNode): Int = tree.endEpoch(node)
@@ -153,11 +214,15 @@ final class ArenaMap private[map] (val keyGroups: Int, pool: PagePool, firstEpoc
     unsettled.clear()
   }
 
-  private def freeIfDone(): Unit = if (closed && pins == 0) arena.close()
+  private def freeIfDone(): Unit = if (closed && pins == 0) {
+    arena.close()
+    if (coldFiles != null) coldFiles.close()
+  }
 }
 
 private object ArenaMap {
   private def freePages(
+      cold: ColdSpace,
       rows: FamilyIndex,
       pages: PageSpace,
       epoch: Int,
@@ -167,6 +232,9 @@ private object ArenaMap {
       val tries = new TrieWriter(pages)
       hashed.roots.groups.foreach { group =>
         tries.freeNewer(hashed.roots(group), epoch)(freeRecord)
+      }
+      hashed.cold.groups.foreach { group =>
+        cold.list(hashed.cold(group)).takeWhile(cold.epoch(_) > epoch).foreach(cold.free)
       }
     case ordered: OrderedIndex =>
       new TreeWriter(pages).freeNewer(ordered.root, epoch)(freeRecord)

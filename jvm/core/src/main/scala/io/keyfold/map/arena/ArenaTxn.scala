@@ -1,8 +1,9 @@
 package io.keyfold.map.arena
 
 import io.keyfold.errors.{Invalid, OutOfOrder}
+import io.keyfold.map.cold.{ColdRuns, ColdSpace, FoundRows, MergedRuns}
 import io.keyfold.map.cursor.{KeySet, ChangedRecordsCursor, PagePins}
-import io.keyfold.map.hash.HashTrie
+import io.keyfold.map.hash.{HashTrie, TriePages}
 import io.keyfold.map.ordered.{OrderedChanges, OrderedTree, TreeCursor}
 import io.keyfold.map.value.IntList
 import io.keyfold.map.version.{GroupTable, HashedIndex, OpenCursor, OrderedIndex, Pin, VersionNode}
@@ -12,11 +13,18 @@ import io.keyfold.mem.arena.Arena
 import io.keyfold.model.{FamilySpec, VersionId}
 
 /** A node of the version tree while it is written. */
-private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode, node: VersionNode)
-    extends ArenaView(map, node, arena.addresses)
+private[map] final class ArenaTxn(
+    map: ArenaMap,
+    arena: Arena,
+    cold: ColdSpace,
+    room: RoomMaker,
+    found: FoundRows,
+    base: VersionNode,
+    node: VersionNode
+) extends ArenaView(map, node, arena.addresses)
     with MapTxn
     with PagePins {
-  private val writer = new RowWriter(arena, node, map.keyGroups, map.hashKey)
+  private val writer = new RowWriter(arena, cold, found, node, map.keyGroups, map.hashKey)
   private var open = true
 
   /** Each family as it was in the base; null if it is new. */
@@ -40,7 +48,9 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     requireOpen("create a family")
     val rows =
       if (spec.ordered) new OrderedIndex(spec, 0)
-      else new HashedIndex(spec, GroupTable.empty(map.keyGroups))
+      else {
+        new HashedIndex(spec, GroupTable.empty(map.keyGroups), GroupTable.empty(map.keyGroups))
+      }
     node.families = node.families :+ rows
     origins = origins :+ null
     node.families.length - 1
@@ -89,8 +99,13 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
   private def write(family: Int, hash: Int, key: Slice, value: Slice, append: Boolean): Unit = {
     requireOpen(if (append) "append" else "put")
     val rows = node.families(family)
-    try writer.write(rows, hash, key, value, append)
-    catch { case e: Throwable => giveUp(e) }
+    try {
+      writer.write(rows, hash, key, value, append)
+      if (room.isPressed) {
+        room.spill(node, origins)
+        found.close()
+      }
+    } catch { case e: Throwable => giveUp(e) }
     if (rows.spec.ordered) orderedChanged()
   }
 
@@ -137,7 +152,10 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     if (lock.isMine) changedNow(family) else lock.locked(changedNow(family))
 
   private def changedNow(family: Int): Array[Int] = node.families(family) match {
-    case hashed: HashedIndex   => hashed.roots.differing(rootsOfBase(family))
+    case hashed: HashedIndex =>
+      val spilled = hashed.cold.differing(coldOfBase(family))
+      val changed = hashed.roots.differing(rootsOfBase(family))
+      if (spilled.isEmpty) changed else (changed ++ spilled).distinct
     case ordered: OrderedIndex => changesOf(family, ordered).groups
   }
 
@@ -147,11 +165,15 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
   private def changesNow(family: Int, group: Int): ChangeCursor = node.families(family) match {
     case hashed: HashedIndex =>
       val changed = changesIn(family, hashed)
-      val gone = if (hashed.anyRemoved) changed.gone else null
-      trie.diff(rootsOfBase(family)(group), hashed.roots(group), changed.put, gone)
-      trie.records.touch(changed.put)
-      trie.records.touch(changed.gone)
-      changed
+      if (hashed.cold(group) != coldOfBase(family)(group)) spilledIn(family, hashed, group, changed)
+      else {
+        val gone = if (hashed.anyRemoved) changed.gone else null
+        trie.diff(rootsOfBase(family)(group), hashed.roots(group), changed.put, gone)
+        trie.records.touch(changed.put)
+        trie.records.touch(changed.gone)
+        if (hashed.cold(group) != 0) moveRemoved(family, changed)
+        changed
+      }
     case ordered: OrderedIndex => changesOf(family, ordered).cursor(group, lock)
   }
 
@@ -177,9 +199,48 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     lastChanged
   }
 
+  /** The changes of a group of which the transaction has runs of its own. */
+  private def spilledIn(
+      family: Int,
+      rows: HashedIndex,
+      group: Int,
+      changed: ChangedRecordsCursor
+  ): ChangeCursor = {
+    trie.eachSlot(rows.roots(group)) { content =>
+      val record = TriePages.recordOf(content)
+      if (trie.records.epoch(record) > base.epoch) changed.put.add(record)
+    }
+    moveRemoved(family, changed)
+    val own = cold.list(rows.cold(group)).takeWhile(cold.epoch(_) > base.epoch)
+    val reader = new ColdRuns(trie.addresses, map.coldFiles)
+    new SpilledChanges(
+      changed,
+      new MergedRuns(reader, own),
+      trie,
+      rows.roots(group),
+      keysOfBase(family),
+      lock
+    )
+  }
+
+  /** Moves the records of removed rows from those put to those gone, if the base has the rows. */
+  private def moveRemoved(family: Int, changed: ChangedRecordsCursor): Unit = {
+    val (base, key) = (keysOfBase(family), new Slice)
+    var i = 0
+    while (i < changed.put.size) {
+      val record = changed.put(i)
+      if (
+        trie.records.isRemoved(record) &&
+        base.contains(trie.records.hash(record), trie.records.key(record, key))
+      ) changed.gone.add(record)
+      i += 1
+    }
+    trie.dropRemoved(changed.put)
+  }
+
   private def keysOfBase(family: Int): KeySet = origins(family) match {
     case null => (_, _) => false
-    case rows => (hash, key) => find(rows, hash, key) != 0
+    case rows => (hash, key) => contains(rows, hash, key)
   }
 
   private lazy val noRoots = GroupTable.empty(map.keyGroups)
@@ -187,6 +248,12 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
   private def rootsOfBase(family: Int): GroupTable =
     origins(family) match {
       case hashed: HashedIndex => hashed.roots
+      case _                   => noRoots
+    }
+
+  private def coldOfBase(family: Int): GroupTable =
+    origins(family) match {
+      case hashed: HashedIndex => hashed.cold
       case _                   => noRoots
     }
 
@@ -234,6 +301,7 @@ private[map] final class ArenaTxn(map: ArenaMap, arena: Arena, base: VersionNode
     val addresses = map.readerAddresses()
     trie = new HashTrie(addresses)
     tree = new OrderedTree(addresses)
+    runs = new ColdRuns(addresses, map.coldFiles)
   }
 
   /** Aborts unless committed, and releases all rows that were handed out. */

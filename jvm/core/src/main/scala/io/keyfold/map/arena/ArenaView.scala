@@ -2,6 +2,7 @@ package io.keyfold.map.arena
 
 import io.keyfold.errors.Invalid
 import io.keyfold.group.KeyGroups
+import io.keyfold.map.cold.{ColdRow, ColdRuns}
 import io.keyfold.map.cursor.{RecordRunCursor, PagePins, ViewLock}
 import io.keyfold.map.hash.{HashCursor, HashTrie}
 import io.keyfold.map.ordered.{GroupedRecords, OrderedTree, TreeCursor}
@@ -20,6 +21,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   val lock = new ViewLock(this)
   protected var trie = new HashTrie(addresses)
   protected var tree = new OrderedTree(addresses)
+  protected var runs = new ColdRuns(addresses, map.coldFiles)
   private val pin = newPin(map, node)
 
   /** Pins the pages of cursors; null unless this is an open transaction. */
@@ -35,13 +37,20 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   private def getNow(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
     val rows = node.families(family)
     val record = find(rows, hash, key)
-    record != 0 && {
-      trie.records.value(record, value)
-      if (rows.spec.multiValue) firstValue(value)
-      // A row that was kept instead at each of a key's many puts would fill the memory.
-      if (mayChange(record)) value.set(value.toArray)
-      true
-    }
+    if (record == 0) {
+      val row = findCold(rows, hash, key)
+      row != null && row.nextValue(value) && {
+        if (!rows.spec.multiValue) map.noteFound(node, rows.spec.name, key, value.length)
+        true
+      }
+    } else
+      !trie.records.isRemoved(record) && {
+        trie.records.value(record, value)
+        if (rows.spec.multiValue) firstValue(value)
+        // A row that was kept instead at each of a key's many puts would fill the memory.
+        if (mayChange(record)) value.set(value.toArray)
+        true
+      }
   }
 
   /** Whether a later put may overwrite the record. */
@@ -60,10 +69,29 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   private def valuesNow(family: Int, hash: Int, key: Slice): RowCursor = {
     val rows = node.families(family)
     val record = find(rows, hash, key)
-    val run = new RecordRun(Array(record), 0, if (record == 0) 0 else 1)
-    new RecordRunCursor(trie.records, run, steps(rows), lock, txn)
+    val cold = if (record == 0) findCold(rows, hash, key) else null
+    if (cold != null) new ColdValuesCursor(cold)
+    else {
+      val isThere = record != 0 && !trie.records.isRemoved(record)
+      val run = new RecordRun(Array(record), 0, if (isThere) 1 else 0)
+      new RecordRunCursor(trie.records, run, steps(rows), lock, txn)
+    }
   }
 
+  protected def contains(rows: FamilyIndex, hash: Int, key: Slice): Boolean = {
+    val record = find(rows, hash, key)
+    if (record == 0) findCold(rows, hash, key) != null else !trie.records.isRemoved(record)
+  }
+
+  /** The row of a key that has no record, if a run has it, until the next call; or null. */
+  private def findCold(rows: FamilyIndex, hash: Int, key: Slice): ColdRow = rows match {
+    case hashed: HashedIndex =>
+      val newest = hashed.cold(KeyGroups.groupOf(hash, map.keyGroups))
+      if (newest == 0) null else runs.find(newest, map.hashKey.hash(key), key)
+    case _: OrderedIndex => null
+  }
+
+  /** The record of a key, which may say that the row was removed; or 0. */
   protected def find(rows: FamilyIndex, hash: Int, key: Slice): Int = rows match {
     case hashed: HashedIndex =>
       trie.find(hashed.roots(KeyGroups.groupOf(hash, map.keyGroups)), map.hashKey.hash(key), key)
@@ -74,7 +102,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     if (lock.isMine) scanNow(family) else lock.locked(scanNow(family))
 
   private def scanNow(family: Int): RowCursor = node.families(family) match {
-    case hashed: HashedIndex   => scanGroups(hashed, hashed.roots.groups)
+    case hashed: HashedIndex   => scanGroups(hashed, groupsOf(hashed))
     case ordered: OrderedIndex => scanTree(ordered, TreeCursor.first, null)
   }
 
@@ -94,8 +122,15 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   private def scanTree(rows: OrderedIndex, from: Slice, until: Slice) =
     new TreeCursor(tree, rows.root, from, until, steps(rows), lock, txn)
 
-  private def scanGroups(rows: HashedIndex, groups: Array[Int]) =
-    new HashCursor(trie, rows.roots, groups, steps(rows), lock, txn)
+  private def scanGroups(rows: HashedIndex, groups: Array[Int]): RowCursor = {
+    val cold = groups.filter(rows.cold(_) != 0)
+    val hot = new HashCursor(trie, rows.roots, cold.nonEmpty, groups, steps(rows), lock, txn)
+    if (cold.isEmpty) hot
+    else {
+      val runs = new ColdRuns(trie.addresses, map.coldFiles)
+      new TieredCursor(hot, new ColdCursor(runs, trie, rows, cold), lock, txn)
+    }
+  }
 
   private def steps(rows: FamilyIndex): ValueSteps =
     if (rows.spec.multiValue) new ValueSteps(trie.addresses) else null
@@ -116,9 +151,20 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     }
 
   override def groups(family: Int): Array[Int] = node.families(family) match {
-    case hashed: HashedIndex   => hashed.roots.groups
+    case hashed: HashedIndex =>
+      // What is in runs may have been removed.
+      groupsOf(hashed).filter(group => hashed.cold(group) == 0 || isThere(scanGroup(family, group)))
     case ordered: OrderedIndex =>
       (if (lock.isMine) grouped(ordered) else lock.locked(grouped(ordered))).groups
+  }
+
+  private def isThere(rows: RowCursor) =
+    try rows.next()
+    finally rows.close()
+
+  private def groupsOf(rows: HashedIndex): Array[Int] = {
+    val (hot, cold) = (rows.roots.groups, rows.cold.groups)
+    if (cold.isEmpty) hot else (hot ++ cold).distinct
   }
 
   override def scanGroup(family: Int, group: Int): RowCursor =

@@ -8,8 +8,9 @@ import io.keyfold.mem.{Mem, Slice}
   * that share one leaf of a [[HashTrie]], which each look-up would scan.
   */
 private[map] final class HashKey(key0: Long, key1: Long) {
-  def hash(key: Slice): Int =
-    (Mem.hash(key.base, key.offset, key.length, key0, key1) >>> 32).toInt
+  def hash(key: Slice): Int = (longHash(key) >>> 32).toInt
+
+  def longHash(key: Slice): Long = Mem.hash(key.base, key.offset, key.length, key0, key1)
 }
 
 private[map] object HashKey {

@@ -95,6 +95,20 @@ private[map] class HashTrie(val addresses: Addresses) {
     }
   }
 
+  /** Removes records of removed rows from a list. */
+  def dropRemoved(list: IntList): Unit = {
+    var kept = 0
+    var i = 0
+    while (i < list.size) {
+      if (!records.isRemoved(list(i))) {
+        list(kept) = list(i)
+        kept += 1
+      }
+      i += 1
+    }
+    list.cutTo(kept)
+  }
+
   /** Collects the records that only `after` has, and the records of `before` whose key is gone;
     * skips shared pages.
     *
@@ -181,7 +195,7 @@ private[map] class HashTrie(val addresses: Addresses) {
   }
 
   /** Calls `use` for all slots below a page, in no particular order. */
-  protected def eachSlot(page: Int)(use: Long => Unit): Unit = if (page != 0) {
+  def eachSlot(page: Int)(use: Long => Unit): Unit = if (page != 0) {
     val at = addresses.of(page)
     val branch = isBranch(at)
     val count = if (branch) Fanout else slots(at)

@@ -14,6 +14,11 @@ private[map] final class IntList {
     count += 1
   }
 
+  def update(i: Int, item: Int): Unit = items(i) = item
+
+  /** Removes the items from `size` on. */
+  def cutTo(size: Int): Unit = count = size
+
   def addAll(other: IntList): Unit = for (i <- 0 until other.count) add(other.items(i))
 
   /** Removes the items, and frees their array if it is large. */

@@ -8,7 +8,7 @@ import io.keyfold.mem.arena.Addresses
   * {{{
   *   0  i32  hash of the row
   *   4  i32  length of the key in bytes
-  *   8  i32  length of the value in bytes
+  *   8  i32  length of the value in bytes; -1: the row was removed, and a run may have it
   *  12  i32  epoch in which it was written; sign bit: escaped to a caller
   *  16       key, padded to 8 bytes
   *           value; with several values per key, their [[ValueHead]]
@@ -47,6 +47,10 @@ private[map] final class Records(addresses: Addresses) {
     into.set(null, at + valueAt(at), Mem.getInt(null, at + ValueLengthAt))
   }
 
+  /** Whether the record says only that its row was removed. */
+  def isRemoved(record: Int): Boolean =
+    Mem.getInt(null, addresses.of(record) + ValueLengthAt) < 0
+
   /** Bytes of key and value. */
   def bytes(record: Int): Int = {
     val at = addresses.of(record)
@@ -84,13 +88,20 @@ private[map] final class Records(addresses: Addresses) {
     if (written > epoch) Mem.putInt(null, at, written | Shown)
   }
 
-  def write(record: Int, epoch: Int, hash: Int, key: Slice, value: Slice): Unit = {
+  def write(record: Int, epoch: Int, hash: Int, key: Slice, value: Slice): Unit =
+    writeValue(writeKey(record, epoch, hash, key), value)
+
+  /** Writes a record of a removed row. */
+  def writeRemoved(record: Int, epoch: Int, hash: Int, key: Slice): Unit =
+    Mem.putInt(null, writeKey(record, epoch, hash, key) + ValueLengthAt, Removed)
+
+  private def writeKey(record: Int, epoch: Int, hash: Int, key: Slice): Long = {
     val at = addresses.of(record)
     Mem.putInt(null, at, hash)
     Mem.putInt(null, at + KeyLengthAt, key.length)
     Mem.putInt(null, at + EpochAt, epoch)
     Mem.copy(key.base, key.offset, null, at + HeaderLength, key.length)
-    writeValue(at, value)
+    at
   }
 
   /** Replaces the value by one that fits. */
@@ -108,6 +119,7 @@ private[map] object Records {
   private val EpochAt = 12L
   private val HeaderLength = 16L
   val Shown: Int = 1 << 31
+  private val Removed = -1
 
   /** Bytes of a record.
     *

@@ -10,7 +10,7 @@ import io.keyfold.mem.arena.{Addresses, Arena}
   *   0  i32  node of the next older value; 0: this is the oldest
   *   4  i32  length of the value in bytes
   *   8  i32  epoch in which it was written; sign bit: shared with a replaced record
-  *  12  i32  1: added by an append that created the row; else 0
+  *  12  i32  1: added by an append that created the row; 2: of the base, taken from a run; else 0
   *  16       value
   * }}}
   *
@@ -54,14 +54,22 @@ private[map] final class ValueNodes(addresses: Addresses) {
   }
 
   /** Whether the node is the first of a row that an append created, see [[RecordSpace.write]]. */
-  def isFirstAdded(node: Int): Boolean = Mem.getInt(null, addresses.of(node) + FirstAddedAt) != 0
+  def isFirstAdded(node: Int): Boolean = origin(node) == FirstAdded
 
-  def write(node: Int, epoch: Int, older: Int, value: Slice, firstAdded: Boolean): Unit = {
+  /** Whether the value was taken from a run in which the transaction's base has it too. */
+  def isOfBase(node: Int): Boolean = origin(node) == OfBase
+
+  private def origin(node: Int) = Mem.getInt(null, addresses.of(node) + OriginAt)
+
+  /** @param origin
+    *   one of [[ValueNodes]]
+    */
+  def write(node: Int, epoch: Int, older: Int, value: Slice, origin: Int): Unit = {
     val at = addresses.of(node)
     Mem.putInt(null, at, older)
     Mem.putInt(null, at + LengthAt, value.length)
     Mem.putInt(null, at + EpochAt, epoch)
-    Mem.putInt(null, at + FirstAddedAt, if (firstAdded) 1 else 0)
+    Mem.putInt(null, at + OriginAt, origin)
     Mem.copy(value.base, value.offset, null, at + HeaderLength, value.length)
   }
 
@@ -79,8 +87,13 @@ private[map] final class ValueNodes(addresses: Addresses) {
 private[map] object ValueNodes {
   private val LengthAt = 4L
   private val EpochAt = 8L
-  private val FirstAddedAt = 12L
+  private val OriginAt = 12L
   private val HeaderLength = 16
+
+  /** Where a value comes from. */
+  val Written = 0
+  val FirstAdded = 1
+  val OfBase = 2
 
   /** Bytes of a node.
     *

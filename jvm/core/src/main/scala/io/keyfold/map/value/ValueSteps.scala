@@ -5,13 +5,16 @@ import io.keyfold.mem.arena.Addresses
 
 /** Steps through the values of a row, oldest first. */
 private[map] final class ValueSteps(addresses: Addresses) {
+  import ValueSteps._
+
   private val records = new Records(addresses)
   private val nodes = new ValueNodes(addresses)
   private val newestFirst = new IntList
   private val head = new Slice
   private var left = 0
 
-  /** Starts before the first value of a record that was written after `epoch`.
+  /** Starts before the first value of a record that was written after `epoch`, the last of the
+    * transaction's base.
     *
     * @return
     *   whether there are older values
@@ -19,7 +22,7 @@ private[map] final class ValueSteps(addresses: Addresses) {
   def start(record: Int, epoch: Int): Boolean = {
     newestFirst.clear()
     var node = ValueHead.newest(records.value(record, head))
-    while (node != 0 && nodes.epoch(node) > epoch) {
+    while (node != 0 && nodes.epoch(node) > epoch && (epoch == AnyEpoch || !nodes.isOfBase(node))) {
       newestFirst.add(node)
       node = nodes.older(node)
     }

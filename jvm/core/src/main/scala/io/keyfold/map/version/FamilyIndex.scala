@@ -28,14 +28,22 @@ private[map] sealed abstract class FamilyIndex(initial: FamilySpec) {
   }
 }
 
-/** A trie for each key group. */
-private[map] final class HashedIndex(initial: FamilySpec, val roots: GroupTable)
-    extends FamilyIndex(initial) {
+/** A trie for each key group, and its rows that are not in memory.
+  *
+  * @param cold
+  *   the newest run of each group, see [[io.keyfold.map.cold.ColdRun]]. Only rows that the trie has
+  *   no record for, not even of a removed row, are read from there.
+  */
+private[map] final class HashedIndex(
+    initial: FamilySpec,
+    val roots: GroupTable,
+    val cold: GroupTable
+) extends FamilyIndex(initial) {
 
   /** Whether the transaction removed a row: if not, a commit need not look for removed ones. */
   var anyRemoved = false
 
-  override def copy(): HashedIndex = counted(new HashedIndex(spec, roots.copy()))
+  override def copy(): HashedIndex = counted(new HashedIndex(spec, roots.copy(), cold.copy()))
 }
 
 /** One tree in key order. */

@@ -2,8 +2,9 @@ package io.keyfold.map.version
 
 import scala.collection.mutable
 
-/** The trie root of each key group, 0 if it has none. A persistent array in blocks of 64 groups, so
-  * a transaction copies only the blocks it writes to, and absent groups cost nothing.
+/** A handle for each key group, such as the root of its trie, 0 if it has none. A persistent array
+  * in blocks of 64 groups, so a transaction copies only the blocks it writes to, and absent groups
+  * cost nothing.
   */
 private[map] final class GroupTable private (blocks: Array[Array[Int]]) {
   import GroupTable._
@@ -28,10 +29,13 @@ private[map] final class GroupTable private (blocks: Array[Array[Int]]) {
   /** A writable copy; this table must not be written any more. */
   def copy(): GroupTable = new GroupTable(blocks.clone())
 
-  /** Groups that have a root, ascending. */
+  /** Whether no group ever had a handle. */
+  def isEmpty: Boolean = blocks.forall(_ == null)
+
+  /** Groups that have a handle, ascending. */
   def groups: Array[Int] = select(_ => true)((_, root) => root != 0)
 
-  /** Groups whose root differs from that in `other`, ascending. */
+  /** Groups whose handle differs from that in `other`, ascending. */
   def differing(other: GroupTable): Array[Int] =
     select(b => blocks(b) ne other.block(b))((group, root) => root != other(group))
 

@@ -1,5 +1,6 @@
 package io.keyfold.map.version
 
+import io.keyfold.map.cold.ColdRow
 import io.keyfold.map.value.{Records, ValueHead, ValueNodes}
 import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.Arena
@@ -41,10 +42,11 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
       value: Slice,
       append: Boolean
   ): Int = {
+    val live = if (isRemoved(before)) 0 else before
     val record =
-      if (rows.spec.multiValue) writeList(rows, before, hash, key, value, append)
-      else writeValue(rows, before, hash, key, value)
-    if (before == 0) {
+      if (rows.spec.multiValue) writeList(rows, live, hash, key, value, append)
+      else writeValue(rows, live, hash, key, value)
+    if (live == 0) {
       rows.keys += 1
       rows.bytes += key.length
     }
@@ -82,7 +84,8 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     val values = ValueHead.values(head)
     val bytes = ValueHead.bytes(head)
     val inPlace = isPrivate(before)
-    val added = newNode(if (append) newest else 0, value, append && before == 0)
+    val origin = if (append && before == 0) ValueNodes.FirstAdded else ValueNodes.Written
+    val added = newNode(if (append) newest else 0, value, origin)
     if (inPlace && !append) retireOwn(newest)
     if (!inPlace && append && before != 0) nodes.share(newest, node.base.epoch)
     val keptValues = if (append) values else 0
@@ -92,6 +95,41 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     val target = if (inPlace) head else emptyHead()
     ValueHead.write(target, added, keptValues + 1, keptBytes + value.length)
     if (inPlace) before else newRecord(hash, key, target)
+  }
+
+  /** Whether this is the record of a removed row. */
+  def isRemoved(record: Int): Boolean = record != 0 && records.isRemoved(record)
+
+  /** Writes the record of a removed row. */
+  def writeRemoved(hash: Int, key: Slice): Int = {
+    val record = arena.allocate(Records.size(key.length, 0))
+    records.writeRemoved(record, node.epoch, hash, key)
+    record
+  }
+
+  /** Subtracts a row that is not in memory and is replaced or removed. */
+  def subtract(rows: FamilyIndex, keyLength: Int, values: Int, valueBytes: Long): Unit = {
+    rows.keys -= 1
+    rows.values -= values
+    rows.bytes -= keyLength + valueBytes
+  }
+
+  /** Writes the record of a list that a run has.
+    *
+    * @param row
+    *   before its first value
+    * @param ofBase
+    *   whether the base has it too
+    */
+  def take(row: ColdRow, key: Slice, ofBase: Boolean): Int = {
+    val value = new Slice
+    val origin = if (ofBase) ValueNodes.OfBase else ValueNodes.Written
+    val bytes = row.valueBytes
+    var newest = 0
+    while (row.nextValue(value)) newest = newNode(newest, value, origin)
+    val head = emptyHead()
+    ValueHead.write(head, newest, row.values, bytes)
+    newRecord(row.hash, key, head)
   }
 
   /** Retires the record of a removed row. */
@@ -113,7 +151,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     */
   def retire(rows: FamilyIndex, record: Int, valuesStay: Boolean): Unit = {
     val own = isPrivate(record)
-    if (rows.spec.multiValue && !valuesStay) {
+    if (rows.spec.multiValue && !valuesStay && !isRemoved(record)) {
       val newest = ValueHead.newest(records.value(record, found))
       if (own) retireOwn(newest) else node.retired.addValues(newest)
     }
@@ -137,7 +175,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
 
   /** Frees a record made after `epoch`, and those of its values made after it. */
   def freeNewer(spec: FamilySpec, record: Int, epoch: Int): Unit = {
-    if (spec.multiValue) {
+    if (spec.multiValue && !isRemoved(record)) {
       nodes.freeNewer(ValueHead.newest(records.value(record, found)), epoch, arena)
     }
     arena.free(record)
@@ -151,9 +189,9 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     head
   }
 
-  private def newNode(older: Int, value: Slice, firstAdded: Boolean): Int = {
+  private def newNode(older: Int, value: Slice, origin: Int): Int = {
     val added = arena.allocate(ValueNodes.size(value.length))
-    nodes.write(added, node.epoch, older, value, firstAdded)
+    nodes.write(added, node.epoch, older, value, origin)
     added
   }
 

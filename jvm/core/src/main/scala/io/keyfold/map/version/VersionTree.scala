@@ -3,6 +3,7 @@ package io.keyfold.map.version
 import scala.annotation.tailrec
 
 import io.keyfold.errors.OutOfOrder
+import io.keyfold.map.cold.ColdSpace
 import io.keyfold.mem.arena.Arena
 
 /** The tree of versions and transactions, which decides what memory is unreachable.
@@ -19,11 +20,12 @@ import io.keyfold.mem.arena.Arena
   * frees.
   *
   * @param freePages
-  *   frees a family's index pages made after an epoch, and calls a function for each of their
-  *   records made after it
+  *   frees a family's index pages and runs made after an epoch, and calls a function for each of
+  *   their records made after it
   */
 private[map] final class VersionTree(
     arena: Arena,
+    cold: ColdSpace,
     firstEpoch: Int,
     freePages: (FamilyIndex, PageSpace, Int, Int => Unit) => Unit
 ) {
@@ -88,7 +90,7 @@ private[map] final class VersionTree(
     val epoch = node.base.epoch
     val pages = new PageSpace(arena, node)
     val records = new RecordSpace(arena, node)
-    node.retired.free(arena, epoch)
+    node.retired.free(arena, cold, epoch)
     node.families.foreach { rows =>
       freePages(rows, pages, epoch, records.freeNewer(rows.spec, _, epoch))
     }
@@ -104,7 +106,7 @@ private[map] final class VersionTree(
 
   /** What the first child retired is unreachable once all other nodes descend from it. */
   private def reclaim(): Unit = root.children match {
-    case only :: Nil if only.released => only.retired.free(arena, 0)
+    case only :: Nil if only.released => only.retired.free(arena, cold, 0)
     case _                            => ()
   }
 }

@@ -126,6 +126,7 @@ private[mem] final class PageTable(pool: PagePool, numbers: PageNumbers, address
 
   private def note(run: PageRun, sign: Int): Unit = {
     val bytes = sign * run.pages.toLong * PagePool.PageBytes
+    if (held == 0 || held + bytes == 0) pool.addArena(sign)
     held += bytes
     if (run.region.isMapped) mapped += bytes
   }

@@ -23,7 +23,7 @@ import io.keyfold.mem.Mem
   */
 final class PagePool private[mem] (
     budgetBytes: Long,
-    spill: Option[SpillFiles],
+    val spill: Option[SpillFiles],
     takeOffHeap: Long => Long
 ) {
   def this(budgetBytes: Long, spill: Option[SpillFiles]) =
@@ -67,6 +67,27 @@ final class PagePool private[mem] (
   }
 
   private def spareOf(regions: Regions) = math.max(regions.usedBytes / 2, 1)
+
+  /** Arenas that hold pages. */
+  private var arenas = 0
+  private[mem] def addArena(change: Int): Unit = synchronized(arenas += change)
+
+  /** Bytes that an arena should give back, by moving rows to files: none while there is room for
+    * `more` bytes.
+    *
+    * @param held
+    *   bytes of its pages
+    */
+  def excess(held: Long, more: Long): Long = synchronized {
+    if (offHeap.usedBytes + mapped.usedBytes + more <= usableBytes) 0
+    else math.max(held + more - shareBytes, 0)
+  }
+
+  /** Bytes for each arena, if all need the same. */
+  def shareBytes: Long = synchronized(usableBytes / math.max(arenas, 1))
+
+  /** Leaves room for what is being moved, and for pages that are not quite full. */
+  private def usableBytes = budgetBytes - budgetBytes / 8
 
   /** Off-heap bytes taken from the system. */
   def allocatedBytes: Long = synchronized(offHeap.bytes)

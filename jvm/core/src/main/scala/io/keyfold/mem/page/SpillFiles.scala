@@ -1,9 +1,10 @@
 package io.keyfold.mem.page
 
+import java.io.{IOException, RandomAccessFile}
 import java.nio.{ByteBuffer, MappedByteBuffer}
 import java.nio.channels.FileChannel
 import java.nio.channels.FileChannel.MapMode
-import java.nio.file.Path
+import java.nio.file.{Files, Path}
 import java.nio.file.StandardOpenOption.{CREATE_NEW, DELETE_ON_CLOSE, READ, WRITE}
 import java.nio.file.attribute.PosixFilePermissions
 import java.util.UUID
@@ -17,6 +18,7 @@ import java.util.UUID
   * the memory is written; the JVM reports that as an InternalError.
   */
 class SpillFiles(val folder: Path) {
+  import SpillFiles._
 
   /** Maps a new file of `bytes` zeros.
     *
@@ -38,8 +40,23 @@ class SpillFiles(val folder: Path) {
   private[mem] def open(file: Path): FileChannel = FileChannel.open(
     file,
     java.util.Set.of(CREATE_NEW, READ, WRITE, DELETE_ON_CLOSE),
-    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
+    OwnerOnly
   )
+
+  /** A new file that is read and written, not mapped. */
+  private[keyfold] def openFile(): OpenFile = {
+    val file = folder.resolve(s"keyfold-${UUID.randomUUID}.spill")
+    Files.createFile(file, OwnerOnly)
+    try {
+      val access = new RandomAccessFile(file.toFile, "rw")
+      try new OpenFile(access, FileChannel.open(file, READ))
+      catch {
+        case e: IOException =>
+          access.close()
+          throw e
+      }
+    } finally Files.delete(file)
+  }
 
   private def writeZeros(channel: FileChannel, bytes: Long): Unit = {
     val zeros = ByteBuffer.allocate(1 << 16)
@@ -49,4 +66,12 @@ class SpillFiles(val folder: Path) {
       left -= channel.write(zeros)
     }
   }
+}
+
+/** Two ways to a file. */
+private[keyfold] final class OpenFile(val access: RandomAccessFile, val channel: FileChannel)
+
+private object SpillFiles {
+  private val OwnerOnly =
+    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
 }

@@ -1,0 +1,117 @@
+package io.keyfold.map.cold
+
+import io.keyfold.format.wire.{ByteSink, Checksum}
+import io.keyfold.map.value.IntList
+import io.keyfold.mem.{Mem, Slice}
+
+/** Some 4 KiB of rows of a run, in the order of their index hashes (unsigned):
+  *
+  * {{{
+  *   0  u32  CRC-32C of the rest
+  *   4  i32  number of rows n
+  *   8  i32 x n  index hashes
+  *      u16 x n  where the rows begin, from the end of this table
+  *      the rows, see ColdRow
+  * }}}
+  */
+private[map] final class ColdBlock {
+  import ColdBlock._
+
+  private var bytes = Array.emptyByteArray
+  private var end = 0
+  private var count = 0
+  private val row = new ColdRow
+
+  def rows: Int = count
+
+  /** The array to read a block of this length into. */
+  def room(length: Int): Array[Byte] = {
+    if (bytes.length < length) bytes = new Array[Byte](math.max(length, 2 * Target))
+    bytes
+  }
+
+  /** Takes the block that was read.
+    *
+    * @return
+    *   whether its checksum is right
+    */
+  def isWhole(length: Int): Boolean = {
+    end = length
+    count = Mem.getIntLe(bytes, Mem.ArrayOffset + 4)
+    Mem.getIntLe(bytes, Mem.ArrayOffset) == Checksum.of(bytes, 4, length - 4)
+  }
+
+  def hash(i: Int): Int = Mem.getIntLe(bytes, Mem.ArrayOffset + HashesAt + i * 4L)
+
+  /** The row at this index, before its first value; the same object for each call. */
+  def row(i: Int): ColdRow = {
+    row.set(bytes, startOf(i), if (i + 1 < count) startOf(i + 1) else end)
+    row
+  }
+
+  /** @return the row of a key, or null */
+  def find(hash: Int, key: Slice): ColdRow = {
+    var i = firstOf(hash)
+    while (i < count && this.hash(i) == hash) {
+      if (row(i).hasKey(key)) return row
+      i += 1
+    }
+    null
+  }
+
+  private def firstOf(hash: Int): Int = {
+    var low = 0
+    var high = count
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      if (Integer.compareUnsigned(this.hash(middle), hash) < 0) low = middle + 1 else high = middle
+    }
+    low
+  }
+
+  private def startOf(i: Int): Int = {
+    val at = HashesAt + count * 4 + i * 2
+    HashesAt + count * 6 + (bytes(at) & 0xff | (bytes(at + 1) & 0xff) << 8)
+  }
+}
+
+private[map] object ColdBlock {
+
+  /** A block ends with the row that fills it so far, in bytes. So each row begins below 64 KiB. */
+  val Target = 4096
+  private val HashesAt = 8
+
+  /** Collects the rows of a block. */
+  final class Builder {
+    private val hashes = new IntList
+    private val starts = new IntList
+
+    /** The rows, to be written after [[begin]]. */
+    val entries = new ByteSink(2 * Target)
+
+    def isEmpty: Boolean = hashes.size == 0
+    def firstHash: Int = hashes(0)
+
+    def isFull: Boolean = entries.length + 6 * hashes.size >= Target
+
+    /** Begins a row. */
+    def begin(hash: Int): Unit = {
+      hashes.add(hash)
+      starts.add(entries.length)
+    }
+
+    /** Adds the block to `to`, and begins the next. */
+    def finish(to: ByteSink): Unit = {
+      val content = new ByteSink(entries.length + 6 * hashes.size + 4)
+      content.i32(hashes.size)
+      for (i <- 0 until hashes.size) content.i32(hashes(i))
+      for (i <- 0 until starts.size) content.u16(starts(i))
+      content.append(entries)
+      to.i32(Checksum.of(content.array, 0, content.length))
+      to.append(content)
+      hashes.clear()
+      starts.clear()
+      entries.clear()
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package io.keyfold.map.cold
+
+import io.keyfold.mem.Slice
+import io.keyfold.mem.arena.Addresses
+
+/** Looks up rows in the runs of key groups. Belongs to one thread at a time. */
+private[map] final class ColdRuns(val addresses: Addresses, val files: ColdFiles) {
+  private val block = new ColdBlock
+
+  /** Epoch of the run that has the row found last. */
+  var epoch = 0
+
+  /** The newest row of a key, before its first value, until the next call.
+    *
+    * @param newest
+    *   of the group's runs; 0: there is none
+    * @return
+    *   null if there is none or it was removed
+    */
+  def find(newest: Int, hash: Int, key: Slice): ColdRow = {
+    var run = newest
+    while (run != 0) {
+      val at = addresses.of(run)
+      val row = if (ColdRun.mayHave(at, hash)) findIn(at, hash, key) else null
+      if (row != null) {
+        epoch = ColdRun.epoch(at)
+        return if (row.isRemoved) null else row
+      }
+      run = ColdRun.older(at)
+    }
+    null
+  }
+
+  private def findIn(at: Long, hash: Int, key: Slice): ColdRow = {
+    var i = ColdRun.blockOf(at, hash)
+    while (i < ColdRun.blocks(at) && Integer.compareUnsigned(ColdRun.firstHash(at, i), hash) <= 0) {
+      val row = read(at, i, block).find(hash, key)
+      if (row != null) return row
+      i += 1
+    }
+    null
+  }
+
+  /** Whether a run may have the key. */
+  def mayHave(newest: Int, hash: Int): Boolean = {
+    var run = newest
+    while (run != 0) {
+      val at = addresses.of(run)
+      if (ColdRun.mayHave(at, hash)) return true
+      run = ColdRun.older(at)
+    }
+    false
+  }
+
+  /** Reads a block of the run at this address. */
+  def read(at: Long, i: Int, into: ColdBlock): ColdBlock = {
+    val start = ColdRun.start(at, i)
+    val length = ColdRun.end(at, i) - start
+    files.read(ColdRun.file(at), start, into.room(length), length)
+    if (!into.isWhole(length))
+      throw files.failed("a block of rows has not the checksum that it had")
+    into
+  }
+}

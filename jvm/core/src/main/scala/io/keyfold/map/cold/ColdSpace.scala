@@ -1,0 +1,16 @@
+package io.keyfold.map.cold
+
+import io.keyfold.mem.arena.Arena
+
+/** The runs of a map: their files, and what is in memory of them. */
+private[map] final class ColdSpace(val arena: Arena, val files: ColdFiles) {
+
+  def free(run: Int): Unit = {
+    files.remove(ColdRun.file(arena.addresses.of(run)))
+    arena.free(run)
+  }
+
+  def epoch(run: Int): Int = ColdRun.epoch(arena.addresses.of(run))
+
+  def list(newest: Int): List[Int] = ColdRun.list(arena.addresses, newest)
+}

@@ -1,0 +1,64 @@
+package io.keyfold.map.arena
+
+import java.nio.file.Files
+
+import io.keyfold.map.cold.ColdSpace
+import io.keyfold.map.hash.HashKey
+import io.keyfold.map.{MapSuite, RangesAndListsSuiteBase, StateMap, StateMapSuiteBase}
+import io.keyfold.mem.arena.Arena
+import io.keyfold.mem.page.{PagePool, SpillFiles}
+
+/** Maps without memory of their own: between two transactions all rows are in files. */
+trait EvictingMaps { this: MapSuite =>
+
+  /** A transaction moves what it has written to files after so many writes. */
+  protected def writesInMemory: Int = Int.MaxValue
+
+  override protected def newMap(keyGroups: Int): StateMap = {
+    val files = new SpillFiles(Files.createTempDirectory("keyfold-evicted"))
+    new ArenaMap(
+      keyGroups,
+      new PagePool(0, Some(files)),
+      0,
+      new Evicting(_, _, _, _, writesInMemory)
+    )
+  }
+
+  override protected def checkNothingLeft(map: StateMap): Unit = {
+    map.retain(_ => false)
+    assert(map.asInstanceOf[ArenaMap].liveObjects == 0)
+    ()
+  }
+}
+
+/** The same, and transactions move what they write there too. */
+trait SpillingMaps extends EvictingMaps { this: MapSuite =>
+  override protected def writesInMemory: Int = 7
+  override protected def tellsAdded: Boolean = false
+}
+
+private final class Evicting(
+    arena: Arena,
+    cold: ColdSpace,
+    key: HashKey,
+    pool: PagePool,
+    writesInMemory: Int
+) extends RoomMaker(arena, cold, key, pool) {
+  private var writes = 0
+  override def isShort: Boolean = true
+  override def isPressed: Boolean = {
+    writes += 1
+    writes % writesInMemory == 0
+  }
+}
+
+class EvictedRowsSuite extends StateMapSuiteBase with EvictingMaps
+
+class EvictedListsSuite extends RangesAndListsSuiteBase with EvictingMaps
+
+class SpilledRowsSuite extends StateMapSuiteBase with SpillingMaps
+
+/** A list is taken into memory whole for the next append, so not after each few. */
+class SpilledListsSuite extends RangesAndListsSuiteBase with SpillingMaps {
+  override protected def writesInMemory: Int = 211
+}
