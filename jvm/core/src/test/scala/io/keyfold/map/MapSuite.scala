@@ -14,6 +14,9 @@ abstract class MapSuite extends AnyFunSuite with StateMapTexts {
   /** Whether a row to which a transaction only appended is always told by the values added. */
   protected def tellsAdded: Boolean = true
 
+  /** Whether rows stay in memory. */
+  protected def isInMemory: Boolean = true
+
   protected def testMap(name: String)(body: StateMap => Any): Unit = test(name) {
     val map = newMap(keyGroups)
     try {

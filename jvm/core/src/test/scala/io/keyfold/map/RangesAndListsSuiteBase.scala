@@ -196,7 +196,8 @@ abstract class RangesAndListsSuiteBase extends MapSuite {
     }
   }
 
-  testMap("a list of many values is added to at the cost of one") { map =>
+  // One that has left memory comes back whole.
+  if (isInMemory) testMap("a list of many values is added to at the cost of one") { map =>
     commit(map, VersionId.Empty, v1) { txn =>
       val family = txn.createFamily(lists)
       for (i <- 1 to 200000) append(txn, "k", i.toString, family)

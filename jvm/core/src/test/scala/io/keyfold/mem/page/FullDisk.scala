@@ -1,5 +1,6 @@
 package io.keyfold.mem.page
 
+import java.io.RandomAccessFile
 import java.nio.channels.FileChannel
 import java.nio.file.{Files, Path}
 import java.nio.file.StandardOpenOption.WRITE
@@ -8,13 +9,28 @@ import java.nio.file.StandardOpenOption.WRITE
 final class FullDisk(var room: Int) extends SpillFiles(Files.createTempDirectory("keyfold-spill")) {
   override private[mem] def open(file: Path): FileChannel = {
     val channel = super.open(file)
-    room -= 1
-    if (room >= 0) channel
+    if (takesRoom()) channel
     else {
       channel.close()
-      FileChannel.open(Path.of("/dev/full"), WRITE)
+      FileChannel.open(Full, WRITE)
     }
   }
+
+  override private[keyfold] def openFile(): OpenFile = {
+    val file = super.openFile()
+    if (takesRoom()) file
+    else {
+      file.access.close()
+      new OpenFile(new RandomAccessFile(Full.toFile, "rw"), file.channel)
+    }
+  }
+
+  private def takesRoom() = {
+    room -= 1
+    room >= 0
+  }
+
+  private def Full = Path.of("/dev/full")
 
   /** Files have no name, so nothing is left in the folder. */
   def delete(): Unit = Files.delete(folder)

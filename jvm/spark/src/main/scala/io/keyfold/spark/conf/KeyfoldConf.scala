@@ -92,7 +92,7 @@ object KeyfoldConf {
     "half of the executor's memory overhead on YARN and Kubernetes; a quarter of the memory of the " +
       "machine or container in local mode; else a quarter of the executor's heap",
     "Maximum off-heap memory of all state stores of an executor together, in bytes or with a " +
-      "unit (4g). State above this limit is in memory-mapped files in Spark's local directory, which is slower. " +
+      "unit (4g). State above this limit is in files in Spark's local directory, which is slower. " +
       "An executor keeps the first value that it gets. (By default, executors that share a " +
       "machine take at most a quarter of its memory together, if their heaps fit into it. An " +
       "executor that is alone on a machine can be given more.)",

@@ -39,7 +39,7 @@ object KeyfoldMetrics {
 
   private val current = Seq[(StateStoreCustomMetric, Now => Long)](
     currentSize("keyfoldOffHeapBytes", "bytes of memory held off the heap") -> (_.memory.offHeap),
-    currentSize("keyfoldSpilledBytes", "bytes held in mapped files, beyond the memory budget") ->
+    currentSize("keyfoldSpilledBytes", "bytes in local files, of state beyond the memory budget") ->
       (_.memory.mapped),
     currentSize(
       "keyfoldFreeBytes",

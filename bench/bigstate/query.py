@@ -1,0 +1,89 @@
+"""Run a count in this process, and print a line for each batch.
+
+Usage: python -m bench.bigstate.query JOB, which is a `Job` in JSON.
+"""
+
+import json
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+POLL_S: Final = 0.2
+
+
+@dataclass(frozen=True)
+class Job:
+    """A count of `keys` keys by batches of `rows` rows.
+
+    Each key comes once, and then `measured` batches of keys at random follow; if `is_skewed`, the
+    key of rank r with a probability of 1/r, as in Zipf's law with the exponent 1.
+    """
+
+    settings: dict[str, str]
+    checkpoint: str
+    rows: int
+    keys: int
+    measured: int
+    is_skewed: bool
+
+    @property
+    def first(self) -> int:
+        """The first batch that is measured."""
+        return self.keys // self.rows
+
+    @property
+    def key(self) -> str:
+        """The key of a row, in SQL."""
+        chance = f"pmod(xxhash64(value), {self.keys}) / {self.keys}.0D"
+        rank = f"pow({self.keys}, {chance})" if self.is_skewed else f"{self.keys} * {chance}"
+        later = f"cast({rank} as bigint)"
+        # Scattered, so that keys that come often do not lie side by side.
+        return f"if(value < {self.keys}, value, {later}) * 7368787 % {self.keys}"
+
+
+def disk(pid: int) -> tuple[int, int]:
+    """Bytes that a process has read from disks and written to them."""
+    lines = (Path("/proc") / str(pid) / "io").read_text(encoding="ascii").splitlines()
+    values = dict(line.split(": ") for line in lines)
+    return int(values["read_bytes"]), int(values["write_bytes"])
+
+
+def run(job: Job) -> None:
+    """Print the milliseconds of each batch, and what the JVM has read and written meanwhile."""
+    spark = SparkSession.builder.config(map=dict(job.settings)).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", job.rows)
+    rows = source.option("numPartitions", 2).load().selectExpr(f"{job.key} AS key", "value")
+    counts = rows.groupBy("key").agg({"value": "sum", "*": "count"})
+    writing = counts.writeStream.format("noop").outputMode("update")
+    query = writing.option("checkpointLocation", job.checkpoint).start()
+    pid = spark.sparkContext._gateway.proc.pid  # type: ignore[union-attr]  # noqa: SLF001
+    seen, before = -1, disk(pid)
+    while seen < job.first + job.measured - 1:
+        if not query.isActive:
+            raise SystemExit(str(query.exception()))
+        time.sleep(POLL_S)
+        progress = query.lastProgress
+        if progress is None or progress["batchId"] == seen:
+            continue
+        seen, now = progress["batchId"], disk(pid)
+        line = {
+            "batch": seen,
+            "is_measured": seen >= job.first,
+            "ms": progress["durationMs"]["triggerExecution"],
+            "rows": progress["stateOperators"][0]["numRowsTotal"],
+            "read": now[0] - before[0],
+            "written": now[1] - before[1],
+        }
+        before = now
+        sys.stdout.write(f"{json.dumps(line)}\n")
+        sys.stdout.flush()
+    query.stop()
+
+
+if __name__ == "__main__":
+    run(Job(**json.loads(sys.argv[1])))
