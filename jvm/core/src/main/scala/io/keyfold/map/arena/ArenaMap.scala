@@ -69,6 +69,9 @@ final class ArenaMap private[map] (
   /** What the open transaction's task has found in runs of its base; null if none is open. */
   private var found: FoundRows = _
   private var foundIn: VersionNode = _
+
+  /** The node that the base had before rows left memory, with the same rows; or null. */
+  private var replaced: VersionNode = _
   private var pins = 0
 
   override def holds(version: VersionId): Boolean =
@@ -84,11 +87,13 @@ final class ArenaMap private[map] (
     if (writer != null) {
       throw new OutOfOrder(s"Cannot begin on version $base while another transaction is open")
     }
+    replaced = null
     makeRoom(base)
     val below = pinned(held(base))
     val node = pinned(tree.grow(below))
     foundIn = below
     found = new FoundRows
+    room.began(node.epoch)
     val txn = new ArenaTxn(this, arena, cold, room, found, below, node)
     writer = node
     txn
@@ -97,13 +102,15 @@ final class ArenaMap private[map] (
   /** Moves rows of a version out of memory if it is short: a new node takes its place, with the
     * same rows.
     */
-  private def makeRoom(version: VersionId): Unit = if (coldFiles != null && room.isShort) {
+  private def makeRoom(version: VersionId): Unit =
+    if (coldFiles != null && room.isShort(isLoad = version == VersionId.Empty)) {
     val before = held(version)
     val after = pinned(tree.grow(before))
     try room.settle(after)
     catch {
       case e: Throwable =>
         giveUp()
+        unpin(after)
         throw e
     }
     after.release()
@@ -114,6 +121,8 @@ final class ArenaMap private[map] (
       unsettled += before
     }
     unpin(after)
+    room.began()
+    replaced = before
   }
 
   override def retain(keep: VersionId => Boolean): Unit = synchronized {
@@ -153,6 +162,7 @@ final class ArenaMap private[map] (
     writer = null
     found = null
     foundIn = null
+    replaced = null
     settle()
   }
 
@@ -180,7 +190,7 @@ final class ArenaMap private[map] (
       valueBytes: Int
   ): Unit = {
     val notes = found
-    if (notes != null && notes.isMine && (in eq foundIn)) {
+    if (notes != null && notes.isMine && ((in eq foundIn) || (in eq writer) || (in eq replaced))) {
       notes.add(family, hashKey.longHash(key), valueBytes)
     }
   }
@@ -210,8 +220,13 @@ final class ArenaMap private[map] (
   }
 
   private def settle(): Unit = if (writer == null && !closed) {
-    unsettled.foreach(tree.settle)
-    unsettled.clear()
+    try unsettled.foreach(tree.settle)
+    catch {
+      // Something may be freed and still be listed.
+      case e: Throwable =>
+        close()
+        throw e
+    } finally unsettled.clear()
   }
 
   private def freeIfDone(): Unit = if (closed && pins == 0) {

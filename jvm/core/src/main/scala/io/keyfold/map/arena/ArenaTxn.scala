@@ -101,12 +101,14 @@ private[map] final class ArenaTxn(
     val rows = node.families(family)
     try {
       writer.write(rows, hash, key, value, append)
-      if (room.isPressed) {
-        room.spill(node, origins)
-        found.close()
-      }
+      spillIfPressed()
     } catch { case e: Throwable => giveUp(e) }
     if (rows.spec.ordered) orderedChanged()
+  }
+
+  private def spillIfPressed(): Unit = if (room.isPressed) {
+    room.spill(node, origins)
+    found.close()
   }
 
   override def remove(family: Int, hash: Int, key: Slice): Boolean =
@@ -115,11 +117,14 @@ private[map] final class ArenaTxn(
   private def removeNow(family: Int, hash: Int, key: Slice): Boolean = {
     requireOpen("remove")
     val rows = node.families(family)
-    val found =
-      try writer.remove(rows, hash, key)
-      catch { case e: Throwable => giveUp(e) }
-    if (rows.spec.ordered && found) orderedChanged()
-    found
+    val isThere =
+      try {
+        val removed = writer.remove(rows, hash, key)
+        spillIfPressed()
+        removed
+      } catch { case e: Throwable => giveUp(e) }
+    if (rows.spec.ordered && isThere) orderedChanged()
+    isThere
   }
 
   override def removeRange(family: Int, start: Slice, end: Slice): Long =

@@ -2,6 +2,8 @@ package io.keyfold.map.arena
 
 import java.util.Arrays
 
+import scala.annotation.tailrec
+
 import io.keyfold.map.cold.{ColdRun, ColdRunWriter, ColdRuns, ColdSpace, MergedRuns}
 import io.keyfold.map.hash.{HashKey, TriePages, TrieWriter}
 import io.keyfold.map.value.{IntList, ValueHead, ValueSteps}
@@ -23,7 +25,7 @@ private[map] final class Evictor(
   private val tries = new TrieWriter(pages)
   private val runSpace = new RunSpace(cold, node)
   private val runs = new ColdRuns(arena.addresses, cold.files)
-  private val values = new ValueSteps(arena.addresses)
+  private val steps = new ValueSteps(arena.addresses)
   private val (key, value) = (new Slice, new Slice)
 
   /** Moves the rows of a group that were written up to an epoch.
@@ -32,10 +34,11 @@ private[map] final class Evictor(
     *   their bytes
     */
   def settle(rows: HashedIndex, group: Int, epoch: Int): Long = {
-    val evicted = take(rows, group)(_ <= epoch)
+    // Those that say that a row was removed go too: what they hide may be dropped with this run.
+    val evicted = take(rows, group)(r => tries.records.epoch(r) <= epoch || isRemoved(r))
     if (evicted.nonEmpty) {
       val older = cold.list(rows.cold(group))
-      val merged = merging(older, evicted.length)
+      val merged = merging(older, evicted.length.toLong)
       write(rows, group, evicted, merged, older.drop(merged.size), isChanged = false)
     } else 0L
   }
@@ -48,10 +51,10 @@ private[map] final class Evictor(
   def spill(rows: HashedIndex, group: Int, rootOfBase: Int): Long = {
     val base = node.base.epoch
     if (!hasSpilled(rows, group)) markRemoved(rows, group, rootOfBase)
-    val evicted = take(rows, group)(_ > base)
+    val evicted = take(rows, group)(tries.records.epoch(_) > base)
     if (evicted.nonEmpty) {
       val (own, older) = cold.list(rows.cold(group)).span(cold.epoch(_) > base)
-      val merged = merging(own, evicted.length)
+      val merged = merging(own, evicted.length.toLong)
       write(rows, group, evicted, merged, own.drop(merged.size) ++ older, isChanged = true)
     } else 0L
   }
@@ -80,33 +83,44 @@ private[map] final class Evictor(
     val taken = Array.newBuilder[Long]
     val kept = Array.newBuilder[Long]
     tries.eachSlot(root) { content =>
-      if (isTaken(tries.records.epoch(TriePages.recordOf(content)))) taken += content ^ Signed
+      val record = TriePages.recordOf(content)
+      if (isTaken(record) && !isTooLong(rows, record)) taken += content ^ Signed
       else kept += content
     }
     val found = taken.result()
-    if (found.nonEmpty) {
-      tries.retireAll(root)(_ => ())
-      rows.roots(group) = kept.result().foldLeft(0) { (root, content) =>
-        tries.insert(root, TriePages.hashOf(content), TriePages.recordOf(content))
-      }
-    }
+    if (found.nonEmpty) rows.roots(group) = without(root, found, kept.result())
     Arrays.sort(found)
     found
   }
 
-  /** The runs that are merged with this many new rows, so that each run is some times as long as
-    * the next newer one.
-    */
-  private def merging(newestFirst: List[Int], count: Int): List[Int] = {
-    var rows = count.toLong
-    var left = newestFirst.size
-    newestFirst.takeWhile { run =>
-      val length = ColdRun.rows(arena.addresses.of(run)).toLong
-      val isMerged = left >= MostRuns || length <= rows * Ratio
-      rows += length
-      left -= 1
-      isMerged
+  private def without(root: Int, taken: Array[Long], kept: Array[Long]): Int =
+    if (taken.length < kept.length / 8) {
+      taken.foldLeft(root) { (left, content) =>
+        tries.remove(left, TriePages.hashOf(content ^ Signed), TriePages.recordOf(content))
+      }
+    } else {
+      tries.retireAll(root)(_ => ())
+      kept.foldLeft(0) { (made, content) =>
+        tries.insert(made, TriePages.hashOf(content), TriePages.recordOf(content))
+      }
     }
+
+  /** A row is written as a whole, on the heap, so a very long list stays. */
+  private def isTooLong(rows: HashedIndex, record: Int) = rows.spec.multiValue && !isRemoved(record) &&
+    ValueHead.bytes(tries.records.value(record, value)) > MostRowBytes
+
+  private def isRemoved(record: Int) = tries.records.isRemoved(record)
+
+  /** The runs that are merged with this many new rows, so that each is some times as long as the
+    * next newer one. Runs of one epoch count as one: those of many rows, which are in several.
+    */
+  @tailrec
+  private def merging(newestFirst: List[Int], rows: Long, merged: List[Int] = Nil): List[Int] = {
+    val next = newestFirst.takeWhile(cold.epoch(_) == cold.epoch(newestFirst.head))
+    val length = next.map(run => ColdRun.rows(arena.addresses.of(run)).toLong).sum
+    val isMerged = next.nonEmpty &&
+      (length <= rows * Ratio || newestFirst.map(cold.epoch).distinct.size >= MostRuns)
+    if (isMerged) merging(newestFirst.drop(next.size), rows + length, merged ++ next) else merged
   }
 
   private def write(
@@ -117,7 +131,8 @@ private[map] final class Evictor(
       older: List[Int],
       isChanged: Boolean
   ): Long = {
-    val writer = new ColdRunWriter(arena, cold.files)
+    val writer =
+      new ColdRunWriter(arena, cold.files, node.epoch, older.headOption.getOrElse(0))
     // Nothing is below that a removed row would have to hide, and nobody asks what has changed.
     val dropRemoved = older.isEmpty && !isChanged
     val below = new MergedRuns(runs, merged)
@@ -137,7 +152,7 @@ private[map] final class Evictor(
         more = below.next()
       }
     }
-    rows.cold(group) = writer.finish(node.epoch, older.headOption.getOrElse(0))
+    rows.cold(group) = writer.finish()
     merged.foreach(runSpace.retire)
     for (content <- evicted) {
       records.retire(rows, TriePages.recordOf(content), valuesStay = false)
@@ -155,7 +170,7 @@ private[map] final class Evictor(
     i >= 0 && hashAt(evicted, i) == below.hash
   }
 
-  /** @return the bytes of the record */
+  /** @return the bytes that leave memory */
   private def add(
       writer: ColdRunWriter,
       rows: HashedIndex,
@@ -169,18 +184,19 @@ private[map] final class Evictor(
     tries.records.key(record, key)
     if (tries.records.isRemoved(record)) {
       if (!dropRemoved) writer.add(indexHash, hash, key, isChanged, values = 0)
-      key.length.toLong
+      BesideRow + key.length
     } else if (rows.spec.multiValue) {
       tries.records.value(record, value)
       val bytes = ValueHead.bytes(value)
-      writer.add(indexHash, hash, key, isChanged, ValueHead.values(value))
-      values.start(record, ValueSteps.AnyEpoch)
-      while (values.next(value)) writer.addValue(value)
-      key.length + bytes
+      val values = ValueHead.values(value)
+      writer.add(indexHash, hash, key, isChanged, values)
+      steps.start(record, ValueSteps.AnyEpoch)
+      while (steps.next(value)) writer.addValue(value)
+      BesideRow * (1 + values) + key.length + bytes
     } else {
       writer.add(indexHash, hash, key, isChanged, values = 1)
       writer.addValue(tries.records.value(record, value))
-      key.length.toLong + value.length
+      BesideRow + key.length + value.length
     }
   }
 
@@ -194,6 +210,10 @@ private object Evictor {
 
   /** Of one group. */
   private val MostRuns = 4
+  private val MostRowBytes = 64L << 20
+
+  /** Bytes of a record's header and of its slot in the trie. */
+  private val BesideRow = 32L
 
   /** Turns the order of unsigned hashes into that of signed numbers. */
   private val Signed = Long.MinValue

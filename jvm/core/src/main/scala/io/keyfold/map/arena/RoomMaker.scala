@@ -6,8 +6,11 @@ import io.keyfold.map.version.{FamilyIndex, HashedIndex, VersionNode}
 import io.keyfold.mem.arena.Arena
 import io.keyfold.mem.page.PagePool
 
-/** Decides when rows of a map leave memory, and which. The key groups take turns; rows that were
-  * written a short while ago stay, if that is enough.
+/** Decides when rows of a map leave memory, and which. The key groups take turns; rows that the last
+  * transaction has written stay, if that is enough.
+  *
+  * It counts bytes of objects, not of pages: the rows of a group lie on many pages, which others
+  * share.
   *
   * Not thread-safe: only who may write to the arena uses it.
   */
@@ -22,29 +25,47 @@ private[map] class RoomMaker(
   /** Where the next turn begins. */
   private var hand = 0
 
-  /** Bytes of pages that the last transactions have added. */
+  /** Bytes that the last transactions have added. */
   private var growth = 0L
+
+  /** Bytes that there were when the last transaction began. */
   private var before = 0L
 
-  /** Whether a version should give memory back before a transaction begins on it. */
-  def isShort: Boolean = {
-    growth = math.max(arena.pageBytes - before, growth / 2)
-    before = arena.pageBytes
+  /** The epoch in which the last transaction began. */
+  private var last = 0
+
+  /** Bytes that a transaction may have before it is asked again. */
+  private var unasked = 0L
+
+  /** Whether a version should give memory back before a transaction begins on it.
+    *
+    * @param isLoad
+    *   whether the transaction loads a version, which says nothing about the next one
+    */
+  def isShort(isLoad: Boolean): Boolean = {
+    growth = if (before == 0) 0 else math.max(arena.liveBytes - before, growth / 2)
+    began()
+    if (isLoad) before = 0
     excess > 0
   }
 
   /** Bytes that should leave memory. */
-  protected def excess: Long = pool.excess(arena.pageBytes, growth)
+  protected def excess: Long = excessWith(growth)
+
+  private def excessWith(more: Long) = {
+    val live = arena.liveBytes
+    pool.excess(live, math.max(arena.pageBytes - live, 0), more)
+  }
 
   /** Moves rows of a version, which must have a new node, to files. */
   def settle(node: VersionNode): Unit = {
     val evictor = new Evictor(arena, cold, node, hashKey)
-    val wanted = excess + arena.pageBytes / Share
-    val recent = node.base.epoch - Recent
-    var freed = turn(node, wanted)(evictor.settle(_, _, recent))
-    if (freed < wanted) freed += turn(node, wanted - freed)(evictor.settle(_, _, node.epoch))
-    before = math.max(arena.pageBytes - freed, 0)
-    unasked = 0
+    val wanted = excess + arena.liveBytes / Share
+    val freed = turn(node, wanted)(evictor.settle(_, _, last - 1))
+    if (freed < wanted) {
+      turn(node, wanted - freed)(evictor.settle(_, _, node.epoch))
+      ()
+    }
   }
 
   /** Goes on with the groups until so much has been freed, at most once to each. */
@@ -58,20 +79,26 @@ private[map] class RoomMaker(
       freed += evict(rows, group)
       i += 1
     }
-    hand += i
+    hand = if (all.isEmpty) 0 else (hand + i) % all.length
     freed
   }
 
-  /** Bytes of pages that a transaction may have before it is asked again. */
-  private var unasked = 0L
+  /** Counts from now on what a transaction adds. */
+  def began(): Unit = {
+    before = arena.liveBytes
+    unasked = 0
+  }
+
+  /** A transaction begins. */
+  def began(epoch: Int): Unit = last = epoch
 
   /** Whether the open transaction should move what it has written to files. Called for each write.
     */
-  def isPressed: Boolean = arena.pageBytes > unasked && pool.spill.nonEmpty && {
-    val held = arena.pageBytes
-    unasked = held + pool.shareBytes / Step
+  def isPressed: Boolean = arena.liveBytes > unasked && pool.spill.nonEmpty && {
+    val step = pool.shareBytes / Step
+    unasked = arena.liveBytes + step
     // What versions hold cannot be freed now.
-    pool.excess(held, 0) > 0 && held - before > pool.shareBytes / Share
+    excessWith(step) > 0 && arena.liveBytes - before > pool.shareBytes / Share
   }
 
   /** Moves what a transaction has written to files.
@@ -89,7 +116,7 @@ private[map] class RoomMaker(
         for (group <- rows.roots.groups) evictor.spill(rows, group, rootOfBase = 0)
       case _ => ()
     }
-    unasked = arena.pageBytes + pool.shareBytes / Step
+    unasked = arena.liveBytes + pool.shareBytes / Step
   }
 }
 
@@ -100,7 +127,4 @@ private object RoomMaker {
 
   /** A transaction is asked again when it has taken this part of its share more. */
   private val Step = 32
-
-  /** Rows that were written in so many epochs stay at first: those of the last batches. */
-  private val Recent = 2
 }

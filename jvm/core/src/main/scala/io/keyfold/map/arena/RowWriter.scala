@@ -129,7 +129,7 @@ private[map] final class RowWriter(
     if (isThere) {
       rows.anyRemoved = true
       val removed =
-        if (record != 0 && (newest == 0 || !runs.mayHave(newest, indexHash))) {
+        if (record != 0 && !needsMark(newest, indexHash)) {
           tries.remove(root, indexHash, record)
         } else {
           val mark = records.writeRemoved(hash, key)
@@ -141,6 +141,12 @@ private[map] final class RowWriter(
     }
     isThere
   }
+
+  /** Whether a record must say that a row was removed: a run may have the row, or the changes of the
+    * group are told by its records, see [[Evictor.spill]].
+    */
+  private def needsMark(newest: Int, indexHash: Int) =
+    newest != 0 && (cold.epoch(newest) > node.base.epoch || runs.mayHave(newest, indexHash))
 
   private def subtractCold(rows: HashedIndex, newest: Int, indexHash: Int, key: Slice): Boolean = {
     val row = runs.find(newest, indexHash, key)

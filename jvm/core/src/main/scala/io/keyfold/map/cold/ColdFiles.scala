@@ -8,6 +8,8 @@ import io.keyfold.errors.{LocalFileFailed, OutOfMemory}
 import io.keyfold.mem.page.{OpenFile, SpillFiles}
 
 import scala.collection.mutable
+import scala.util.Try
+import scala.util.control.NonFatal
 
 /** The runs of one map in files on a local disk. A file is unlinked as soon as it is open, so a
   * crash leaves nothing behind.
@@ -36,48 +38,51 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
   /** Bytes of all files. Any thread may call it. */
   @volatile var bytes = 0L
 
-  /** Adds a run.
+  /** Begins to write a run. Only one is written at a time, and none removed meanwhile. */
+  def begin(): Writing = {
+    if (files.isEmpty || files.last.length >= fileBytes) files += open()
+    new Writing(files.last, this)
+  }
+
+  /** Adds a run that has been written.
     *
     * @return
     *   its number
     */
-  def add(content: Array[Byte], length: Int): Int = {
+  def add(written: Writing): Int = {
     val run = free.removeHeadOption().getOrElse {
       next += 1
       next - 1
     }
     if (run >= extents.length) extents = java.util.Arrays.copyOf(extents, extents.length * 2)
-    extents(run) = write(content, length)
+    extents(run) = taken(written)
     // Publishes the entry.
     extents = extents
     run
   }
 
-  private def write(content: Array[Byte], length: Int): Extent = {
-    if (files.isEmpty || files.last.length >= FileBytes) files += open()
-    val file = files.last
-    val at = file.length
-    try file.write(content, length)
-    catch {
-      case e: IOException =>
-        throw new OutOfMemory(
-          s"Cannot write $length bytes of state to a file in ${spill.folder}: $e. Free space there, " +
-            "or raise spark.sql.streaming.stateStore.keyfold.memory.maxBytes (and the executor's " +
-            "memory overhead with it).",
-          e
-        )
-    }
-    bytes += length
-    file.live += length
-    new Extent(file, at, length)
+  private def taken(written: Writing): Extent = {
+    val file = written.file
+    val extent = new Extent(file, file.length, written.length)
+    file.length += written.length
+    file.live += written.length
+    bytes += written.length
+    extent
   }
+
+  /** Files are few, so that their descriptors suffice. */
+  private def fileBytes = math.max(LeastFileBytes, bytes / MostFiles)
+
+  private def failedToWrite(e: IOException) = new OutOfMemory(
+    s"Cannot write state to a file in ${spill.folder}: $e. Free space there, or raise " +
+      "spark.sql.streaming.stateStore.keyfold.memory.maxBytes (and the executor's memory overhead " +
+      "with it).",
+    e
+  )
 
   private def open(): LocalFile =
     try new LocalFile(spill.openFile())
-    catch {
-      case e: IOException =>
-        throw new OutOfMemory(s"Cannot create a file for state in ${spill.folder}: $e", e)
-    }
+    catch { case e: IOException => throw failedToWrite(e) }
 
   /** Reads a part of a run. */
   def read(run: Int, from: Int, into: Array[Byte], length: Int): Unit = {
@@ -105,7 +110,7 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
     )
   }
 
-  def lengthOf(run: Int): Int = extents(run).length
+  private[cold] def lengthOf(run: Int): Int = extents(run).length
 
   /** The run is not read any more. */
   def remove(run: Int): Unit = {
@@ -126,13 +131,14 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
   /** Copies what is left in the file with the least of it, once half of all bytes are of no use. */
   private def compact(): Unit = {
     val live = files.iterator.map(_.live).sum
-    if (files.size > 1 && bytes - live > math.max(live, FileBytes)) {
+    if (files.size > 1 && bytes - live > math.max(live, LeastFileBytes)) {
       val worst = files.init.minBy(_.live)
       val left = (0 until next).filter(run => extents(run) != null && (extents(run).file eq worst))
       try left.foreach(move)
       catch {
-        // All runs are where they were or moved: this costs space only.
-        case _: OutOfMemory | _: LocalFileFailed => ()
+        // Each run is where it was, or moved: this costs space only. Whoever frees a run must not
+        // be stopped half way.
+        case NonFatal(_) | _: OutOfMemoryError => ()
       }
       drop(worst)
     }
@@ -140,9 +146,14 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
 
   private def move(run: Int): Unit = {
     val from = extents(run)
-    val content = new Array[Byte](from.length)
-    read(run, 0, content, from.length)
-    extents(run) = write(content, from.length)
+    val to = begin()
+    val content = new Array[Byte](math.min(from.length, MoveBytes))
+    while (to.length < from.length) {
+      val count = math.min(content.length, from.length - to.length)
+      read(run, to.length, content, count)
+      to.write(content, count)
+    }
+    extents(run) = taken(to)
     extents = extents
     from.file.live -= from.length
   }
@@ -158,8 +169,21 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
 
 private[map] object ColdFiles {
 
-  /** A file that is at least this long is not added to. */
-  private val FileBytes = 64L << 20
+  /** A file that is at least as long is not added to. */
+  private val LeastFileBytes = 16L << 20
+  private val MostFiles = 16
+  private val MoveBytes = 1 << 20
+
+  /** A run while it is written, at the end of a file. */
+  final class Writing(val file: LocalFile, files: ColdFiles) {
+    var length = 0
+
+    def write(content: Array[Byte], count: Int): Unit = {
+      try file.write(file.length + length, content, count)
+      catch { case e: IOException => throw files.failedToWrite(e) }
+      length += count
+    }
+  }
 
   final class Extent(val file: LocalFile, val at: Long, val length: Int)
 
@@ -174,10 +198,9 @@ private[map] object ColdFiles {
     var live = 0L
     @volatile var isClosed = false
 
-    def write(content: Array[Byte], count: Int): Unit = synchronized {
-      file.access.seek(length)
+    def write(at: Long, content: Array[Byte], count: Int): Unit = synchronized {
+      file.access.seek(at)
       file.access.write(content, 0, count)
-      length += count
     }
 
     def read(at: Long, into: Array[Byte], count: Int): Unit =
@@ -196,8 +219,8 @@ private[map] object ColdFiles {
 
     def close(): Unit = synchronized {
       isClosed = true
-      file.channel.close()
-      file.access.close()
+      // Nothing is lost if it fails: the file has no name, and is read no more.
+      Seq(file.channel, file.access).foreach(it => Try(it.close()))
     }
   }
 }

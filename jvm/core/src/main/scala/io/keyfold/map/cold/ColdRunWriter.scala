@@ -5,13 +5,24 @@ import io.keyfold.map.value.IntList
 import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.Arena
 
-/** Writes a run of rows, which must come in the order of their index hashes (unsigned). */
-private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles) {
-  private val content = new ByteSink(1 << 16)
+/** Writes rows of different keys, which must come in the order of their index hashes (unsigned), as
+  * one run, or as several if they are many.
+  *
+  * @param epoch
+  *   of the runs
+  * @param older
+  *   the run before which they are placed; 0: none
+  */
+private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles, epoch: Int, older: Int) {
+  import ColdRunWriter._
+
+  private val content = new ByteSink(WriteBytes)
   private val block = new ColdBlock.Builder
   private val hashes = new IntList
   private val firstHashes = new IntList
   private val ends = new IntList
+  private var file = files.begin()
+  private var newest = older
 
   /** Adds a row; its values are added by [[addValue]].
     *
@@ -33,6 +44,7 @@ private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles) {
 
   private def begin(indexHash: Int): Unit = {
     if (block.isFull) finishBlock()
+    if (file.length + content.length > MostBytes) finishRun()
     block.begin(indexHash)
     hashes.add(indexHash)
   }
@@ -40,32 +52,46 @@ private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles) {
   private def finishBlock(): Unit = {
     firstHashes.add(block.firstHash)
     block.finish(content)
-    ends.add(content.length)
+    ends.add(file.length + content.length)
+    if (content.length > WriteBytes) flush()
   }
 
-  /** Writes the rows that were added.
+  private def flush(): Unit = {
+    file.write(content.array, content.length)
+    content.clear()
+  }
+
+  /** Writes what is left.
     *
-    * @param older
-    *   the run that the new one is placed before; 0: none
     * @return
-    *   the run; `older` if no row was added
+    *   the newest run; `older` if no row was added
     */
-  def finish(epoch: Int, older: Int): Int =
-    if (hashes.size == 0) older
-    else {
-      finishBlock()
-      val run = arena.allocate(ColdRun.length(ends.size, hashes.size))
-      val at = arena.addresses.of(run)
-      val file = files.add(content.array, content.length)
-      ColdRun.initialize(at, epoch, older, hashes.size, file, ends.size)
-      for (i <- 0 until ends.size) ColdRun.setBlock(at, i, firstHashes(i), ends(i))
-      var i = 0
-      while (i < hashes.size) {
-        ColdRun.add(at, hashes(i))
-        i += 1
-      }
-      content.clear()
-      Seq(hashes, firstHashes, ends).foreach(_.clear())
-      run
+  def finish(): Int = {
+    if (hashes.size > 0) finishRun()
+    newest
+  }
+
+  private def finishRun(): Unit = {
+    if (!block.isEmpty) finishBlock()
+    flush()
+    val run = arena.allocate(ColdRun.length(ends.size, hashes.size))
+    val at = arena.addresses.of(run)
+    ColdRun.initialize(at, epoch, newest, hashes.size, files.add(file), ends.size)
+    for (i <- 0 until ends.size) ColdRun.setBlock(at, i, firstHashes(i), ends(i))
+    var i = 0
+    while (i < hashes.size) {
+      ColdRun.add(at, hashes(i))
+      i += 1
     }
+    Seq(hashes, firstHashes, ends).foreach(_.clear())
+    file = files.begin()
+    newest = run
+  }
+}
+
+private object ColdRunWriter {
+  private val WriteBytes = 1 << 18
+
+  /** So that what is in memory of a run, and is made at once, stays small. */
+  private val MostBytes = 256 << 20
 }

@@ -24,13 +24,12 @@ private[map] final class FoundRows {
     */
   def add(family: String, hash: Long, valueBytes: Int): Unit = {
     if (count * 4 >= hashes.length && hashes.length < MostSlots) grow()
-    put(hash ^ mix(family), valueBytes)
-    count += 1
+    if (put(hash ^ mix(family), valueBytes)) count += 1
   }
 
   /** Bytes of the value of a key's row, or -1. */
   def valueBytes(family: String, hash: Long): Int =
-    if (hashes.length == 0) -1
+    if (hashes.length == 0 || !isMine) -1
     else {
       val at = slotOf(hash ^ mix(family))
       if (bytes(at) >= 0 && hashes(at) == (hash ^ mix(family))) bytes(at) else -1
@@ -46,10 +45,13 @@ private[map] final class FoundRows {
     count = 0
   }
 
-  private def put(hash: Long, valueBytes: Int): Unit = {
+  /** @return whether it takes a slot more */
+  private def put(hash: Long, valueBytes: Int): Boolean = {
     val at = slotOf(hash)
+    val isNew = bytes(at) < 0
     hashes(at) = hash
     bytes(at) = valueBytes
+    isNew
   }
 
   /** The slot that has the hash, or is free for it, or is taken from another. */

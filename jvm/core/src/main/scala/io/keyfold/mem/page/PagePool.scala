@@ -72,15 +72,17 @@ final class PagePool private[mem] (
   private var arenas = 0
   private[mem] def addArena(change: Int): Unit = synchronized(arenas += change)
 
-  /** Bytes that an arena should give back, by moving rows to files: none while there is room for
-    * `more` bytes.
+  /** Bytes that an arena should give back, by moving rows to files, so that there is room for
+    * `more` bytes, but not more than what it has beyond its share.
     *
-    * @param held
-    *   bytes of its pages
+    * @param live
+    *   bytes of its objects
+    * @param idle
+    *   bytes of its pages without an object
     */
-  def excess(held: Long, more: Long): Long = synchronized {
-    if (offHeap.usedBytes + mapped.usedBytes + more <= usableBytes) 0
-    else math.max(held + more - shareBytes, 0)
+  def excess(live: Long, idle: Long, more: Long): Long = synchronized {
+    val used = offHeap.usedBytes + mapped.usedBytes - idle
+    math.max(0, math.min(live + more - shareBytes, used + more - usableBytes))
   }
 
   /** Bytes for each arena, if all need the same. */

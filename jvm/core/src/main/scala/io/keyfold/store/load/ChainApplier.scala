@@ -4,6 +4,7 @@ import java.io.IOException
 
 import io.keyfold.errors.{
   CorruptFile,
+  LocalFileFailed,
   LayoutMismatch,
   MissingFile,
   OutOfMemory,
@@ -78,8 +79,8 @@ private[store] final class ChainApplier(
         }
       finally file.close()
     } catch {
-      // Running out of memory says nothing about the file.
-      case e: OutOfMemory                       => throw e
+      // Running out of memory says nothing about the file, nor does the local disk.
+      case e @ (_: OutOfMemory | _: LocalFileFailed) => throw e
       case e @ (_: StoreError | _: IOException) => Some(Unusable.Damaged(e))
     }
 

@@ -11,6 +11,9 @@ import io.keyfold.mem.page.{PagePool, SpillFiles}
 /** Maps that are always short of memory: between two transactions all rows are in files. */
 trait EvictingMaps { this: MapSuite =>
 
+  /** Bytes that rows should leave memory of before each transaction. */
+  protected def excess: Long = 1L << 40
+
   /** A transaction moves what it has written to files after so many writes. */
   protected def writesInMemory: Int = Int.MaxValue
 
@@ -18,12 +21,8 @@ trait EvictingMaps { this: MapSuite =>
 
   override protected def newMap(keyGroups: Int): StateMap = {
     val files = new SpillFiles(Files.createTempDirectory("keyfold-evicted"))
-    new ArenaMap(
-      keyGroups,
-      new PagePool(1L << 30, Some(files)),
-      0,
-      new Evicting(_, _, _, _, writesInMemory)
-    )
+    val pool = new PagePool(1L << 30, Some(files))
+    new ArenaMap(keyGroups, pool, 0, new Evicting(_, _, _, _, excess, writesInMemory))
   }
 
   override protected def checkNothingLeft(map: StateMap): Unit = {
@@ -33,10 +32,15 @@ trait EvictingMaps { this: MapSuite =>
   }
 }
 
-/** The same, and transactions move what they write there too. */
+/** Transactions move what they write there too. */
 trait SpillingMaps extends EvictingMaps { this: MapSuite =>
   override protected def writesInMemory: Int = 7
   override protected def tellsAdded: Boolean = false
+}
+
+/** Some rows stay: the first groups, in turns, give what is asked for. */
+trait HalfEvictingMaps extends EvictingMaps { this: MapSuite =>
+  override protected def excess: Long = 1
 }
 
 private final class Evicting(
@@ -44,10 +48,10 @@ private final class Evicting(
     cold: ColdSpace,
     key: HashKey,
     pool: PagePool,
+    override protected val excess: Long,
     writesInMemory: Int
 ) extends RoomMaker(arena, cold, key, pool) {
   private var writes = 0
-  override protected def excess: Long = 1L << 40
   override def isPressed: Boolean = {
     writes += 1
     writes % writesInMemory == 0
@@ -58,6 +62,17 @@ class EvictedRowsSuite extends StateMapSuiteBase with EvictingMaps
 
 class EvictedListsSuite extends RangesAndListsSuiteBase with EvictingMaps
 
+class HalfEvictedRowsSuite extends StateMapSuiteBase with HalfEvictingMaps
+
 class SpilledRowsSuite extends StateMapSuiteBase with SpillingMaps
 
 class SpilledListsSuite extends RangesAndListsSuiteBase with SpillingMaps
+
+/** Spilled over rows of the base that are in memory. */
+class HalfSpilledRowsSuite extends StateMapSuiteBase with SpillingMaps {
+  override protected def excess: Long = 1
+}
+
+class OnlySpilledRowsSuite extends StateMapSuiteBase with SpillingMaps {
+  override protected def excess: Long = 0
+}

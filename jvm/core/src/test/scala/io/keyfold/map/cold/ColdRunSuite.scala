@@ -17,12 +17,18 @@ class ColdRunSuite extends AnyFunSuite {
 
   /** A run with these index hashes, each with a row of its number; every third was removed. */
   private def written(files: ColdFiles, hashes: Seq[Int]): Int = {
-    val writer = new ColdRunWriter(arena, files)
+    val writer = new ColdRunWriter(arena, files, epoch = 1, older = 0)
     for ((hash, i) <- hashes.zipWithIndex) {
       writer.add(hash, i, slice(s"key$i"), changed = i % 2 == 0, values = if (i % 3 == 2) 0 else 1)
       if (i % 3 != 2) writer.addValue(slice("value" * (i % 100)))
     }
-    writer.finish(epoch = 1, older = 0)
+    writer.finish()
+  }
+
+  private def added(files: ColdFiles, content: Array[Byte]): Int = {
+    val run = files.begin()
+    run.write(content, content.length)
+    files.add(run)
   }
 
   test("each row of a run is found by its hash and key, and no other") {
@@ -66,7 +72,7 @@ class ColdRunSuite extends AnyFunSuite {
     for (_ <- 1 to 2000) {
       val content = new Array[Byte](random.nextInt(1 << 20))
       random.nextBytes(content)
-      live += files.add(content, content.length) -> content
+      live += added(files, content) -> content
       if (live.size > 100) {
         val gone = live.keys.toSeq(random.nextInt(live.size))
         files.remove(gone)
@@ -93,7 +99,7 @@ class ColdRunSuite extends AnyFunSuite {
       val other = block.clone()
       other(i) = (other(i) ^ 1).toByte
       val damaged = new ColdFiles(spill)
-      val same = damaged.add(other, other.length)
+      val same = added(damaged, other)
       assert(same == number)
       val runs = new ColdRuns(arena.addresses, damaged)
       val error = intercept[LocalFileFailed](runs.find(run, 1, slice("key0")))
