@@ -104,26 +104,26 @@ final class ArenaMap private[map] (
     */
   private def makeRoom(version: VersionId): Unit =
     if (coldFiles != null && room.isShort(isLoad = version == VersionId.Empty)) {
-    val before = held(version)
-    val after = pinned(tree.grow(before))
-    try room.settle(after)
-    catch {
-      case e: Throwable =>
-        giveUp()
-        unpin(after)
-        throw e
+      val before = held(version)
+      val after = pinned(tree.grow(before))
+      try room.settle(after)
+      catch {
+        case e: Throwable =>
+          giveUp()
+          unpin(after)
+          throw e
+      }
+      after.release()
+      if (version != VersionId.Empty) {
+        after.held = true
+        before.held = false
+        versions += version -> after
+        unsettled += before
+      }
+      unpin(after)
+      room.began()
+      replaced = before
     }
-    after.release()
-    if (version != VersionId.Empty) {
-      after.held = true
-      before.held = false
-      versions += version -> after
-      unsettled += before
-    }
-    unpin(after)
-    room.began()
-    replaced = before
-  }
 
   override def retain(keep: VersionId => Boolean): Unit = synchronized {
     (versions.keySet - VersionId.Empty).filterNot(keep).foreach(drop)

@@ -106,8 +106,9 @@ private[map] final class Evictor(
     }
 
   /** A row is written as a whole, on the heap, so a very long list stays. */
-  private def isTooLong(rows: HashedIndex, record: Int) = rows.spec.multiValue && !isRemoved(record) &&
-    ValueHead.bytes(tries.records.value(record, value)) > MostRowBytes
+  private def isTooLong(rows: HashedIndex, record: Int) =
+    rows.spec.multiValue && !isRemoved(record) &&
+      ValueHead.bytes(tries.records.value(record, value)) > MostRowBytes
 
   private def isRemoved(record: Int) = tries.records.isRemoved(record)
 

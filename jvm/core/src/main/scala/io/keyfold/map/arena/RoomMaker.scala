@@ -6,8 +6,8 @@ import io.keyfold.map.version.{FamilyIndex, HashedIndex, VersionNode}
 import io.keyfold.mem.arena.Arena
 import io.keyfold.mem.page.PagePool
 
-/** Decides when rows of a map leave memory, and which. The key groups take turns; rows that the last
-  * transaction has written stay, if that is enough.
+/** Decides when rows of a map leave memory, and which. The key groups take turns; rows that the
+  * last transaction has written stay, if that is enough.
   *
   * It counts bytes of objects, not of pages: the rows of a group lie on many pages, which others
   * share.

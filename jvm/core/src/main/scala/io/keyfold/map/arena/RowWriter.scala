@@ -142,8 +142,8 @@ private[map] final class RowWriter(
     isThere
   }
 
-  /** Whether a record must say that a row was removed: a run may have the row, or the changes of the
-    * group are told by its records, see [[Evictor.spill]].
+  /** Whether a record must say that a row was removed: a run may have the row, or the changes of
+    * the group are told by its records, see [[Evictor.spill]].
     */
   private def needsMark(newest: Int, indexHash: Int) =
     newest != 0 && (cold.epoch(newest) > node.base.epoch || runs.mayHave(newest, indexHash))

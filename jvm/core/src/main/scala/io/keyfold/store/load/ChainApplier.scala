@@ -81,7 +81,7 @@ private[store] final class ChainApplier(
     } catch {
       // Running out of memory says nothing about the file, nor does the local disk.
       case e @ (_: OutOfMemory | _: LocalFileFailed) => throw e
-      case e @ (_: StoreError | _: IOException) => Some(Unusable.Damaged(e))
+      case e @ (_: StoreError | _: IOException)      => Some(Unusable.Damaged(e))
     }
 
   private def applyDelta(

@@ -4,9 +4,10 @@ import java.nio.file.Files
 
 import io.keyfold.map.cold.ColdSpace
 import io.keyfold.map.hash.HashKey
-import io.keyfold.map.{MapSuite, RangesAndListsSuiteBase, StateMap, StateMapSuiteBase}
+import io.keyfold.map.{MapSuite, MapTxn, RangesAndListsSuiteBase, StateMap, StateMapSuiteBase}
 import io.keyfold.mem.arena.Arena
 import io.keyfold.mem.page.{PagePool, SpillFiles}
+import io.keyfold.model.VersionId
 
 /** Maps that are always short of memory: between two transactions all rows are in files. */
 trait EvictingMaps { this: MapSuite =>
@@ -58,7 +59,40 @@ private final class Evicting(
   }
 }
 
-class EvictedRowsSuite extends StateMapSuiteBase with EvictingMaps
+class EvictedRowsSuite extends StateMapSuiteBase with EvictingMaps {
+  test("a row that was removed stays so when the runs that it hides a row of are dropped") {
+    var wanted = 0L
+    val files = new SpillFiles(Files.createTempDirectory("keyfold-evicted"))
+    val map = new ArenaMap(
+      keyGroups = 1,
+      new PagePool(1L << 30, Some(files)),
+      0,
+      new RoomMaker(_, _, _, _) { override protected def excess: Long = wanted }
+    )
+    var version = 0L
+    def batch(moved: Long)(write: MapTxn => Any): Unit = {
+      wanted = moved
+      commit(map, VersionId(version), VersionId(version + 1)) { txn =>
+        write(txn)
+        ()
+      }
+      map.retain(_.version >= version)
+      version += 1
+    }
+    val all = 1L << 40
+    val others = (1 to 9).map(i => s"other$i")
+    batch(moved = 0)(txn => for (key <- "k" +: others) put(txn, key, "1"))
+    batch(moved = all)(remove(_, "k"))
+    batch(moved = all)(txn => others.foreach(remove(txn, _)))
+    batch(moved = 0)(put(_, "k", "2"))
+    batch(moved = 0)(remove(_, "k"))
+    // What was written before the last batch is enough.
+    batch(moved = 1)(_ => ())
+    assert(rowsOf(map, VersionId(version)) == Map())
+    viewing(map, VersionId(version))(view => assert(view.groups(0).isEmpty))
+    map.close()
+  }
+}
 
 class EvictedListsSuite extends RangesAndListsSuiteBase with EvictingMaps
 
