@@ -87,7 +87,7 @@ JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -it
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
 .PHONY: help setup jars wheel servers s3 demo test test-long test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.1 smoke-on-4.3 smoke contract smoke-operators upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
-	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-yarn bench-page bench-python bench-subtasks bench-pictures golden docs fmt lint clean
+	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-bigstate bench-yarn bench-page bench-python bench-subtasks bench-pictures golden docs fmt lint clean
 
 # What a user or a contributor needs first, in this order.
 FIRST := wheel demo setup test test-jvm test-python fmt docs bench-quick clean
@@ -316,6 +316,9 @@ bench-checkpoints: setup servers ## checkpoints on a local disk, S3 and HDFS bes
 	build/sbt testkit/compile
 	PYTHONPATH=integration-tests $(BIN)/python -m bench.places --cell "$(CELL)"
 	$(MAKE) bench-pictures
+
+bench-bigstate: setup ## counts of 20 and 50 million keys in a memory cgroup, beside RocksDB, in 2 hours, as root: docs/benchmarks-bigstate.md; KEYS=20000000
+	$(BIN)/python -m bench.bigstate $(if $(KEYS),--keys $(KEYS))
 
 bench-yarn: setup servers ## more state than an executor's container has room for, on YARN, beside RocksDB, in 15 minutes
 	PYTHONPATH=integration-tests $(BIN)/python -m bench.yarn

@@ -136,7 +136,7 @@ class MemoryExhaustionSuite extends AnyFunSuite {
     assert(fixture.blobs.list(fixture.location.folder) == Seq("1.delta"))
     assert(fixture.loaded(1) == Map("k" -> "1"))
     assert(fixture.pool.mappedBytes == 0 && fixture.pool.allocatedBytes == 0)
-    disk.room = 4
+    disk.room = 16
     val again = store.begin(VersionId(1))
     write(again)
     assert(again.commit() == VersionId(2))

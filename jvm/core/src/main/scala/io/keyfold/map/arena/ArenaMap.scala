@@ -2,7 +2,7 @@ package io.keyfold.map.arena
 
 import scala.collection.mutable
 
-import io.keyfold.errors.OutOfOrder
+import io.keyfold.errors.{OutOfMemory, OutOfOrder}
 import io.keyfold.map.cold.{ColdFiles, ColdSpace, FoundRows}
 import io.keyfold.map.hash.{HashKey, TrieWriter}
 import io.keyfold.map.ordered.TreeWriter
@@ -65,12 +65,15 @@ final class ArenaMap private[map] (
   private val unsettled = mutable.ArrayBuffer.empty[VersionNode]
   private var writer: VersionNode = _
   private var closed = false
+  private var familyNumbers = 0
 
   /** What the open transaction's task has found in runs of its base; null if none is open. */
   private var found: FoundRows = _
   private var foundIn: VersionNode = _
 
-  /** The node that the base had before rows left memory, with the same rows; or null. */
+  /** The node that the base had before rows left memory, with the same rows, which a view may have
+    * pinned; or null.
+    */
   private var replaced: VersionNode = _
   private var pins = 0
 
@@ -80,6 +83,7 @@ final class ArenaMap private[map] (
   private def isBroken = coldFiles != null && coldFiles.isBroken
 
   override def pin(version: VersionId): MapView = synchronized {
+    if (writer == null && holds(version)) makeRoom(version)
     new ArenaView(this, pinned(held(version)), arena.snapshotAddresses())
   }
 
@@ -87,7 +91,6 @@ final class ArenaMap private[map] (
     if (writer != null) {
       throw new OutOfOrder(s"Cannot begin on version $base while another transaction is open")
     }
-    replaced = null
     makeRoom(base)
     val below = pinned(held(base))
     val node = pinned(tree.grow(below))
@@ -100,29 +103,42 @@ final class ArenaMap private[map] (
   }
 
   /** Moves rows of a version out of memory if it is short: a new node takes its place, with the
-    * same rows.
+    * same rows. Before a task pins the version, or nothing could be freed.
     */
-  private def makeRoom(version: VersionId): Unit =
-    if (coldFiles != null && room.isShort(isLoad = version == VersionId.Empty)) {
+  private def makeRoom(version: VersionId): Unit = {
+    replaced = null
+    if (coldFiles != null && version != VersionId.Empty && room.isShort) {
       val before = held(version)
-      val after = pinned(tree.grow(before))
-      try room.settle(after)
-      catch {
-        case e: Throwable =>
-          giveUp()
-          unpin(after)
-          throw e
+      // Attempts at the next version have its rows too.
+      if (!before.children.exists(_.held)) {
+        val after = pinned(tree.grow(before))
+        if (settles(after)) {
+          after.held = true
+          before.held = false
+          versions += version -> after
+          unsettled += before
+          room.waitFor(before)
+          replaced = before
+        }
+        after.release()
+        unpin(after)
+        room.began()
       }
-      after.release()
-      if (version != VersionId.Empty) {
-        after.held = true
-        before.held = false
-        versions += version -> after
-        unsettled += before
-      }
-      unpin(after)
-      room.began()
-      replaced = before
+    }
+  }
+
+  /** @return false if the disk is full: then there is only less room */
+  private def settles(node: VersionNode): Boolean =
+    try {
+      coldFiles.hasFailedToWrite = false
+      room.settle(node)
+      true
+    } catch {
+      case _: OutOfMemory if coldFiles.hasFailedToWrite => false
+      case e: Throwable                                 =>
+        giveUp()
+        unpin(node)
+        throw e
     }
 
   override def retain(keep: VersionId => Boolean): Unit = synchronized {
@@ -147,6 +163,9 @@ final class ArenaMap private[map] (
     */
   private[map] def giveUp(): Unit = synchronized {
     close()
+    found = null
+    foundIn = null
+    replaced = null
     writer = null
   }
 
@@ -159,6 +178,7 @@ final class ArenaMap private[map] (
 
   /** The transaction writes no more to the arena. */
   private[map] def ended(): Unit = synchronized {
+    if (foundIn != null) room.ended(isLoad = foundIn eq tree.root)
     writer = null
     found = null
     foundIn = null
@@ -185,7 +205,7 @@ final class ArenaMap private[map] (
   /** Notes what was found in a run, for the open transaction. */
   private[map] def noteFound(
       in: VersionNode,
-      family: String,
+      family: Int,
       key: Slice,
       valueBytes: Int
   ): Unit = {
@@ -193,6 +213,12 @@ final class ArenaMap private[map] (
     if (notes != null && notes.isMine && ((in eq foundIn) || (in eq writer) || (in eq replaced))) {
       notes.add(family, hashKey.longHash(key), valueBytes)
     }
+  }
+
+  /** A number for a new family; the open transaction asks. */
+  private[map] def nextFamily(): Int = {
+    familyNumbers += 1
+    familyNumbers
   }
 
   private[map] def endEpoch(node: VersionNode): Int = tree.endEpoch(node)

@@ -49,7 +49,8 @@ private[map] final class ArenaTxn(
     val rows =
       if (spec.ordered) new OrderedIndex(spec, 0)
       else {
-        new HashedIndex(spec, GroupTable.empty(map.keyGroups), GroupTable.empty(map.keyGroups))
+        def empty = GroupTable.empty(map.keyGroups)
+        new HashedIndex(spec, map.nextFamily(), empty, empty)
       }
     node.families = node.families :+ rows
     origins = origins :+ null
@@ -230,6 +231,8 @@ private[map] final class ArenaTxn(
 
   /** Moves the records of removed rows from those put to those gone, if the base has the rows. */
   private def moveRemoved(family: Int, changed: ChangedRecordsCursor): Unit = {
+    // Their rows were removed in the base.
+    trie.dropRemoved(changed.gone)
     val (base, key) = (keysOfBase(family), new Slice)
     var i = 0
     while (i < changed.put.size) {

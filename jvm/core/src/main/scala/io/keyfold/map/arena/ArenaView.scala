@@ -40,7 +40,11 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     if (record == 0) {
       val row = findCold(rows, hash, key)
       row != null && row.nextValue(value) && {
-        if (!rows.spec.multiValue) map.noteFound(node, rows.spec.name, key, value.length)
+        rows match {
+          case hashed: HashedIndex if !hashed.spec.multiValue =>
+            map.noteFound(node, hashed.number, key, value.length)
+          case _ => ()
+        }
         true
       }
     } else

@@ -105,24 +105,35 @@ private[map] final class Evictor(
       }
     }
 
-  /** A row is written as a whole, on the heap, so a very long list stays. */
-  private def isTooLong(rows: HashedIndex, record: Int) =
-    rows.spec.multiValue && !isRemoved(record) &&
-      ValueHead.bytes(tries.records.value(record, value)) > MostRowBytes
+  /** A row is written and read as a whole, on the heap, so one that is very long stays. */
+  private def isTooLong(rows: HashedIndex, record: Int) = !isRemoved(record) && {
+    tries.records.value(record, value)
+    val bytes = if (rows.spec.multiValue) ValueHead.bytes(value) else value.length.toLong
+    bytes > MostRowBytes
+  }
 
   private def isRemoved(record: Int) = tries.records.isRemoved(record)
 
   /** The runs that are merged with this many new rows, so that each is some times as long as the
-    * next newer one. Runs of one epoch count as one: those of many rows, which are in several.
+    * next newer one. Full runs count as one, in which those of many rows are divided.
     */
   @tailrec
   private def merging(newestFirst: List[Int], rows: Long, merged: List[Int] = Nil): List[Int] = {
-    val next = newestFirst.takeWhile(cold.epoch(_) == cold.epoch(newestFirst.head))
+    val next = partsOf(newestFirst)
     val length = next.map(run => ColdRun.rows(arena.addresses.of(run)).toLong).sum
-    val isMerged = next.nonEmpty &&
-      (length <= rows * Ratio || newestFirst.map(cold.epoch).distinct.size >= MostRuns)
-    if (isMerged) merging(newestFirst.drop(next.size), rows + length, merged ++ next) else merged
+    if (next.nonEmpty && (length <= rows * Ratio || count(newestFirst) >= MostRuns)) {
+      merging(newestFirst.drop(next.size), rows + length, merged ++ next)
+    } else merged
   }
+
+  /** The newest run, with those that were written with it because it is full. */
+  private def partsOf(newestFirst: List[Int]): List[Int] =
+    newestFirst.take(1) ++ newestFirst.drop(1).takeWhile(cold.isFull)
+
+  @tailrec
+  private def count(newestFirst: List[Int], found: Int = 0): Int =
+    if (newestFirst.isEmpty) found
+    else count(newestFirst.drop(partsOf(newestFirst).size), found + 1)
 
   private def write(
       rows: HashedIndex,
@@ -211,7 +222,7 @@ private object Evictor {
 
   /** Of one group. */
   private val MostRuns = 4
-  private val MostRowBytes = 64L << 20
+  private val MostRowBytes = 4L << 20
 
   /** Bytes of a record's header and of its slot in the trie. */
   private val BesideRow = 32L

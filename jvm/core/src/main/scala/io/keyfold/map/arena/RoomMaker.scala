@@ -9,8 +9,8 @@ import io.keyfold.mem.page.PagePool
 /** Decides when rows of a map leave memory, and which. The key groups take turns; rows that the
   * last transaction has written stay, if that is enough.
   *
-  * It counts bytes of objects, not of pages: the rows of a group lie on many pages, which others
-  * share.
+  * It counts bytes of objects: the rows of a group lie on many pages, which others share, so that
+  * pages do not get fewer when rows leave.
   *
   * Not thread-safe: only who may write to the arena uses it.
   */
@@ -34,37 +34,32 @@ private[map] class RoomMaker(
   /** The epoch in which the last transaction began. */
   private var last = 0
 
-  /** Bytes that a transaction may have before it is asked again. */
+  /** Bytes of pages that there may be before a transaction is asked again. */
   private var unasked = 0L
 
-  /** Whether a version should give memory back before a transaction begins on it.
-    *
-    * @param isLoad
-    *   whether the transaction loads a version, which says nothing about the next one
-    */
-  def isShort(isLoad: Boolean): Boolean = {
-    growth = if (before == 0) 0 else math.max(arena.liveBytes - before, growth / 2)
-    began()
-    if (isLoad) before = 0
-    excess > 0
+  /** What the last turn moved, which is freed when nobody has this node any more. */
+  private var pending = 0L
+  private var waitsFor: VersionNode = _
+
+  /** Whether a version should give memory back before a transaction begins on it. */
+  def isShort: Boolean = {
+    if (waitsFor != null && !waitsFor.isLive) waitsFor = null
+    excess > (if (waitsFor == null) 0 else pending)
   }
+
+  /** The node that the last turn has replaced. */
+  def waitFor(node: VersionNode): Unit = waitsFor = node
 
   /** Bytes that should leave memory. */
-  protected def excess: Long = excessWith(growth)
-
-  private def excessWith(more: Long) = {
-    val live = arena.liveBytes
-    pool.excess(live, math.max(arena.pageBytes - live, 0), more)
-  }
+  protected def excess: Long = pool.excess(arena.liveBytes, arena.pageBytes, growth)
 
   /** Moves rows of a version, which must have a new node, to files. */
   def settle(node: VersionNode): Unit = {
     val evictor = new Evictor(arena, cold, node, hashKey)
     val wanted = excess + arena.liveBytes / Share
-    val freed = turn(node, wanted)(evictor.settle(_, _, last - 1))
-    if (freed < wanted) {
-      turn(node, wanted - freed)(evictor.settle(_, _, node.epoch))
-      ()
+    pending = turn(node, wanted)(evictor.settle(_, _, last - 1))
+    if (pending < wanted) {
+      pending += turn(node, wanted - pending)(evictor.settle(_, _, node.epoch))
     }
   }
 
@@ -86,19 +81,30 @@ private[map] class RoomMaker(
   /** Counts from now on what a transaction adds. */
   def began(): Unit = {
     before = arena.liveBytes
-    unasked = 0
+    unasked = arena.pageBytes
   }
 
   /** A transaction begins. */
-  def began(epoch: Int): Unit = last = epoch
+  def began(epoch: Int): Unit = {
+    last = epoch
+    began()
+  }
+
+  /** A transaction has ended.
+    *
+    * @param isLoad
+    *   whether it was a load of a version, which says nothing about the next one
+    */
+  def ended(isLoad: Boolean): Unit =
+    growth = if (isLoad) 0 else math.max(arena.liveBytes - before, growth / 2)
 
   /** Whether the open transaction should move what it has written to files. Called for each write.
     */
-  def isPressed: Boolean = arena.liveBytes > unasked && pool.spill.nonEmpty && {
+  def isPressed: Boolean = arena.pageBytes > unasked && pool.spill.nonEmpty && {
     val step = pool.shareBytes / Step
-    unasked = arena.liveBytes + step
+    unasked = arena.pageBytes + step
     // What versions hold cannot be freed now.
-    excessWith(step) > 0 && arena.liveBytes - before > pool.shareBytes / Share
+    pool.isFull(step) && arena.liveBytes - before > pool.shareBytes / Share
   }
 
   /** Moves what a transaction has written to files.
@@ -116,7 +122,8 @@ private[map] class RoomMaker(
         for (group <- rows.roots.groups) evictor.spill(rows, group, rootOfBase = 0)
       case _ => ()
     }
-    unasked = arena.liveBytes + pool.shareBytes / Step
+    began()
+    unasked += pool.shareBytes / Step
   }
 }
 

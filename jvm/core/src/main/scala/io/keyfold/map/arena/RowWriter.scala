@@ -81,7 +81,7 @@ private[map] final class RowWriter(
       key: Slice,
       append: Boolean
   ): Int = {
-    val known = if (append) -1 else foundRows.valueBytes(rows.spec.name, hashKey.longHash(key))
+    val known = if (append) -1 else foundRows.valueBytes(rows.number, hashKey.longHash(key))
     val row = if (known < 0) runs.find(newest, indexHash, key) else null
     if (known >= 0) {
       records.subtract(rows, key.length, values = 1, known.toLong)

@@ -73,12 +73,18 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
   /** Files are few, so that their descriptors suffice. */
   private def fileBytes = math.max(LeastFileBytes, bytes / MostFiles)
 
-  private def failedToWrite(e: IOException) = new OutOfMemory(
-    s"Cannot write state to a file in ${spill.folder}: $e. Free space there, or raise " +
-      "spark.sql.streaming.stateStore.keyfold.memory.maxBytes (and the executor's memory overhead " +
-      "with it).",
-    e
-  )
+  /** Whether a write has failed since this was set to false. */
+  var hasFailedToWrite = false
+
+  private def failedToWrite(e: IOException) = {
+    hasFailedToWrite = true
+    new OutOfMemory(
+      s"Cannot write state to a file in ${spill.folder}: $e. Free space there, or raise " +
+        "spark.sql.streaming.stateStore.keyfold.memory.maxBytes (and the executor's memory overhead " +
+        "with it).",
+      e
+    )
+  }
 
   private def open(): LocalFile =
     try new LocalFile(spill.openFile())
@@ -134,7 +140,12 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
     if (files.size > 1 && bytes - live > math.max(live, LeastFileBytes)) {
       val worst = files.init.minBy(_.live)
       val left = (0 until next).filter(run => extents(run) != null && (extents(run).file eq worst))
-      try left.foreach(move)
+      var moved = 0L
+      try
+        for (run <- left if moved < MovedAtOnce) {
+          moved += extents(run).length
+          move(run)
+        }
       catch {
         // Each run is where it was, or moved: this costs space only. Whoever frees a run must not
         // be stopped half way.
@@ -174,6 +185,9 @@ private[map] object ColdFiles {
   private val MostFiles = 16
   private val MoveBytes = 1 << 20
 
+  /** Moved at most for each run that is removed, and a run. */
+  private val MovedAtOnce = 16L << 20
+
   /** A run while it is written, at the end of a file. */
   final class Writing(val file: LocalFile, files: ColdFiles) {
     var length = 0
@@ -212,8 +226,14 @@ private[map] object ColdFiles {
     private def readByChannel(at: Long, into: ByteBuffer): Boolean =
       file.channel.isOpen && {
         try {
-          while (into.hasRemaining && file.channel.read(into, at + into.position()) >= 0) {}
-          !into.hasRemaining
+          val end = into.limit()
+          var read = 0
+          while (into.position() < end && read >= 0) {
+            // The channel takes memory of the system for as much as it is asked for.
+            into.limit(math.min(end, into.position() + MoveBytes))
+            read = file.channel.read(into, at + into.position())
+          }
+          into.position() == end
         } catch { case _: ClosedChannelException => false }
       }
 

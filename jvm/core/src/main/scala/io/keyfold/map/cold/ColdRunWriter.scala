@@ -16,12 +16,14 @@ import io.keyfold.mem.arena.Arena
 private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles, epoch: Int, older: Int) {
   import ColdRunWriter._
 
-  private val content = new ByteSink(WriteBytes)
+  private val content = new ByteSink
   private val block = new ColdBlock.Builder
   private val hashes = new IntList
   private val firstHashes = new IntList
   private val ends = new IntList
-  private var file = files.begin()
+
+  /** Null between two runs. */
+  private var file: ColdFiles.Writing = _
   private var newest = older
 
   /** Adds a row; its values are added by [[addValue]].
@@ -44,7 +46,11 @@ private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles, epoch: In
 
   private def begin(indexHash: Int): Unit = {
     if (block.isFull) finishBlock()
-    if (file.length + content.length > MostBytes) finishRun()
+    if (file == null) file = files.begin()
+    else if (file.length + content.length > MostBytes) {
+      finishRun()
+      file = files.begin()
+    }
     block.begin(indexHash)
     hashes.add(indexHash)
   }
@@ -84,14 +90,14 @@ private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles, epoch: In
       i += 1
     }
     Seq(hashes, firstHashes, ends).foreach(_.clear())
-    file = files.begin()
+    file = null
     newest = run
   }
 }
 
-private object ColdRunWriter {
+private[cold] object ColdRunWriter {
   private val WriteBytes = 1 << 18
 
   /** So that what is in memory of a run, and is made at once, stays small. */
-  private val MostBytes = 256 << 20
+  val MostBytes: Int = 256 << 20
 }

@@ -12,5 +12,9 @@ private[map] final class ColdSpace(val arena: Arena, val files: ColdFiles) {
 
   def epoch(run: Int): Int = ColdRun.epoch(arena.addresses.of(run))
 
+  /** Whether the rows that were written with a run go on in the next newer one. */
+  def isFull(run: Int): Boolean =
+    files.lengthOf(ColdRun.file(arena.addresses.of(run))) > ColdRunWriter.MostBytes
+
   def list(newest: Int): List[Int] = ColdRun.list(arena.addresses, newest)
 }

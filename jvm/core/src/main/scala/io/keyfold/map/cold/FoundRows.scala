@@ -5,7 +5,7 @@ package io.keyfold.map.cold
   * 64 bits. Two keys of one hash would make a family's counts wrong by a row, with a chance of
   * 10^-9^ for a batch of 100,000 rows; nothing else depends on it.
   *
-  * A table of 16 bytes for each row of a batch at most; what does not fit is forgotten. Only the
+  * A table of 24 to 48 bytes for each row, at most 25 MB; what does not fit is forgotten. Only the
   * thread that began the transaction uses it.
   */
 private[map] final class FoundRows {
@@ -19,23 +19,25 @@ private[map] final class FoundRows {
 
   def isMine: Boolean = !closed && (Thread.currentThread eq thread)
 
-  /** @param hash
+  /** @param family
+    *   its number
+    * @param hash
     *   of the key
     */
-  def add(family: String, hash: Long, valueBytes: Int): Unit = {
-    if (count * 4 >= hashes.length && hashes.length < MostSlots) grow()
+  def add(family: Int, hash: Long, valueBytes: Int): Unit = {
+    if (count * 2 >= hashes.length && hashes.length < MostSlots) grow()
     if (put(hash ^ mix(family), valueBytes)) count += 1
   }
 
   /** Bytes of the value of a key's row, or -1. */
-  def valueBytes(family: String, hash: Long): Int =
+  def valueBytes(family: Int, hash: Long): Int =
     if (hashes.length == 0 || !isMine) -1
     else {
       val at = slotOf(hash ^ mix(family))
       if (bytes(at) >= 0 && hashes(at) == (hash ^ mix(family))) bytes(at) else -1
     }
 
-  private def mix(family: String) = family.hashCode * 0x9e3779b97f4a7c15L
+  private def mix(family: Int) = family * 0x9e3779b97f4a7c15L
 
   /** Forgets all, for good: the transaction's own rows are in runs too. */
   def close(): Unit = {
@@ -68,7 +70,7 @@ private[map] final class FoundRows {
 
   private def grow(): Unit = {
     val (oldHashes, oldBytes) = (hashes, bytes)
-    val slots = math.max(1024, oldHashes.length * 4)
+    val slots = math.max(1024, oldHashes.length * 2)
     hashes = new Array[Long](slots)
     bytes = Array.fill(slots)(-1)
     for (i <- oldHashes.indices if oldBytes(i) >= 0) put(oldHashes(i), oldBytes(i))
@@ -76,6 +78,6 @@ private[map] final class FoundRows {
 }
 
 private object FoundRows {
-  private val MostSlots = 1 << 22
+  private val MostSlots = 1 << 21
   private val Probes = 8
 }

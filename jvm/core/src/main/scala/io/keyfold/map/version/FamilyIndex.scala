@@ -30,12 +30,15 @@ private[map] sealed abstract class FamilyIndex(initial: FamilySpec) {
 
 /** A trie for each key group, and its rows that are not in memory.
   *
+  * @param number
+  *   of the family in its map
   * @param cold
   *   the newest run of each group, see [[io.keyfold.map.cold.ColdRun]]. Only rows that the trie has
   *   no record for, not even of a removed row, are read from there.
   */
 private[map] final class HashedIndex(
     initial: FamilySpec,
+    val number: Int,
     val roots: GroupTable,
     val cold: GroupTable
 ) extends FamilyIndex(initial) {
@@ -43,7 +46,9 @@ private[map] final class HashedIndex(
   /** Whether the transaction removed a row: if not, a commit need not look for removed ones. */
   var anyRemoved = false
 
-  override def copy(): HashedIndex = counted(new HashedIndex(spec, roots.copy(), cold.copy()))
+  override def copy(): HashedIndex = counted(
+    new HashedIndex(spec, number, roots.copy(), cold.copy())
+  )
 }
 
 /** One tree in key order. */

@@ -72,23 +72,32 @@ final class PagePool private[mem] (
   private var arenas = 0
   private[mem] def addArena(change: Int): Unit = synchronized(arenas += change)
 
-  /** Bytes that an arena should give back, by moving rows to files, so that there is room for
-    * `more` bytes, but not more than what it has beyond its share.
+  /** Bytes of objects that an arena should give back so that it can have `more`: none while pages
+    * are left for that; else as many as it has beyond three quarters of what is its own, since the
+    * rest of its pages have objects of other sizes, or are not quite full.
     *
     * @param live
     *   bytes of its objects
-    * @param idle
-    *   bytes of its pages without an object
+    * @param held
+    *   bytes of its pages
     */
-  def excess(live: Long, idle: Long, more: Long): Long = synchronized {
-    val used = offHeap.usedBytes + mapped.usedBytes - idle
-    math.max(0, math.min(live + more - shareBytes, used + more - usableBytes))
+  def excess(live: Long, held: Long, more: Long): Long = synchronized {
+    if (usedBytes + math.max(more - (held - live), 0) <= usableBytes) 0
+    else {
+      val own = math.max(shareBytes, usableBytes - (usedBytes - held))
+      math.max(0, live + more - own / 4 * 3)
+    }
   }
+
+  /** Whether `more` bytes of pages would be beyond the budget. */
+  def isFull(more: Long): Boolean = synchronized(usedBytes + more > budgetBytes)
+
+  private def usedBytes = offHeap.usedBytes + mapped.usedBytes
 
   /** Bytes for each arena, if all need the same. */
   def shareBytes: Long = synchronized(usableBytes / math.max(arenas, 1))
 
-  /** Leaves room for what is being moved, and for pages that are not quite full. */
+  /** Leaves room for what transactions write at the same time. */
   private def usableBytes = budgetBytes - budgetBytes / 8
 
   /** Off-heap bytes taken from the system. */
