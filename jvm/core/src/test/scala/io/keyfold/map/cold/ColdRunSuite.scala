@@ -89,7 +89,7 @@ class ColdRunSuite extends AnyFunSuite {
     files.close()
   }
 
-  test("a block that has changed on disk is an error, and the files count as broken") {
+  test("a block that has changed on disk is an error, and the files count as broken (fault 21)") {
     val files = new ColdFiles(spill)
     val run = written(files, 1 to 20)
     val number = ColdRun.file(arena.addresses.of(run))
@@ -110,7 +110,7 @@ class ColdRunSuite extends AnyFunSuite {
     files.close()
   }
 
-  test("a thread that is interrupted reads on") {
+  test("a thread that is interrupted reads on (fault 21)") {
     val files = new ColdFiles(spill)
     val run = written(files, 1 to 100)
     val runs = new ColdRuns(arena.addresses, files)
