@@ -10,7 +10,8 @@ import io.keyfold.store.load.LoadedVersions
 /** The versions of one store that are in memory: in one map, or in several if transactions run
   * beside each other.
   *
-  * This object is the lock for all that it holds. It is never held during file access or callbacks.
+  * This object is the lock for all that it holds. It is never held during callbacks or access to
+  * the checkpoint; rows that leave memory are written to local files meanwhile.
   *
   * @param writerWaitMs
   *   how long to wait at least for another thread's transaction

@@ -93,6 +93,7 @@ final class ArenaMap private[map] (
     }
     makeRoom(base)
     val below = pinned(held(base))
+    if (below.base ne replaced) replaced = null
     val node = pinned(tree.grow(below))
     foundIn = below
     found = new FoundRows
@@ -105,41 +106,42 @@ final class ArenaMap private[map] (
   /** Moves rows of a version out of memory if it is short: a new node takes its place, with the
     * same rows. Before a task pins the version, or nothing could be freed.
     */
-  private def makeRoom(version: VersionId): Unit = {
-    replaced = null
+  private def makeRoom(version: VersionId): Unit =
     if (coldFiles != null && version != VersionId.Empty && room.isShort) {
       val before = held(version)
       // Attempts at the next version have its rows too.
-      if (!before.children.exists(_.held)) {
+      if (!hasHeld(before)) {
         val after = pinned(tree.grow(before))
-        if (settles(after)) {
-          after.held = true
-          before.held = false
-          versions += version -> after
-          unsettled += before
-          room.waitFor(before)
-          replaced = before
+        try settle(after)
+        catch {
+          case e: Throwable =>
+            giveUp()
+            unpin(after)
+            throw e
         }
         after.release()
+        after.held = true
+        before.held = false
+        versions += version -> after
+        unsettled += before
+        room.waitFor(after)
+        replaced = before
         unpin(after)
         room.began()
       }
     }
-  }
 
-  /** @return false if the disk is full: then there is only less room */
-  private def settles(node: VersionNode): Boolean =
-    try {
-      coldFiles.hasFailedToWrite = false
-      room.settle(node)
-      true
-    } catch {
-      case _: OutOfMemory if coldFiles.hasFailedToWrite => false
-      case e: Throwable                                 =>
-        giveUp()
-        unpin(node)
-        throw e
+  private def hasHeld(node: VersionNode): Boolean =
+    node.children.exists(child => child.held || hasHeld(child))
+
+  private def settle(node: VersionNode): Unit = {
+    coldFiles.hasFailedToWrite = false
+    try room.settle(node)
+    catch {
+      // What was moved before is moved; there is only less room.
+      case _: OutOfMemory if coldFiles.hasFailedToWrite => ()
     }
+  }
 
   override def retain(keep: VersionId => Boolean): Unit = synchronized {
     (versions.keySet - VersionId.Empty).filterNot(keep).foreach(drop)

@@ -28,18 +28,20 @@ private[map] final class Evictor(
   private val steps = new ValueSteps(arena.addresses)
   private val (key, value) = (new Slice, new Slice)
 
-  /** Moves the rows of a group that were written up to an epoch.
+  /** Moves the rows of a group that were written up to an epoch. If that fails, they are where they
+    * were.
     *
     * @return
     *   their bytes
     */
   def settle(rows: HashedIndex, group: Int, epoch: Int): Long = {
     // Those that say that a row was removed go too: what they hide may be dropped with this run.
-    val evicted = take(rows, group)(r => tries.records.epoch(r) <= epoch || isRemoved(r))
+    val (evicted, kept) =
+      divided(rows, group)(r => tries.records.epoch(r) <= epoch || isRemoved(r))
     if (evicted.nonEmpty) {
       val older = cold.list(rows.cold(group))
       val merged = merging(older, evicted.length.toLong)
-      write(rows, group, evicted, merged, older.drop(merged.size), isChanged = false)
+      move(rows, group, evicted, kept, merged, older.drop(merged.size), isChanged = false)
     } else 0L
   }
 
@@ -51,11 +53,11 @@ private[map] final class Evictor(
   def spill(rows: HashedIndex, group: Int, rootOfBase: Int): Long = {
     val base = node.base.epoch
     if (!hasSpilled(rows, group)) markRemoved(rows, group, rootOfBase)
-    val evicted = take(rows, group)(tries.records.epoch(_) > base)
+    val (evicted, kept) = divided(rows, group)(tries.records.epoch(_) > base)
     if (evicted.nonEmpty) {
       val (own, older) = cold.list(rows.cold(group)).span(cold.epoch(_) > base)
       val merged = merging(own, evicted.length.toLong)
-      write(rows, group, evicted, merged, own.drop(merged.size) ++ older, isChanged = true)
+      move(rows, group, evicted, kept, merged, own.drop(merged.size) ++ older, isChanged = true)
     } else 0L
   }
 
@@ -75,22 +77,22 @@ private[map] final class Evictor(
     }
   }
 
-  /** Removes records from a group's trie, and returns them in the order of their hashes, each in
-    * the lower half below its hash.
+  /** The records of a group that are to leave memory, in the order of their hashes, each in the
+    * lower half below its hash; and the slots of the others.
     */
-  private def take(rows: HashedIndex, group: Int)(isTaken: Int => Boolean): Array[Long] = {
-    val root = rows.roots(group)
-    val taken = Array.newBuilder[Long]
+  private def divided(rows: HashedIndex, group: Int)(
+      isEvicted: Int => Boolean
+  ): (Array[Long], Array[Long]) = {
+    val evicted = Array.newBuilder[Long]
     val kept = Array.newBuilder[Long]
-    tries.eachSlot(root) { content =>
+    tries.eachSlot(rows.roots(group)) { content =>
       val record = TriePages.recordOf(content)
-      if (isTaken(record) && !isTooLong(rows, record)) taken += content ^ Signed
+      if (isEvicted(record) && !isTooLong(rows, record)) evicted += content ^ Signed
       else kept += content
     }
-    val found = taken.result()
-    if (found.nonEmpty) rows.roots(group) = without(root, found, kept.result())
+    val found = evicted.result()
     Arrays.sort(found)
-    found
+    (found, kept.result())
   }
 
   private def without(root: Int, taken: Array[Long], kept: Array[Long]): Int =
@@ -135,16 +137,41 @@ private[map] final class Evictor(
     if (newestFirst.isEmpty) found
     else count(newestFirst.drop(partsOf(newestFirst).size), found + 1)
 
-  private def write(
+  /** Writes the run before it changes anything: the disk may be full. */
+  private def move(
       rows: HashedIndex,
       group: Int,
+      evicted: Array[Long],
+      kept: Array[Long],
+      merged: List[Int],
+      older: List[Int],
+      isChanged: Boolean
+  ): Long = {
+    val writer = new ColdRunWriter(arena, cold.files, node.epoch, older.headOption.getOrElse(0))
+    val bytes =
+      try write(writer, rows, evicted, merged, older, isChanged)
+      catch {
+        case e: Throwable =>
+          writer.parts.foreach(cold.free)
+          throw e
+      }
+    rows.roots(group) = without(rows.roots(group), evicted, kept)
+    rows.cold(group) = writer.newest
+    merged.foreach(runSpace.retire)
+    for (content <- evicted) {
+      records.retire(rows, TriePages.recordOf(content), valuesStay = false)
+    }
+    bytes
+  }
+
+  private def write(
+      writer: ColdRunWriter,
+      rows: HashedIndex,
       evicted: Array[Long],
       merged: List[Int],
       older: List[Int],
       isChanged: Boolean
   ): Long = {
-    val writer =
-      new ColdRunWriter(arena, cold.files, node.epoch, older.headOption.getOrElse(0))
     // Nothing is below that a removed row would have to hide, and nobody asks what has changed.
     val dropRemoved = older.isEmpty && !isChanged
     val below = new MergedRuns(runs, merged)
@@ -164,11 +191,7 @@ private[map] final class Evictor(
         more = below.next()
       }
     }
-    rows.cold(group) = writer.finish()
-    merged.foreach(runSpace.retire)
-    for (content <- evicted) {
-      records.retire(rows, TriePages.recordOf(content), valuesStay = false)
-    }
+    writer.finish()
     bytes
   }
 

@@ -37,17 +37,28 @@ private[map] class RoomMaker(
   /** Bytes of pages that there may be before a transaction is asked again. */
   private var unasked = 0L
 
-  /** What the last turn moved, which is freed when nobody has this node any more. */
+  /** What turns have moved that is not freed yet: other versions have it too. */
   private var pending = 0L
+
+  /** The node of the last turn. */
   private var waitsFor: VersionNode = _
 
-  /** Whether a version should give memory back before a transaction begins on it. */
+  /** Bytes that there must be before the next turn: the last one could not move what it should. */
+  private var quietUntil = 0L
+
+  /** Whether a version should give memory back before a task begins on it. */
   def isShort: Boolean = {
-    if (waitsFor != null && !waitsFor.isLive) waitsFor = null
-    excess > (if (waitsFor == null) 0 else pending)
+    if (waitsFor != null && isFreed(waitsFor)) {
+      waitsFor = null
+      pending = 0
+    }
+    arena.liveBytes >= quietUntil && excess > pending
   }
 
-  /** The node that the last turn has replaced. */
+  /** Whether nothing older than the node is left, or the node is not. */
+  private def isFreed(node: VersionNode) = node.taken || node.base.base == null
+
+  /** The turn was on this node. */
   def waitFor(node: VersionNode): Unit = waitsFor = node
 
   /** Bytes that should leave memory. */
@@ -56,26 +67,26 @@ private[map] class RoomMaker(
   /** Moves rows of a version, which must have a new node, to files. */
   def settle(node: VersionNode): Unit = {
     val evictor = new Evictor(arena, cold, node, hashKey)
-    val wanted = excess + arena.liveBytes / Share
-    pending = turn(node, wanted)(evictor.settle(_, _, last - 1))
-    if (pending < wanted) {
-      pending += turn(node, wanted - pending)(evictor.settle(_, _, node.epoch))
-    }
+    val wanted = math.max(excess - pending, 0) + arena.liveBytes / Share
+    val enough = pending + wanted
+    // Until it has ended: the disk may be full.
+    quietUntil = arena.liveBytes + pool.shareBytes / Share
+    turn(node, enough)(evictor.settle(_, _, last - 1))
+    turn(node, enough)(evictor.settle(_, _, node.epoch))
+    if (pending >= enough) quietUntil = 0
   }
 
-  /** Goes on with the groups until so much has been freed, at most once to each. */
-  private def turn(node: VersionNode, wanted: Long)(evict: (HashedIndex, Int) => Long): Long = {
+  /** Goes on with the groups until so much is moved, at most once to each. */
+  private def turn(node: VersionNode, enough: Long)(evict: (HashedIndex, Int) => Long): Unit = {
     val hashed = node.families.collect { case rows: HashedIndex => rows }
     val all = hashed.flatMap(rows => rows.roots.groups.map(rows -> _))
-    var freed = 0L
-    var i = 0
-    while (freed < wanted && i < all.length) {
-      val (rows, group) = all((hand + i) % all.length)
-      freed += evict(rows, group)
-      i += 1
+    var left = all.length
+    while (pending < enough && left > 0) {
+      hand = (hand + 1) % all.length
+      val (rows, group) = all(hand)
+      pending += evict(rows, group)
+      left -= 1
     }
-    hand = if (all.isEmpty) 0 else (hand + i) % all.length
-    freed
   }
 
   /** Counts from now on what a transaction adds. */

@@ -141,6 +141,7 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
       val worst = files.init.minBy(_.live)
       val left = (0 until next).filter(run => extents(run) != null && (extents(run).file eq worst))
       var moved = 0L
+      val failedBefore = hasFailedToWrite
       try
         for (run <- left if moved < MovedAtOnce) {
           moved += extents(run).length
@@ -149,7 +150,7 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
       catch {
         // Each run is where it was, or moved: this costs space only. Whoever frees a run must not
         // be stopped half way.
-        case NonFatal(_) | _: OutOfMemoryError => ()
+        case NonFatal(_) | _: OutOfMemoryError => hasFailedToWrite = failedBefore
       }
       drop(worst)
     }

@@ -24,7 +24,13 @@ private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles, epoch: In
 
   /** Null between two runs. */
   private var file: ColdFiles.Writing = _
-  private var newest = older
+  private var written = List.empty[Int]
+
+  /** The runs so far, newest first. */
+  def parts: List[Int] = written
+
+  /** The newest run; `older` if no row was added. */
+  def newest: Int = written.headOption.getOrElse(older)
 
   /** Adds a row; its values are added by [[addValue]].
     *
@@ -67,15 +73,8 @@ private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles, epoch: In
     content.clear()
   }
 
-  /** Writes what is left.
-    *
-    * @return
-    *   the newest run; `older` if no row was added
-    */
-  def finish(): Int = {
-    if (hashes.size > 0) finishRun()
-    newest
-  }
+  /** Writes what is left. */
+  def finish(): Unit = if (hashes.size > 0) finishRun()
 
   private def finishRun(): Unit = {
     if (!block.isEmpty) finishBlock()
@@ -91,7 +90,7 @@ private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles, epoch: In
     }
     Seq(hashes, firstHashes, ends).foreach(_.clear())
     file = null
-    newest = run
+    written ::= run
   }
 }
 

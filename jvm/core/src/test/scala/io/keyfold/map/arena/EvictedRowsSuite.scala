@@ -53,6 +53,7 @@ private final class Evicting(
     writesInMemory: Int
 ) extends RoomMaker(arena, cold, key, pool) {
   private var writes = 0
+  override def isShort: Boolean = excess > 0
   override def isPressed: Boolean = {
     writes += 1
     writes % writesInMemory == 0
@@ -67,7 +68,10 @@ class EvictedRowsSuite extends StateMapSuiteBase with EvictingMaps {
       keyGroups = 1,
       new PagePool(1L << 30, Some(files)),
       0,
-      new RoomMaker(_, _, _, _) { override protected def excess: Long = wanted }
+      new RoomMaker(_, _, _, _) {
+        override protected def excess: Long = wanted
+        override def isShort: Boolean = wanted > 0
+      }
     )
     var version = 0L
     def batch(moved: Long)(write: MapTxn => Any): Unit = {

@@ -23,6 +23,7 @@ class ColdRunSuite extends AnyFunSuite {
       if (i % 3 != 2) writer.addValue(slice("value" * (i % 100)))
     }
     writer.finish()
+    writer.newest
   }
 
   private def added(files: ColdFiles, content: Array[Byte]): Int = {
