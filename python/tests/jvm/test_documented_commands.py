@@ -24,7 +24,7 @@ from python.tests.jvm.word_queries import run
 pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).parents[3]
-OWN_TESTS = {ROOT / "docs" / it for it in ("tutorial.md", "runbook.md", "cluster.md")}
+OWN_TESTS = {ROOT / "docs" / it for it in ("tutorial.md", "runbook.md", "cluster.md", "api.md")}
 PAGES = {ROOT / it for it in ("README.md", "python/README.md", "CONTRIBUTING.md", "CHANGELOG.md")}
 PAGES |= {ROOT / "docs/errors.toml", *(ROOT / "docs").rglob("*.md")} - OWN_TESTS
 # With the README's first lines, by integration-tests/lines/test_first_lines.py.
