@@ -18,7 +18,13 @@ from bench.bigstate.cgroup import Cgroup
 from bench.bigstate.query import Job
 from bench.revision import revision
 from bench.states import PROVIDERS
-from keyfold.settings import EXTENSIONS_CLASS, FORMAT_KEY, FORMAT_VERSION, MEMORY_KEY, PROVIDER_KEY
+from keyfold.settings import (
+    EXTENSIONS_CLASS,
+    EXTENSIONS_KEY,
+    MEMORY_KEY,
+    PROVIDER_KEY,
+    QUERY_SETTINGS,
+)
 
 LIMIT: Final = 2 << 30
 BUDGET: Final = 256 << 20
@@ -32,10 +38,9 @@ STORES: Final = {
         f"{ROCKS}.maxMemoryUsageMB": str(BUDGET >> 20),
     },
     "Keyfold": {
-        PROVIDER_KEY: PROVIDERS["Keyfold"],
-        FORMAT_KEY: FORMAT_VERSION,
+        **QUERY_SETTINGS,
+        EXTENSIONS_KEY: EXTENSIONS_CLASS,
         MEMORY_KEY: str(BUDGET),
-        "spark.sql.extensions": EXTENSIONS_CLASS,
     },
 }
 PAGE: Final = Path(__file__).parents[2] / "docs" / "benchmarks-bigstate.md"

@@ -12,6 +12,8 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from bench.places.query import say
+
 POLL_S: Final = 0.2
 
 
@@ -80,8 +82,7 @@ def run(job: Job) -> None:
             "written": now[1] - before[1],
         }
         before = now
-        sys.stdout.write(f"{json.dumps(line)}\n")
-        sys.stdout.flush()
+        say(json.dumps(line))
     query.stop()
 
 

@@ -12,15 +12,14 @@ import kubernetes_validate
 import pytest
 
 from cluster.kubernetes_api import Object
+from cluster.page_reader import sections
 from cluster.pods import PROGRAMS, Pods, image
 from kit.installation import HERE
 from kit.lines import EVERY_LINE
 from kit.places import INTEGRATION_TESTS, ROOT
 from kit.program import environment_of, home_in
 
-PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
 SUBMIT = re.compile(r"^spark-submit --master (k8s://\S+)(?:.*\\\n)+.*$", re.MULTILINE)
-CHECK = re.compile(r'^```python title="check.py"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 # What the page's command has.
 PROGRAM = "check.py\n"
 OVERHEAD = "spark.executor.memoryOverhead=2g"
@@ -35,7 +34,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 def pods(tmp_path: Path) -> Iterator[Pods]:
     programs = tmp_path / PROGRAMS[1:]
     programs.mkdir(parents=True)
-    [check] = CHECK.findall(PAGE)
+    [check] = [it.text for its in sections().values() for it in its if it.title == "check.py"]
     (programs / "check.py").write_text(check)
     shutil.copy(INTEGRATION_TESTS / "cluster" / "check_job.py", programs)
     (tmp_path / "conf").symlink_to(ROOT / "conf")
@@ -45,7 +44,7 @@ def pods(tmp_path: Path) -> Iterator[Pods]:
 
 def submit(pods: Pods, folder: Path, **changes: str) -> str:
     """Runs the page's command, with changes to its text, and the program; what its driver says."""
-    [found] = SUBMIT.finditer(PAGE)
+    [found] = [it for block in sections()["Kubernetes"] for it in SUBMIT.finditer(block.text)]
     command = f"{found[0]}\n".replace(found[1], f"k8s://{pods.api.url} {NO_WAIT}")
     for name, value in changes.items():
         shown = globals()[name]

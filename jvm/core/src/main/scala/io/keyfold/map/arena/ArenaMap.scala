@@ -112,7 +112,7 @@ final class ArenaMap private[map] (
       // Attempts at the next version have its rows too.
       if (!hasHeld(before)) {
         val after = pinned(tree.grow(before))
-        try settle(after)
+        try moveRows(after)
         catch {
           case e: Throwable =>
             giveUp()
@@ -124,17 +124,15 @@ final class ArenaMap private[map] (
         before.held = false
         versions += version -> after
         unsettled += before
-        room.waitFor(after)
         replaced = before
         unpin(after)
-        room.began()
       }
     }
 
   private def hasHeld(node: VersionNode): Boolean =
     node.children.exists(child => child.held || hasHeld(child))
 
-  private def settle(node: VersionNode): Unit = {
+  private def moveRows(node: VersionNode): Unit = {
     coldFiles.hasFailedToWrite = false
     try room.settle(node)
     catch {
@@ -165,10 +163,14 @@ final class ArenaMap private[map] (
     */
   private[map] def giveUp(): Unit = synchronized {
     close()
+    noWriter()
+  }
+
+  private def noWriter(): Unit = {
+    writer = null
     found = null
     foundIn = null
     replaced = null
-    writer = null
   }
 
   private[map] def committed(node: VersionNode, version: VersionId): Unit = synchronized {
@@ -181,10 +183,7 @@ final class ArenaMap private[map] (
   /** The transaction writes no more to the arena. */
   private[map] def ended(): Unit = synchronized {
     if (foundIn != null) room.ended(isLoad = foundIn eq tree.root)
-    writer = null
-    found = null
-    foundIn = null
-    replaced = null
+    noWriter()
     settle()
   }
 
@@ -277,7 +276,7 @@ private object ArenaMap {
         tries.freeNewer(hashed.roots(group), epoch)(freeRecord)
       }
       hashed.cold.groups.foreach { group =>
-        cold.list(hashed.cold(group)).takeWhile(cold.epoch(_) > epoch).foreach(cold.free)
+        cold.newer(hashed.cold(group), epoch).foreach(cold.free)
       }
     case ordered: OrderedIndex =>
       new TreeWriter(pages).freeNewer(ordered.root, epoch)(freeRecord)

@@ -217,7 +217,7 @@ private[map] final class ArenaTxn(
       if (trie.records.epoch(record) > base.epoch) changed.put.add(record)
     }
     moveRemoved(family, changed)
-    val own = cold.list(rows.cold(group)).takeWhile(cold.epoch(_) > base.epoch)
+    val own = cold.newer(rows.cold(group), base.epoch)
     val reader = new ColdRuns(trie.addresses, map.coldFiles)
     new SpilledChanges(
       changed,

@@ -52,18 +52,14 @@ private[map] final class Evictor(
     */
   def spill(rows: HashedIndex, group: Int, rootOfBase: Int): Long = {
     val base = node.base.epoch
-    if (!hasSpilled(rows, group)) markRemoved(rows, group, rootOfBase)
+    if (!runSpace.isOwn(rows.cold(group))) markRemoved(rows, group, rootOfBase)
     val (evicted, kept) = divided(rows, group)(tries.records.epoch(_) > base)
     if (evicted.nonEmpty) {
-      val (own, older) = cold.list(rows.cold(group)).span(cold.epoch(_) > base)
+      val (own, older) = cold.list(rows.cold(group)).span(runSpace.isOwn)
       val merged = merging(own, evicted.length.toLong)
       move(rows, group, evicted, kept, merged, own.drop(merged.size) ++ older, isChanged = true)
     } else 0L
   }
-
-  /** Whether the transaction has a run of its own. */
-  private def hasSpilled(rows: HashedIndex, group: Int) =
-    rows.cold(group) != 0 && cold.epoch(rows.cold(group)) > node.base.epoch
 
   /** Adds records of the rows of the base that the transaction has removed: once it has a run of
     * its own, its trie and that of the base do not tell them.

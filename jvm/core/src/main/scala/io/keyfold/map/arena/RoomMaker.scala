@@ -58,9 +58,6 @@ private[map] class RoomMaker(
   /** Whether nothing older than the node is left, or the node is not. */
   private def isFreed(node: VersionNode) = node.taken || node.base.base == null
 
-  /** The turn was on this node. */
-  def waitFor(node: VersionNode): Unit = waitsFor = node
-
   /** Bytes that should leave memory. */
   protected def excess: Long = pool.excess(arena.liveBytes, arena.pageBytes, growth)
 
@@ -69,6 +66,7 @@ private[map] class RoomMaker(
     val evictor = new Evictor(arena, cold, node, hashKey)
     val wanted = math.max(excess - pending, 0) + arena.liveBytes / Share
     val enough = pending + wanted
+    waitsFor = node
     // Until it has ended: the disk may be full.
     quietUntil = arena.liveBytes + pool.shareBytes / Share
     turn(node, enough)(evictor.settle(_, _, last - 1))
@@ -89,16 +87,15 @@ private[map] class RoomMaker(
     }
   }
 
-  /** Counts from now on what a transaction adds. */
-  def began(): Unit = {
-    before = arena.liveBytes
-    unasked = arena.pageBytes
-  }
-
   /** A transaction begins. */
   def began(epoch: Int): Unit = {
     last = epoch
-    began()
+    countFromNow()
+  }
+
+  private def countFromNow(): Unit = {
+    before = arena.liveBytes
+    unasked = arena.pageBytes
   }
 
   /** A transaction has ended.
@@ -133,7 +130,7 @@ private[map] class RoomMaker(
         for (group <- rows.roots.groups) evictor.spill(rows, group, rootOfBase = 0)
       case _ => ()
     }
-    began()
+    countFromNow()
     unasked += pool.shareBytes / Step
   }
 }

@@ -146,7 +146,7 @@ private[map] final class RowWriter(
     * the group are told by its records, see [[Evictor.spill]].
     */
   private def needsMark(newest: Int, indexHash: Int) =
-    newest != 0 && (cold.epoch(newest) > node.base.epoch || runs.mayHave(newest, indexHash))
+    newest != 0 && (runSpace.isOwn(newest) || runs.mayHave(newest, indexHash))
 
   private def subtractCold(rows: HashedIndex, newest: Int, indexHash: Int, key: Slice): Boolean = {
     val row = runs.find(newest, indexHash, key)

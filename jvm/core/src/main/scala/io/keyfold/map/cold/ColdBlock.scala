@@ -7,11 +7,11 @@ import io.keyfold.mem.{Mem, Slice}
 /** Some 4 KiB of rows of a run, in the order of their index hashes (unsigned):
   *
   * {{{
-  *   0  u32  CRC-32C of the rest
-  *   4  i32  number of rows n
-  *   8  i32 x n  index hashes
+  *   0  i32  number of rows n
+  *   4  i32 x n  index hashes
   *      u16 x n  where the rows begin, from the end of this table
   *      the rows, see ColdRow
+  *      u32  CRC-32C of all before
   * }}}
   */
 private[map] final class ColdBlock {
@@ -36,9 +36,9 @@ private[map] final class ColdBlock {
     *   whether its checksum is right
     */
   def isWhole(length: Int): Boolean = {
-    end = length
-    count = Mem.getIntLe(bytes, Mem.ArrayOffset + 4)
-    Mem.getIntLe(bytes, Mem.ArrayOffset) == Checksum.of(bytes, 4, length - 4)
+    end = length - Integer.BYTES
+    count = Mem.getIntLe(bytes, Mem.ArrayOffset)
+    Mem.getIntLe(bytes, Mem.ArrayOffset + end) == Checksum.of(bytes, 0, end)
   }
 
   def hash(i: Int): Int = Mem.getIntLe(bytes, Mem.ArrayOffset + HashesAt + i * 4L)
@@ -79,7 +79,7 @@ private[map] object ColdBlock {
 
   /** A block ends with the row that fills it so far, in bytes. So each row begins below 64 KiB. */
   val Target = 4096
-  private val HashesAt = 8
+  private val HashesAt = 4
 
   /** Collects the rows of a block. */
   final class Builder {
@@ -102,13 +102,12 @@ private[map] object ColdBlock {
 
     /** Adds the block to `to`, and begins the next. */
     def finish(to: ByteSink): Unit = {
-      val content = new ByteSink(entries.length + 6 * hashes.size + 4)
-      content.i32(hashes.size)
-      for (i <- 0 until hashes.size) content.i32(hashes(i))
-      for (i <- 0 until starts.size) content.u16(starts(i))
-      content.append(entries)
-      to.i32(Checksum.of(content.array, 0, content.length))
-      to.append(content)
+      val start = to.length
+      to.i32(hashes.size)
+      for (i <- 0 until hashes.size) to.i32(hashes(i))
+      for (i <- 0 until starts.size) to.u16(starts(i))
+      to.append(entries)
+      to.i32(Checksum.of(to.array, start, to.length - start))
       hashes.clear()
       starts.clear()
       entries.clear()

@@ -12,6 +12,9 @@ private[map] final class ColdSpace(val arena: Arena, val files: ColdFiles) {
 
   def epoch(run: Int): Int = ColdRun.epoch(arena.addresses.of(run))
 
+  /** The runs of a list that were written after an epoch, newest first. */
+  def newer(newest: Int, epoch: Int): List[Int] = list(newest).takeWhile(this.epoch(_) > epoch)
+
   /** Whether the rows that were written with a run go on in the next newer one. */
   def isFull(run: Int): Boolean =
     files.lengthOf(ColdRun.file(arena.addresses.of(run))) > ColdRunWriter.MostBytes
