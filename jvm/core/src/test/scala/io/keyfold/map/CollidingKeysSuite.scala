@@ -6,7 +6,7 @@ import java.nio.ByteOrder.LITTLE_ENDIAN
 import scala.util.Random
 
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.map.hash.{HashKey, TriePages}
+import io.keyfold.map.hash.{HashKey, HashPages}
 import io.keyfold.mem.{Mem, Slice}
 import io.keyfold.mem.page.PagePool
 import io.keyfold.model.{FamilySpec, VersionId}
@@ -46,7 +46,7 @@ class CollidingKeysSuite extends AnyFunSuite {
   private def assertSpread(hash: HashKey, keys: Int, key: Int => Array[Byte]) = {
     val leaves = (0 until keys).map(i => hash.hash(new Slice().set(key(i))) >>> LeafBits)
     val largest = leaves.groupMapReduce(identity)(_ => 1)(_ + _).values.max
-    assert(TriePages.slotsFor(largest) <= TriePages.LargestLeaf)
+    assert(HashPages.slotsFor(largest) <= HashPages.LargestLeaf)
   }
 
   test("two maps hash otherwise, but for those whose accesses are checked") {
@@ -60,7 +60,7 @@ private object CollidingKeysSuite {
   private val Bits = if (Mem.Checks) 16 else 20
   private val Keys = 1 << Bits
   private val PlainKeys = 1 << 16
-  private val LeafBits = 8
+  private val LeafBits = 12
   private val M = 0xc6a4a7935bd1e995L
   private val TopBit = 1L << 63
 

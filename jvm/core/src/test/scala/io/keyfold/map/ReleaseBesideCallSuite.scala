@@ -195,8 +195,8 @@ class ReleaseBesideCallSuite extends AnyFunSuite with StateMapTexts {
     if (isOrdered) {
       intercept[OutOfOrder](released.scanPrefix(0, slice("")))
       intercept[OutOfOrder](released.scanRange(0, null, null))
-      intercept[OutOfOrder](released.groups(0))
     }
+    intercept[OutOfOrder](released.groups(0))
     released match {
       case txn: MapTxn =>
         intercept[OutOfOrder](put(txn, "k", "v"))

@@ -78,6 +78,50 @@ abstract class StateMapSuiteBase extends MapSuite with SeededChecks {
     assert(map.holds(VersionId.Empty))
   }
 
+  testMap("M1: versions may be let go in any order while keys are put and removed") { map =>
+    val all = (1L to 5L).map(VersionId(_))
+    // Of each key what the versions do: put, append where there are lists, remove, nothing.
+    val keys = Seq("prprp", "aaaaa", "parap", "p-r-p", "r-pp-", "-apra", "prrpr").map(_.toSeq)
+    def rowsAfter(version: Int, key: Seq[Char], multiValue: Boolean) =
+      key.take(version).zipWithIndex.foldLeft(Seq.empty[String]) {
+        case (_, ('p', i))      => Seq(s"p$i")
+        case (values, ('a', i)) => (if (multiValue) values else Nil) :+ s"a$i"
+        case (_, ('r', _))      => Nil
+        case (values, _)        => values
+      }
+    for ((order, index) <- all.permutations.zipWithIndex) {
+      var base = VersionId.Empty
+      for ((version, i) <- all.zipWithIndex) {
+        commit(map, base, version) { txn =>
+          if (i == 0) txn.createFamily(lists)
+          for (family <- 0 to 1; key <- keys) {
+            val name = s"$index ${key.mkString}"
+            key(i) match {
+              case 'p'                => put(txn, name, s"p$i", family)
+              case 'a' if family == 1 => append(txn, name, s"a$i", family)
+              case 'a'                => put(txn, name, s"a$i", family)
+              case 'r'                => remove(txn, name, family)
+              case _                  => ()
+            }
+          }
+        }
+        base = version
+      }
+      for (gone <- 1 to order.size) {
+        map.retain(order.drop(gone).toSet)
+        for (held <- order.drop(gone)) viewing(map, held) { view =>
+          for (family <- 0 to 1; key <- keys) {
+            val expected = rowsAfter(held.version.toInt, key, multiValue = family == 1)
+            assert(
+              valuesOf(view, s"$index ${key.mkString}", family) == expected,
+              (order, key, held)
+            )
+          }
+        }
+      }
+    }
+  }
+
   testMap("M1: retain keeps the version it is told, of all attempts at its number") { map =>
     val attempts = for (id <- Seq("a", "b", "c", "d", "e")) yield VersionId(1, id)
     for (told <- attempts) {

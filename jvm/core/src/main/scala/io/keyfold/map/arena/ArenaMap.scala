@@ -1,19 +1,13 @@
 package io.keyfold.map.arena
 
 import scala.collection.mutable
+import scala.util.control.NonFatal
 
 import io.keyfold.errors.{OutOfMemory, OutOfOrder}
 import io.keyfold.map.cold.{ColdFiles, ColdSpace, FoundRows}
-import io.keyfold.map.hash.{HashKey, TrieWriter}
+import io.keyfold.map.hash.{HashKey, HashTable, IndexLock}
 import io.keyfold.map.ordered.TreeWriter
-import io.keyfold.map.version.{
-  FamilyIndex,
-  HashedIndex,
-  OrderedIndex,
-  PageSpace,
-  VersionNode,
-  VersionTree
-}
+import io.keyfold.map.version.{OrderedIndex, PageSpace, VersionNode, VersionTree}
 import io.keyfold.map.{MapTxn, MapView, StateMap}
 import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.{Arena, MemoryUse}
@@ -44,7 +38,7 @@ final class ArenaMap private[map] (
     val keyGroups: Int,
     pool: PagePool,
     firstEpoch: Int,
-    newRoom: (Arena, ColdSpace, HashKey, PagePool) => RoomMaker
+    newRoom: (Arena, ColdSpace, Int, PagePool) => RoomMaker
 ) extends StateMap {
   import ArenaMap._
 
@@ -52,8 +46,9 @@ final class ArenaMap private[map] (
   private val arena = new Arena(pool)
   private[map] val coldFiles = pool.spill.map(new ColdFiles(_)).orNull
   private val cold = new ColdSpace(arena, coldFiles)
-  private val tree = new VersionTree(arena, cold, firstEpoch, freePages(cold, _, _, _, _))
-  private val room = newRoom(arena, cold, hashKey, pool)
+  private val tree = new VersionTree(arena, cold, firstEpoch, freePages)
+  private val indexLock = new IndexLock
+  private val room = newRoom(arena, cold, keyGroups, pool)
 
   private[map] def this(keyGroups: Int, pool: PagePool, firstEpoch: Int) =
     this(keyGroups, pool, firstEpoch, new RoomMaker(_, _, _, _))
@@ -71,10 +66,6 @@ final class ArenaMap private[map] (
   private var found: FoundRows = _
   private var foundIn: VersionNode = _
 
-  /** The node that the base had before rows left memory, with the same rows, which a view may have
-    * pinned; or null.
-    */
-  private var replaced: VersionNode = _
   private var pins = 0
 
   override def holds(version: VersionId): Boolean =
@@ -83,7 +74,7 @@ final class ArenaMap private[map] (
   private def isBroken = coldFiles != null && coldFiles.isBroken
 
   override def pin(version: VersionId): MapView = synchronized {
-    if (writer == null && holds(version)) makeRoom(version)
+    if (holds(version)) makeRoom()
     new ArenaView(this, pinned(held(version)), arena.snapshotAddresses())
   }
 
@@ -91,55 +82,32 @@ final class ArenaMap private[map] (
     if (writer != null) {
       throw new OutOfOrder(s"Cannot begin on version $base while another transaction is open")
     }
-    makeRoom(base)
+    makeRoom()
     val below = pinned(held(base))
-    if (below.base ne replaced) replaced = null
     val node = pinned(tree.grow(below))
     foundIn = below
     found = new FoundRows
-    room.began(node.epoch)
+    room.began(node.first)
     val txn = new ArenaTxn(this, arena, cold, room, found, below, node)
     writer = node
     txn
   }
 
-  /** Moves rows of a version out of memory if it is short: a new node takes its place, with the
-    * same rows. Before a task pins the version, or nothing could be freed.
-    */
-  private def makeRoom(version: VersionId): Unit =
-    if (coldFiles != null && version != VersionId.Empty && room.isShort) {
-      val before = held(version)
-      // Attempts at the next version have its rows too.
-      if (!hasHeld(before)) {
-        val after = pinned(tree.grow(before))
-        try moveRows(after)
+  /** Moves rows out of memory if it is short, and nobody reads them. */
+  private def makeRoom(): Unit =
+    if (coldFiles != null && !closed && writer == null && pins == 0 && room.isShort) {
+      for (oldest <- tree.oldest) {
+        coldFiles.hasFailedToWrite = false
+        try room.settle(oldest, tree.descendants(oldest))
         catch {
-          case e: Throwable =>
+          // What was moved before is moved; there is only less room.
+          case _: OutOfMemory if coldFiles.hasFailedToWrite => ()
+          case e: Throwable                                 =>
             giveUp()
-            unpin(after)
             throw e
         }
-        after.release()
-        after.held = true
-        before.held = false
-        versions += version -> after
-        unsettled += before
-        replaced = before
-        unpin(after)
       }
     }
-
-  private def hasHeld(node: VersionNode): Boolean =
-    node.children.exists(child => child.held || hasHeld(child))
-
-  private def moveRows(node: VersionNode): Unit = {
-    coldFiles.hasFailedToWrite = false
-    try room.settle(node)
-    catch {
-      // What was moved before is moved; there is only less room.
-      case _: OutOfMemory if coldFiles.hasFailedToWrite => ()
-    }
-  }
 
   override def retain(keep: VersionId => Boolean): Unit = synchronized {
     (versions.keySet - VersionId.Empty).filterNot(keep).foreach(drop)
@@ -170,7 +138,6 @@ final class ArenaMap private[map] (
     writer = null
     found = null
     foundIn = null
-    replaced = null
   }
 
   private[map] def committed(node: VersionNode, version: VersionId): Unit = synchronized {
@@ -182,22 +149,33 @@ final class ArenaMap private[map] (
 
   /** The transaction writes no more to the arena. */
   private[map] def ended(): Unit = synchronized {
-    if (foundIn != null) room.ended(isLoad = foundIn eq tree.root)
+    if (writer != null) {
+      closeTables(writer)
+      room.ended(isLoad = foundIn eq tree.root)
+    }
     noWriter()
     settle()
   }
+
+  private def closeTables(node: VersionNode): Unit = node.hashed.foreach(_.table.close())
 
   private[map] def unpin(node: VersionNode): Unit = synchronized {
     node.pins -= 1
     pins -= 1
     unsettled += node
     settle()
+    // If that fails, the map is closed, and the next task loads its version.
+    try makeRoom()
+    catch { case NonFatal(_) => () }
     freeIfDone()
   }
 
   /** A transaction is no longer used: it was released or garbage-collected. */
   private[map] def released(node: VersionNode, base: VersionNode): Unit = synchronized {
-    if (writer eq node) writer = null
+    if (writer eq node) {
+      closeTables(node)
+      noWriter()
+    }
     node.release()
     unpin(node)
     unpin(base)
@@ -211,15 +189,15 @@ final class ArenaMap private[map] (
       valueBytes: Int
   ): Unit = {
     val notes = found
-    if (notes != null && notes.isMine && ((in eq foundIn) || (in eq writer) || (in eq replaced))) {
+    if (notes != null && notes.isMine && ((in eq foundIn) || (in eq writer))) {
       notes.add(family, hashKey.longHash(key), valueBytes)
     }
   }
 
-  /** A number for a new family; the open transaction asks. */
-  private[map] def nextFamily(): Int = {
+  /** For a new family of the open transaction. */
+  private[map] def newTable(): HashTable = {
     familyNumbers += 1
-    familyNumbers
+    new HashTable(familyNumbers, arena, keyGroups, hashKey, indexLock)
   }
 
   private[map] def endEpoch(node: VersionNode): Int = tree.endEpoch(node)
@@ -264,21 +242,9 @@ final class ArenaMap private[map] (
 
 private object ArenaMap {
   private def freePages(
-      cold: ColdSpace,
-      rows: FamilyIndex,
+      rows: OrderedIndex,
       pages: PageSpace,
       epoch: Int,
       freeRecord: Int => Unit
-  ): Unit = rows match {
-    case hashed: HashedIndex =>
-      val tries = new TrieWriter(pages)
-      hashed.roots.groups.foreach { group =>
-        tries.freeNewer(hashed.roots(group), epoch)(freeRecord)
-      }
-      hashed.cold.groups.foreach { group =>
-        cold.newer(hashed.cold(group), epoch).foreach(cold.free)
-      }
-    case ordered: OrderedIndex =>
-      new TreeWriter(pages).freeNewer(ordered.root, epoch)(freeRecord)
-  }
+  ): Unit = new TreeWriter(pages).freeNewer(rows.root, epoch)(freeRecord)
 }

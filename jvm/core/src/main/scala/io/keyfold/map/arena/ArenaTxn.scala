@@ -1,11 +1,12 @@
 package io.keyfold.map.arena
 
 import io.keyfold.errors.{Invalid, OutOfOrder}
+import io.keyfold.group.KeyGroups
 import io.keyfold.map.cold.{ColdRuns, ColdSpace, FoundRows, MergedRuns}
 import io.keyfold.map.cursor.{KeySet, ChangedRecordsCursor, PagePins}
-import io.keyfold.map.hash.{HashTrie, TriePages}
+import io.keyfold.map.hash.{ByGroup, HashPages, HashTable, Journal, Sight}
 import io.keyfold.map.ordered.{OrderedChanges, OrderedTree, TreeCursor}
-import io.keyfold.map.value.IntList
+import io.keyfold.map.value.{IntList, Records}
 import io.keyfold.map.version.{GroupTable, HashedIndex, OpenCursor, OrderedIndex, Pin, VersionNode}
 import io.keyfold.map.{ChangeCursor, MapTxn}
 import io.keyfold.mem.Slice
@@ -24,14 +25,21 @@ private[map] final class ArenaTxn(
 ) extends ArenaView(map, node, arena.addresses)
     with MapTxn
     with PagePins {
-  private val writer = new RowWriter(arena, cold, found, node, map.keyGroups, map.hashKey)
   private var open = true
+  private var writing = node.sight.until(Int.MaxValue)
+  override protected def sight: Sight = writing
+  private val writer = new RowWriter(arena, cold, found, node, writing, map.keyGroups, map.hashKey)
+  for (rows <- node.hashed) rows.table.open(rows.journal, node.first)
 
   /** Each family as it was in the base; null if it is new. */
   private var origins = base.families
   private var droppedFamilies = Vector.empty[String]
 
   override protected def txn: PagePins = if (open) this else null
+
+  /** Nobody else changes the index meanwhile. */
+  override protected def findHashed(table: HashTable, group: Int, hash: Int, key: Slice): Int =
+    if (open) table.find(group, hash, key, sight) else super.findHashed(table, group, hash, key)
 
   override protected def mayChange(record: Int): Boolean = open && writer.records.isOwn(record)
 
@@ -49,8 +57,11 @@ private[map] final class ArenaTxn(
     val rows =
       if (spec.ordered) new OrderedIndex(spec, 0)
       else {
-        def empty = GroupTable.empty(map.keyGroups)
-        new HashedIndex(spec, map.nextFamily(), empty, empty)
+        val table = map.newTable()
+        val rows = new HashedIndex(spec, table, GroupTable.empty(map.keyGroups))
+        table.isOwn = true
+        table.open(rows.journal, node.first)
+        rows
       }
     node.families = node.families :+ rows
     origins = origins :+ null
@@ -108,7 +119,7 @@ private[map] final class ArenaTxn(
   }
 
   private def spillIfPressed(): Unit = if (room.isPressed) {
-    room.spill(node, origins)
+    room.spill(node)
     found.close()
   }
 
@@ -157,42 +168,61 @@ private[map] final class ArenaTxn(
   override def changedGroups(family: Int): Array[Int] =
     if (lock.isMine) changedNow(family) else lock.locked(changedNow(family))
 
-  private def changedNow(family: Int): Array[Int] = node.families(family) match {
+  private def changedNow(family: Int): Array[Int] = {
+    requireOpen("tell the changes")
+    changedGroupsOf(family)
+  }
+
+  private def changedGroupsOf(family: Int): Array[Int] = node.families(family) match {
     case hashed: HashedIndex =>
+      val written = if (origins(family) == null) hashed.table.groups else byGroup(hashed).present
       val spilled = hashed.cold.differing(coldOfBase(family))
-      val changed = hashed.roots.differing(rootsOfBase(family))
-      if (spilled.isEmpty) changed else (changed ++ spilled).distinct
+      if (spilled.isEmpty) written else (written ++ spilled).distinct
     case ordered: OrderedIndex => changesOf(family, ordered).groups
   }
 
   override def changes(family: Int, group: Int): ChangeCursor =
     if (lock.isMine) changesNow(family, group) else lock.locked(changesNow(family, group))
 
-  private def changesNow(family: Int, group: Int): ChangeCursor = node.families(family) match {
+  private def changesNow(family: Int, group: Int): ChangeCursor = {
+    requireOpen("tell the changes")
+    changesOf(family, group)
+  }
+
+  private def changesOf(family: Int, group: Int): ChangeCursor = node.families(family) match {
     case hashed: HashedIndex =>
       val changed = changesIn(family, hashed)
-      if (hashed.cold(group) != coldOfBase(family)(group)) spilledIn(family, hashed, group, changed)
-      else {
-        val gone = if (hashed.anyRemoved) changed.gone else null
-        trie.diff(rootsOfBase(family)(group), hashed.roots(group), changed.put, gone)
-        trie.records.touch(changed.put)
-        trie.records.touch(changed.gone)
-        if (hashed.cold(group) != 0) moveRemoved(family, changed)
-        changed
-      }
+      addWritten(family, hashed, group, changed)
+      if (hashed.cold(group) == coldOfBase(family)(group)) changed
+      else spilledIn(family, hashed, group, changed)
     case ordered: OrderedIndex => changesOf(family, ordered).cursor(group, lock)
+  }
+
+  /** The journal of the family of the last call, sorted, and how much of it. */
+  private var lastJournal: Journal = _
+  private var lastSize = 0
+  private var lastByGroup: ByGroup = _
+
+  private def byGroup(rows: HashedIndex): ByGroup = {
+    if ((lastJournal ne rows.journal) || lastSize != rows.journal.changes) {
+      lastJournal = rows.journal
+      lastSize = rows.journal.changes
+      lastByGroup = rows.journal.byGroup(map.keyGroups)
+    }
+    lastByGroup
   }
 
   /** The hashed family of the last call, with one cursor for all its groups. */
   private var lastRows: HashedIndex = _
   private var lastChanged: ChangedRecordsCursor = _
+  private val written = new IntList
 
   private def changesIn(family: Int, rows: HashedIndex): ChangedRecordsCursor = {
     if (lastRows ne rows) {
       lastRows = rows
       val (put, gone) = (new IntList, new IntList)
       lastChanged = new ChangedRecordsCursor(
-        trie.addresses,
+        records.addresses,
         rows.spec,
         put,
         gone,
@@ -205,6 +235,40 @@ private[map] final class ArenaTxn(
     lastChanged
   }
 
+  /** Adds the records that the transaction has written to a group. */
+  private def addWritten(
+      family: Int,
+      rows: HashedIndex,
+      group: Int,
+      changed: ChangedRecordsCursor
+  ): Unit = {
+    written.clear()
+    if (origins(family) != null) byGroup(rows).addTo(written, group)
+    else rows.table.eachSlot(group)(content => written.add(HashPages.recordOf(content)))
+    records.touch(written)
+    var i = 0
+    while (i < written.size) {
+      val record = written(i)
+      if (record != 0) {
+        if (records.isRow(record)) changed.put.add(record)
+        else if (records.isRemoved(record) && hadRow(family, rows, group, record))
+          changed.gone.add(record)
+      }
+      i += 1
+    }
+  }
+
+  private val key = new Slice
+
+  /** Whether the base has the row of a record that says that it was removed. */
+  private def hadRow(family: Int, rows: HashedIndex, group: Int, record: Int): Boolean = {
+    val before = rows.table.seen(rows.table.before(record), base.sight)
+    if (before != 0 && !records.isMoved(before)) records.isRow(before)
+    else
+      coldOfBase(family)(group) != 0 &&
+      keysOfBase(family).contains(records.hash(record), records.key(record, key))
+  }
+
   /** The changes of a group of which the transaction has runs of its own. */
   private def spilledIn(
       family: Int,
@@ -212,52 +276,29 @@ private[map] final class ArenaTxn(
       group: Int,
       changed: ChangedRecordsCursor
   ): ChangeCursor = {
-    trie.eachSlot(rows.roots(group)) { content =>
-      val record = TriePages.recordOf(content)
-      if (trie.records.epoch(record) > base.epoch) changed.put.add(record)
-    }
-    moveRemoved(family, changed)
     val own = cold.newer(rows.cold(group), base.epoch)
-    val reader = new ColdRuns(trie.addresses, map.coldFiles)
+    val reader = new ColdRuns(records.addresses, map.coldFiles)
     new SpilledChanges(
       changed,
       new MergedRuns(reader, own),
-      trie,
-      rows.roots(group),
+      (hash, key) => rows.table.find(group, hash, key, sight) != 0,
       keysOfBase(family),
       lock
     )
   }
 
-  /** Moves the records of removed rows from those put to those gone, if the base has the rows. */
-  private def moveRemoved(family: Int, changed: ChangedRecordsCursor): Unit = {
-    // Their rows were removed in the base.
-    trie.dropRemoved(changed.gone)
-    val (base, key) = (keysOfBase(family), new Slice)
-    var i = 0
-    while (i < changed.put.size) {
-      val record = changed.put(i)
-      if (
-        trie.records.isRemoved(record) &&
-        base.contains(trie.records.hash(record), trie.records.key(record, key))
-      ) changed.gone.add(record)
-      i += 1
-    }
-    trie.dropRemoved(changed.put)
-  }
-
   private def keysOfBase(family: Int): KeySet = origins(family) match {
-    case null => (_, _) => false
-    case rows => (hash, key) => contains(rows, hash, key)
+    case null                => (_, _) => false
+    case hashed: HashedIndex =>
+      (hash, key) => {
+        val group = KeyGroups.groupOf(hash, map.keyGroups)
+        val record = hashed.table.find(group, map.hashKey.hash(key), key, base.sight)
+        if (record == 0) findCold(hashed, hash, key) != null else record != HashTable.Removed
+      }
+    case ordered: OrderedIndex => (_, key) => tree.find(ordered.root, key) != 0
   }
 
   private lazy val noRoots = GroupTable.empty(map.keyGroups)
-
-  private def rootsOfBase(family: Int): GroupTable =
-    origins(family) match {
-      case hashed: HashedIndex => hashed.roots
-      case _                   => noRoots
-    }
 
   private def coldOfBase(family: Int): GroupTable =
     origins(family) match {
@@ -307,7 +348,8 @@ private[map] final class ArenaTxn(
   private def end(): Unit = {
     open = false
     val addresses = map.readerAddresses()
-    trie = new HashTrie(addresses)
+    writing = node.sight
+    records = new Records(addresses)
     tree = new OrderedTree(addresses)
     runs = new ColdRuns(addresses, map.coldFiles)
   }

@@ -4,9 +4,9 @@ import io.keyfold.errors.Invalid
 import io.keyfold.group.KeyGroups
 import io.keyfold.map.cold.{ColdRow, ColdRuns}
 import io.keyfold.map.cursor.{RecordRunCursor, PagePins, ViewLock}
-import io.keyfold.map.hash.{HashCursor, HashTrie}
+import io.keyfold.map.hash.{HashTable, Sight}
 import io.keyfold.map.ordered.{GroupedRecords, OrderedTree, TreeCursor}
-import io.keyfold.map.value.{RecordRun, ValueHead, ValueNodes, ValueSteps}
+import io.keyfold.map.value.{RecordRun, Records, ValueHead, ValueNodes, ValueSteps}
 import io.keyfold.map.version.{FamilyIndex, HashedIndex, OrderedIndex, Pin, VersionNode}
 import io.keyfold.map.{MapView, RowCursor}
 import io.keyfold.mem.Slice
@@ -19,13 +19,17 @@ import io.keyfold.model.Family
 private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addresses)
     extends MapView {
   val lock = new ViewLock(this)
-  protected var trie = new HashTrie(addresses)
+  protected var records = new Records(addresses)
   protected var tree = new OrderedTree(addresses)
   protected var runs = new ColdRuns(addresses, map.coldFiles)
   private val pin = newPin(map, node)
 
   /** Pins the pages of cursors; null unless this is an open transaction. */
   protected def txn: PagePins = null
+
+  /** What it sees of the records of hash tables. */
+  protected def sight: Sight = nodeSight
+  private val nodeSight = node.sight
 
   override def families: IndexedSeq[Family] = node.families.map(_.family).toIndexedSeq
   override def familyIndex(name: String): Int = node.families.indexWhere(_.spec.name == name)
@@ -42,14 +46,14 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
       row != null && row.nextValue(value) && {
         rows match {
           case hashed: HashedIndex if !hashed.spec.multiValue =>
-            map.noteFound(node, hashed.number, key, value.length)
+            map.noteFound(node, hashed.table.number, key, value.length)
           case _ => ()
         }
         true
       }
     } else
-      !trie.records.isRemoved(record) && {
-        trie.records.value(record, value)
+      record != HashTable.Removed && {
+        records.value(record, value)
         if (rows.spec.multiValue) firstValue(value)
         // A row that was kept instead at each of a key's many puts would fill the memory.
         if (mayChange(record)) value.set(value.toArray)
@@ -61,7 +65,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   protected def mayChange(record: Int): Boolean = false
 
   private def firstValue(head: Slice): Unit = {
-    val nodes = new ValueNodes(trie.addresses)
+    val nodes = new ValueNodes(records.addresses)
     nodes.value(nodes.oldest(ValueHead.newest(head)), head)
     ()
   }
@@ -76,30 +80,31 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     val cold = if (record == 0) findCold(rows, hash, key) else null
     if (cold != null) new ColdValuesCursor(cold)
     else {
-      val isThere = record != 0 && !trie.records.isRemoved(record)
+      val isThere = record != 0 && record != HashTable.Removed
       val run = new RecordRun(Array(record), 0, if (isThere) 1 else 0)
-      new RecordRunCursor(trie.records, run, steps(rows), lock, txn)
+      new RecordRunCursor(records, run, steps(rows), lock, txn)
     }
   }
 
-  protected def contains(rows: FamilyIndex, hash: Int, key: Slice): Boolean = {
-    val record = find(rows, hash, key)
-    if (record == 0) findCold(rows, hash, key) != null else !trie.records.isRemoved(record)
-  }
-
   /** The row of a key that has no record, if a run has it, until the next call; or null. */
-  private def findCold(rows: FamilyIndex, hash: Int, key: Slice): ColdRow = rows match {
+  protected def findCold(rows: FamilyIndex, hash: Int, key: Slice): ColdRow = rows match {
     case hashed: HashedIndex =>
       val newest = hashed.cold(KeyGroups.groupOf(hash, map.keyGroups))
       if (newest == 0) null else runs.find(newest, map.hashKey.hash(key), key)
     case _: OrderedIndex => null
   }
 
-  /** The record of a key, which may say that the row was removed; or 0. */
+  /** As [[HashTable.find]]. */
   protected def find(rows: FamilyIndex, hash: Int, key: Slice): Int = rows match {
     case hashed: HashedIndex =>
-      trie.find(hashed.roots(KeyGroups.groupOf(hash, map.keyGroups)), map.hashKey.hash(key), key)
+      findHashed(hashed.table, KeyGroups.groupOf(hash, map.keyGroups), map.hashKey.hash(key), key)
     case ordered: OrderedIndex => tree.find(ordered.root, key)
+  }
+
+  protected def findHashed(table: HashTable, group: Int, hash: Int, key: Slice): Int = {
+    table.lock.lock()
+    try table.find(group, hash, key, sight)
+    finally table.lock.unlock()
   }
 
   override def scan(family: Int): RowCursor =
@@ -128,16 +133,19 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
 
   private def scanGroups(rows: HashedIndex, groups: Array[Int]): RowCursor = {
     val cold = groups.filter(rows.cold(_) != 0)
-    val hot = new HashCursor(trie, rows.roots, cold.nonEmpty, groups, steps(rows), lock, txn)
+    val hot = new HashCursor(rows.table, records, sight, groups, steps(rows), lock, txn)
     if (cold.isEmpty) hot
     else {
-      val runs = new ColdRuns(trie.addresses, map.coldFiles)
-      new TieredCursor(hot, new ColdCursor(runs, trie, rows, cold), lock, txn)
+      // Keeps what the rows in runs are compared with.
+      val pages = if (txn == null) null else txn.pinPages()
+      val seen = if (pages == null) sight else sight.until(pages.epoch)
+      val runs = new ColdRuns(records.addresses, map.coldFiles)
+      new TieredCursor(hot, new ColdCursor(runs, rows, seen, cold), lock, txn, pages)
     }
   }
 
   private def steps(rows: FamilyIndex): ValueSteps =
-    if (rows.spec.multiValue) new ValueSteps(trie.addresses) else null
+    if (rows.spec.multiValue) new ValueSteps(records.addresses) else null
 
   private def copyOf(bytes: Slice) = new Slice().set(bytes.toArray)
 
@@ -154,12 +162,17 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
         )
     }
 
-  override def groups(family: Int): Array[Int] = node.families(family) match {
+  override def groups(family: Int): Array[Int] =
+    if (lock.isMine) groupsNow(family) else lock.locked(groupsNow(family))
+
+  private def groupsNow(family: Int): Array[Int] = node.families(family) match {
     case hashed: HashedIndex =>
-      // What is in runs may have been removed.
-      groupsOf(hashed).filter(group => hashed.cold(group) == 0 || isThere(scanGroup(family, group)))
-    case ordered: OrderedIndex =>
-      (if (lock.isMine) grouped(ordered) else lock.locked(grouped(ordered))).groups
+      // Its rows may be of other versions, or removed.
+      groupsOf(hashed).filter { group =>
+        hashed.table.locked(hashed.table.hasRows(group, sight)) ||
+        hashed.cold(group) != 0 && isThere(scanGroupNow(family, group))
+      }
+    case ordered: OrderedIndex => grouped(ordered).groups
   }
 
   private def isThere(rows: RowCursor) =
@@ -167,7 +180,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     finally rows.close()
 
   private def groupsOf(rows: HashedIndex): Array[Int] = {
-    val (hot, cold) = (rows.roots.groups, rows.cold.groups)
+    val (hot, cold) = (rows.table.locked(rows.table.groups), rows.cold.groups)
     if (cold.isEmpty) hot else (hot ++ cold).distinct
   }
 

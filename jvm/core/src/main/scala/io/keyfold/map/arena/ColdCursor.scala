@@ -2,7 +2,7 @@ package io.keyfold.map.arena
 
 import io.keyfold.map.RowCursor
 import io.keyfold.map.cold.{ColdRow, ColdRun, ColdRuns, MergedRuns}
-import io.keyfold.map.hash.HashTrie
+import io.keyfold.map.hash.Sight
 import io.keyfold.map.version.HashedIndex
 import io.keyfold.mem.Slice
 
@@ -11,11 +11,10 @@ import io.keyfold.mem.Slice
   */
 private[map] final class ColdCursor(
     runs: ColdRuns,
-    trie: HashTrie,
     rows: HashedIndex,
+    sight: Sight,
     groups: Array[Int]
 ) extends RowCursor {
-  private val roots = groups.map(rows.roots(_))
   private val newest = groups.map(rows.cold(_))
   private var group = -1
   private var merged: MergedRuns = _
@@ -39,7 +38,7 @@ private[map] final class ColdCursor(
 
   private def isCurrent(merged: MergedRuns): Boolean = !merged.row.isRemoved && {
     merged.row.key(key)
-    trie.find(roots(group), merged.hash, key) == 0
+    rows.table.locked(rows.table.find(groups(group), merged.hash, key, sight)) == 0
   }
 
   override def nextValue(): Boolean = row != null && row.nextValue(value)

@@ -2,16 +2,15 @@ package io.keyfold.map.arena
 
 import io.keyfold.group.KeyGroups
 import io.keyfold.map.cold.{ColdRuns, ColdSpace, FoundRows}
-import io.keyfold.map.hash.{HashKey, TrieWriter}
+import io.keyfold.map.hash.{HashKey, Sight}
 import io.keyfold.map.ordered.TreeWriter
-import io.keyfold.map.value.IntList
+import io.keyfold.map.value.{IntList, Records}
 import io.keyfold.map.version.{
   FamilyIndex,
   HashedIndex,
   OrderedIndex,
   PageSpace,
   RecordSpace,
-  RunSpace,
   VersionNode
 }
 import io.keyfold.mem.Slice
@@ -23,15 +22,15 @@ private[map] final class RowWriter(
     cold: ColdSpace,
     foundRows: FoundRows,
     node: VersionNode,
+    sight: Sight,
     keyGroups: Int,
     hashKey: HashKey
 ) {
   val pages = new PageSpace(arena, node)
   val records = new RecordSpace(arena, node)
-  private val tries = new TrieWriter(pages)
+  private val reader = new Records(arena.addresses)
   private val trees = new TreeWriter(pages)
   private val runs = new ColdRuns(arena.addresses, cold.files)
-  private val runSpace = new RunSpace(cold, node)
   private val batch = new IntList
   private val found = new Slice
 
@@ -51,22 +50,26 @@ private[map] final class RowWriter(
   ): Unit = {
     val group = KeyGroups.groupOf(hash, keyGroups)
     val indexHash = hashKey.hash(key)
-    val root = rows.roots(group)
-    val before = tries.find(root, indexHash, key)
-    if (before == 0) {
-      val newest = rows.cold(group)
-      val kept = if (newest == 0) 0 else takeCold(rows, newest, indexHash, key, append)
-      val after = records.write(rows, kept, hash, key, value, append)
-      if (after != kept && kept != 0) records.retire(rows, kept, valuesStay = append)
-      setRoot(rows, group, root, tries.insert(root, indexHash, after))
-    } else {
-      val after = records.write(rows, before, hash, key, value, append)
-      if (after != before) {
-        setRoot(rows, group, root, tries.replace(root, indexHash, before, after))
-        records.retire(rows, before, valuesStay = append)
-      }
+    val newest = rows.table.newest(group, indexHash, key)
+    val before = rows.table.seen(newest, sight)
+    val isInMemory = before != 0 && !reader.isMoved(before)
+    val cold = if (isInMemory) 0 else rows.cold(group)
+    val taken = if (cold == 0) 0 else takeCold(rows, cold, indexHash, key, append)
+    val start = if (isInMemory) before else taken
+    val after = records.write(rows, start, hash, key, value, append)
+    if (after != before) {
+      if (taken != 0 && after != taken) arena.free(taken)
+      if (isInMemory && !append) records.retireValues(rows, before)
+      place(rows, group, indexHash, newest, after)
     }
   }
+
+  /** Puts a record at the place of the newest one of its key. */
+  private def place(rows: HashedIndex, group: Int, indexHash: Int, newest: Int, record: Int): Unit =
+    if (records.isPrivate(newest)) {
+      rows.table.replace(group, indexHash, newest, record)
+      arena.free(newest)
+    } else rows.table.put(group, indexHash, newest, record)
 
   /** If a run has the row of a key that is about to be written, subtracts it or, if its values
     * stay, takes it into memory.
@@ -81,7 +84,7 @@ private[map] final class RowWriter(
       key: Slice,
       append: Boolean
   ): Int = {
-    val known = if (append) -1 else foundRows.valueBytes(rows.number, hashKey.longHash(key))
+    val known = if (append) -1 else foundRows.valueBytes(rows.table.number, hashKey.longHash(key))
     val row = if (known < 0) runs.find(newest, indexHash, key) else null
     if (known >= 0) {
       records.subtract(rows, key.length, values = 1, known.toLong)
@@ -120,33 +123,24 @@ private[map] final class RowWriter(
   private def removeHashed(rows: HashedIndex, hash: Int, key: Slice): Boolean = {
     val group = KeyGroups.groupOf(hash, keyGroups)
     val indexHash = hashKey.hash(key)
-    val root = rows.roots(group)
-    val newest = rows.cold(group)
-    val record = tries.find(root, indexHash, key)
+    val newest = rows.table.newest(group, indexHash, key)
+    val before = rows.table.seen(newest, sight)
+    val isInMemory = before != 0 && !reader.isMoved(before)
     val isThere =
-      if (record != 0) !records.isRemoved(record)
-      else newest != 0 && subtractCold(rows, newest, indexHash, key)
+      if (isInMemory) reader.isRow(before)
+      else rows.cold(group) != 0 && subtractCold(rows, rows.cold(group), indexHash, key)
     if (isThere) {
-      rows.anyRemoved = true
-      val removed =
-        if (record != 0 && !needsMark(newest, indexHash)) {
-          tries.remove(root, indexHash, record)
-        } else {
-          val mark = records.writeRemoved(hash, key)
-          if (record == 0) tries.insert(root, indexHash, mark)
-          else tries.replace(root, indexHash, record, mark)
-        }
-      setRoot(rows, group, root, removed)
-      if (record != 0) records.remove(rows, record)
+      if (isInMemory) {
+        records.subtract(rows, before)
+        records.retireValues(rows, before)
+      }
+      if (records.isPrivate(newest) && rows.table.before(newest) == 0 && rows.cold(group) == 0) {
+        rows.table.remove(group, indexHash, newest)
+        arena.free(newest)
+      } else place(rows, group, indexHash, newest, records.writeMark(hash, key, Records.Removed))
     }
     isThere
   }
-
-  /** Whether a record must say that a row was removed: a run may have the row, or the changes of
-    * the group are told by its records, see [[Evictor.spill]].
-    */
-  private def needsMark(newest: Int, indexHash: Int) =
-    newest != 0 && (runSpace.isOwn(newest) || runs.mayHave(newest, indexHash))
 
   private def subtractCold(rows: HashedIndex, newest: Int, indexHash: Int, key: Slice): Boolean = {
     val row = runs.find(newest, indexHash, key)
@@ -158,9 +152,14 @@ private[map] final class RowWriter(
     val record = trees.find(rows.root, key)
     if (record != 0) {
       rows.root = trees.remove(rows.root, key)
-      records.remove(rows, record)
+      removed(rows, record)
     }
     record != 0
+  }
+
+  private def removed(rows: OrderedIndex, record: Int): Unit = {
+    records.subtract(rows, record)
+    records.retire(rows, record, valuesStay = false)
   }
 
   /** Removes rows leaf by leaf, those with `from <= key < until`; null: to the last. */
@@ -169,20 +168,16 @@ private[map] final class RowWriter(
       var i = 0
       while (i < batch.size) {
         rows.root = trees.remove(rows.root, trees.records.key(batch(i), found))
-        records.remove(rows, batch(i))
+        removed(rows, batch(i))
         i += 1
       }
     }
 
   /** Retires all rows of a dropped family. */
-  def retireAll(rows: FamilyIndex): Unit = {
-    val retire = records.retire(rows, _: Int, valuesStay = false)
-    rows match {
-      case hashed: HashedIndex =>
-        hashed.roots.groups.foreach(group => tries.retireAll(hashed.roots(group))(retire))
-        hashed.cold.groups.foreach(group => cold.list(hashed.cold(group)).foreach(runSpace.retire))
-      case ordered: OrderedIndex => trees.retireAll(ordered.root)(retire)
-    }
+  def retireAll(rows: FamilyIndex): Unit = rows match {
+    case hashed: HashedIndex   => node.dropped ::= hashed
+    case ordered: OrderedIndex =>
+      trees.retireAll(ordered.root)(records.retire(ordered, _, valuesStay = false))
   }
 
   private def findInRange(rows: OrderedIndex, from: Slice, until: Slice) = {
@@ -190,7 +185,4 @@ private[map] final class RowWriter(
     trees.collect(rows.root, from, behind = false, until, batch)
     batch.size > 0
   }
-
-  private def setRoot(rows: HashedIndex, group: Int, before: Int, after: Int): Unit =
-    if (after != before) rows.roots(group) = after
 }

@@ -11,17 +11,19 @@ import io.keyfold.mem.Slice
   *   of the view that has the rows
   * @param txn
   *   the same view if it is an open transaction, else null
+  * @param pinned
+  *   of the transaction, unpinned behind the rows in runs; null if there is none
   */
 private[map] final class TieredCursor(
     hot: RowCursor,
     cold: ColdCursor,
     lock: ViewLock,
-    txn: PagePins
+    txn: PagePins,
+    pinned: OpenCursor
 ) extends RowCursor {
   private var current: RowCursor = cold
 
-  /** Keeps the tries that the rows in runs are compared with. */
-  private var pages: OpenCursor = if (txn == null) null else txn.pinPages()
+  private var pages = pinned
 
   override def next(): Boolean =
     if (current eq hot) hot.next()

@@ -18,7 +18,7 @@ import io.keyfold.mem.arena.Addresses
   *      64 bytes x f  filter, see mayHave
   * }}}
   *
-  * All accessors take an address. A run never changes.
+  * All accessors take an address. A run never changes, but for the next older one.
   */
 private[map] object ColdRun {
   private val BlocksAt = 24
@@ -29,6 +29,7 @@ private[map] object ColdRun {
 
   def epoch(at: Long): Int = Mem.getInt(null, at)
   def older(at: Long): Int = Mem.getInt(null, at + 4)
+  def setOlder(at: Long, older: Int): Unit = Mem.putInt(null, at + 4, older)
 
   /** The runs of a list from `newest` on, newest first; 0: none. */
   def list(addresses: Addresses, newest: Int): List[Int] =

@@ -41,17 +41,6 @@ private[map] final class ColdRuns(val addresses: Addresses, val files: ColdFiles
     null
   }
 
-  /** Whether a run may have the key. */
-  def mayHave(newest: Int, hash: Int): Boolean = {
-    var run = newest
-    while (run != 0) {
-      val at = addresses.of(run)
-      if (ColdRun.mayHave(at, hash)) return true
-      run = ColdRun.older(at)
-    }
-    false
-  }
-
   /** Reads a block of the run at this address. */
   def read(at: Long, i: Int, into: ColdBlock): ColdBlock = {
     val start = ColdRun.start(at, i)

@@ -19,5 +19,14 @@ private[map] final class ColdSpace(val arena: Arena, val files: ColdFiles) {
   def isFull(run: Int): Boolean =
     files.lengthOf(ColdRun.file(arena.addresses.of(run))) > ColdRunWriter.MostBytes
 
+  /** Whether one of the runs may have a row with this index hash. */
+  def mayHave(newest: Int, hash: Int): Boolean = {
+    var run = newest
+    while (run != 0 && !ColdRun.mayHave(arena.addresses.of(run), hash)) {
+      run = ColdRun.older(arena.addresses.of(run))
+    }
+    run != 0
+  }
+
   def list(newest: Int): List[Int] = ColdRun.list(arena.addresses, newest)
 }

@@ -28,7 +28,7 @@ private[map] abstract class RecordCursor(
   private var more = true
 
   /** Keeps the pages unchanged; null if none is pinned. */
-  private var pages: OpenCursor = _
+  protected var pages: OpenCursor = _
 
   /** The current record; 0 if there is none. */
   private var record = 0

@@ -5,7 +5,7 @@ import java.security.SecureRandom
 import io.keyfold.mem.{Mem, Slice}
 
 /** The key of the index hash, a secret of each map. Otherwise senders of rows could choose keys
-  * that share one leaf of a [[HashTrie]], which each look-up would scan.
+  * that share one leaf of a [[HashTree]], which each look-up would scan.
   */
 private[map] final class HashKey(key0: Long, key1: Long) {
   def hash(key: Slice): Int = (longHash(key) >>> 32).toInt

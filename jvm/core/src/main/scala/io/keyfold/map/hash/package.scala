@@ -1,7 +1,7 @@
 package io.keyfold.map
 
-/** Duty: the index of families whose keys have no order: a trie for each key group. Imports:
-  * `map.cursor`, `map.value`, `map.version`, `mem`, `mem.arena`. Threads: a trie belongs to one
-  * thread at a time.
+/** Duty: the index of families whose keys have no order: a hash table for each key group, which
+  * leads to the records of all versions. Imports: `errors`, `group`, `map.value`, `mem`,
+  * `mem.arena`. Threads: see [[hash.HashTable]].
   */
 package object hash

@@ -3,8 +3,8 @@ package io.keyfold.map.ordered
 import io.keyfold.map.version.PageHeader
 import io.keyfold.mem.{Mem, Slice}
 
-/** The pages of an ordered tree; all accessors take an address. As in [[TriePages]], one thread
-  * writes a page before its version is published.
+/** The pages of an ordered tree; all accessors take an address. One thread writes a page before its
+  * version is published.
   *
   * {{{
   * leaf    0  i32  epoch       branch  0  i32  epoch

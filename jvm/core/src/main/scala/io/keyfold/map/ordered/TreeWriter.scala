@@ -3,7 +3,7 @@ package io.keyfold.map.ordered
 import io.keyfold.map.version.PageSpace
 import io.keyfold.mem.Slice
 
-/** Writes to ordered trees within one transaction, copying pages as [[TrieWriter]] does. Methods
+/** Writes to ordered trees within one transaction, copying pages that others may read. Methods
   * return the page that replaces the given one.
   */
 private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.arena.addresses) {

@@ -14,10 +14,21 @@ private[map] final class IntList {
     count += 1
   }
 
+  def toArray: Array[Int] = java.util.Arrays.copyOf(items, count)
+
   def update(i: Int, item: Int): Unit = items(i) = item
 
   /** Removes the items from `size` on. */
   def cutTo(size: Int): Unit = count = size
+
+  /** Inserts the items of another list before those of this one. */
+  def addFirst(other: IntList): Unit = {
+    val all = new Array[Int](other.count + count)
+    System.arraycopy(other.items, 0, all, 0, other.count)
+    System.arraycopy(items, 0, all, other.count, count)
+    items = all
+    count = all.length
+  }
 
   def addAll(other: IntList): Unit = for (i <- 0 until other.count) add(other.items(i))
 

@@ -1,5 +1,6 @@
 package io.keyfold.map.version
 
+import io.keyfold.map.hash.{HashTable, Journal}
 import io.keyfold.map.value.IntList
 import io.keyfold.model.{Family, FamilySpec}
 
@@ -15,9 +16,6 @@ private[map] sealed abstract class FamilyIndex(initial: FamilySpec) {
   /** A copy for the next transaction to write to. */
   def copy(): FamilyIndex
 
-  /** A record that an earlier version shares was removed from the index. */
-  def hasRetired(record: Int): Unit = ()
-
   def family: Family = Family(spec, keys, values, bytes)
 
   protected def counted[T <: FamilyIndex](to: T): T = {
@@ -28,27 +26,23 @@ private[map] sealed abstract class FamilyIndex(initial: FamilySpec) {
   }
 }
 
-/** A trie for each key group, and its rows that are not in memory.
+/** A hash table, which all versions share, and the rows that are not in memory.
   *
-  * @param number
-  *   of the family in its map
   * @param cold
-  *   the newest run of each group, see [[io.keyfold.map.cold.ColdRun]]. Only rows that the trie has
-  *   no record for, not even of a removed row, are read from there.
+  *   the newest run of each group, see [[io.keyfold.map.cold.ColdRun]]. Only rows that the version
+  *   has no record for, not even of a removed row, are read from there.
   */
 private[map] final class HashedIndex(
     initial: FamilySpec,
-    val number: Int,
-    val roots: GroupTable,
+    val table: HashTable,
     val cold: GroupTable
 ) extends FamilyIndex(initial) {
+  table.users += 1
 
-  /** Whether the transaction removed a row: if not, a commit need not look for removed ones. */
-  var anyRemoved = false
+  /** What the transaction, or those whose versions were merged into this one, have written. */
+  val journal = new Journal
 
-  override def copy(): HashedIndex = counted(
-    new HashedIndex(spec, number, roots.copy(), cold.copy())
-  )
+  override def copy(): HashedIndex = counted(new HashedIndex(spec, table, cold.copy()))
 }
 
 /** One tree in key order. */
@@ -57,8 +51,6 @@ private[map] final class OrderedIndex(initial: FamilySpec, var root: Int)
 
   /** Records of earlier versions that the transaction replaced or removed. */
   val gone = new IntList
-
-  override def hasRetired(record: Int): Unit = gone.add(record)
 
   override def copy(): OrderedIndex = counted(new OrderedIndex(spec, root))
 }

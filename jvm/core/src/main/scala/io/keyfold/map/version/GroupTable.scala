@@ -2,8 +2,8 @@ package io.keyfold.map.version
 
 import scala.collection.mutable
 
-/** A handle for each key group, such as the root of its trie, 0 if it has none. A persistent array
-  * in blocks of 64 groups, so a transaction copies only the blocks it writes to, and absent groups
+/** A handle for each key group, that of its newest run, 0 if it has none. A persistent array in
+  * blocks of 64 groups, so a transaction copies only the blocks it writes to, and absent groups
   * cost nothing.
   */
 private[map] final class GroupTable private (blocks: Array[Array[Int]]) {

@@ -13,7 +13,7 @@ import io.keyfold.mem.arena.Arena
   * Not thread-safe: the transaction's thread uses it.
   *
   * @param baseEpoch
-  *   the last epoch of the transaction's base
+  *   the last epoch before those of the transaction
   */
 private[map] final class OpenCursors(baseEpoch: Int) {
   private var newest: OpenCursor = _

@@ -31,8 +31,8 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     * @param append
     *   whether the values of `before` stay
     * @return
-    *   its new record; if it differs from `before`, the caller must remove `before` from the index
-    *   and then [[retire]] it
+    *   its new record; if it differs from `before`, it must take its place in the index, and
+    *   `before` must be retired
     */
   def write(
       rows: FamilyIndex,
@@ -42,7 +42,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
       value: Slice,
       append: Boolean
   ): Int = {
-    val live = if (isRemoved(before)) 0 else before
+    val live = if (before != 0 && records.isRow(before)) before else 0
     val record =
       if (rows.spec.multiValue) writeList(rows, live, hash, key, value, append)
       else writeValue(rows, live, hash, key, value)
@@ -62,6 +62,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
   ): Int = {
     val length = if (before == 0) 0 else records.value(before, found).length
     val inPlace = isPrivate(before) &&
+      Records.isLong(key.length, length) == Records.isLong(key.length, value.length) &&
       arena.sizeClass(Records.size(key.length, length)) ==
       arena.sizeClass(Records.size(key.length, value.length))
     if (inPlace) records.overwrite(before, value)
@@ -97,13 +98,14 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     if (inPlace) before else newRecord(hash, key, target)
   }
 
-  /** Whether this is the record of a removed row. */
-  def isRemoved(record: Int): Boolean = record != 0 && records.isRemoved(record)
-
-  /** Writes the record of a removed row. */
-  def writeRemoved(hash: Int, key: Slice): Int = {
-    val record = arena.allocate(Records.size(key.length, 0))
-    records.writeRemoved(record, node.epoch, hash, key)
+  /** Writes a record without a value.
+    *
+    * @param mark
+    *   [[Records.Removed]] or [[Records.Moved]]
+    */
+  def writeMark(hash: Int, key: Slice, mark: Int): Int = {
+    val record = arena.allocate(Records.size(key.length, mark))
+    records.writeMark(record, node.epoch, hash, key, mark)
     record
   }
 
@@ -132,8 +134,8 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     newRecord(row.hash, key, head)
   }
 
-  /** Retires the record of a removed row. */
-  def remove(rows: FamilyIndex, record: Int): Unit = {
+  /** Subtracts the row of a record that is removed. */
+  def subtract(rows: FamilyIndex, record: Int): Unit = {
     rows.keys -= 1
     rows.bytes -= records.bytes(record)
     if (rows.spec.multiValue) {
@@ -141,26 +143,28 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
       rows.values -= ValueHead.values(head)
       rows.bytes -= ValueHead.bytes(head) - ValueHead.Length
     } else rows.values -= 1
-    retire(rows, record, valuesStay = false)
   }
 
-  /** Retires a record that was removed from the index.
+  /** Retires a record that was removed from the index of an ordered family.
     *
     * @param valuesStay
     *   whether the record that replaced it shares its values
     */
-  def retire(rows: FamilyIndex, record: Int, valuesStay: Boolean): Unit = {
-    val own = isPrivate(record)
-    if (rows.spec.multiValue && !valuesStay && !isRemoved(record)) {
-      val newest = ValueHead.newest(records.value(record, found))
-      if (own) retireOwn(newest) else node.retired.addValues(newest)
-    }
-    if (own) arena.free(record)
+  def retire(rows: OrderedIndex, record: Int, valuesStay: Boolean): Unit = {
+    if (!valuesStay) retireValues(rows, record)
+    if (isPrivate(record)) arena.free(record)
     else {
       node.retired.addRecord(record)
-      if (records.epoch(record) <= node.base.epoch) rows.hasRetired(record)
+      if (records.epoch(record) <= node.base.epoch) rows.gone.add(record)
     }
   }
+
+  /** Retires the values of a record that no row shares any more. */
+  def retireValues(rows: FamilyIndex, record: Int): Unit =
+    if (rows.spec.multiValue && records.isRow(record)) {
+      val newest = ValueHead.newest(records.value(record, found))
+      if (isPrivate(record)) retireOwn(newest) else node.retired.addValues(newest)
+    }
 
   /** Frees the values of a record that belongs to the transaction alone. */
   private def retireOwn(newest: Int): Unit = {
@@ -175,13 +179,15 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
 
   /** Frees a record made after `epoch`, and those of its values made after it. */
   def freeNewer(spec: FamilySpec, record: Int, epoch: Int): Unit = {
-    if (spec.multiValue && !isRemoved(record)) {
+    if (spec.multiValue && records.isRow(record)) {
       nodes.freeNewer(ValueHead.newest(records.value(record, found)), epoch, arena)
     }
     arena.free(record)
   }
 
-  private def isPrivate(record: Int) = record != 0 && records.isPrivate(record, node.cursors.frozen)
+  /** Whether a record belongs to the transaction alone; 0: there is none. */
+  def isPrivate(record: Int): Boolean =
+    record != 0 && records.isPrivate(record, node.cursors.frozen)
 
   private def emptyHead(): Slice = {
     val head = found.set(newHead)

@@ -71,6 +71,28 @@ class ArenaMapSuite extends StateMapSuiteBase with ArenaMaps {
     }
   }
 
+  test("a version that is pinned for long costs each key once, however many follow it") {
+    val map = new ArenaMap(6, new PagePool(1L << 30, None))
+    val keys = (1 to 10).map(i => s"k$i")
+    commit(map, VersionId.Empty, v1)(txn => for (k <- keys) put(txn, k, "1"))
+    val view = map.pin(v1)
+    def batch(number: Long) = {
+      commit(map, VersionId(number - 1), VersionId(number)) { txn =>
+        for (k <- keys) if (number % 3 == 0) remove(txn, k) else put(txn, k, number.toString)
+      }
+      map.retain(_.version >= number - 1)
+    }
+    for (number <- 2L to 10L) batch(number)
+    val before = map.liveObjects
+    for (number <- 11L to 100L) batch(number)
+    assert(map.liveObjects <= before + keys.size)
+    assert(allRows(view) == keys.map(_ -> "1").toMap)
+    view.release()
+    assert(rowsOf(map, VersionId(100)) == keys.map(_ -> "100").toMap)
+    map.retain(_ => false)
+    assert(map.liveObjects == 0)
+  }
+
   test("a closed map stays readable to who has pinned it, and then is gone") {
     val pool = new PagePool(1L << 30, None)
     val map = new ArenaMap(6, pool)

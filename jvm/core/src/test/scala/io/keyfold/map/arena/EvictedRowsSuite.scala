@@ -3,11 +3,18 @@ package io.keyfold.map.arena
 import java.nio.file.Files
 
 import io.keyfold.map.cold.ColdSpace
-import io.keyfold.map.hash.HashKey
-import io.keyfold.map.{MapSuite, MapTxn, RangesAndListsSuiteBase, StateMap, StateMapSuiteBase}
+import io.keyfold.map.{
+  MapSuite,
+  MapTxn,
+  RangesAndListsSuiteBase,
+  StateMap,
+  StateMapSuiteBase,
+  StateMapTexts
+}
 import io.keyfold.mem.arena.Arena
 import io.keyfold.mem.page.{PagePool, SpillFiles}
 import io.keyfold.model.VersionId
+import org.scalatest.funsuite.AnyFunSuite
 
 /** Maps that are always short of memory: between two transactions all rows are in files. */
 trait EvictingMaps { this: MapSuite =>
@@ -47,11 +54,11 @@ trait HalfEvictingMaps extends EvictingMaps { this: MapSuite =>
 private final class Evicting(
     arena: Arena,
     cold: ColdSpace,
-    key: HashKey,
+    keyGroups: Int,
     pool: PagePool,
     override protected val excess: Long,
     writesInMemory: Int
-) extends RoomMaker(arena, cold, key, pool) {
+) extends RoomMaker(arena, cold, keyGroups, pool) {
   private var writes = 0
   override def isShort: Boolean = excess > 0
   override def isPressed: Boolean = {
@@ -94,6 +101,32 @@ class EvictedRowsSuite extends StateMapSuiteBase with EvictingMaps {
     batch(moved = 1)(_ => ())
     assert(rowsOf(map, VersionId(version)) == Map())
     viewing(map, VersionId(version))(view => assert(view.groups(0).isEmpty))
+    map.close()
+  }
+}
+
+class ReaderOfEvictedRowsSuite extends AnyFunSuite with StateMapTexts {
+  test("rows that a reader keeps in memory leave it when the reader is done") {
+    var wanted = 0L
+    val files = new SpillFiles(Files.createTempDirectory("keyfold-evicted"))
+    val map = new ArenaMap(
+      keyGroups = 6,
+      new PagePool(1L << 30, Some(files)),
+      0,
+      new RoomMaker(_, _, _, _) {
+        override protected def excess: Long = wanted
+        override def isShort: Boolean = wanted > 0
+      }
+    )
+    val rows = (1 to 100).map(i => s"k$i" -> "1").toMap
+    commit(map, VersionId.Empty, v1)(txn => for ((k, v) <- rows) put(txn, k, v))
+    val view = map.pin(v1)
+    wanted = 1L << 40
+    commit(map, v1, v2)(put(_, "k1", "2"))
+    assert(map.memory.mapped == 0 && allRows(view) == rows)
+    view.release()
+    assert(map.memory.mapped > 0)
+    assert(rowsOf(map, v1) == rows && rowsOf(map, v2) == rows + ("k1" -> "2"))
     map.close()
   }
 }

@@ -1,0 +1,381 @@
+package io.keyfold.map.hash
+
+import scala.collection.mutable
+
+import io.keyfold.group.KeyGroups
+import io.keyfold.map.value.{IntList, Records}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.arena.Arena
+
+/** The rows of a family without order, in all versions: by key group and index hash the newest
+  * record of each key. A record leads to the one that it was put before, and so on, down to the
+  * oldest that a version still needs; epochs fall along this chain. A reader takes the first that
+  * its [[Sight]] allows. So a put changes one slot, and nothing is copied for older versions.
+  *
+  * The link of a record is the record before it. While its transaction is open, it is its index in
+  * the [[Journal]] plus 1, which has the record before it; or 0, if the transaction has made the
+  * family and nothing is before the record.
+  *
+  * Threads: changes are made by who may write to the arena, with the lock; others read with the
+  * lock. The writer itself needs none to read.
+  *
+  * @param number
+  *   of the family in its map
+  */
+private[map] final class HashTable(
+    val number: Int,
+    arena: Arena,
+    keyGroups: Int,
+    hashKey: HashKey,
+    val lock: IndexLock
+) {
+  import HashPages._
+  import HashTable._
+
+  val records = new Records(arena.addresses)
+  private val tree = new HashTree(arena, records)
+
+  /** References to the roots of groups, in blocks, so that absent groups cost nothing. */
+  private val roots = new Array[Array[Long]]((keyGroups + BlockMask) >> BlockBits)
+
+  /** Versions and transactions that have the family, or had it and dropped it. */
+  var users = 0
+
+  /** Of the open transaction; null if there is none, which then has written no record. */
+  private var journal: Journal = _
+  private var openAfter = Int.MaxValue
+  private val key = new Slice
+
+  /** A transaction begins to write.
+    *
+    * @param first
+    *   its first epoch
+    */
+  def open(journal: Journal, first: Int): Unit = locked {
+    this.journal = journal
+    openAfter = first - 1
+  }
+
+  /** The transaction writes no more. */
+  def close(): Unit = if (journal != null) locked {
+    var i = 0
+    while (i < journal.size) {
+      if (i % AtOnce == 0) journal.touch(records, i, math.min(i + AtOnce, journal.size))
+      var record = journal.record(i)
+      // Those that the transaction has put others before have no entry any more.
+      while (record != 0 && records.epoch(record) > openAfter) {
+        val next = before(record)
+        records.setLink(record, next)
+        record = next
+      }
+      i += 1
+    }
+    journal = null
+    openAfter = Int.MaxValue
+    isOwn = false
+  }
+
+  def locked[T](use: => T): T = {
+    lock.lock()
+    try use
+    finally lock.unlock()
+  }
+
+  private def root(group: Int): Long = {
+    val block = roots(group >> BlockBits)
+    if (block == null) 0L else block(group & BlockMask)
+  }
+
+  private def setRoot(group: Int, root: Long): Unit = {
+    val b = group >> BlockBits
+    if (roots(b) == null) roots(b) = new Array[Long](1 << BlockBits)
+    roots(b)(group & BlockMask) = root
+  }
+
+  /** Groups that have records, of any version, ascending. */
+  def groups: Array[Int] = {
+    val found = mutable.ArrayBuilder.make[Int]
+    for (b <- roots.indices if roots(b) != null; i <- 0 to BlockMask) {
+      if (roots(b)(i) != 0L) found += (b << BlockBits) + i
+    }
+    found.result()
+  }
+
+  /** The newest record of a key, or 0. */
+  def newest(group: Int, hash: Int, key: Slice): Int = recordOf(tree.find(root(group), hash, key))
+
+  /** The first of a chain that is seen, or 0. */
+  def seen(newest: Int, sight: Sight): Int = {
+    var record = newest
+    while (record != 0 && !sight.sees(records.epoch(record))) record = before(record)
+    record
+  }
+
+  /** The record that this one was put before, or 0. */
+  def before(record: Int): Int = {
+    val link = records.link(record)
+    if (link == 0 || records.epoch(record) <= openAfter) link else journal.before(link - 1)
+  }
+
+  /** The record of a key's row; 0: it is not in memory; [[HashTable.Removed]]: it was removed. */
+  def find(group: Int, hash: Int, key: Slice, sight: Sight): Int = {
+    val record = seen(newest(group, hash, key), sight)
+    if (record == 0 || records.isRow(record)) record
+    else if (records.isMoved(record)) 0
+    else Removed
+  }
+
+  /** Adds the records of rows with hashes of at least `from`, of one leaf, in no particular order.
+    *
+    * @return
+    *   the hash to continue from; [[HashTree.End]] at the end
+    */
+  def collect(group: Int, from: Long, sight: Sight, into: IntList): Long = {
+    val start = into.size
+    val next = tree.collect(root(group), from, into)
+    records.touch(into, start, into.size)
+    var kept = start
+    var i = start
+    while (i < into.size) {
+      val record = seen(into(i), sight)
+      if (record != 0 && records.isRow(record)) {
+        into(kept) = record
+        kept += 1
+      }
+      i += 1
+    }
+    into.cutTo(kept)
+    next
+  }
+
+  /** Whether a version has rows of a group in memory. */
+  def hasRows(group: Int, sight: Sight): Boolean = tree.exists(root(group)) { content =>
+    val record = seen(recordOf(content), sight)
+    record != 0 && records.isRow(record)
+  }
+
+  /** Puts a record before the newest one of its key, which is not the transaction's to change.
+    *
+    * @param newest
+    *   0: there is none
+    */
+  def put(group: Int, hash: Int, newest: Int, record: Int): Unit = locked {
+    val isAlone = newest == 0 && isOwn && records.isRow(record)
+    if (newest != 0 && records.epoch(newest) > openAfter) {
+      val link = records.link(newest)
+      if (link != 0) journal.replace(link - 1, 0)
+    }
+    records.setLink(record, if (isAlone) 0 else journal.add(record, newest, group) + 1)
+    if (newest == 0) setRoot(group, tree.insert(root(group), hash, record))
+    else tree.replace(root(group), hash, newest, record)
+  }
+
+  /** Whether the transaction has made the family: then nothing has to be told or taken back. */
+  var isOwn = false
+
+  /** Puts a record in the place of one that is the transaction's alone. */
+  def replace(group: Int, hash: Int, before: Int, after: Int): Unit = locked {
+    val link = records.link(before)
+    if (link != 0) journal.replace(link - 1, after)
+    val isNoted = link != 0 || records.isRow(after)
+    records.setLink(after, if (isNoted) link else journal.add(after, 0, group) + 1)
+    tree.replace(root(group), hash, before, after)
+  }
+
+  /** Takes a record away that is the transaction's alone, the only one of its key. */
+  def remove(group: Int, hash: Int, record: Int): Unit = locked {
+    val link = records.link(record)
+    if (link != 0) journal.remove(link - 1)
+    removeEntry(group, hash, record)
+  }
+
+  private def removeEntry(group: Int, hash: Int, record: Int): Unit =
+    setRoot(group, tree.remove(root(group), hash, record))
+
+  /** Frees what the records of a journal were put before: no version needs it; and those that say
+    * that a row was removed or moved, where nothing is left to hide. No transaction is open.
+    *
+    * @param hides
+    *   whether the removal of a row in a group with this hash must still be told
+    */
+  def truncate(written: Journal)(hides: (Int, Int) => Boolean): Unit = {
+    var i = 0
+    while (i < written.size) {
+      val end = math.min(i + AtOnce, written.size)
+      locked(truncate(written, i, end, hides))
+      i = end
+    }
+    written.clear()
+  }
+
+  /** Frees what a version that is merged into the next one has written, where that has written too:
+    * nobody sees it any more. No transaction is open.
+    *
+    * @param later
+    *   the journal of the next version
+    */
+  def merge(earlier: Journal, epochs: Epochs, later: Journal): Unit = {
+    val gone = new IntList
+    var i = 0
+    while (i < later.size) {
+      val record = later.record(i)
+      if (record != 0) locked {
+        var next = records.link(record)
+        while (next != 0 && epochs.contains(records.epoch(next))) {
+          val below = records.link(next)
+          gone.add(next)
+          // Its values are those of the record above too, or retired.
+          arena.free(next)
+          next = below
+        }
+        records.setLink(record, next)
+      }
+      i += 1
+    }
+    earlier.removeAll(gone)
+  }
+
+  private val befores = new IntList
+
+  private def truncate(
+      written: Journal,
+      from: Int,
+      until: Int,
+      hides: (Int, Int) => Boolean
+  ): Unit = {
+    // In two steps, so that the processor fetches several records at once.
+    befores.clear()
+    var i = from
+    while (i < until) {
+      val record = written.record(i)
+      befores.add(if (record == 0) 0 else records.link(record))
+      i += 1
+    }
+    records.touch(befores)
+    i = from
+    while (i < until) {
+      val record = written.record(i)
+      if (record != 0) {
+        // One that was read before may be gone: it can be a mark that was dropped.
+        freeChain(records.link(record))
+        records.setLink(record, 0)
+        if (!records.isRow(record)) dropMark(record, hides)
+      }
+      i += 1
+    }
+  }
+
+  private def freeChain(newest: Int): Unit = {
+    var record = newest
+    while (record != 0) {
+      val next = records.link(record)
+      arena.free(record)
+      record = next
+    }
+  }
+
+  private def dropMark(record: Int, hides: (Int, Int) => Boolean): Unit = {
+    val hash = hashKey.hash(records.key(record, key))
+    val group = groupOf(record)
+    if (records.isMoved(record) || !hides(group, hash)) {
+      unlink(group, hash, record, 0)
+      arena.free(record)
+    }
+  }
+
+  private def groupOf(record: Int) = KeyGroups.groupOf(records.hash(record), keyGroups)
+
+  /** Takes a record out of its chain.
+    *
+    * @param next
+    *   the record that follows it from now on
+    */
+  private def unlink(group: Int, hash: Int, record: Int, next: Int): Unit = {
+    val newest = this.newest(group, hash, records.key(record, key))
+    if (newest != record) {
+      var above = newest
+      while (records.link(above) != record) above = records.link(above)
+      records.setLink(above, next)
+    } else if (next == 0) removeEntry(group, hash, record)
+    else tree.replace(root(group), hash, record, next)
+  }
+
+  /** Takes back what was written in some epochs. No transaction is open.
+    *
+    * @param written
+    *   the journal of these epochs
+    * @param free
+    *   frees a record with its values
+    */
+  def undo(written: Journal, epochs: Epochs)(free: Int => Unit): Unit = {
+    // The oldest first: what is left below is no other entry's.
+    var i = 0
+    while (i < written.size) {
+      if (written.record(i) != 0) locked(undo(written.record(i), epochs, free))
+      i += 1
+    }
+    written.clear()
+  }
+
+  private def undo(record: Int, epochs: Epochs, free: Int => Unit): Unit = {
+    val hash = hashKey.hash(records.key(record, key))
+    val group = groupOf(record)
+    val newest = this.newest(group, hash, key)
+    var next = records.link(record)
+    while (next != 0 && epochs.contains(records.epoch(next))) {
+      val below = records.link(next)
+      // Its values are in the record above, or retired.
+      arena.free(next)
+      next = below
+    }
+    val isReplaced = isWrittenAbove(newest, record, epochs)
+    unlink(group, hash, record, next)
+    if (isReplaced) arena.free(record) else free(record)
+  }
+
+  private def isWrittenAbove(newest: Int, record: Int, epochs: Epochs): Boolean = {
+    var above = newest
+    while (above != record && !epochs.contains(records.epoch(above))) above = records.link(above)
+    above != record
+  }
+
+  /** Frees everything.
+    *
+    * @param free
+    *   frees a record with its values
+    */
+  def freeAll(free: Int => Unit): Unit = for (group <- groups) locked {
+    tree.eachSlot(root(group)) { content =>
+      val newest = recordOf(content)
+      // Values of the others are in the newest, or retired.
+      freeChain(records.link(newest))
+      free(newest)
+    }
+    tree.free(root(group))
+    setRoot(group, 0L)
+  }
+
+  /** Calls `use` for the slot of each key of a group, with its newest record. */
+  def eachSlot(group: Int)(use: Long => Unit): Unit = tree.eachSlot(root(group))(use)
+
+  /** Takes records out of the table that are the only ones of their keys.
+    *
+    * @param slots
+    *   their slots
+    */
+  def removeAll(group: Int, slots: Array[Long]): Unit = locked {
+    for (content <- slots) removeEntry(group, hashOf(content), recordOf(content))
+  }
+}
+
+private[map] object HashTable {
+
+  /** No record has this handle: it would have to begin in the last 8 bytes of the last page. */
+  val Removed: Int = -1
+
+  private val BlockBits = 6
+  private val BlockMask = (1 << BlockBits) - 1
+
+  /** Records that are freed at once. */
+  private val AtOnce = 64
+}

@@ -1,0 +1,132 @@
+package io.keyfold.map.hash
+
+import io.keyfold.map.value.{IntList, Records}
+
+/** What a transaction has written to a hash table: for each key its newest record, with its key
+  * group and the record that it was put before. Later it tells what can be freed, or taken back.
+  * Takes 12 bytes of heap for each.
+  *
+  * Only who may write to the arena changes it, with the lock of the index.
+  */
+private[map] final class Journal {
+  private val records = new IntList
+  private val befores = new IntList
+  private val groups = new IntList
+  private val lists = Seq(records, befores, groups)
+
+  /** Indices of records that were taken away. */
+  private val free = new IntList
+
+  def size: Int = records.size
+
+  /** Grows with each change. */
+  var changes = 0
+
+  /** A record; 0 if it is gone, or the transaction has put another before it. */
+  def record(i: Int): Int = records(i)
+  def before(i: Int): Int = befores(i)
+
+  /** @return its index */
+  def add(record: Int, before: Int, group: Int): Int = {
+    changes += 1
+    if (free.size == 0) {
+      records.add(record)
+      befores.add(before)
+      groups.add(group)
+      records.size - 1
+    } else {
+      val i = free(free.size - 1)
+      free.cutTo(free.size - 1)
+      records(i) = record
+      befores(i) = before
+      groups(i) = group
+      i
+    }
+  }
+
+  /** A record is gone, and nothing was before it. */
+  def remove(i: Int): Unit = {
+    replace(i, 0)
+    free.add(i)
+  }
+
+  def replace(i: Int, record: Int): Unit = {
+    records(i) = record
+    changes += 1
+  }
+
+  /** Takes records out of it. */
+  def removeAll(gone: IntList): Unit = if (gone.size > 0) {
+    val sorted = gone.toArray
+    java.util.Arrays.sort(sorted)
+    for (i <- 0 until records.size if java.util.Arrays.binarySearch(sorted, records(i)) >= 0) {
+      records(i) = 0
+    }
+    compact()
+  }
+
+  private def compact(): Unit = {
+    var kept = 0
+    for (i <- 0 until records.size if records(i) != 0) {
+      for (list <- lists) list(kept) = list(i)
+      kept += 1
+    }
+    for (list <- lists) list.cutTo(kept)
+    free.clear()
+  }
+
+  def touch(reader: Records, from: Int, until: Int): Unit = reader.touch(records, from, until)
+
+  /** Puts what an earlier transaction has written first. */
+  def addBefore(earlier: Journal): Unit = if (earlier.size > 0) {
+    for (i <- lists.indices) lists(i).addFirst(earlier.lists(i))
+    free.clear()
+  }
+
+  def clear(): Unit = {
+    lists.foreach(_.clear())
+    free.clear()
+  }
+
+  /** @param keyGroups
+    *   G
+    */
+  def byGroup(keyGroups: Int): ByGroup = new ByGroup(records, groups, keyGroups)
+}
+
+/** Records sorted by key group, with one pass that counts and one that places. */
+private[map] final class ByGroup(records: IntList, groups: IntList, keyGroups: Int) {
+
+  /** The start of each group in `sorted`; one more at the end. */
+  private val starts = new Array[Int](keyGroups + 1)
+  private val sorted = new Array[Int](records.size)
+  sort()
+
+  private def sort(): Unit = {
+    var i = 0
+    while (i < groups.size) {
+      if (records(i) != 0) starts(groups(i)) += 1
+      i += 1
+    }
+    var sum = 0
+    for (group <- starts.indices) {
+      sum += starts(group)
+      starts(group) = sum
+    }
+    // From the last to the first, so that the end of each group comes to be its start.
+    i = groups.size - 1
+    while (i >= 0) {
+      if (records(i) != 0) {
+        starts(groups(i)) -= 1
+        sorted(starts(groups(i))) = records(i)
+      }
+      i -= 1
+    }
+  }
+
+  def present: Array[Int] = (0 until keyGroups).filter(g => starts(g) < starts(g + 1)).toArray
+
+  /** Adds those of a group. */
+  def addTo(list: IntList, group: Int): Unit =
+    for (i <- starts(group) until starts(group + 1)) list.add(sorted(i))
+}
