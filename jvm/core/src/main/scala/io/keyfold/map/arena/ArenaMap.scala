@@ -1,5 +1,7 @@
 package io.keyfold.map.arena
 
+import java.nio.channels.ClosedByInterruptException
+
 import scala.collection.mutable
 import scala.util.control.NonFatal
 
@@ -94,20 +96,23 @@ final class ArenaMap private[map] (
   }
 
   /** Moves rows out of memory if it is short, and nobody reads them. */
-  private def makeRoom(): Unit =
-    if (coldFiles != null && !closed && writer == null && pins == 0 && room.isShort) {
-      for (oldest <- tree.oldest) {
-        coldFiles.hasFailedToWrite = false
-        try room.settle(oldest, tree.descendants(oldest))
-        catch {
-          // What was moved before is moved; there is only less room.
-          case _: OutOfMemory if coldFiles.hasFailedToWrite => ()
-          case e: Throwable                                 =>
-            giveUp()
-            throw e
-        }
+  private def makeRoom(): Unit = if (coldFiles != null && !closed && writer == null) {
+    val isShort = room.isShort
+    isOwed = isShort && pins > 0
+    if (isShort && pins == 0) for (oldest <- tree.oldest) {
+      try room.settle(oldest, tree.descendants(oldest))
+      catch {
+        // What was moved before is moved; there is only less room.
+        case _: OutOfMemory | _: ClosedByInterruptException => ()
+        case e: Throwable                                   =>
+          giveUp()
+          throw e
       }
     }
+  }
+
+  /** Whether readers were in the way when memory was short. */
+  private var isOwed = false
 
   override def retain(keep: VersionId => Boolean): Unit = synchronized {
     (versions.keySet - VersionId.Empty).filterNot(keep).foreach(drop)
@@ -163,11 +168,15 @@ final class ArenaMap private[map] (
     node.pins -= 1
     pins -= 1
     unsettled += node
-    settle()
-    // If that fails, the map is closed, and the next task loads its version.
-    try makeRoom()
-    catch { case NonFatal(_) => () }
-    freeIfDone()
+    try {
+      settle()
+      // An interrupted read would close the files for all. If it fails, the map is closed, and the
+      // next task loads its version.
+      if (isOwed && pins == 0 && !Thread.currentThread.isInterrupted) {
+        try makeRoom()
+        catch { case NonFatal(_) => () }
+      }
+    } finally freeIfDone()
   }
 
   /** A transaction is no longer used: it was released or garbage-collected. */
@@ -177,8 +186,8 @@ final class ArenaMap private[map] (
       noWriter()
     }
     node.release()
-    unpin(node)
-    unpin(base)
+    try unpin(node)
+    finally unpin(base)
   }
 
   /** Notes what was found in a run, for the open transaction. */

@@ -73,18 +73,12 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
   /** Files are few, so that their descriptors suffice. */
   private def fileBytes = math.max(LeastFileBytes, bytes / MostFiles)
 
-  /** Whether a write has failed since this was set to false. */
-  var hasFailedToWrite = false
-
-  private def failedToWrite(e: IOException) = {
-    hasFailedToWrite = true
-    new OutOfMemory(
-      s"Cannot write state to a file in ${spill.folder}: $e. Free space there, or raise " +
-        "spark.sql.streaming.stateStore.keyfold.memory.maxBytes (and the executor's memory overhead " +
-        "with it).",
-      e
-    )
-  }
+  private def failedToWrite(e: IOException) = new OutOfMemory(
+    s"Cannot write state to a file in ${spill.folder}: $e. Free space there, or raise " +
+      "spark.sql.streaming.stateStore.keyfold.memory.maxBytes (and the executor's memory overhead " +
+      "with it).",
+    e
+  )
 
   private def open(): LocalFile =
     try new LocalFile(spill.openFile())
@@ -141,7 +135,6 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
       val worst = files.init.minBy(_.live)
       val left = (0 until next).filter(run => extents(run) != null && (extents(run).file eq worst))
       var moved = 0L
-      val failedBefore = hasFailedToWrite
       try
         for (run <- left if moved < MovedAtOnce) {
           moved += extents(run).length
@@ -150,7 +143,7 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
       catch {
         // Each run is where it was, or moved: this costs space only. Whoever frees a run must not
         // be stopped half way.
-        case NonFatal(_) | _: OutOfMemoryError => hasFailedToWrite = failedBefore
+        case NonFatal(_) | _: OutOfMemoryError => ()
       }
       drop(worst)
     }

@@ -213,26 +213,41 @@ private[map] final class HashTable(
     *
     * @param later
     *   the journal of the next version
+    * @param hides
+    *   as for [[truncate]]
     */
-  def merge(earlier: Journal, epochs: Epochs, later: Journal): Unit = {
+  def merge(earlier: Journal, epochs: Epochs, later: Journal)(
+      hides: (Int, Int) => Boolean
+  ): Unit = {
     val gone = new IntList
     var i = 0
     while (i < later.size) {
+      if (i % AtOnce == 0) later.touch(records, i, math.min(i + AtOnce, later.size))
       val record = later.record(i)
-      if (record != 0) locked {
-        var next = records.link(record)
-        while (next != 0 && epochs.contains(records.epoch(next))) {
-          val below = records.link(next)
-          gone.add(next)
-          // Its values are those of the record above too, or retired.
-          arena.free(next)
-          next = below
-        }
-        records.setLink(record, next)
+      if (record != 0 && records.link(record) != 0) locked {
+        records.setLink(record, freeWritten(records.link(record), epochs, gone))
+        if (records.link(record) == 0 && dropMark(record, hides)) later.replace(i, 0)
       }
       i += 1
     }
     earlier.removeAll(gone)
+  }
+
+  /** Frees the first records of a chain, those that were written in some epochs. Their values are
+    * those of the record above too, or retired.
+    *
+    * @return
+    *   the rest of the chain
+    */
+  private def freeWritten(newest: Int, epochs: Epochs, gone: IntList): Int = {
+    var record = newest
+    while (record != 0 && epochs.contains(records.epoch(record))) {
+      val next = records.link(record)
+      gone.add(record)
+      arena.free(record)
+      record = next
+    }
+    record
   }
 
   private val befores = new IntList
@@ -259,7 +274,7 @@ private[map] final class HashTable(
         // One that was read before may be gone: it can be a mark that was dropped.
         freeChain(records.link(record))
         records.setLink(record, 0)
-        if (!records.isRow(record)) dropMark(record, hides)
+        dropMark(record, hides)
       }
       i += 1
     }
@@ -274,14 +289,22 @@ private[map] final class HashTable(
     }
   }
 
-  private def dropMark(record: Int, hides: (Int, Int) => Boolean): Unit = {
-    val hash = hashKey.hash(records.key(record, key))
-    val group = groupOf(record)
-    if (records.isMoved(record) || !hides(group, hash)) {
-      unlink(group, hash, record, 0)
-      arena.free(record)
+  /** Frees a record that says that a row was removed or moved, if it hides nothing.
+    *
+    * @return
+    *   whether it is free
+    */
+  private def dropMark(record: Int, hides: (Int, Int) => Boolean): Boolean =
+    !records.isRow(record) && {
+      val hash = hashKey.hash(records.key(record, key))
+      val group = groupOf(record)
+      val isIdle = records.isMoved(record) || !hides(group, hash)
+      if (isIdle) {
+        unlink(group, hash, record, 0)
+        arena.free(record)
+      }
+      isIdle
     }
-  }
 
   private def groupOf(record: Int) = KeyGroups.groupOf(records.hash(record), keyGroups)
 
@@ -321,13 +344,7 @@ private[map] final class HashTable(
     val hash = hashKey.hash(records.key(record, key))
     val group = groupOf(record)
     val newest = this.newest(group, hash, key)
-    var next = records.link(record)
-    while (next != 0 && epochs.contains(records.epoch(next))) {
-      val below = records.link(next)
-      // Its values are in the record above, or retired.
-      arena.free(next)
-      next = below
-    }
+    val next = freeWritten(records.link(record), epochs, new IntList)
     val isReplaced = isWrittenAbove(newest, record, epochs)
     unlink(group, hash, record, next)
     if (isReplaced) arena.free(record) else free(record)

@@ -3,9 +3,9 @@ package io.keyfold.map.hash
 import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.locks.LockSupport
 
-/** Guards the hash tables of a map and the links of their records, for some hundred nanoseconds at
-  * a time: who may write to the arena holds it to change them, and every other thread to read them.
-  * It spins, then sleeps, and a thread that has it must not ask for it again.
+/** Guards the hash tables of a map and the links of their records: who may write to the arena holds
+  * it for each change, and every other thread for each look-up and each leaf of a scan. It spins,
+  * then sleeps, and a thread that has it must not ask for it again.
   */
 private[map] final class IndexLock {
   import IndexLock._
@@ -21,9 +21,12 @@ private[map] final class IndexLock {
     while (taken.getOpaque || !taken.compareAndSet(false, true)) {
       tries += 1
       // Its holder may wait for a processor, or for memory.
-      if (tries < Spins) Thread.onSpinWait() else LockSupport.parkNanos(PauseNanos)
+      if (tries < Spins) Thread.onSpinWait() else pause()
     }
   }
+
+  private def pause(): Unit =
+    if (Thread.currentThread.isInterrupted) Thread.`yield`() else LockSupport.parkNanos(PauseNanos)
 }
 
 private object IndexLock {

@@ -1,5 +1,7 @@
 package io.keyfold.map.hash
 
+import java.util.Arrays
+
 import io.keyfold.map.value.{IntList, Records}
 
 /** What a transaction has written to a hash table: for each key its newest record, with its key
@@ -58,20 +60,19 @@ private[map] final class Journal {
   /** Takes records out of it. */
   def removeAll(gone: IntList): Unit = if (gone.size > 0) {
     val sorted = gone.toArray
-    java.util.Arrays.sort(sorted)
-    for (i <- 0 until records.size if java.util.Arrays.binarySearch(sorted, records(i)) >= 0) {
-      records(i) = 0
-    }
-    compact()
-  }
-
-  private def compact(): Unit = {
+    Arrays.sort(sorted)
     var kept = 0
-    for (i <- 0 until records.size if records(i) != 0) {
-      for (list <- lists) list(kept) = list(i)
-      kept += 1
+    var i = 0
+    while (i < records.size) {
+      if (records(i) != 0 && Arrays.binarySearch(sorted, records(i)) < 0) {
+        records(kept) = records(i)
+        befores(kept) = befores(i)
+        groups(kept) = groups(i)
+        kept += 1
+      }
+      i += 1
     }
-    for (list <- lists) list.cutTo(kept)
+    lists.foreach(_.cutTo(kept))
     free.clear()
   }
 

@@ -131,8 +131,9 @@ private[map] final class VersionTree(
       for (next <- only.hashed if next.table eq rows.table) {
         // Until it is released, callers may have rows of the version. What follows the oldest is
         // truncated at once.
-        if (only.released && (node.base ne root))
-          rows.table.merge(rows.journal, node.epochs, next.journal)
+        if (only.released && ((node.base ne root) || root.children.size > 1)) {
+          rows.table.merge(rows.journal, node.epochs, next.journal)(hides(next))
+        }
         next.journal.addBefore(rows.journal)
       }
       leave(rows)
@@ -144,7 +145,7 @@ private[map] final class VersionTree(
   private def reclaim(): Unit = oldest.foreach { node =>
     node.retired.free(arena, cold, 0)
     for (rows <- node.families.toSeq.collect { case rows: HashedIndex => rows }) {
-      rows.table.truncate(rows.journal) { (group, hash) => cold.mayHave(rows.cold(group), hash) }
+      rows.table.truncate(rows.journal)(hides(rows))
     }
     for (rows <- node.dropped) {
       rows.cold.groups.foreach(group => cold.list(rows.cold(group)).foreach(cold.free))
@@ -154,6 +155,9 @@ private[map] final class VersionTree(
     // Whatever is that old is its own.
     node.absorbed = if (node.first > 1) Epochs(1, node.first - 1) else Epochs.None
   }
+
+  /** Whether a run may have a row, so that its removal must be told. */
+  private def hides(rows: HashedIndex)(group: Int, hash: Int) = cold.mayHave(rows.cold(group), hash)
 
   /** A version has the family no more. */
   private def leave(rows: HashedIndex): Unit = {

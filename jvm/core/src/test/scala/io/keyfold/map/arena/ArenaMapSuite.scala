@@ -79,6 +79,8 @@ class ArenaMapSuite extends StateMapSuiteBase with ArenaMaps {
     def batch(number: Long) = {
       commit(map, VersionId(number - 1), VersionId(number)) { txn =>
         for (k <- keys) if (number % 3 == 0) remove(txn, k) else put(txn, k, number.toString)
+        put(txn, s"new$number", "new")
+        remove(txn, s"new${number - 1}")
       }
       map.retain(_.version >= number - 1)
     }
@@ -88,7 +90,7 @@ class ArenaMapSuite extends StateMapSuiteBase with ArenaMaps {
     assert(map.liveObjects <= before + keys.size)
     assert(allRows(view) == keys.map(_ -> "1").toMap)
     view.release()
-    assert(rowsOf(map, VersionId(100)) == keys.map(_ -> "100").toMap)
+    assert(rowsOf(map, VersionId(100)) == keys.map(_ -> "100").toMap + ("new100" -> "new"))
     map.retain(_ => false)
     assert(map.liveObjects == 0)
   }
