@@ -2,7 +2,6 @@ package io.keyfold.map.hash
 
 import scala.collection.mutable
 
-import io.keyfold.group.KeyGroups
 import io.keyfold.map.value.{IntList, Records}
 import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.Arena
@@ -33,7 +32,7 @@ private[map] final class HashTable(
   import HashTable._
 
   val records = new Records(arena.addresses)
-  private val tree = new HashTree(arena, records)
+  private[hash] val tree = new HashTree(arena, records)
 
   /** References to the roots of groups, in blocks, so that absent groups cost nothing. */
   private val roots = new Array[Array[Long]]((keyGroups + BlockMask) >> BlockBits)
@@ -41,10 +40,12 @@ private[map] final class HashTable(
   /** Versions and transactions that have the family, or had it and dropped it. */
   var users = 0
 
-  /** Of the open transaction; null if there is none, which then has written no record. */
+  /** Frees what no version needs. */
+  val reclaimer = new Reclaimer(this, arena, keyGroups, hashKey)
+
+  /** Of the open transaction; null if none is open. */
   private var journal: Journal = _
   private var openAfter = Int.MaxValue
-  private val key = new Slice
 
   /** A transaction begins to write.
     *
@@ -81,12 +82,12 @@ private[map] final class HashTable(
     finally lock.unlock()
   }
 
-  private def root(group: Int): Long = {
+  private[hash] def root(group: Int): Long = {
     val block = roots(group >> BlockBits)
     if (block == null) 0L else block(group & BlockMask)
   }
 
-  private def setRoot(group: Int, root: Long): Unit = {
+  private[hash] def setRoot(group: Int, root: Long): Unit = {
     val b = group >> BlockBits
     if (roots(b) == null) roots(b) = new Array[Long](1 << BlockBits)
     roots(b)(group & BlockMask) = root
@@ -189,188 +190,8 @@ private[map] final class HashTable(
     removeEntry(group, hash, record)
   }
 
-  private def removeEntry(group: Int, hash: Int, record: Int): Unit =
+  private[hash] def removeEntry(group: Int, hash: Int, record: Int): Unit =
     setRoot(group, tree.remove(root(group), hash, record))
-
-  /** Frees what the records of a journal were put before: no version needs it; and those that say
-    * that a row was removed or moved, where nothing is left to hide. No transaction is open.
-    *
-    * @param hides
-    *   whether the removal of a row in a group with this hash must still be told
-    */
-  def truncate(written: Journal)(hides: (Int, Int) => Boolean): Unit = {
-    var i = 0
-    while (i < written.size) {
-      val end = math.min(i + AtOnce, written.size)
-      locked(truncate(written, i, end, hides))
-      i = end
-    }
-    written.clear()
-  }
-
-  /** Frees what a version that is merged into the next one has written, where that has written too:
-    * nobody sees it any more. No transaction is open.
-    *
-    * @param later
-    *   the journal of the next version
-    * @param hides
-    *   as for [[truncate]]
-    */
-  def merge(earlier: Journal, epochs: Epochs, later: Journal)(
-      hides: (Int, Int) => Boolean
-  ): Unit = {
-    val gone = new IntList
-    var i = 0
-    while (i < later.size) {
-      if (i % AtOnce == 0) later.touch(records, i, math.min(i + AtOnce, later.size))
-      val record = later.record(i)
-      if (record != 0 && records.link(record) != 0) locked {
-        records.setLink(record, freeWritten(records.link(record), epochs, gone))
-        if (records.link(record) == 0 && dropMark(record, hides)) later.replace(i, 0)
-      }
-      i += 1
-    }
-    earlier.removeAll(gone)
-  }
-
-  /** Frees the first records of a chain, those that were written in some epochs. Their values are
-    * those of the record above too, or retired.
-    *
-    * @return
-    *   the rest of the chain
-    */
-  private def freeWritten(newest: Int, epochs: Epochs, gone: IntList): Int = {
-    var record = newest
-    while (record != 0 && epochs.contains(records.epoch(record))) {
-      val next = records.link(record)
-      gone.add(record)
-      arena.free(record)
-      record = next
-    }
-    record
-  }
-
-  private val befores = new IntList
-
-  private def truncate(
-      written: Journal,
-      from: Int,
-      until: Int,
-      hides: (Int, Int) => Boolean
-  ): Unit = {
-    // In two steps, so that the processor fetches several records at once.
-    befores.clear()
-    var i = from
-    while (i < until) {
-      val record = written.record(i)
-      befores.add(if (record == 0) 0 else records.link(record))
-      i += 1
-    }
-    records.touch(befores)
-    i = from
-    while (i < until) {
-      val record = written.record(i)
-      if (record != 0) {
-        // One that was read before may be gone: it can be a mark that was dropped.
-        freeChain(records.link(record))
-        records.setLink(record, 0)
-        dropMark(record, hides)
-      }
-      i += 1
-    }
-  }
-
-  private def freeChain(newest: Int): Unit = {
-    var record = newest
-    while (record != 0) {
-      val next = records.link(record)
-      arena.free(record)
-      record = next
-    }
-  }
-
-  /** Frees a record that says that a row was removed or moved, if it hides nothing.
-    *
-    * @return
-    *   whether it is free
-    */
-  private def dropMark(record: Int, hides: (Int, Int) => Boolean): Boolean =
-    !records.isRow(record) && {
-      val hash = hashKey.hash(records.key(record, key))
-      val group = groupOf(record)
-      val isIdle = records.isMoved(record) || !hides(group, hash)
-      if (isIdle) {
-        unlink(group, hash, record, 0)
-        arena.free(record)
-      }
-      isIdle
-    }
-
-  private def groupOf(record: Int) = KeyGroups.groupOf(records.hash(record), keyGroups)
-
-  /** Takes a record out of its chain.
-    *
-    * @param next
-    *   the record that follows it from now on
-    */
-  private def unlink(group: Int, hash: Int, record: Int, next: Int): Unit = {
-    val newest = this.newest(group, hash, records.key(record, key))
-    if (newest != record) {
-      var above = newest
-      while (records.link(above) != record) above = records.link(above)
-      records.setLink(above, next)
-    } else if (next == 0) removeEntry(group, hash, record)
-    else tree.replace(root(group), hash, record, next)
-  }
-
-  /** Takes back what was written in some epochs. No transaction is open.
-    *
-    * @param written
-    *   the journal of these epochs
-    * @param free
-    *   frees a record with its values
-    */
-  def undo(written: Journal, epochs: Epochs)(free: Int => Unit): Unit = {
-    // The oldest first: what is left below is no other entry's.
-    var i = 0
-    while (i < written.size) {
-      if (written.record(i) != 0) locked(undo(written.record(i), epochs, free))
-      i += 1
-    }
-    written.clear()
-  }
-
-  private def undo(record: Int, epochs: Epochs, free: Int => Unit): Unit = {
-    val hash = hashKey.hash(records.key(record, key))
-    val group = groupOf(record)
-    val newest = this.newest(group, hash, key)
-    val next = freeWritten(records.link(record), epochs, new IntList)
-    val isReplaced = isWrittenAbove(newest, record, epochs)
-    unlink(group, hash, record, next)
-    if (isReplaced) arena.free(record) else free(record)
-  }
-
-  private def isWrittenAbove(newest: Int, record: Int, epochs: Epochs): Boolean = {
-    var above = newest
-    while (above != record && !epochs.contains(records.epoch(above))) above = records.link(above)
-    above != record
-  }
-
-  /** Frees everything.
-    *
-    * @param free
-    *   frees a record with its values
-    */
-  def freeAll(free: Int => Unit): Unit = for (group <- groups) locked {
-    tree.eachSlot(root(group)) { content =>
-      val newest = recordOf(content)
-      // Values of the others are in the newest, or retired.
-      freeChain(records.link(newest))
-      free(newest)
-    }
-    tree.free(root(group))
-    setRoot(group, 0L)
-  }
 
   /** Calls `use` for the slot of each key of a group, with its newest record. */
   def eachSlot(group: Int)(use: Long => Unit): Unit = tree.eachSlot(root(group))(use)
@@ -393,6 +214,6 @@ private[map] object HashTable {
   private val BlockBits = 6
   private val BlockMask = (1 << BlockBits) - 1
 
-  /** Records that are freed at once. */
-  private val AtOnce = 64
+  /** Records that are fetched at once. */
+  private[hash] val AtOnce = 64
 }

@@ -116,7 +116,7 @@ private[map] final class VersionTree(
     for (rows <- node.hashed) {
       rows.cold.groups.foreach(group => cold.newer(rows.cold(group), epoch).foreach(cold.free))
       leave(rows)
-      rows.table.undo(rows.journal, node.epochs)(records.freeNewer(rows.spec, _, epoch))
+      rows.table.reclaimer.undo(rows.journal, node.epochs)(records.freeNewer(rows.spec, _, epoch))
     }
     node.base.children = node.base.children.filterNot(_ eq node)
   }
@@ -132,7 +132,7 @@ private[map] final class VersionTree(
         // Until it is released, callers may have rows of the version. What follows the oldest is
         // truncated at once.
         if (only.released && ((node.base ne root) || root.children.size > 1)) {
-          rows.table.merge(rows.journal, node.epochs, next.journal)(hides(next))
+          rows.table.reclaimer.merge(rows.journal, node.epochs, next.journal)(hides(next))
         }
         next.journal.addBefore(rows.journal)
       }
@@ -145,7 +145,7 @@ private[map] final class VersionTree(
   private def reclaim(): Unit = oldest.foreach { node =>
     node.retired.free(arena, cold, 0)
     for (rows <- node.families.toSeq.collect { case rows: HashedIndex => rows }) {
-      rows.table.truncate(rows.journal)(hides(rows))
+      rows.table.reclaimer.truncate(rows.journal)(hides(rows))
     }
     for (rows <- node.dropped) {
       rows.cold.groups.foreach(group => cold.list(rows.cold(group)).foreach(cold.free))
@@ -165,7 +165,7 @@ private[map] final class VersionTree(
     if (rows.table.users == 0) {
       rows.journal.clear()
       val records = new RecordSpace(arena, root)
-      rows.table.freeAll(records.freeNewer(rows.spec, _, 0))
+      rows.table.reclaimer.freeAll(records.freeNewer(rows.spec, _, 0))
     }
   }
 }
