@@ -1,5 +1,6 @@
 """One run: a query's life from its first batch to its last, with all that may happen between."""
 
+from pathlib import Path
 from random import Random
 
 from crash.admin import Admin
@@ -49,12 +50,17 @@ class Life:
             raise CrashError("the query has ended, and not all of its input was read")
         self._admin.check_copies(chance)
         readable = self._world.kind.is_read_by_spark and not self._world.provider
-        if chance.random() < 0.3 and readable:
+        if chance.random() < 0.3 and readable and not self._has_idle_folders():
             self._subject.note("compare with Spark's source")
             settings = dict(self._world.settings)
             self._subject.driver.ask(
                 "compare", checkpoint=self._subject.checkpoint, settings=settings
             )
+
+    def _has_idle_folders(self) -> bool:
+        """Whether Spark 4.1 would look for partitions that were there before a rescale."""
+        folders = Path(self._subject.checkpoint, "state", "0").glob("[0-9]*")
+        return sum(1 for _ in folders) > self._subject.partitions
 
     def _go(self, turn: Turn, chance: Random, step: int, files: int) -> None:
         for file in range(self._files, self._files + files):
