@@ -90,8 +90,9 @@ class World:
         groups = pick(["", "1", "2", "12", "60"])
         if groups:
             found[f"{STORE}.keyfold.keyGroups"] = str(self.partitions * int(groups))
-        own = {f"{STORE}.providerClass": self.provider} if self.provider else {}
+        own: dict[str, str] = {}
         if self.provider:
+            own[f"{STORE}.providerClass"] = self.provider
             # Spark 4.1 may end the threads that write these while a task of HDFSBacked commits.
             own[f"{STREAMING}.checkpoint.fileChecksum.enabled"] = "false"
         return found | self.kind.settings | own

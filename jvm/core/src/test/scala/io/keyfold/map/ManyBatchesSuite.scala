@@ -14,7 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class ManyBatchesSuite extends AnyFunSuite {
   private val spec = FamilySpec("f", false, false, ordered = false, "row", "unsaferow", "all", 0, 0)
 
-  test("counts of many batches over many key groups are right, in each version that is held") {
+  test("counts of many batches over many key groups are right") {
     val map = new ArenaMap(5040, new PagePool(1L << 30, None))
     val random = new Random(1)
     val counts = new Array[Long](20000)
@@ -45,10 +45,13 @@ class ManyBatchesSuite extends AnyFunSuite {
     }
     val view = map.pin(VersionId(30))
     val cursor = view.scan(0)
+    var rows = 0
     while (cursor.next()) {
+      rows += 1
       val k = ByteBuffer.wrap(cursor.key.toArray).getLong(8).toInt
       assert(ByteBuffer.wrap(cursor.value.toArray).getLong(8) == counts(k))
     }
+    assert(rows == counts.count(_ > 0))
     view.release()
     map.retain(_ => false)
     assert(map.liveObjects == 0)

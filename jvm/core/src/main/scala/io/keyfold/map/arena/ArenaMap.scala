@@ -18,11 +18,12 @@ import io.keyfold.model.VersionId
 
 /** The off-heap engine: rows in versions that share unchanged records and pages.
   *
-  *   1. A transaction copies the index pages that it writes to, and makes a new record for each
-  *      row; pages and records of a version never change. So the cost of begin, abort and returning
-  *      to a version depends only on the changes, and readers need no lock.
-  *   1. The difference of two versions is found by walking both indexes where their pages differ.
-  *      So a commit costs as much as the net changes, however often a row was written.
+  *   1. A transaction makes a new record for each row; records of a version never change. Versions
+  *      share one hash table for the key groups of a family, in which the new record leads to the
+  *      one before. Of an ordered family a transaction copies the pages that it writes to. So the
+  *      cost of begin, abort and returning to a version depends only on the changes.
+  *   1. What a transaction has changed is told by its journal, or the pages that it copied. So a
+  *      commit costs as much as the net changes, however often a row was written.
   *   1. A record that a transaction wrote and no caller has seen is changed in place or freed at
   *      once; a record that has escaped to a caller stays until the transaction is released.
   *   1. The arena has one user at a time: the open transaction, or, without one, the holder of the
@@ -70,6 +71,9 @@ final class ArenaMap private[map] (
 
   private var pins = 0
 
+  /** Whether readers were in the way when memory was short. */
+  private var isOwed = false
+
   override def holds(version: VersionId): Boolean =
     synchronized(!closed && !isBroken && !tree.isWorn && versions.contains(version))
 
@@ -110,9 +114,6 @@ final class ArenaMap private[map] (
       }
     }
   }
-
-  /** Whether readers were in the way when memory was short. */
-  private var isOwed = false
 
   override def retain(keep: VersionId => Boolean): Unit = synchronized {
     (versions.keySet - VersionId.Empty).filterNot(keep).foreach(drop)
@@ -162,7 +163,7 @@ final class ArenaMap private[map] (
     settle()
   }
 
-  private def closeTables(node: VersionNode): Unit = node.hashed.foreach(_.table.close())
+  private def closeTables(node: VersionNode): Unit = node.hashedOrDropped.foreach(_.table.close())
 
   private[map] def unpin(node: VersionNode): Unit = synchronized {
     node.pins -= 1

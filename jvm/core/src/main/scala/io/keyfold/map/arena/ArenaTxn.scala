@@ -26,10 +26,11 @@ private[map] final class ArenaTxn(
     with MapTxn
     with PagePins {
   private var open = true
+  private val baseSight = base.sight
   private var writing = node.sight.until(Int.MaxValue)
   override protected def sight: Sight = writing
   private val writer = new RowWriter(arena, cold, found, node, writing, map.keyGroups, map.hashKey)
-  for (rows <- node.hashed) rows.table.open(rows.journal, node.first)
+  for (rows <- node.hashed) rows.table.open(rows.journal, node.first, isOwn = false)
 
   /** Each family as it was in the base; null if it is new. */
   private var origins = base.families
@@ -59,8 +60,7 @@ private[map] final class ArenaTxn(
       else {
         val table = map.newTable()
         val rows = new HashedIndex(spec, table, GroupTable.empty(map.keyGroups))
-        table.isOwn = true
-        table.open(rows.journal, node.first)
+        table.open(rows.journal, node.first, isOwn = true)
         rows
       }
     node.families = node.families :+ rows
@@ -170,15 +170,13 @@ private[map] final class ArenaTxn(
 
   private def changedNow(family: Int): Array[Int] = {
     requireOpen("tell the changes")
-    changedGroupsOf(family)
-  }
-
-  private def changedGroupsOf(family: Int): Array[Int] = node.families(family) match {
-    case hashed: HashedIndex =>
-      val written = if (origins(family) == null) hashed.table.groups else byGroup(hashed).present
-      val spilled = hashed.cold.differing(coldOfBase(family))
-      if (spilled.isEmpty) written else (written ++ spilled).distinct
-    case ordered: OrderedIndex => changesOf(family, ordered).groups
+    node.families(family) match {
+      case hashed: HashedIndex =>
+        val written = if (hashed.table.isOwn) hashed.table.groups else byGroup(hashed).present
+        val spilled = hashed.cold.differing(coldOfBase(family))
+        if (spilled.isEmpty) written else (written ++ spilled).distinct
+      case ordered: OrderedIndex => changesOf(family, ordered).groups
+    }
   }
 
   override def changes(family: Int, group: Int): ChangeCursor =
@@ -186,16 +184,14 @@ private[map] final class ArenaTxn(
 
   private def changesNow(family: Int, group: Int): ChangeCursor = {
     requireOpen("tell the changes")
-    changesOf(family, group)
-  }
-
-  private def changesOf(family: Int, group: Int): ChangeCursor = node.families(family) match {
-    case hashed: HashedIndex =>
-      val changed = changesIn(family, hashed)
-      addWritten(family, hashed, group, changed)
-      if (hashed.cold(group) == coldOfBase(family)(group)) changed
-      else spilledIn(family, hashed, group, changed)
-    case ordered: OrderedIndex => changesOf(family, ordered).cursor(group, lock)
+    node.families(family) match {
+      case hashed: HashedIndex =>
+        val changed = changesIn(family, hashed)
+        addWritten(family, hashed, group, changed)
+        if (hashed.cold(group) == coldOfBase(family)(group)) changed
+        else spilledIn(family, hashed, group, changed)
+      case ordered: OrderedIndex => changesOf(family, ordered).cursor(group, lock)
+    }
   }
 
   /** The journal of the family of the last call, sorted, and how much of it. */
@@ -243,17 +239,16 @@ private[map] final class ArenaTxn(
       changed: ChangedRecordsCursor
   ): Unit = {
     written.clear()
-    if (origins(family) != null) byGroup(rows).addTo(written, group)
-    else rows.table.eachSlot(group)(content => written.add(HashPages.recordOf(content)))
+    if (rows.table.isOwn)
+      rows.table.eachSlot(group)(content => written.add(HashPages.recordOf(content)))
+    else byGroup(rows).addTo(written, group)
     records.touch(written)
     var i = 0
     while (i < written.size) {
       val record = written(i)
-      if (record != 0) {
-        if (records.isRow(record)) changed.put.add(record)
-        else if (records.isRemoved(record) && hadRow(family, rows, group, record))
-          changed.gone.add(record)
-      }
+      if (records.isRow(record)) changed.put.add(record)
+      else if (records.isRemoved(record) && hadRow(family, rows, group, record))
+        changed.gone.add(record)
       i += 1
     }
   }
@@ -262,8 +257,8 @@ private[map] final class ArenaTxn(
 
   /** Whether the base has the row of a record that says that it was removed. */
   private def hadRow(family: Int, rows: HashedIndex, group: Int, record: Int): Boolean = {
-    val before = rows.table.seen(rows.table.before(record), base.sight)
-    if (before != 0 && !records.isMoved(before)) records.isRow(before)
+    val before = rows.table.seenInMemory(rows.table.before(record), baseSight)
+    if (before != 0) records.isRow(before)
     else
       coldOfBase(family)(group) != 0 &&
       keysOfBase(family).contains(records.hash(record), records.key(record, key))
@@ -292,7 +287,7 @@ private[map] final class ArenaTxn(
     case hashed: HashedIndex =>
       (hash, key) => {
         val group = KeyGroups.groupOf(hash, map.keyGroups)
-        val record = hashed.table.find(group, map.hashKey.hash(key), key, base.sight)
+        val record = hashed.table.find(group, map.hashKey.hash(key), key, baseSight)
         if (record == 0) findCold(hashed, hash, key) != null else record != HashTable.Removed
       }
     case ordered: OrderedIndex => (_, key) => tree.find(ordered.root, key) != 0

@@ -70,8 +70,7 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
       }
     }
 
-  /** Moves the rows of a group that the transaction has written, marked as changed.
-    */
+  /** Moves the rows of a group that the transaction has written, marked as changed. */
   def spill(rows: HashedIndex, group: Int): Unit = {
     // Those of other attempts at the version are older than its first epoch. A record of a removed
     // row that hides another would only leave one as long.

@@ -1,12 +1,12 @@
 package io.keyfold.map.arena
 
 import io.keyfold.map.cold.ColdSpace
-import io.keyfold.map.version.{HashedIndex, VersionNode}
+import io.keyfold.map.version.VersionNode
 import io.keyfold.mem.arena.Arena
 import io.keyfold.mem.page.PagePool
 
 /** Decides when rows of a map leave memory, and which. The key groups take turns; rows that the
-  * last transactions have written stay.
+  * last transaction has written stay, if that is enough.
   *
   * It counts bytes of objects: the rows of a group lie on many pages, which others share, so that
   * pages do not get fewer when rows leave.
@@ -53,8 +53,8 @@ private[map] class RoomMaker(arena: Arena, cold: ColdSpace, keyGroups: Int, pool
     // Until it has ended: the disk may be full.
     quietUntil = arena.liveBytes + pool.shareBytes / Share
     val all = for {
-      rows <- oldest.families.toSeq.collect { case rows: HashedIndex => rows }
-      shared = versions.flatMap(_.hashed).filter(_.table eq rows.table)
+      rows <- oldest.hashed
+      shared = versions.flatMap(_.hashedOrDropped).filter(_.table eq rows.table)
       group <- rows.table.groups
     } yield (shared, group)
     def turn(wanted: Long, epoch: Int): Long = {
@@ -107,7 +107,7 @@ private[map] class RoomMaker(arena: Arena, cold: ColdSpace, keyGroups: Int, pool
   /** Moves what a transaction has written to files. */
   def spill(node: VersionNode): Unit = {
     val evictor = new Evictor(arena, cold, node)
-    for (rows <- node.families.toSeq.collect { case rows: HashedIndex => rows }) {
+    for (rows <- node.hashed) {
       val groups =
         if (rows.table.isOwn) rows.table.groups else rows.journal.byGroup(keyGroups).present
       groups.foreach(evictor.spill(rows, _))

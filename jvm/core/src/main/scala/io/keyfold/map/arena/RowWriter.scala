@@ -51,15 +51,14 @@ private[map] final class RowWriter(
     val group = KeyGroups.groupOf(hash, keyGroups)
     val indexHash = hashKey.hash(key)
     val newest = rows.table.newest(group, indexHash, key)
-    val before = rows.table.seen(newest, sight)
-    val isInMemory = before != 0 && !reader.isMoved(before)
-    val cold = if (isInMemory) 0 else rows.cold(group)
+    val before = rows.table.seenInMemory(newest, sight)
+    val cold = if (before != 0) 0 else rows.cold(group)
     val taken = if (cold == 0) 0 else takeCold(rows, cold, indexHash, key, append)
-    val start = if (isInMemory) before else taken
+    val start = if (before != 0) before else taken
     val after = records.write(rows, start, hash, key, value, append)
     if (after != before) {
       if (taken != 0 && after != taken) arena.free(taken)
-      if (isInMemory && !append) records.retireValues(rows, before)
+      if (before != 0 && !append) records.retireValues(rows, before)
       place(rows, group, indexHash, newest, after)
     }
   }
@@ -124,13 +123,12 @@ private[map] final class RowWriter(
     val group = KeyGroups.groupOf(hash, keyGroups)
     val indexHash = hashKey.hash(key)
     val newest = rows.table.newest(group, indexHash, key)
-    val before = rows.table.seen(newest, sight)
-    val isInMemory = before != 0 && !reader.isMoved(before)
+    val before = rows.table.seenInMemory(newest, sight)
     val isThere =
-      if (isInMemory) reader.isRow(before)
+      if (before != 0) reader.isRow(before)
       else rows.cold(group) != 0 && subtractCold(rows, rows.cold(group), indexHash, key)
     if (isThere) {
-      if (isInMemory) {
+      if (before != 0) {
         records.subtract(rows, before)
         records.retireValues(rows, before)
       }

@@ -47,14 +47,22 @@ private[map] final class HashTable(
   private var journal: Journal = _
   private var openAfter = Int.MaxValue
 
+  /** Whether the open transaction has made the family: then nothing has to be told or taken back.
+    */
+  def isOwn: Boolean = made
+  private var made = false
+
   /** A transaction begins to write.
     *
     * @param first
     *   its first epoch
+    * @param isOwn
+    *   whether it has made the family
     */
-  def open(journal: Journal, first: Int): Unit = locked {
+  def open(journal: Journal, first: Int, isOwn: Boolean): Unit = locked {
     this.journal = journal
     openAfter = first - 1
+    made = isOwn
   }
 
   /** The transaction writes no more. */
@@ -73,7 +81,7 @@ private[map] final class HashTable(
     }
     journal = null
     openAfter = Int.MaxValue
-    isOwn = false
+    made = false
   }
 
   def locked[T](use: => T): T = {
@@ -112,6 +120,12 @@ private[map] final class HashTable(
     record
   }
 
+  /** As [[seen]]; 0 also if the row is in a run. */
+  def seenInMemory(newest: Int, sight: Sight): Int = {
+    val record = seen(newest, sight)
+    if (record != 0 && records.isMoved(record)) 0 else record
+  }
+
   /** The record that this one was put before, or 0. */
   def before(record: Int): Int = {
     val link = records.link(record)
@@ -120,10 +134,8 @@ private[map] final class HashTable(
 
   /** The record of a key's row; 0: it is not in memory; [[HashTable.Removed]]: it was removed. */
   def find(group: Int, hash: Int, key: Slice, sight: Sight): Int = {
-    val record = seen(newest(group, hash, key), sight)
-    if (record == 0 || records.isRow(record)) record
-    else if (records.isMoved(record)) 0
-    else Removed
+    val record = seenInMemory(newest(group, hash, key), sight)
+    if (record == 0 || records.isRow(record)) record else Removed
   }
 
   /** Adds the records of rows with hashes of at least `from`, of one leaf, in no particular order.
@@ -170,9 +182,6 @@ private[map] final class HashTable(
     if (newest == 0) setRoot(group, tree.insert(root(group), hash, record))
     else tree.replace(root(group), hash, newest, record)
   }
-
-  /** Whether the transaction has made the family: then nothing has to be told or taken back. */
-  var isOwn = false
 
   /** Puts a record in the place of one that is the transaction's alone. */
   def replace(group: Int, hash: Int, before: Int, after: Int): Unit = locked {

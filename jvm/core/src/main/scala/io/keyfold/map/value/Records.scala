@@ -68,8 +68,6 @@ private[map] final class Records(val addresses: Addresses) {
   /** Whether it has a value. */
   def isRow(record: Int): Boolean = valueLength(addresses.of(record)) >= 0
 
-  def keyLength(record: Int): Int = keyLength(addresses.of(record))
-
   /** Bytes of key and value. */
   def bytes(record: Int): Int = {
     val at = addresses.of(record)

@@ -26,7 +26,9 @@ private[map] final class GroupTable private (blocks: Array[Array[Int]]) {
     blocks(b)(group & Mask) = root
   }
 
-  /** A writable copy; this table must not be written any more. */
+  /** A writable copy. What is written to this table later may show in the copy too: only what is to
+    * be the same in both may be.
+    */
   def copy(): GroupTable = new GroupTable(blocks.clone())
 
   /** Whether no group ever had a handle. */

@@ -31,8 +31,10 @@ private[map] final class VersionNode(
   /** Families of its base that its transaction dropped, and those that it made and dropped. */
   var dropped = List.empty[HashedIndex]
 
-  def hashed: Seq[HashedIndex] =
-    families.toSeq.collect { case rows: HashedIndex => rows } ++ dropped
+  /** Its families without order. */
+  def hashed: Seq[HashedIndex] = families.toSeq.collect { case rows: HashedIndex => rows }
+
+  def hashedOrDropped: Seq[HashedIndex] = hashed ++ dropped
 
   var children: List[VersionNode] = Nil
 

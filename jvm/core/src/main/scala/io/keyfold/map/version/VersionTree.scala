@@ -113,7 +113,7 @@ private[map] final class VersionTree(
         freePages(rows, pages, epoch, records.freeNewer(rows.spec, _, epoch))
       case _ => ()
     }
-    for (rows <- node.hashed) {
+    for (rows <- node.hashedOrDropped) {
       rows.cold.groups.foreach(group => cold.newer(rows.cold(group), epoch).foreach(cold.free))
       leave(rows)
       rows.table.reclaimer.undo(rows.journal, node.epochs)(records.freeNewer(rows.spec, _, epoch))
@@ -127,8 +127,8 @@ private[map] final class VersionTree(
     only.retired.addAll(node.retired)
     only.absorbed = node.epochs ++ only.absorbed
     only.dropped ++= node.dropped
-    for (rows <- node.families.toSeq.collect { case rows: HashedIndex => rows }) {
-      for (next <- only.hashed if next.table eq rows.table) {
+    for (rows <- node.hashed) {
+      for (next <- only.hashedOrDropped if next.table eq rows.table) {
         // Until it is released, callers may have rows of the version. What follows the oldest is
         // truncated at once.
         if (only.released && ((node.base ne root) || root.children.size > 1)) {
@@ -144,7 +144,7 @@ private[map] final class VersionTree(
   /** What the first child retired is unreachable once all other nodes descend from it. */
   private def reclaim(): Unit = oldest.foreach { node =>
     node.retired.free(arena, cold, 0)
-    for (rows <- node.families.toSeq.collect { case rows: HashedIndex => rows }) {
+    for (rows <- node.hashed) {
       rows.table.reclaimer.truncate(rows.journal)(hides(rows))
     }
     for (rows <- node.dropped) {

@@ -28,9 +28,7 @@ trait EvictingMaps { this: MapSuite =>
   override protected def isInMemory: Boolean = false
 
   override protected def newMap(keyGroups: Int): StateMap = {
-    val files = new SpillFiles(Files.createTempDirectory("keyfold-evicted"))
-    val pool = new PagePool(1L << 30, Some(files))
-    new ArenaMap(keyGroups, pool, 0, new Evicting(_, _, _, _, excess, writesInMemory))
+    Evicting.mapOf(keyGroups, excess, writesInMemory)
   }
 
   override protected def checkNothingLeft(map: StateMap): Unit = {
@@ -56,10 +54,11 @@ private final class Evicting(
     cold: ColdSpace,
     keyGroups: Int,
     pool: PagePool,
-    override protected val excess: Long,
+    wanted: () => Long,
     writesInMemory: Int
 ) extends RoomMaker(arena, cold, keyGroups, pool) {
   private var writes = 0
+  override protected def excess: Long = wanted()
   override def isShort: Boolean = excess > 0
   override def isPressed: Boolean = {
     writes += 1
@@ -67,19 +66,22 @@ private final class Evicting(
   }
 }
 
+private object Evicting {
+
+  /** @param excess
+    *   bytes that rows should leave memory of, asked each time
+    */
+  def mapOf(keyGroups: Int, excess: => Long, writesInMemory: Int = Int.MaxValue): ArenaMap = {
+    val files = new SpillFiles(Files.createTempDirectory("keyfold-evicted"))
+    val pool = new PagePool(1L << 30, Some(files))
+    new ArenaMap(keyGroups, pool, 0, new Evicting(_, _, _, _, () => excess, writesInMemory))
+  }
+}
+
 class EvictedRowsSuite extends StateMapSuiteBase with EvictingMaps {
   test("a row that was removed stays so when the runs that it hides a row of are dropped") {
     var wanted = 0L
-    val files = new SpillFiles(Files.createTempDirectory("keyfold-evicted"))
-    val map = new ArenaMap(
-      keyGroups = 1,
-      new PagePool(1L << 30, Some(files)),
-      0,
-      new RoomMaker(_, _, _, _) {
-        override protected def excess: Long = wanted
-        override def isShort: Boolean = wanted > 0
-      }
-    )
+    val map = Evicting.mapOf(keyGroups = 1, wanted)
     var version = 0L
     def batch(moved: Long)(write: MapTxn => Any): Unit = {
       wanted = moved
@@ -108,16 +110,7 @@ class EvictedRowsSuite extends StateMapSuiteBase with EvictingMaps {
 class ReaderOfEvictedRowsSuite extends AnyFunSuite with StateMapTexts {
   test("rows that a reader keeps in memory leave it when the reader is done") {
     var wanted = 0L
-    val files = new SpillFiles(Files.createTempDirectory("keyfold-evicted"))
-    val map = new ArenaMap(
-      keyGroups = 6,
-      new PagePool(1L << 30, Some(files)),
-      0,
-      new RoomMaker(_, _, _, _) {
-        override protected def excess: Long = wanted
-        override def isShort: Boolean = wanted > 0
-      }
-    )
+    val map = Evicting.mapOf(keyGroups = 6, wanted)
     val rows = (1 to 100).map(i => s"k$i" -> "1").toMap
     commit(map, VersionId.Empty, v1)(txn => for ((k, v) <- rows) put(txn, k, v))
     val view = map.pin(v1)
