@@ -6,7 +6,7 @@ import struct
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyfold.wire.codec import Codec, decompress
@@ -15,6 +15,7 @@ from keyfold.wire.zstd_frame import most_bytes
 from kit.taken_apart import promising
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=2000), st.integers(1, 300))
 def test_a_frame_holds_no_more_than_that(part: bytes, times: int) -> None:
     raw = part * times

@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyfold.report.scale import byte_ticks
@@ -26,6 +26,7 @@ def test_bytes_are_round_in_their_unit(top: float, places: list[float], labels: 
     assert byte_ticks(top) == (places, labels)
 
 
+@settings(deadline=None)
 @given(st.floats(min_value=8, max_value=1e18))
 def test_ticks_cover_the_axis_evenly(top: float) -> None:
     places, labels = byte_ticks(top)

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.redistribution import broadcast, split, union
@@ -51,6 +51,7 @@ def test_elements_of_a_split_list_are_dealt_in_the_order_of_the_old_subtasks() -
     assert split([["a", "b"], [], ["c", "d", "e"]], 2) == [["a", "c", "e"], ["b", "d"]]
 
 
+@settings(deadline=None)
 @given(LISTS, PARALLELISM)
 def test_a_split_neither_loses_nor_repeats_an_element(
     lists: list[list[int]], parallelism: int
