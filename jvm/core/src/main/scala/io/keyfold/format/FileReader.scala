@@ -12,7 +12,8 @@ import io.keyfold.group.KeyGroups
 import io.keyfold.io.{BlobReader, BlobStore, ListedFile, OnFailure, TailCachedReader}
 import io.keyfold.model.VersionId
 
-/** An open file whose footer has been checked; blocks are read and checked on demand.
+/** An open file whose footer has been checked; blocks are read and checked on demand, by one thread
+  * after the other.
   *
   * @param path
   *   full name, for messages
@@ -46,7 +47,7 @@ final class FileReader private (
     * @throws io.keyfold.errors.CorruptFile
     *   if the block is damaged
     */
-  def block(index: Int): BlockEntries = {
+  def block(index: Int): BlockEntries = synchronized {
     val block = footer.blocks(index)
     val name = s"block $index"
     val stored = FileReader.read(blob, path, block.offset, block.storedLength)
@@ -113,7 +114,8 @@ final class FileReader private (
     lastIndex = index
   }
 
-  override def close(): Unit = blob.close()
+  /** Waits for a block that is being read. */
+  override def close(): Unit = synchronized(blob.close())
 }
 
 object FileReader {

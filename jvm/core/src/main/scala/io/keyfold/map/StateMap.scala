@@ -112,6 +112,11 @@ trait MapTxn extends MapView {
   /** Names of the base's families that were dropped. */
   def dropped: Seq[String]
 
+  /** The next rows that are put into a family are of one key group, and about this many. Only saves
+    * time.
+    */
+  def expect(family: Int, rows: Int): Unit
+
   /** Replaces all values of a row by this one. */
   def put(family: Int, hash: Int, key: Slice, value: Slice): Unit
 

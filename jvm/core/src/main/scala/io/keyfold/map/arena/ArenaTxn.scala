@@ -92,6 +92,11 @@ private[map] final class ArenaTxn(
 
   override def dropped: Seq[String] = droppedFamilies
 
+  override def expect(family: Int, rows: Int): Unit = node.families(family) match {
+    case hashed: HashedIndex => hashed.table.expect(rows)
+    case _: OrderedIndex     => ()
+  }
+
   override def put(family: Int, hash: Int, key: Slice, value: Slice): Unit =
     if (lock.isMine) write(family, hash, key, value, append = false)
     else lock.locked(write(family, hash, key, value, append = false))

@@ -63,6 +63,7 @@ private[map] final class HashTable(
     this.journal = journal
     openAfter = first - 1
     made = isOwn
+    expected = 0
   }
 
   /** The transaction writes no more. */
@@ -172,16 +173,33 @@ private[map] final class HashTable(
     * @param newest
     *   0: there is none
     */
-  def put(group: Int, hash: Int, newest: Int, record: Int): Unit = locked {
-    val isAlone = newest == 0 && isOwn && records.isRow(record)
+  def put(group: Int, hash: Int, newest: Int, record: Int): Unit =
+    // Nobody else has the family.
+    if (newest == 0 && isOwn && records.isRow(record)) {
+      records.setLink(record, 0)
+      insert(group, hash, record)
+    } else locked(putBefore(group, hash, newest, record))
+
+  private def putBefore(group: Int, hash: Int, newest: Int, record: Int): Unit = {
     if (newest != 0 && records.epoch(newest) > openAfter) {
       val link = records.link(newest)
       if (link != 0) journal.replace(link - 1, 0)
     }
-    records.setLink(record, if (isAlone) 0 else journal.add(record, newest, group) + 1)
-    if (newest == 0) setRoot(group, tree.insert(root(group), hash, record))
+    records.setLink(record, journal.add(record, newest, group) + 1)
+    if (newest == 0) insert(group, hash, record)
     else tree.replace(root(group), hash, newest, record)
   }
+
+  private def insert(group: Int, hash: Int, record: Int): Unit = {
+    val before = root(group)
+    val after = tree.insert(before, hash, record, expected)
+    if (after != before) setRoot(group, after)
+    expected = 0
+  }
+
+  /** The next rows are of one group, and this many, so that its table need not grow. */
+  def expect(rows: Int): Unit = expected = rows
+  private var expected = 0
 
   /** Puts a record in the place of one that is the transaction's alone. */
   def replace(group: Int, hash: Int, before: Int, after: Int): Unit = locked {

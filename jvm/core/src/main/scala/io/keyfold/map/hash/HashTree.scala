@@ -60,9 +60,17 @@ private[hash] final class HashTree(arena: Arena, records: Records) {
     setSlot(at, indexOf(at, slotOf(hash, before)), slotOf(hash, after))
   }
 
-  /** Adds a record whose key is absent. */
-  def insert(root: Long, hash: Int, record: Int): Long =
-    insert(root, FirstShift, slotOf(hash, record))
+  /** Adds a record whose key is absent.
+    *
+    * @param expected
+    *   number of entries to make a new table for
+    */
+  def insert(root: Long, hash: Int, record: Int, expected: Int = 0): Long =
+    if (root == 0L && expected > 0 && fits(expected, LargestLeaf)) {
+      val leaf = newLeaf(slotsFor(expected))
+      place(addressOf(leaf), slotOf(hash, record))
+      leaf
+    } else insert(root, FirstShift, slotOf(hash, record))
 
   private def insert(root: Long, shift: Int, content: Long): Long =
     if (root == 0L) {

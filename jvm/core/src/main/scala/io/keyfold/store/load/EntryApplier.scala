@@ -33,6 +33,7 @@ private[store] final class EntryApplier(
   private val identity = file.footer.identity
   private val before = placements(identity.partitions, identity.partition)
   private val after = placements(partitions, partition)
+  private var ahead: BlocksAhead = _
   private var block: BlockEntries = _
   private var blockIndex = -1
 
@@ -40,13 +41,28 @@ private[store] final class EntryApplier(
   var blockBytes = 0L
 
   def applyAll(): Unit = {
-    val groups = file.footer.groups
-    var i = 0
-    while (i < groups.length) {
-      val run = groups(i)
-      if (wanted.hasGroup(run.group)) applyGroup(run)
-      i += 1
+    val runs = file.footer.groups.filter(run => wanted.hasGroup(run.group))
+    ahead = new BlocksAhead(file, blocksOf(runs))
+    try runs.foreach(applyGroup)
+    finally ahead.close()
+  }
+
+  private def blocksOf(runs: IndexedSeq[GroupRun]): Array[Int] = {
+    val found = Array.newBuilder[Int]
+    var next = 0
+    for (run <- runs) {
+      var block = run.block
+      var end = run.entry + run.entries
+      while (end > 0) {
+        if (block >= next) {
+          found += block
+          next = block + 1
+        }
+        end -= file.footer.blocks(block).entries
+        block += 1
+      }
     }
+    found.result()
   }
 
   private def placements(partitions: Int, partition: Int) =
@@ -55,6 +71,7 @@ private[store] final class EntryApplier(
   private def applyGroup(run: GroupRun): Unit = {
     enter(run.block)
     val family = families(run.family)
+    if (family >= 0) txn.expect(family, run.entries)
     val (old, now) = (before(run.family), after(run.family))
     var entry = run.entry
     var left = run.entries
@@ -100,7 +117,7 @@ private[store] final class EntryApplier(
   )
 
   private def enter(index: Int): Unit = if (index != blockIndex) {
-    block = file.block(index)
+    block = ahead.next()
     blockBytes += file.footer.blocks(index).storedLength
     blockIndex = index
   }

@@ -71,6 +71,22 @@ class ArenaMapSuite extends StateMapSuiteBase with ArenaMaps {
     }
   }
 
+  for (told <- Seq(1, 10, 2000, 3072, 3073, Int.MaxValue))
+    test(s"of $told rows that are told, 2000 may come; for up to 3072 the table has room at once") {
+      val map = new ArenaMap(1, new PagePool(1L << 30, None))
+      def used = map.memory.total - map.memory.free
+      commit(map, VersionId.Empty, v1) { txn =>
+        txn.expect(0, told)
+        put(txn, "k1", "1")
+        assert((used >= told * 8L) == (told <= 3072))
+        for (i <- 2 to 2000) put(txn, s"k$i", "1")
+      }
+      val view = map.pin(v1)
+      assert(allRows(view) == (1 to 2000).map(i => s"k$i" -> "1").toMap)
+      view.release()
+      map.close()
+    }
+
   test("a version that is pinned for long costs each key once, however many follow it") {
     val map = new ArenaMap(6, new PagePool(1L << 30, None))
     val keys = (1 to 10).map(i => s"k$i")
