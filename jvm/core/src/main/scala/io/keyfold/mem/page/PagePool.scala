@@ -8,16 +8,16 @@ import io.keyfold.mem.Mem
 
 /** Memory for all arenas of a JVM, in pages of 16 KiB.
   *
-  * Pages are cut from regions: of 1 MiB off the heap up to the budget, and beyond it of 16 MiB in
-  * mapped files (fewer and larger, because the system limits the number of mappings). Off-heap
-  * memory is always tried first, even after pages went to files; pages never move. Unused regions
-  * are returned to the system, except for a reserve, since taking a region costs more than filling
-  * it: half of what is in use, or one; of files only while off-heap memory is used up.
+  * Pages are cut from regions: of 1 to 16 MiB off the heap up to the budget, and beyond it of 16
+  * MiB in mapped files, as the system limits the number of mappings. Off-heap memory is always
+  * tried first, even after pages went to files; pages never move. Unused regions are returned to
+  * the system, except for a reserve, since taking a region costs more than filling it: half of what
+  * is in use, or one; of files only while off-heap memory is used up.
   *
   * Threads: any; holds a lock, even while it writes a spill file.
   *
   * @param budgetBytes
-  *   maximum off-heap memory; a rest below 1 MiB is not used
+  *   maximum off-heap memory; a rest below the size of a region is not used
   * @param spill
   *   provides memory beyond the budget; None: there is none
   */
@@ -29,8 +29,8 @@ final class PagePool private[mem] (
   def this(budgetBytes: Long, spill: Option[SpillFiles]) =
     this(budgetBytes, spill, Mem.allocate(_))
 
-  private val offHeap = new Regions(standardPages = 64)
-  private val mapped = new Regions(standardPages = 1024)
+  private val offHeap = new Regions(PagePool.regionPages(budgetBytes))
+  private val mapped = new Regions(PagePool.MostRegionPages)
 
   /** This many consecutive pages, uninitialised.
     *
@@ -155,6 +155,15 @@ final class PagePool private[mem] (
 
 object PagePool {
   final val PageBytes = 16384
+
+  /** Of 16 MiB, so that nearly all of a region can be huge pages, which the system aligns to 2 MiB.
+    */
+  private val MostRegionPages = 1024
+
+  /** Pages of a region off the heap: so few that hardly more than a 64th of the budget is not used.
+    */
+  private def regionPages(budgetBytes: Long): Int =
+    math.min(MostRegionPages.toLong, math.max(64L, budgetBytes / 64 / PageBytes)).toInt
 
   /** A mapping must be smaller than 2 GiB. */
   private[mem] val MaxRunPages: Int = Int.MaxValue / PageBytes
