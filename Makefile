@@ -87,7 +87,7 @@ JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -it
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
 .PHONY: help setup jars wheel servers s3 demo test test-long test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.1 smoke-on-4.3 smoke contract smoke-operators upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
-	conformance-baseline conformance-page bench bench-quick bench-checkpoints bench-bigstate bench-yarn bench-page bench-python bench-subtasks bench-pictures golden docs fmt lint clean
+	conformance-baseline conformance-page bench bench-quick bench-engine bench-checkpoints bench-bigstate bench-yarn bench-page bench-python bench-subtasks bench-pictures golden docs fmt lint clean
 
 # What a user or a contributor needs first, in this order.
 FIRST := wheel demo setup test test-jvm test-python fmt docs bench-quick clean
@@ -305,6 +305,10 @@ bench: ## all of it, in 95 minutes: docs/benchmarks*.md; some cells: CELL=get,ke
 	build/sbt bench/prepare
 	$(BENCH)
 	$(if $(CELL),,$(MAKE) bench-python bench-subtasks bench-pictures)
+
+bench-engine: ## the engine alone, without Spark and without files, in half a minute: KEYS=1000000
+	build/sbt bench/prepare
+	java @jvm/bench/target/java.args io.keyfold.bench.engine.EngineMain $(or $(KEYS),5000000) 200000 20
 
 bench-python: setup ## the Python reader beside Spark's `statestore` source, in 10 minutes: docs/benchmarks-python.md
 	$(BIN)/python -m bench
