@@ -8,12 +8,12 @@ from keyfold.errors import (
     FileCorruptError,
     NotAKeyfoldFileError,
 )
-from keyfold.format.reader import read_footer
+from keyfold.format.reader import read_blocks, read_footer
 from keyfold.format.source import BytesSource, Source
 from kit.golden.encoder import encode
 from kit.golden.spec import family, link, spec
-from kit.golden.valid import DELTA, REFERENCE
-from kit.state_files import read_columns
+from kit.golden.valid import CONTINUED, DELTA, REFERENCE
+from kit.state_files import entries, read_columns
 
 NAME = "cp/state/2/3/7.delta"
 
@@ -39,6 +39,14 @@ def large(entries: int) -> bytes:
             "groups": [DELTA["groups"][0] | {"entries": entries, "bytes": 32 * entries}],
         }
     )
+
+
+def test_a_block_is_read_alone_though_it_continues_a_list_of_the_block_before() -> None:
+    source = BytesSource("5.snapshot", encode(CONTINUED))
+    footer = read_footer(source)
+    alone = list(read_blocks(source, footer, [1]))
+    _, (_, second) = read_columns(source)
+    assert [list(entries(it)) for it in alone] == [list(entries(second))]
 
 
 def test_footer_of_a_large_file_takes_one_read() -> None:

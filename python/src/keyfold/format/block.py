@@ -43,17 +43,21 @@ class Columns:
     keys: npt.NDArray[np.uint8]
     values: npt.NDArray[np.uint8]
 
-    def continued(self, before: Columns | None) -> bool:
+    def continued(self, before: Columns | None, *, begins_group: bool) -> bool:
         """Whether every APPEND has the key of the entry before it.
 
         Args:
-            before: the block before this one in the file, None if that was not read.
+            before: the block before this one in the file; None if that was not read, because
+                nothing is asked of the key group that ends in this block.
+            begins_group: whether the first entry is the first of its key group.
         """
         appended = np.flatnonzero(self.types == EntryType.APPEND).tolist()
         if not appended:
             return True
+        if appended[0] == 0 and begins_group:
+            return False
         keys = self._keys()
-        last = None if before is None else before._keys()[-1]  # noqa: SLF001 - one of its own kind
+        last = keys[0] if before is None else before._keys()[-1]  # noqa: SLF001 - of its own kind
         return all(keys[at] == (keys[at - 1] if at > 0 else last) for at in appended)
 
     def _keys(self) -> list[tuple[int, bytes]]:

@@ -85,7 +85,8 @@ def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Itera
     Raises as `read_footer` does.
     """
     snapshot = footer.frame.kind is FileKind.SNAPSHOT
-    before = None
+    begins_group = _begin_groups(footer)
+    before: tuple[int, Columns] | None = None
     with errors_of(source):
         for run in _runs(footer, sorted(numbers)):
             first, last = footer.blocks[run[0]], footer.blocks[run[-1]]
@@ -97,10 +98,13 @@ def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Itera
                 with _part(f"block {number}"):
                     stored = bytes(content[at : at + block.stored_length])
                     columns = decode_block(stored, footer, number)
-                    if snapshot and not columns.continued(before):
+                    adjacent = before[1] if before and before[0] == number - 1 else None
+                    if snapshot and not columns.continued(
+                        adjacent, begins_group=bool(begins_group[number])
+                    ):
                         raise MalformedError("an APPEND does not continue the entry before it")
                 yield columns
-                before = columns if footer.continued else None
+                before = (number, columns) if footer.continued else None
 
 
 @contextmanager
@@ -189,6 +193,13 @@ def _runs(footer: Footer, numbers: list[int]) -> Iterator[list[int]]:
 
     for _, run in groupby(enumerate(numbers), place):
         yield [number for _, number in run]
+
+
+def _begin_groups(footer: Footer) -> npt.NDArray[np.bool_]:
+    """For each block whether a key group begins with it."""
+    lengths = np.array([it.entries for it in footer.blocks], dtype=np.int64)
+    groups = footer.groups
+    return np.isin(np.cumsum(lengths) - lengths, np.cumsum(groups.entries) - groups.entries)
 
 
 def _check_groups(

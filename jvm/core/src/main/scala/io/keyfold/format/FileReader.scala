@@ -34,6 +34,7 @@ final class FileReader private (
   /** The block read last, if its last entry may be continued in the next. */
   private var last: BlockEntries = _
   private var lastIndex = -1
+  private var closed = false
 
   /** Length of the file in bytes. */
   def length: Long = blob.length
@@ -48,6 +49,7 @@ final class FileReader private (
     *   if the block is damaged
     */
   def block(index: Int): BlockEntries = synchronized {
+    if (closed) throw new IOException(s"$path was closed")
     val block = footer.blocks(index)
     val name = s"block $index"
     val stored = FileReader.read(blob, path, block.offset, block.storedLength)
@@ -96,14 +98,15 @@ final class FileReader private (
   }
 
   /** In a snapshot, an APPEND continues the entry before it. That may be in the block before, which
-    * a reader of a whole key group has read just now.
+    * a reader of the whole key group has read just now; a reader of others need not have it.
     */
   private def checkContinued(index: Int, entries: BlockEntries): Unit = {
     var i = 0
     while (i < entries.size) {
       val continues = entries.entryType(i) != EntryType.Append || {
         if (i > 0) entries.sameKey(i, entries, i - 1)
-        else last != null && lastIndex == index - 1 && entries.sameKey(i, last, last.size - 1)
+        else if (Arrays.binarySearch(runStarts, blockStarts(index)) >= 0) false
+        else lastIndex != index - 1 || entries.sameKey(i, last, last.size - 1)
       }
       if (!continues) {
         throw new CorruptFile(path, s"block $index entry $i does not continue the entry before it")
@@ -115,7 +118,10 @@ final class FileReader private (
   }
 
   /** Waits for a block that is being read. */
-  override def close(): Unit = synchronized(blob.close())
+  override def close(): Unit = synchronized {
+    closed = true
+    blob.close()
+  }
 }
 
 object FileReader {

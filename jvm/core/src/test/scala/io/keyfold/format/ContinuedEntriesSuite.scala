@@ -30,6 +30,20 @@ class ContinuedEntriesSuite extends AnyFunSuite with SeededChecks {
     }
   }
 
+  test("each block can be read alone, also one that begins with more values of a list") {
+    var continuing = 0
+    forEach(plans, 300, Shrink.shrinkAny[FilePlan]) { plan =>
+      val blobs = new MemoryBlobStore
+      blobs.put(plan.name, plan.write())
+      for (i <- FileContents.open(blobs, plan.name).footer.blocks.indices) {
+        val block = FileContents.open(blobs, plan.name).block(i)
+        if (plan.kind == FileKind.Snapshot && block.entryType(0) == EntryType.Append)
+          continuing += 1
+      }
+    }
+    assert(continuing > 0)
+  }
+
   /** The entries of a row: each takes values until it has reached the target. */
   private def partsOf(plan: FilePlan, row: Entry): Seq[Entry] = {
     val count = (1 to row.values.length)
