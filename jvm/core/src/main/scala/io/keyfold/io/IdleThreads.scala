@@ -1,6 +1,13 @@
 package io.keyfold.io
 
-import java.util.concurrent.{ExecutorService, LinkedBlockingQueue, ThreadPoolExecutor, TimeUnit}
+import java.util.concurrent.{
+  BlockingQueue,
+  ExecutorService,
+  LinkedBlockingQueue,
+  SynchronousQueue,
+  ThreadPoolExecutor,
+  TimeUnit
+}
 
 /** Threads for what all stores of the JVM do beside their tasks. They end when there is none for
   * ten seconds, and do not keep the JVM running.
@@ -12,19 +19,26 @@ object IdleThreads {
     *   how much work is done at once; other work waits
     */
   def apply(name: String, most: Int): ExecutorService = {
-    val pool = new ThreadPoolExecutor(
-      most,
+    val pool = newPool(name, most, most, new LinkedBlockingQueue[Runnable])
+    pool.allowCoreThreadTimeOut(true)
+    pool
+  }
+
+  /** No work waits: for callers that have little at once. */
+  def unlimited(name: String): ExecutorService =
+    newPool(name, 0, Int.MaxValue, new SynchronousQueue[Runnable])
+
+  private def newPool(name: String, least: Int, most: Int, waiting: BlockingQueue[Runnable]) =
+    new ThreadPoolExecutor(
+      least,
       most,
       IdleSeconds,
       TimeUnit.SECONDS,
-      new LinkedBlockingQueue[Runnable],
+      waiting,
       (work: Runnable) => {
         val thread = new Thread(work, name)
         thread.setDaemon(true)
         thread
       }
     )
-    pool.allowCoreThreadTimeOut(true)
-    pool
-  }
 }

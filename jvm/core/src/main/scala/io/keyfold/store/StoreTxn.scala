@@ -152,14 +152,14 @@ final class StoreTxn private[store] (
 
   /** Discards the rows. Does nothing when repeated, or after `commit`. */
   def abort(): Unit = if (state.compareAndSet(Updating, Aborted)) {
-    rows.abort()
-    commits.ended(this)
+    try rows.abort()
+    finally commits.ended(this)
   }
 
   /** Aborts, and frees the slices that were handed out. */
   override def release(): Unit = {
-    abort()
-    super.release()
+    try abort()
+    finally super.release()
   }
 
   private def placementsOfFamilies() = rows.families

@@ -225,6 +225,8 @@ final class ArenaMap private[map] (
 
   private def held(version: VersionId): VersionNode =
     if (closed) throw new OutOfOrder(s"Cannot use version $version: the map is closed")
+    else if (isBroken)
+      throw new OutOfOrder(s"Cannot use version $version: rows of it on the local disk are lost")
     else versions.getOrElse(version, throw new OutOfOrder(s"Version $version is not in memory"))
 
   private def drop(version: VersionId): Unit = {

@@ -29,7 +29,14 @@ final class PagePool private[mem] (
   def this(budgetBytes: Long, spill: Option[SpillFiles]) =
     this(budgetBytes, spill, Mem.allocate(_))
 
-  private val offHeap = new Regions(PagePool.regionPages(budgetBytes))
+  private val regionPages = PagePool.regionPages(budgetBytes)
+  private val offHeap = new Regions(regionPages)
+
+  /** What regions can be had of. */
+  private val budgetOfRegions = {
+    val bytes = regionPages.toLong * PagePool.PageBytes
+    if (budgetBytes < bytes) budgetBytes else budgetBytes / bytes * bytes
+  }
   private val mapped = new Regions(PagePool.MostRegionPages)
 
   /** This many consecutive pages, uninitialised.
@@ -90,7 +97,7 @@ final class PagePool private[mem] (
   }
 
   /** Whether `more` bytes of pages would be beyond the budget. */
-  def isFull(more: Long): Boolean = synchronized(usedBytes + more > budgetBytes)
+  def isFull(more: Long): Boolean = synchronized(usedBytes + more > budgetOfRegions)
 
   private def usedBytes = offHeap.usedBytes + mapped.usedBytes
 
@@ -98,7 +105,7 @@ final class PagePool private[mem] (
   def shareBytes: Long = synchronized(usableBytes / math.max(arenas, 1))
 
   /** Leaves room for what transactions write at the same time. */
-  private def usableBytes = budgetBytes - budgetBytes / 8
+  private def usableBytes = budgetOfRegions - budgetOfRegions / 8
 
   /** Off-heap bytes taken from the system. */
   def allocatedBytes: Long = synchronized(offHeap.bytes)
@@ -114,8 +121,14 @@ final class PagePool private[mem] (
   private def fits(pages: Int): Boolean =
     offHeap.bytes + offHeap.bytesFor(pages) <= budgetBytes
 
+  /** Whether they fit, if need be without the reserve. */
+  private def fitsAfterAll(pages: Int) = fits(pages) || {
+    offHeap.trim(0)
+    fits(pages)
+  }
+
   /** @return whether a new region with room for `pages` was added */
-  private def growOffHeap(pages: Int): Boolean = fits(pages) && {
+  private def growOffHeap(pages: Int): Boolean = fitsAfterAll(pages) && {
     val bytes = offHeap.bytesFor(pages)
     try {
       offHeap.add(new Region(takeOffHeap(bytes), (bytes / PagePool.PageBytes).toInt, None))

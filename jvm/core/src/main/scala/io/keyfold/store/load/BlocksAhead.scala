@@ -59,6 +59,6 @@ private object BlocksAhead {
   /** Raw bytes: of some blocks, so that a thread is not woken for each. */
   private val AtOnce = 1 << 20
 
-  /** For all loads of the JVM: more than tasks that load at once, as some wait for a slow store. */
-  private val Threads = IdleThreads("keyfold-load", 64)
+  /** For all loads of the JVM, each of which needs one. */
+  private val Threads = IdleThreads.unlimited("keyfold-load")
 }

@@ -41,7 +41,7 @@ private[store] final class ChainApplier(
     *   its lineage, or why the snapshot cannot be used; the map has not changed then
     */
   def applyAll(chain: VersionChain): Either[Unusable, Lineage] = {
-    val txn = map.begin(VersionId.Empty)
+    var txn = map.begin(VersionId.Empty)
     val snapshot = chain.start.filter(_.kind == FileKind.Snapshot)
     val toOpen = snapshot ++ chain.deltas.map(Ancestor(_, FileKind.Delta))
     val opened = new OpenedAhead(toOpen.toSeq.map { it => () =>
@@ -49,9 +49,12 @@ private[store] final class ChainApplier(
     })
     try {
       snapshot.flatMap(it => applySnapshot(txn, it.version, opened)).toLeft {
-        chain.start
-          .filter(_.kind == FileKind.Reference)
-          .foreach(it => applyReference(txn, it.version))
+        for (it <- chain.start if it.kind == FileKind.Reference) applyReference(txn, it.version) {
+          // What was put is freed: a family that is dropped stays until its transaction ends.
+          txn.release()
+          txn = map.begin(VersionId.Empty)
+          txn
+        }
         val lineage = chain.deltas.foldLeft(Lineage(chain.start.toList)) { (below, delta) =>
           below.grown(delta, applyDelta(txn, below, opened))
         }
@@ -106,7 +109,10 @@ private[store] final class ChainApplier(
         )
     }
 
-  private def applyReference(txn: MapTxn, version: VersionId): Unit =
+  /** @param another
+    *   ends the transaction and begins another
+    */
+  private def applyReference(txn: MapTxn, version: VersionId)(another: => MapTxn): Unit =
     try {
       val file = files.open(version, FileKind.Reference)
       val footer =
@@ -114,9 +120,14 @@ private[store] final class ChainApplier(
         finally file.close()
       checkKeyGroups(file)
       val partitions = footer.identity.partitions
-      val reference =
+      def applier(txn: MapTxn) =
         new ReferenceApplier(txn, files, footer, partitions, location.partition, rowChecksum)
-      reference.applyAll()
+      var reference = applier(txn)
+      if (!reference.applyAll(None)) {
+        val drops = reference.findDrops()
+        reference = applier(another)
+        reference.applyAll(Some(drops))
+      }
       log.info(
         s"Loaded $location version $version from ${reference.fileCount} files that were written " +
           s"before a rescale; read ${reference.blockBytes} bytes of their blocks"

@@ -2,6 +2,7 @@ package io.keyfold.store.load
 
 import scala.collection.immutable.VectorMap
 
+import io.keyfold.errors.OutOfOrder
 import io.keyfold.map.StateMap
 import io.keyfold.model.VersionId
 import io.keyfold.store.file.Lineage
@@ -26,8 +27,18 @@ private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int)
 
   def holds(version: VersionId): Boolean = map.holds(version)
 
-  /** The lineage for a version written on top of `base`. */
-  def lineageOf(base: VersionId): Lineage = lineages.getOrElse(base, Lineage.Empty)
+  /** The lineage for a version written on top of `base`.
+    *
+    * @throws io.keyfold.errors.OutOfOrder
+    *   if the base is not held any more
+    */
+  def lineageOf(base: VersionId): Lineage =
+    if (base == VersionId.Empty) Lineage.Empty
+    else
+      lineages.getOrElse(
+        base,
+        throw new OutOfOrder(s"Cannot write on version $base: it is not in memory any more")
+      )
 
   /** @return None for version 0 and for versions no longer held */
   def lineage(version: VersionId): Option[Lineage] = lineages.get(version)

@@ -37,30 +37,22 @@ private[store] final class ReferenceApplier(
   def fileCount: Int = all.length
   var blockBytes = 0L
 
-  /** The transaction must be new. */
-  def applyAll(): Unit = {
-    createFamilies()
-    if (!apply(None)) {
-      while (txn.families.nonEmpty) txn.dropFamily(0)
-      createFamilies()
-      apply(Some(findDrops()))
-      ()
-    }
-  }
-
-  private def createFamilies(): Unit = reference.families.foreach(f => txn.createFamily(f.spec))
-
-  /** @param drops
+  /** The transaction must be new.
+    *
+    * @param drops
     *   None: not known
     * @return
-    *   false if the drops must be known
+    *   false if the drops must be known; with them it must be done again, in another transaction
     */
-  private def apply(drops: Option[Seq[Drop]]): Boolean = all.indices.forall { index =>
-    using(all(index)) { file =>
-      val families = file.footer.families.map(indexOf).toArray
-      (drops.nonEmpty || (file.footer.dropped.isEmpty && !families.contains(-1))) && {
-        apply(file, index, families, drops.getOrElse(Nil))
-        true
+  def applyAll(drops: Option[Seq[Drop]]): Boolean = {
+    reference.families.foreach(f => txn.createFamily(f.spec))
+    all.indices.forall { index =>
+      using(all(index)) { file =>
+        val families = file.footer.families.map(indexOf).toArray
+        (drops.nonEmpty || (file.footer.dropped.isEmpty && !families.contains(-1))) && {
+          apply(file, index, families, drops.getOrElse(Nil))
+          true
+        }
       }
     }
   }
@@ -89,7 +81,7 @@ private[store] final class ReferenceApplier(
     if (index >= 0 && txn.families(index).spec.isKeptAs(family.spec)) index else -1
   }
 
-  private def findDrops(): Seq[Drop] = all.indices.flatMap { i =>
+  def findDrops(): Seq[Drop] = all.indices.flatMap { i =>
     using(all(i)) { file =>
       val rows = rowsOf(file.footer.identity, all(i).taken)
       file.footer.dropped.map(Drop(i, _, rows))
@@ -110,7 +102,7 @@ private[store] final class ReferenceApplier(
   }
 }
 
-private object ReferenceApplier {
+private[load] object ReferenceApplier {
 
   /** A family was dropped for these rows, before the entries of the file with that index. */
   final case class Drop(file: Int, family: String, rows: Int => Boolean)
