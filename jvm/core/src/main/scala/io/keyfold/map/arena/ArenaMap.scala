@@ -9,7 +9,7 @@ import io.keyfold.errors.{OutOfMemory, OutOfOrder}
 import io.keyfold.map.cold.{ColdFiles, ColdSpace, FoundRows}
 import io.keyfold.map.hash.{HashKey, HashTable, IndexLock}
 import io.keyfold.map.ordered.TreeWriter
-import io.keyfold.map.version.{OrderedIndex, PageSpace, VersionNode, VersionTree}
+import io.keyfold.map.version.{OrderedIndex, PageSpace, RecordSpace, VersionNode, VersionTree}
 import io.keyfold.map.{MapTxn, MapView, StateMap}
 import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.{Arena, MemoryUse}
@@ -49,7 +49,7 @@ final class ArenaMap private[map] (
   private val arena = new Arena(pool)
   private[map] val coldFiles = pool.spill.map(new ColdFiles(_)).orNull
   private val cold = new ColdSpace(arena, coldFiles)
-  private val tree = new VersionTree(arena, cold, firstEpoch, freePages)
+  private val tree = new VersionTree(cold, firstEpoch, freePages)
   private val indexLock = new IndexLock
   private val room = newRoom(arena, cold, keyGroups, pool)
 
@@ -210,6 +210,9 @@ final class ArenaMap private[map] (
     new HashTable(familyNumbers, arena, keyGroups, hashKey, indexLock)
   }
 
+  /** Files beside those of the map's runs and leaves, closed by the caller. */
+  private[map] def newFiles(): ColdFiles = new ColdFiles(pool.spill.get)
+
   private[map] def endEpoch(node: VersionNode): Int = tree.endEpoch(node)
 
   private[map] def readerAddresses() = synchronized(arena.snapshotAddresses())
@@ -256,7 +259,10 @@ private object ArenaMap {
   private def freePages(
       rows: OrderedIndex,
       pages: PageSpace,
-      epoch: Int,
-      freeRecord: Int => Unit
-  ): Unit = new TreeWriter(pages).freeNewer(rows.root, epoch)(freeRecord)
+      records: RecordSpace,
+      epoch: Int
+  ): Unit =
+    new TreeWriter(pages, records).freeNewer(rows.root, epoch)(
+      records.freeNewer(rows.spec, _, epoch)
+    )
 }

@@ -48,7 +48,7 @@ private[map] final class ArenaTxn(
 
   override def pinPages(): OpenCursor = node.cursors.open(map.endEpoch(node))
 
-  override def unpinPages(cursor: OpenCursor): Unit = if (open) node.cursors.close(cursor, arena)
+  override def unpinPages(cursor: OpenCursor): Unit = if (open) node.cursors.close(cursor, cold)
 
   override def createFamily(spec: FamilySpec): Int =
     if (lock.isMine) createNow(spec) else lock.locked(createNow(spec))
@@ -295,7 +295,7 @@ private[map] final class ArenaTxn(
         val record = hashed.table.find(group, map.hashKey.hash(key), key, baseSight)
         if (record == 0) findCold(hashed, hash, key) != null else record != HashTable.Removed
       }
-    case ordered: OrderedIndex => (_, key) => tree.find(ordered.root, key) != 0
+    case ordered: OrderedIndex => (_, key) => tree.contains(ordered.root, key)
   }
 
   private lazy val noRoots = GroupTable.empty(map.keyGroups)
@@ -350,7 +350,7 @@ private[map] final class ArenaTxn(
     val addresses = map.readerAddresses()
     writing = node.sight
     records = new Records(addresses)
-    tree = new OrderedTree(addresses)
+    tree = new OrderedTree(addresses, map.coldFiles)
     runs = new ColdRuns(addresses, map.coldFiles)
   }
 

@@ -2,10 +2,10 @@ package io.keyfold.map.arena
 
 import io.keyfold.errors.Invalid
 import io.keyfold.group.KeyGroups
-import io.keyfold.map.cold.{ColdRow, ColdRuns}
+import io.keyfold.map.cold.{ColdByGroup, ColdFiles, ColdRow, ColdRuns}
 import io.keyfold.map.cursor.{RecordRunCursor, PagePins, ViewLock}
 import io.keyfold.map.hash.{HashTable, Sight}
-import io.keyfold.map.ordered.{GroupedRecords, OrderedTree, TreeCursor}
+import io.keyfold.map.ordered.{ColdLeaf, GroupedRecords, OrderedTree, TreeCursor}
 import io.keyfold.map.value.{RecordRun, Records, ValueHead, ValueNodes, ValueSteps}
 import io.keyfold.map.version.{FamilyIndex, HashedIndex, OrderedIndex, Pin, VersionNode}
 import io.keyfold.map.{MapView, RowCursor}
@@ -20,7 +20,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     extends MapView {
   val lock = new ViewLock(this)
   protected var records = new Records(addresses)
-  protected var tree = new OrderedTree(addresses)
+  protected var tree = new OrderedTree(addresses, map.coldFiles)
   protected var runs = new ColdRuns(addresses, map.coldFiles)
   private val pin = newPin(map, node)
 
@@ -86,12 +86,14 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     }
   }
 
-  /** The row of a key that has no record, if a run has it, until the next call; or null. */
+  /** The row of a key for which [[find]] has just found no record, if a file has it, until the next
+    * call; or null.
+    */
   protected def findCold(rows: FamilyIndex, hash: Int, key: Slice): ColdRow = rows match {
     case hashed: HashedIndex =>
       val newest = hashed.cold(KeyGroups.groupOf(hash, map.keyGroups))
       if (newest == 0) null else runs.find(newest, map.hashKey.hash(key), key)
-    case _: OrderedIndex => null
+    case _: OrderedIndex => tree.findCold(key)
   }
 
   /** As [[HashTable.find]]. */
@@ -172,7 +174,9 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
         hashed.table.locked(hashed.table.hasRows(group, sight)) ||
         hashed.cold(group) != 0 && isThere(scanGroupNow(family, group))
       }
-    case ordered: OrderedIndex => grouped(ordered).groups
+    case ordered: OrderedIndex =>
+      val hot = grouped(ordered).groups
+      if (lastCold == null) hot else (hot ++ lastCold.groups).distinct
   }
 
   private def isThere(rows: RowCursor) =
@@ -190,27 +194,57 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   private def scanGroupNow(family: Int, group: Int): RowCursor = node.families(family) match {
     case hashed: HashedIndex   => scanGroups(hashed, Array(group))
     case ordered: OrderedIndex =>
-      new RecordRunCursor(tree.records, grouped(ordered).of(group), steps(ordered), lock, txn)
+      val run = grouped(ordered).of(group)
+      val hot = new RecordRunCursor(tree.records, run, steps(ordered), lock, txn)
+      if (lastCold == null) hot else new TieredCursor(hot, lastCold.of(group), lock, txn, null)
   }
 
   /** The ordered family of the last call. */
   private var lastGrouped: GroupedRecords = _
   private var lastRows: OrderedIndex = _
 
+  /** Its rows that are not in memory; null if there are none. */
+  private var lastCold: ColdByGroup = _
+
+  /** The files of those of each call. */
+  private var sortedFiles = List.empty[ColdFiles]
+
   /** Invalidates the cached records of an ordered family. */
   protected def orderedChanged(): Unit = lastRows = null
 
   private def grouped(rows: OrderedIndex): GroupedRecords = {
     if (lastRows ne rows) {
-      lastGrouped = new GroupedRecords(tree.records, map.keyGroups)(tree.eachNewer(rows.root, 0))
+      lastGrouped = new GroupedRecords(tree.records, map.keyGroups)(
+        tree.eachNewer(rows.root, OrderedTree.AnyEpoch)
+      )
+      lastCold = coldByGroup(rows, OrderedTree.AnyEpoch)
       lastRows = rows
     }
     lastGrouped
   }
 
+  /** The rows of cold leaves made after `epoch`; null if there is none. */
+  protected def coldByGroup(rows: OrderedIndex, epoch: Int): ColdByGroup = {
+    var sorted: ColdByGroup = null
+    val leaf = new ColdLeaf(map.coldFiles)
+    tree.eachCold(rows.root, epoch) { at =>
+      if (sorted == null) {
+        sortedFiles ::= map.newFiles()
+        sorted = new ColdByGroup(sortedFiles.head, map.keyGroups)
+      }
+      leaf.start(at)
+      while (leaf.next()) sorted.add(KeyGroups.groupOf(leaf.row.hash, map.keyGroups), leaf.row)
+    }
+    if (sorted != null) sorted.finish()
+    sorted
+  }
+
   override def release(): Unit = lock.end { isQuiet =>
     lock.shut()
-    if (isQuiet) pin.run()
+    if (isQuiet) {
+      pin.run()
+      sortedFiles.foreach(_.close())
+    }
   }
 
   /** Must not capture this view, or the view could never be collected. */

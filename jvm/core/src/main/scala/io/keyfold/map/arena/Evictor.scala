@@ -231,14 +231,14 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
   private def hashAt(evicted: Array[Long], i: Int) = HashPages.hashOf(evicted(i) ^ Signed)
 }
 
-private object Evictor {
+private[arena] object Evictor {
 
   /** A run is merged with newer ones that have a half of its rows or more. */
   private val Ratio = 2
 
   /** Of one group. */
   private val MostRuns = 4
-  private val MostRowBytes = 4L << 20
+  val MostRowBytes: Long = 4L << 20
 
   /** Turns the order of unsigned hashes into that of signed numbers. */
   private val Signed = Long.MinValue

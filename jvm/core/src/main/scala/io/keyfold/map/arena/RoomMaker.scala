@@ -5,8 +5,8 @@ import io.keyfold.map.version.VersionNode
 import io.keyfold.mem.arena.Arena
 import io.keyfold.mem.page.PagePool
 
-/** Decides when rows of a map leave memory, and which. The key groups take turns; rows that the
-  * last transaction has written stay, if that is enough.
+/** Decides when rows of a map leave memory, and which. The key groups, and branches of ordered
+  * families, take turns; rows that the last transaction has written stay, if that is enough.
   *
   * It counts bytes of objects: the rows of a group lie on many pages, which others share, so that
   * pages do not get fewer when rows leave.
@@ -49,21 +49,22 @@ private[map] class RoomMaker(arena: Arena, cold: ColdSpace, keyGroups: Int, pool
     */
   def settle(oldest: VersionNode, versions: Seq[VersionNode]): Unit = {
     val evictor = new Evictor(arena, cold, oldest)
+    val leaves = new LeafEvictor(arena, cold, versions)
     val enough = excess + arena.liveBytes / Share
     // Until it has ended: the disk may be full.
     quietUntil = arena.liveBytes + pool.shareBytes / Share
-    val all = for {
+    val hashed: Seq[Int => Long] = for {
       rows <- oldest.hashed
       shared = versions.flatMap(_.hashedOrDropped).filter(_.table eq rows.table)
       group <- rows.table.groups
-    } yield (shared, group)
+    } yield evictor.settle(shared, group, _)
+    val all = (hashed ++ leaves.pieces.map(piece => leaves.settle(piece, _))).toIndexedSeq
     def turn(wanted: Long, epoch: Int): Long = {
       var moved = 0L
       var left = all.length
       while (moved < wanted && left > 0) {
         hand = (hand + 1) % all.length
-        val (shared, group) = all(hand)
-        moved += evictor.settle(shared, group, epoch)
+        moved += all(hand)(epoch)
         left -= 1
       }
       moved

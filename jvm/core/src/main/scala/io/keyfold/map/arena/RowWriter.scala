@@ -26,10 +26,9 @@ private[map] final class RowWriter(
     keyGroups: Int,
     hashKey: HashKey
 ) {
-  val pages = new PageSpace(arena, node)
   val records = new RecordSpace(arena, node)
   private val reader = new Records(arena.addresses)
-  private val trees = new TreeWriter(pages)
+  private val trees = new TreeWriter(new PageSpace(cold, node), records)
   private val runs = new ColdRuns(arena.addresses, cold.files)
   private val batch = new IntList
   private val found = new Slice
@@ -104,7 +103,7 @@ private[map] final class RowWriter(
       value: Slice,
       append: Boolean
   ): Unit = {
-    val before = trees.find(rows.root, key)
+    val before = findWarm(rows, key)
     val after = records.write(rows, before, hash, key, value, append)
     if (before == 0) rows.root = trees.insert(rows.root, key, after)
     else if (after != before) {
@@ -147,12 +146,23 @@ private[map] final class RowWriter(
   }
 
   private def removeOrdered(rows: OrderedIndex, key: Slice): Boolean = {
-    val record = trees.find(rows.root, key)
+    val warm = trees.find(rows.root, key)
+    val record = if (trees.findCold(key) == null) warm else findWarm(rows, key)
     if (record != 0) {
       rows.root = trees.remove(rows.root, key)
       removed(rows, record)
     }
     record != 0
+  }
+
+  /** The record of a key, or 0, once the leaf where it is, or would be, is in memory. */
+  private def findWarm(rows: OrderedIndex, key: Slice): Int = {
+    val record = trees.find(rows.root, key)
+    if (!trees.isAtCold) record
+    else {
+      rows.root = trees.takeBack(rows.root, key)
+      trees.find(rows.root, key)
+    }
   }
 
   private def removed(rows: OrderedIndex, record: Int): Unit = {
@@ -181,6 +191,11 @@ private[map] final class RowWriter(
   private def findInRange(rows: OrderedIndex, from: Slice, until: Slice) = {
     batch.clear()
     trees.collect(rows.root, from, behind = false, until, batch)
+    if (trees.collected != null) {
+      trees.collected.next()
+      rows.root = trees.takeBack(rows.root, trees.collected.row.key(found))
+      trees.collect(rows.root, from, behind = false, until, batch)
+    }
     batch.size > 0
   }
 }

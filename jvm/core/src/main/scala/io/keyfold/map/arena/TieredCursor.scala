@@ -16,7 +16,7 @@ import io.keyfold.mem.Slice
   */
 private[map] final class TieredCursor(
     hot: RowCursor,
-    cold: ColdCursor,
+    cold: RowCursor,
     lock: ViewLock,
     txn: PagePins,
     pinned: OpenCursor

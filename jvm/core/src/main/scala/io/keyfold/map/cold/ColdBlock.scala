@@ -4,18 +4,24 @@ import io.keyfold.format.wire.{ByteSink, Checksum}
 import io.keyfold.map.value.IntList
 import io.keyfold.mem.{Mem, Slice}
 
-/** Some 4 KiB of rows of a run, in the order of their index hashes (unsigned):
+/** Some KiB of rows, of a run in the order of their index hashes (unsigned), or of a leaf in the
+  * order of their keys:
   *
   * {{{
   *   0  i32  number of rows n
-  *   4  i32 x n  index hashes
+  *   4  i32 x n  index hashes, of a run only
   *      u16 x n  where the rows begin, from the end of this table
   *      the rows, see ColdRow
   *      u32  CRC-32C of all before
   * }}}
+  *
+  * @param isHashed
+  *   whether it is of a run
   */
-private[map] final class ColdBlock {
+private[map] final class ColdBlock(isHashed: Boolean) {
   import ColdBlock._
+
+  private val hashBytes = if (isHashed) 4 else 0
 
   private var bytes = Array.emptyByteArray
   private var end = 0
@@ -59,6 +65,17 @@ private[map] final class ColdBlock {
     null
   }
 
+  /** Index of the first row whose key is not below `key`, in a block of a leaf. */
+  def lowerBound(key: Slice): Int = {
+    var low = 0
+    var high = count
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      if (row(middle).compareKey(key) < 0) low = middle + 1 else high = middle
+    }
+    low
+  }
+
   private def firstOf(hash: Int): Int = {
     var low = 0
     var high = count
@@ -70,40 +87,48 @@ private[map] final class ColdBlock {
   }
 
   private def startOf(i: Int): Int = {
-    val at = HashesAt + count * 4 + i * 2
-    HashesAt + count * 6 + (bytes(at) & 0xff | (bytes(at + 1) & 0xff) << 8)
+    val at = HashesAt + count * hashBytes + i * 2
+    HashesAt + count * (hashBytes + 2) + (bytes(at) & 0xff | (bytes(at + 1) & 0xff) << 8)
   }
 }
 
 private[map] object ColdBlock {
 
-  /** A block ends with the row that fills it so far, in bytes. So each row begins below 64 KiB. */
+  /** A block of a run ends with the row that fills it so far, in bytes. */
   val Target = 4096
+
+  /** The same for a leaf: most leaves are one block. Each row must begin below 64 KiB. */
+  val LeafTarget = 8192
   private val HashesAt = 4
 
   /** Collects the rows of a block. */
-  final class Builder {
+  final class Builder(isHashed: Boolean) {
+    private val target = if (isHashed) Target else LeafTarget
+    private val tableBytes = if (isHashed) 6 else 2
     private val hashes = new IntList
     private val starts = new IntList
 
     /** The rows, to be written after [[begin]]. */
-    val entries = new ByteSink(2 * Target)
+    val entries = new ByteSink
 
-    def isEmpty: Boolean = hashes.size == 0
+    def isEmpty: Boolean = starts.size == 0
     def firstHash: Int = hashes(0)
 
-    def isFull: Boolean = entries.length + 6 * hashes.size >= Target
+    def isFull: Boolean = entries.length + tableBytes * starts.size >= target
 
-    /** Begins a row. */
+    /** Begins a row of a run. */
     def begin(hash: Int): Unit = {
       hashes.add(hash)
       starts.add(entries.length)
     }
 
+    /** Begins a row of a leaf. */
+    def begin(): Unit = starts.add(entries.length)
+
     /** Adds the block to `to`, and begins the next. */
     def finish(to: ByteSink): Unit = {
       val start = to.length
-      to.i32(hashes.size)
+      to.i32(starts.size)
       for (i <- 0 until hashes.size) to.i32(hashes(i))
       for (i <- 0 until starts.size) to.u16(starts(i))
       to.append(entries)

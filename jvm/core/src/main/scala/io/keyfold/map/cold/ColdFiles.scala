@@ -11,8 +11,8 @@ import scala.collection.mutable
 import scala.util.Try
 import scala.util.control.NonFatal
 
-/** The runs of one map in files on a local disk. A file is unlinked as soon as it is open, so a
-  * crash leaves nothing behind.
+/** The runs and cold leaves of one map in files on a local disk; both are called runs here. A file
+  * is unlinked as soon as it is open, so a crash leaves nothing behind.
   *
   * A run is written once, at the end of the newest file. When most of a file belongs to runs that
   * are gone, the others are copied to the end.
@@ -49,24 +49,27 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
     * @return
     *   its number
     */
-  def add(written: Writing): Int = {
+  def add(written: Writing): Int = add(written, written.length)
+
+  /** Adds the next bytes of what has been written, as a run of its own. */
+  def add(written: Writing, length: Int): Int = {
     val run = free.removeHeadOption().getOrElse {
       next += 1
       next - 1
     }
     if (run >= extents.length) extents = java.util.Arrays.copyOf(extents, extents.length * 2)
-    extents(run) = taken(written)
+    extents(run) = taken(written, length)
     // Publishes the entry.
     extents = extents
     run
   }
 
-  private def taken(written: Writing): Extent = {
+  private def taken(written: Writing, length: Int): Extent = {
     val file = written.file
-    val extent = new Extent(file, file.length, written.length)
-    file.length += written.length
-    file.live += written.length
-    bytes += written.length
+    val extent = new Extent(file, file.length, length)
+    file.length += length
+    file.live += length
+    bytes += length
     extent
   }
 
@@ -91,6 +94,12 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
     while (!tryRead(extent, from, into, length)) extent = extents(run)
   }
 
+  /** Reads a block, which is a part of a run. */
+  def readBlock(run: Int, from: Int, length: Int, into: ColdBlock): Unit = {
+    read(run, from, into.room(length), length)
+    if (!into.isWhole(length)) throw failed("a block of rows has not the checksum that it had")
+  }
+
   private def tryRead(extent: Extent, from: Int, into: Array[Byte], length: Int): Boolean =
     try {
       extent.file.read(extent.at + from, into, length)
@@ -110,7 +119,7 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
     )
   }
 
-  private[cold] def lengthOf(run: Int): Int = extents(run).length
+  private[map] def lengthOf(run: Int): Int = extents(run).length
 
   /** The run is not read any more. */
   def remove(run: Int): Unit = {
@@ -158,7 +167,7 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
       read(run, to.length, content, count)
       to.write(content, count)
     }
-    extents(run) = taken(to)
+    extents(run) = taken(to, to.length)
     extents = extents
     from.file.live -= from.length
   }

@@ -3,11 +3,11 @@ package io.keyfold.map.cold
 import io.keyfold.format.wire.ByteSink
 import io.keyfold.mem.{Mem, Slice}
 
-/** A row in a block of a run:
+/** A row in a block of a run or a leaf:
   *
   * {{{
   *   i32     hash of the row
-  *   varint  length of the key in bytes; times 2, plus 1 if the run's own transaction changed the row
+  *   varint  length of the key in bytes; times 2, plus 1 if the transaction that wrote the block changed the row
   *   varint  number of values; 0: the row was removed
   *           key, packed
   *           for each value: varint its length in bytes, then the value, packed
@@ -32,6 +32,7 @@ private[map] final class ColdRow {
   private var keyAt = 0
   private var at = 0
   private var left = 0
+  private var scratch = Array.emptyByteArray
 
   def isRemoved: Boolean = values == 0
 
@@ -53,6 +54,13 @@ private[map] final class ColdRow {
 
   def hasKey(key: Slice): Boolean =
     keyLength == key.length && Packing.isPacked(block, keyAt, key)
+
+  /** Compares the key's bytes as unsigned numbers. */
+  def compareKey(key: Slice): Int = {
+    if (scratch.length < keyLength) scratch = new Array[Byte](math.max(keyLength, 64))
+    Packing.unpack(block, keyAt, keyLength, scratch)
+    Mem.compare(scratch, Mem.ArrayOffset, keyLength, key.base, key.offset, key.length)
+  }
 
   def key(into: Slice): Slice = {
     val bytes = new Array[Byte](keyLength)

@@ -4,7 +4,7 @@ package io.keyfold.map.cold
 private[map] final class ColdRunCursor(runs: ColdRuns, run: Int) {
   private val at = runs.addresses.of(run)
   private val blocks = ColdRun.blocks(at)
-  private val block = new ColdBlock
+  private val block = new ColdBlock(isHashed = true)
   private var nextBlock = 0
   private var index = -1
   val epoch: Int = ColdRun.epoch(at)

@@ -17,7 +17,7 @@ private[map] final class ColdRunWriter(arena: Arena, files: ColdFiles, epoch: In
   import ColdRunWriter._
 
   private val content = new ByteSink
-  private val block = new ColdBlock.Builder
+  private val block = new ColdBlock.Builder(isHashed = true)
   private val hashes = new IntList
   private val firstHashes = new IntList
   private val ends = new IntList

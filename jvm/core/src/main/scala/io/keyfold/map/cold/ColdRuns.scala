@@ -5,7 +5,7 @@ import io.keyfold.mem.arena.Addresses
 
 /** Looks up rows in the runs of key groups. Belongs to one thread at a time. */
 private[map] final class ColdRuns(val addresses: Addresses, val files: ColdFiles) {
-  private val block = new ColdBlock
+  private val block = new ColdBlock(isHashed = true)
 
   /** Epoch of the run that has the row found last. */
   var epoch = 0
@@ -44,10 +44,7 @@ private[map] final class ColdRuns(val addresses: Addresses, val files: ColdFiles
   /** Reads a block of the run at this address. */
   def read(at: Long, i: Int, into: ColdBlock): ColdBlock = {
     val start = ColdRun.start(at, i)
-    val length = ColdRun.end(at, i) - start
-    files.read(ColdRun.file(at), start, into.room(length), length)
-    if (!into.isWhole(length))
-      throw files.failed("a block of rows has not the checksum that it had")
+    files.readBlock(ColdRun.file(at), start, ColdRun.end(at, i) - start, into)
     into
   }
 }

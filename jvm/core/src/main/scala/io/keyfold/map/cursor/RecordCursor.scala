@@ -52,7 +52,7 @@ private[map] abstract class RecordCursor(
 
   override def hash: Int = if (lock.isMine) hashNow else lock.locked(hashNow)
 
-  private def hashNow = {
+  protected def hashNow: Int = {
     val at = record
     if (at == 0) throw new OutOfOrder("The cursor is not at a row")
     records.hash(at)
@@ -61,7 +61,7 @@ private[map] abstract class RecordCursor(
   override def next(): Boolean =
     if (lock.isMine) step() else lock.locked(step() && lock.detach(key) && lock.detach(value))
 
-  private def step(): Boolean = {
+  protected def step(): Boolean = {
     index += 1
     if (index >= batch.size && more) {
       fetchNext()
@@ -76,13 +76,21 @@ private[map] abstract class RecordCursor(
   }
 
   override def nextValue(): Boolean = values != null && {
-    if (lock.isMine) values.next(value) else lock.locked(values.next(value) && lock.detach(value))
+    if (lock.isMine) stepValue() else lock.locked(stepValue() && lock.detach(value))
   }
+
+  protected def stepValue(): Boolean = values.next(value)
 
   /** Locks only if it frees something: another thread may be in its first call. */
   override def close(): Unit = if (pages == null && lock.isMine) end() else lock.ifQuiet(end())
 
-  private def end(): Unit = {
+  /** There are no more records to fetch. */
+  protected def endFetching(): Unit = {
+    more = false
+    unpinPages()
+  }
+
+  protected def end(): Unit = {
     batch.clear()
     index = 0
     more = false

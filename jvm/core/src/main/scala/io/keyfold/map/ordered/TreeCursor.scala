@@ -1,5 +1,6 @@
 package io.keyfold.map.ordered
 
+import io.keyfold.map.cold.ColdRow
 import io.keyfold.map.cursor.{PagePins, RecordCursor, ViewLock}
 import io.keyfold.map.value.{IntList, ValueSteps}
 import io.keyfold.mem.{Mem, Slice}
@@ -21,13 +22,49 @@ private[map] final class TreeCursor(
     txn: PagePins
 ) extends RecordCursor(tree.records, values, lock, txn) {
   private var started = false
+
+  /** The rows of the cold leaf that it is at, and the one that it is at; null if there is none. */
+  private var cold: ColdLeaf = _
+  private var coldRow: ColdRow = _
   start()
 
   override protected def fetch(batch: IntList): Boolean = {
     val more = tree.collect(root, from, behind = started, until, batch)
     started = true
-    if (more) tree.records.key(batch(batch.size - 1), from)
+    cold = tree.collected
+    if (more && cold == null) tree.records.key(batch(batch.size - 1), from)
     more
+  }
+
+  override protected def step(): Boolean =
+    if (cold != null) stepCold() else super.step() || cold != null && stepCold()
+
+  private def stepCold(): Boolean =
+    if (cold.next()) {
+      coldRow = cold.row
+      coldRow.key(key)
+      coldRow.nextValue(value)
+    } else {
+      // The heap has the last key.
+      from.set(key.base, key.offset, key.length)
+      if (!cold.isAtEnd) endFetching()
+      leaveCold()
+      step()
+    }
+
+  override protected def stepValue(): Boolean =
+    if (coldRow == null) super.stepValue() else coldRow.nextValue(value)
+
+  override protected def hashNow: Int = if (coldRow == null) super.hashNow else coldRow.hash
+
+  override protected def end(): Unit = {
+    leaveCold()
+    super.end()
+  }
+
+  private def leaveCold(): Unit = {
+    cold = null
+    coldRow = null
   }
 }
 

@@ -4,7 +4,7 @@ import io.keyfold.map.version.PageHeader
 import io.keyfold.mem.{Mem, Slice}
 
 /** The pages of an ordered tree; all accessors take an address. One thread writes a page before its
-  * version is published.
+  * version is published. A leaf is turned into a cold one where it is, while nobody reads it.
   *
   * {{{
   * leaf    0  i32  epoch       branch  0  i32  epoch
@@ -13,12 +13,16 @@ import io.keyfold.mem.{Mem, Slice}
   *        12  i32  0                  12  i32  0
   *        16  i32 x 64  records       16  (i32 page, i32 separator) x 64
   *
-  * separator   0  i32  epoch
-  *             4  i32  length in bytes
-  *             8       the smallest key that may be in its page
+  * cold leaf   0  i32  epoch       separator  0  i32  epoch
+  *             4  i32  2 or 3                 4  i32  length in bytes, all bits turned
+  *             8  i32  entries                8       the smallest key that may be in its page
+  *            12  i32  number in ColdFiles
+  *            16  i32 x 64  end of each block in bytes; 0: no block
   * }}}
   *
-  * The first entry of a branch has no separator. Entries are sorted by key as unsigned bytes.
+  * The first entry of a branch has no separator. Entries are sorted by key as unsigned bytes. The
+  * rows of a cold leaf are in blocks of a file; it is of kind 3 if they have several values per
+  * key.
   */
 private[map] object TreePages extends PageHeader {
   val Capacity = 64
@@ -26,14 +30,45 @@ private[map] object TreePages extends PageHeader {
   private val LeafLength = HeaderLength + Capacity * 4
   private val BranchLength = HeaderLength + Capacity * 8
 
-  def isBranch(at: Long): Boolean = Mem.getInt(null, at + 4) == 1
+  private val Leaf = 0
+  private val Branch = 1
+  private val ColdLists = FirstCold + 1
+
+  def isBranch(at: Long): Boolean = kind(at) == Branch
 
   def pageLength(branch: Boolean): Int = if (branch) BranchLength else LeafLength
   def initialize(at: Long, epoch: Int, branch: Boolean): Unit = {
     Mem.fill(at, pageLength(branch).toLong, 0)
     setEpoch(at, epoch)
-    Mem.putInt(null, at + 4, if (branch) 1 else 0)
+    setKind(at, if (branch) Branch else Leaf)
   }
+
+  /** Turns a leaf into a cold one, without blocks.
+    *
+    * @param list
+    *   whether the rows have several values per key
+    * @param file
+    *   number in ColdFiles
+    */
+  def turnCold(at: Long, list: Boolean, file: Int): Unit = {
+    Mem.fill(at + HeaderLength, Capacity * 4L, 0)
+    setKind(at, if (list) ColdLists else FirstCold)
+    setFile(at, file)
+  }
+
+  /** Whether the rows of a cold leaf have several values per key. */
+  def isOfLists(at: Long): Boolean = kind(at) == ColdLists
+
+  /** Number of blocks of a cold leaf. */
+  def blocks(at: Long): Int = {
+    var i = 0
+    while (i < Capacity && blockEnd(at, i) != 0) i += 1
+    i
+  }
+
+  def blockEnd(at: Long, i: Int): Int = Mem.getInt(null, at + HeaderLength + i * 4L)
+  def setBlockEnd(at: Long, i: Int, end: Int): Unit =
+    Mem.putInt(null, at + HeaderLength + i * 4L, end)
 
   def record(at: Long, i: Int): Int = Mem.getInt(null, at + HeaderLength + i * 4L)
   def setRecord(at: Long, i: Int, record: Int): Unit =
@@ -80,11 +115,11 @@ private[map] object TreePages extends PageHeader {
   def separatorLength(key: Slice): Int = SeparatorHeader + key.length
   def writeSeparator(at: Long, epoch: Int, key: Slice): Unit = {
     setEpoch(at, epoch)
-    Mem.putInt(null, at + 4, key.length)
+    setKind(at, ~key.length)
     Mem.copy(key.base, key.offset, null, at + SeparatorHeader, key.length)
   }
   def compareSeparator(at: Long, key: Slice): Int = {
-    val length = Mem.getInt(null, at + 4)
+    val length = ~kind(at)
     Mem.compare(null, at + SeparatorHeader, length, key.base, key.offset, key.length)
   }
 }

@@ -1,12 +1,14 @@
 package io.keyfold.map.ordered
 
-import io.keyfold.map.version.PageSpace
+import io.keyfold.map.version.{PageSpace, RecordSpace}
 import io.keyfold.mem.Slice
 
 /** Writes to ordered trees within one transaction, copying pages that others may read. Methods
-  * return the page that replaces the given one.
+  * return the page that replaces the given one. A cold leaf that is to be written is replaced by
+  * one with records, so that the rest is as for any other leaf.
   */
-private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.arena.addresses) {
+private[map] final class TreeWriter(pages: PageSpace, space: RecordSpace)
+    extends OrderedTree(pages.cold.arena.addresses, pages.cold.files) {
   import TreePages._
   import TreeWriter._
 
@@ -14,6 +16,35 @@ private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.
   private var splitPage = 0
   private var splitSeparator = 0
   private val separatorKey = new Slice
+
+  private val arena = pages.cold.arena
+  private lazy val returning = new ColdLeaf(pages.cold.files)
+
+  /** Takes the rows of the leaf that has, or would have, a key back into memory. */
+  def takeBack(page: Int, key: Slice): Int = {
+    val owned = own(page)
+    val at = addresses.of(owned)
+    if (isBranch(at)) {
+      val i = childFor(at, key)
+      setChild(at, i, takeBack(child(at, i), key))
+    }
+    owned
+  }
+
+  /** A leaf with records in the place of a cold one. */
+  private def takeBack(cold: Int): Int = {
+    val from = addresses.of(cold)
+    val page = newPage(branch = false)
+    val to = addresses.of(page)
+    val ofBase = pages.isOfBase(from)
+    returning.start(from)
+    while (returning.next()) {
+      val row = returning.row
+      insertRecord(to, entries(to), space.takeRow(row, isOfLists(from), ofBase || !row.isChanged))
+    }
+    pages.retire(cold)
+    page
+  }
 
   /** Adds a record whose key is absent. */
   def insert(root: Int, key: Slice, record: Int): Int = {
@@ -177,7 +208,7 @@ private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.
       if (branch) {
         retireAll(child(at, i))(each)
         if (separator(at, i) != 0) pages.retire(separator(at, i))
-      } else each(record(at, i))
+      } else if (!isCold(at)) each(record(at, i))
       i += 1
     }
     pages.retire(page)
@@ -194,28 +225,30 @@ private[map] final class TreeWriter(pages: PageSpace) extends OrderedTree(pages.
         if (branch) {
           freeNewer(child(at, i), epoch)(freeRecord)
           val s = separator(at, i)
-          if (s != 0 && TreePages.epoch(addresses.of(s)) > epoch) pages.arena.free(s)
-        } else if (records.epoch(record(at, i)) > epoch) freeRecord(record(at, i))
+          if (s != 0 && TreePages.epoch(addresses.of(s)) > epoch) arena.free(s)
+        } else if (!isCold(at) && records.epoch(record(at, i)) > epoch) freeRecord(record(at, i))
         i += 1
       }
-      pages.arena.free(page)
+      PageSpace.free(page, pages.cold)
     }
   }
 
   private def newPage(branch: Boolean): Int = {
-    val page = pages.arena.allocate(pageLength(branch))
+    val page = arena.allocate(pageLength(branch))
     initialize(addresses.of(page), pages.epoch, branch)
     page
   }
 
   private def newSeparator(key: Slice): Int = {
-    val separator = pages.arena.allocate(separatorLength(key))
+    val separator = arena.allocate(separatorLength(key))
     writeSeparator(addresses.of(separator), pages.epoch, key)
     separator
   }
 
-  private def own(page: Int): Int =
-    pages.own(page, pageLength(isBranch(addresses.of(page))))
+  private def own(page: Int): Int = {
+    val at = addresses.of(page)
+    if (isCold(at)) takeBack(page) else pages.own(page, pageLength(isBranch(at)))
+  }
 }
 
 private object TreeWriter {

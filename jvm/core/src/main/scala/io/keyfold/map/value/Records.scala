@@ -9,7 +9,8 @@ import io.keyfold.mem.arena.Addresses
   *   0  i32  hash of the row
   *   4  i32  lengths in bytes: of the key in 12 bits, of the value in 19, sign bit 0
   *   8  i32  epoch in which it was written; sign bit: escaped to a caller
-  *  12  i32  link: in a hash table, see `map.hash.HashTable`; otherwise 0
+  *  12  i32  link: in a hash table, see `map.hash.HashTable`; otherwise 0, or -1 if the base of the
+  *           transaction that wrote the record has its row too, in a cold leaf
   *  16       key, padded to 8 bytes
   *           value; with several values per key, their [[ValueHead]]
   * }}}
@@ -31,6 +32,16 @@ private[map] final class Records(val addresses: Addresses) {
 
   def setLink(record: Int, link: Int): Unit =
     Mem.putInt(null, addresses.of(record) + LinkAt, link)
+
+  /** Whether a transaction's base has the row of a record of an ordered family.
+    *
+    * @param epoch
+    *   the base's last
+    */
+  def isOfBase(record: Int, epoch: Int): Boolean =
+    this.epoch(record) <= epoch || link(record) == OfBase
+
+  def markOfBase(record: Int): Unit = setLink(record, OfBase)
 
   /** Reads a byte of each record as a prefetch. Records are scattered in memory, and the processor
     * fetches several at once only if the loads are independent.
@@ -160,6 +171,9 @@ private[map] object Records {
   private val LinkAt = 12L
   private val HeaderLength = 16
   private val LongHeader = 24
+
+  /** In the place of a link; no record has this handle. */
+  private val OfBase = -1
 
   private val ValueBits = 19
   private val ValueMask = (1 << ValueBits) - 1

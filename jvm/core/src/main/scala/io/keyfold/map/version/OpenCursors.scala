@@ -1,7 +1,7 @@
 package io.keyfold.map.version
 
+import io.keyfold.map.cold.ColdSpace
 import io.keyfold.map.value.IntList
-import io.keyfold.mem.arena.Arena
 
 /** The open cursors of a transaction that may still read its own index pages after it replaced
   * them.
@@ -34,7 +34,7 @@ private[map] final class OpenCursors(baseEpoch: Int) {
   }
 
   /** Frees the pages that only this cursor still needed. */
-  def close(cursor: OpenCursor, arena: Arena): Unit = {
+  def close(cursor: OpenCursor, cold: ColdSpace): Unit = {
     val older = cursor.older
     if (older != null) older.newer = cursor.newer
     if (cursor.newer != null) cursor.newer.older = older
@@ -45,9 +45,9 @@ private[map] final class OpenCursors(baseEpoch: Int) {
     var i = 0
     while (i < cursor.pages.size) {
       val page = cursor.pages(i)
-      if (older != null && PageHeader.epoch(arena.addresses.of(page)) <= older.epoch) {
+      if (older != null && PageHeader.epoch(cold.arena.addresses.of(page)) <= older.epoch) {
         older.pages.add(page)
-      } else arena.free(page)
+      } else PageSpace.free(page, cold)
       i += 1
     }
   }
@@ -57,8 +57,8 @@ private[map] final class OpenCursors(baseEpoch: Int) {
     * @param epoch
     *   of the page; later than the base's
     */
-  def release(page: Int, epoch: Int, arena: Arena): Unit =
-    if (epoch > frozen) arena.free(page) else newest.pages.add(page)
+  def release(page: Int, epoch: Int, cold: ColdSpace): Unit =
+    if (epoch > frozen) PageSpace.free(page, cold) else newest.pages.add(page)
 
   /** Passes all kept pages to `use`; the cursors must not be used any more. */
   def drain(use: Int => Unit): Unit = {

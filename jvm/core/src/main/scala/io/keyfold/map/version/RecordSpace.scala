@@ -61,7 +61,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
       value: Slice
   ): Int = {
     val length = if (before == 0) 0 else records.value(before, found).length
-    val inPlace = isPrivate(before) &&
+    val inPlace = mayReplace(before) &&
       Records.isLong(key.length, length) == Records.isLong(key.length, value.length) &&
       arena.sizeClass(Records.size(key.length, length)) ==
       arena.sizeClass(Records.size(key.length, value.length))
@@ -84,7 +84,7 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     val newest = ValueHead.newest(head)
     val values = ValueHead.values(head)
     val bytes = ValueHead.bytes(head)
-    val inPlace = isPrivate(before)
+    val inPlace = mayReplace(before)
     val origin = if (append && before == 0) ValueNodes.FirstAdded else ValueNodes.Written
     val added = newNode(if (append) newest else 0, value, origin)
     if (inPlace && !append) retireOwn(newest)
@@ -134,6 +134,26 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     newRecord(row.hash, key, head)
   }
 
+  /** Writes the record of a row that a cold leaf has.
+    *
+    * @param list
+    *   whether the family has several values per key
+    * @param ofBase
+    *   whether the base has it too
+    */
+  def takeRow(row: ColdRow, list: Boolean, ofBase: Boolean): Int = {
+    val key = row.key(new Slice)
+    val record =
+      if (list) take(row, key, ofBase)
+      else {
+        val value = new Slice
+        row.nextValue(value)
+        newRecord(row.hash, key, value)
+      }
+    if (ofBase) records.markOfBase(record)
+    record
+  }
+
   /** Subtracts the row of a record that is removed. */
   def subtract(rows: FamilyIndex, record: Int): Unit = {
     rows.keys -= 1
@@ -152,10 +172,10 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     */
   def retire(rows: OrderedIndex, record: Int, valuesStay: Boolean): Unit = {
     if (!valuesStay) retireValues(rows, record)
-    if (isPrivate(record)) arena.free(record)
+    if (mayReplace(record)) arena.free(record)
     else {
       node.retired.addRecord(record)
-      if (records.epoch(record) <= node.base.epoch) rows.gone.add(record)
+      if (records.isOfBase(record, node.base.epoch)) rows.gone.add(record)
     }
   }
 
@@ -188,6 +208,12 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
   /** Whether a record belongs to the transaction alone; 0: there is none. */
   def isPrivate(record: Int): Boolean =
     record != 0 && records.isPrivate(record, node.cursors.frozen)
+
+  /** Whether a record may be changed in place or freed: it belongs to the transaction alone, and
+    * nobody asks what the base had.
+    */
+  private def mayReplace(record: Int): Boolean =
+    isPrivate(record) && !records.isOfBase(record, node.base.epoch)
 
   private def emptyHead(): Slice = {
     val head = found.set(newHead)

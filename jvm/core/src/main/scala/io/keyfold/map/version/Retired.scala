@@ -2,7 +2,6 @@ package io.keyfold.map.version
 
 import io.keyfold.map.cold.ColdSpace
 import io.keyfold.map.value.{IntList, Records, ValueNodes}
-import io.keyfold.mem.arena.Arena
 
 /** Records, values, pages and runs that a transaction replaced or removed and that other versions
   * may still need.
@@ -28,13 +27,16 @@ private[map] final class Retired {
   }
 
   /** Frees what was made after `epoch`; the rest stays in use and is removed from the lists. */
-  def free(arena: Arena, cold: ColdSpace, epoch: Int): Unit = {
+  def free(cold: ColdSpace, epoch: Int): Unit = {
+    val arena = cold.arena
     val reader = new Records(arena.addresses)
     val nodes = new ValueNodes(arena.addresses)
     freeIf(records)(reader.epoch(_) > epoch)(arena.free)
     for (i <- 0 until values.size) nodes.freeNewer(values(i), epoch, arena)
     values.clear()
-    freeIf(pages)(page => PageHeader.epoch(arena.addresses.of(page)) > epoch)(arena.free)
+    freeIf(pages)(page => PageHeader.epoch(arena.addresses.of(page)) > epoch)(
+      PageSpace.free(_, cold)
+    )
     freeIf(runs)(cold.epoch(_) > epoch)(cold.free)
   }
 

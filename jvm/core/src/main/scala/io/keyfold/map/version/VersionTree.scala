@@ -5,7 +5,6 @@ import scala.annotation.tailrec
 import io.keyfold.errors.OutOfOrder
 import io.keyfold.map.cold.ColdSpace
 import io.keyfold.map.hash.Epochs
-import io.keyfold.mem.arena.Arena
 
 /** The tree of versions and transactions, which decides what memory is unreachable.
   *
@@ -22,16 +21,16 @@ import io.keyfold.mem.arena.Arena
   * frees.
   *
   * @param freePages
-  *   frees an ordered family's index pages made after an epoch, and calls a function for each of
-  *   their records made after it
+  *   frees an ordered family's index pages made after an epoch, and their records made after it
   */
 private[map] final class VersionTree(
-    arena: Arena,
     cold: ColdSpace,
     firstEpoch: Int,
-    freePages: (OrderedIndex, PageSpace, Int, Int => Unit) => Unit
+    freePages: (OrderedIndex, PageSpace, RecordSpace, Int) => Unit
 ) {
   import VersionTree._
+
+  private val arena = cold.arena
 
   /** Version 0; always present. */
   val root: VersionNode = new VersionNode(null, Array.empty, Epochs.None, first = 0)
@@ -105,13 +104,12 @@ private[map] final class VersionTree(
   private def prune(node: VersionNode): Unit = {
     node.taken = true
     val epoch = node.base.epoch
-    val pages = new PageSpace(arena, node)
+    val pages = new PageSpace(cold, node)
     val records = new RecordSpace(arena, node)
-    node.retired.free(arena, cold, epoch)
+    node.retired.free(cold, epoch)
     node.families.foreach {
-      case rows: OrderedIndex =>
-        freePages(rows, pages, epoch, records.freeNewer(rows.spec, _, epoch))
-      case _ => ()
+      case rows: OrderedIndex => freePages(rows, pages, records, epoch)
+      case _                  => ()
     }
     for (rows <- node.hashedOrDropped) {
       rows.cold.groups.foreach(group => cold.newer(rows.cold(group), epoch).foreach(cold.free))
@@ -143,7 +141,7 @@ private[map] final class VersionTree(
 
   /** What the first child retired is unreachable once all other nodes descend from it. */
   private def reclaim(): Unit = oldest.foreach { node =>
-    node.retired.free(arena, cold, 0)
+    node.retired.free(cold, 0)
     for (rows <- node.hashed) {
       rows.table.reclaimer.truncate(rows.journal)(hides(rows))
     }

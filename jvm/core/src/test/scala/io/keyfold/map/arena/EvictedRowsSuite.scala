@@ -4,6 +4,7 @@ import java.nio.file.Files
 
 import io.keyfold.map.cold.ColdSpace
 import io.keyfold.map.{
+  ManyRowsSuiteBase,
   MapSuite,
   MapTxn,
   RangesAndListsSuiteBase,
@@ -122,6 +123,27 @@ class ReaderOfEvictedRowsSuite extends AnyFunSuite with StateMapTexts {
     assert(rowsOf(map, v1) == rows && rowsOf(map, v2) == rows + ("k1" -> "2"))
     map.close()
   }
+}
+
+/** Leaves of ordered families, and runs, by the hundred. */
+class EvictedManyRowsSuite extends ManyRowsSuiteBase {
+  override protected def newMap(keyGroups: Int): ArenaMap = Evicting.mapOf(keyGroups, 1L << 40)
+}
+
+class HalfEvictedManyRowsSuite extends ManyRowsSuiteBase {
+  override protected def newMap(keyGroups: Int): ArenaMap = Evicting.mapOf(keyGroups, 1)
+}
+
+class SpilledManyRowsSuite extends ManyRowsSuiteBase {
+  override protected def tellsAdded: Boolean = false
+  override protected def newMap(keyGroups: Int): ArenaMap =
+    Evicting.mapOf(keyGroups, 1L << 40, writesInMemory = 200)
+}
+
+class HalfSpilledManyRowsSuite extends ManyRowsSuiteBase {
+  override protected def tellsAdded: Boolean = false
+  override protected def newMap(keyGroups: Int): ArenaMap =
+    Evicting.mapOf(keyGroups, 1, writesInMemory = 200)
 }
 
 class EvictedListsSuite extends RangesAndListsSuiteBase with EvictingMaps
