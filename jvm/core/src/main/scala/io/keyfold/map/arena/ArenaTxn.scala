@@ -126,6 +126,7 @@ private[map] final class ArenaTxn(
   private def spillIfPressed(): Unit = if (room.isPressed) {
     room.spill(node)
     found.close()
+    orderedChanged()
   }
 
   override def remove(family: Int, hash: Int, key: Slice): Boolean =
@@ -195,7 +196,11 @@ private[map] final class ArenaTxn(
         addWritten(family, hashed, group, changed)
         if (hashed.cold(group) == coldOfBase(family)(group)) changed
         else spilledIn(family, hashed, group, changed)
-      case ordered: OrderedIndex => changesOf(family, ordered).cursor(group, lock)
+      case ordered: OrderedIndex =>
+        val changes = changesOf(family, ordered)
+        val changed = changes.cursor(group, lock)
+        if (changes.spilled == null) changed
+        else new SpilledChanges(changed, changes.spilled.of(group), lock)
     }
   }
 
@@ -278,13 +283,12 @@ private[map] final class ArenaTxn(
   ): ChangeCursor = {
     val own = cold.newer(rows.cold(group), base.epoch)
     val reader = new ColdRuns(records.addresses, map.coldFiles)
-    new SpilledChanges(
-      changed,
+    val spilled = new RunChanges(
       new MergedRuns(reader, own),
       (hash, key) => rows.table.find(group, hash, key, sight) != 0,
-      keysOfBase(family),
-      lock
+      keysOfBase(family)
     )
+    new SpilledChanges(changed, spilled, lock)
   }
 
   private def keysOfBase(family: Int): KeySet = origins(family) match {
@@ -316,7 +320,14 @@ private[map] final class ArenaTxn(
 
   private def changesOf(family: Int, rows: OrderedIndex): OrderedChanges = {
     if (lastChanges == null || (lastChanges.rows ne rows)) {
-      lastChanges = new OrderedChanges(tree, rows, base.epoch, keysOfBase(family), map.keyGroups)
+      lastChanges = new OrderedChanges(
+        tree,
+        rows,
+        base.epoch,
+        keysOfBase(family),
+        map.keyGroups,
+        coldByGroup(rows, base.epoch)
+      )
     }
     lastChanges
   }

@@ -5,7 +5,7 @@ import io.keyfold.group.KeyGroups
 import io.keyfold.map.cold.{ColdByGroup, ColdFiles, ColdRow, ColdRuns}
 import io.keyfold.map.cursor.{RecordRunCursor, PagePins, ViewLock}
 import io.keyfold.map.hash.{HashTable, Sight}
-import io.keyfold.map.ordered.{ColdLeaf, GroupedRecords, OrderedTree, TreeCursor}
+import io.keyfold.map.ordered.{GroupedRecords, OrderedTree, TreeCursor}
 import io.keyfold.map.value.{RecordRun, Records, ValueHead, ValueNodes, ValueSteps}
 import io.keyfold.map.version.{FamilyIndex, HashedIndex, OrderedIndex, Pin, VersionNode}
 import io.keyfold.map.{MapView, RowCursor}
@@ -223,17 +223,23 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     lastGrouped
   }
 
-  /** The rows of cold leaves made after `epoch`; null if there is none. */
+  /** The rows of cold leaves made after `epoch`, and if that is the base's, only those changed
+    * since; null if there is no such leaf.
+    */
   protected def coldByGroup(rows: OrderedIndex, epoch: Int): ColdByGroup = {
     var sorted: ColdByGroup = null
-    val leaf = new ColdLeaf(map.coldFiles)
+    val leaf = tree.newLeaf
     tree.eachCold(rows.root, epoch) { at =>
       if (sorted == null) {
         sortedFiles ::= map.newFiles()
         sorted = new ColdByGroup(sortedFiles.head, map.keyGroups)
       }
       leaf.start(at)
-      while (leaf.next()) sorted.add(KeyGroups.groupOf(leaf.row.hash, map.keyGroups), leaf.row)
+      while (leaf.next()) {
+        val row = leaf.row
+        if (epoch == OrderedTree.AnyEpoch || row.isChanged)
+          sorted.add(KeyGroups.groupOf(row.hash, map.keyGroups), row)
+      }
     }
     if (sorted != null) sorted.finish()
     sorted

@@ -23,6 +23,7 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
   private val records = new RecordSpace(arena, node)
   private val runSpace = new RunSpace(cold, node)
   private val runs = new ColdRuns(arena.addresses, cold.files)
+  private val rowSizes = new RowSizes(arena.addresses)
   private val steps = new ValueSteps(arena.addresses)
   private val (key, value) = (new Slice, new Slice)
 
@@ -116,12 +117,8 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
     found
   }
 
-  /** A row is written and read as a whole, on the heap, so one that is very long stays. */
-  private def isTooLong(rows: HashedIndex, record: Int) = reader.isRow(record) && {
-    reader.value(record, value)
-    val bytes = if (rows.spec.multiValue) ValueHead.bytes(value) else value.length.toLong
-    bytes > MostRowBytes
-  }
+  private def isTooLong(rows: HashedIndex, record: Int) =
+    reader.isRow(record) && rowSizes.isTooLong(rows.spec, record)
 
   /** The runs that are merged with this many new rows, so that each is some times as long as the
     * next newer one. Full runs count as one, in which those of many rows are divided.
@@ -231,14 +228,13 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
   private def hashAt(evicted: Array[Long], i: Int) = HashPages.hashOf(evicted(i) ^ Signed)
 }
 
-private[arena] object Evictor {
+private object Evictor {
 
   /** A run is merged with newer ones that have a half of its rows or more. */
   private val Ratio = 2
 
   /** Of one group. */
   private val MostRuns = 4
-  val MostRowBytes: Long = 4L << 20
 
   /** Turns the order of unsigned hashes into that of signed numbers. */
   private val Signed = Long.MinValue

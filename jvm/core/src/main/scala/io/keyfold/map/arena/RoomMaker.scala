@@ -113,6 +113,8 @@ private[map] class RoomMaker(arena: Arena, cold: ColdSpace, keyGroups: Int, pool
         if (rows.table.isOwn) rows.table.groups else rows.journal.byGroup(keyGroups).present
       groups.foreach(evictor.spill(rows, _))
     }
+    val leaves = new LeafSpiller(arena, cold, node)
+    node.ordered.foreach(leaves.spill)
     countFromNow()
     unasked += pool.shareBytes / Step
   }

@@ -1,16 +1,16 @@
 package io.keyfold.map.cold
 
-import io.keyfold.map.RowCursor
+import io.keyfold.map.ChangeCursor
 import io.keyfold.map.value.IntList
 import io.keyfold.mem.Slice
 
-/** Steps through the rows of blocks, each of which is written by itself. Its slices are on the heap
-  * and stay valid.
+/** Steps through the rows, or changed rows, of blocks, each of which is written by itself. Its
+  * slices are on the heap and stay valid.
   *
   * @param numbers
   *   of the blocks in the files
   */
-private[map] final class ColdBlocksCursor(files: ColdFiles, numbers: IntList) extends RowCursor {
+private[map] final class ColdBlocksCursor(files: ColdFiles, numbers: IntList) extends ChangeCursor {
   private val block = new ColdBlock(isHashed = false)
   private var read = 0
   private var index = -1
@@ -18,6 +18,8 @@ private[map] final class ColdBlocksCursor(files: ColdFiles, numbers: IntList) ex
   override val key = new Slice
   override val value = new Slice
   override def hash: Int = row.hash
+  override def appended: Boolean = false
+  override def removed: Boolean = false
 
   override def next(): Boolean = {
     index += 1

@@ -11,12 +11,20 @@ private[map] final class ColdLeaf(files: ColdFiles) {
 
   /** Address of the leaf, and which of its blocks was read last. */
   private var leaf = 0L
-  private var at = 0
+  private var at = -1
   private var index = 0
   private var until: Slice = _
 
   /** The row of a key, before its first value, until the next call; null if there is none. */
   def find(leaf: Long, key: Slice): ColdRow = {
+    at = -1
+    findNext(leaf, key)
+  }
+
+  /** As [[find]], if no leaf was freed since the last look-up: a block that was read is not read
+    * again.
+    */
+  def findNext(leaf: Long, key: Slice): ColdRow = {
     seek(leaf, key)
     if (index < block.rows && block.row(index).hasKey(key)) block.row(index) else null
   }
@@ -29,6 +37,7 @@ private[map] final class ColdLeaf(files: ColdFiles) {
     *   whether there is a row
     */
   def start(leaf: Long, from: Slice, behind: Boolean, until: Slice): Boolean = {
+    at = -1
     seek(leaf, from)
     if (behind && index < block.rows && block.row(index).hasKey(from)) index += 1
     this.until = until
@@ -64,13 +73,13 @@ private[map] final class ColdLeaf(files: ColdFiles) {
 
   /** To the first row whose key is not below `key`, or behind the last row of the block before. */
   private def seek(leaf: Long, key: Slice): Unit = {
+    if (leaf != this.leaf) at = -1
     this.leaf = leaf
     var low = 0
     var high = TreePages.blocks(leaf) - 1
-    at = -1
     while (low < high) {
       val middle = (low + high + 1) >>> 1
-      read(middle)
+      if (at != middle) read(middle)
       if (block.row(0).compareKey(key) <= 0) low = middle else high = middle - 1
     }
     if (at != low) read(low)

@@ -1,13 +1,14 @@
 package io.keyfold.map.ordered
 
+import scala.collection.mutable
+
 import io.keyfold.format.wire.ByteSink
-import io.keyfold.map.cold.{ColdBlock, ColdFiles, ColdRow}
+import io.keyfold.map.cold.{ColdBlock, ColdFiles, ColdRow, ColdSpace}
 import io.keyfold.map.value.{IntList, Records, ValueHead, ValueSteps}
 import io.keyfold.mem.Slice
-import io.keyfold.mem.arena.Addresses
 
-/** Writes the rows of leaves to a file, and then turns the leaves into cold ones, where they are:
-  * all versions that share a leaf see it so. While nobody reads the leaves.
+/** Writes the rows of leaves to a file, and then puts cold leaves in their places, while nobody
+  * reads the pages that lead there.
   *
   * @param list
   *   whether the family has several values per key
@@ -17,13 +18,14 @@ import io.keyfold.mem.arena.Addresses
   *   called with each record that leaves memory, once its row is in the file
   */
 private[map] final class ColdLeafWriter(
-    addresses: Addresses,
-    files: ColdFiles,
+    cold: ColdSpace,
     list: Boolean,
     baseEpoch: Int
 )(leave: Int => Unit) {
   import ColdLeafWriter._
 
+  private val arena = cold.arena
+  private val addresses = arena.addresses
   private val records = new Records(addresses)
   private val steps = new ValueSteps(addresses)
   private val (key, value) = (new Slice, new Slice)
@@ -33,15 +35,20 @@ private[map] final class ColdLeafWriter(
   /** Null while nothing is written. */
   private var file: ColdFiles.Writing = _
   private val leaves = new IntList
+  private val places = mutable.ArrayBuffer.empty[Int => Unit]
 
   /** Ends of all blocks so far, and how many belong to the leaves before each. */
   private val ends = new IntList
   private val firstBlocks = new IntList
 
-  def add(leaf: Int): Unit = {
-    if (file == null) file = files.begin()
+  /** @param place
+    *   puts a page in the place of the leaf
+    */
+  def add(leaf: Int)(place: Int => Unit): Unit = {
+    if (file == null) file = cold.files.begin()
     val at = addresses.of(leaf)
     leaves.add(leaf)
+    places += place
     firstBlocks.add(ends.size)
     var i = 0
     while (i < TreePages.entries(at)) {
@@ -77,34 +84,44 @@ private[map] final class ColdLeafWriter(
     content.clear()
   }
 
-  /** Turns the leaves that were added into cold ones. */
+  /** Replaces the leaves that were added. */
   def finish(): Unit = if (file != null) {
     flush()
     var start = 0
     var i = 0
     while (i < leaves.size) {
       val next = if (i + 1 < leaves.size) firstBlocks(i + 1) else ends.size
-      turn(leaves(i), firstBlocks(i), next, start)
+      replace(i, next, start)
       start = ends(next - 1)
       i += 1
     }
     Seq(leaves, ends, firstBlocks).foreach(_.clear())
+    places.clear()
     file = null
   }
 
-  /** @param start
-    *   where the leaf's blocks begin
+  /** @param end
+    *   of the blocks of the leaf
+    * @param start
+    *   where they begin in the file
     */
-  private def turn(leaf: Int, first: Int, next: Int, start: Int): Unit = {
-    val at = addresses.of(leaf)
-    val number = files.add(file, ends(next - 1) - start)
-    var i = 0
-    while (i < TreePages.entries(at)) {
-      leave(TreePages.record(at, i))
-      i += 1
+  private def replace(i: Int, end: Int, start: Int): Unit = {
+    val leaf = addresses.of(leaves(i))
+    val blocks = end - firstBlocks(i)
+    val count = TreePages.entries(leaf)
+    // First, as memory may be at its end.
+    val page = arena.allocate(TreePages.coldLength(blocks))
+    val at = addresses.of(page)
+    val number = cold.files.add(file, ends(end - 1) - start)
+    TreePages.initializeCold(at, TreePages.epoch(leaf), list, count, number, blocks)
+    for (b <- 0 until blocks) TreePages.setBlockEnd(at, b, ends(firstBlocks(i) + b) - start)
+    var r = 0
+    while (r < count) {
+      leave(TreePages.record(leaf, r))
+      r += 1
     }
-    TreePages.turnCold(at, list, number)
-    for (b <- first until next) TreePages.setBlockEnd(at, b - first, ends(b) - start)
+    places(i)(page)
+    arena.free(leaves(i))
   }
 }
 

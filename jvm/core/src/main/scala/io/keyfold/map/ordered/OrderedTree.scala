@@ -14,7 +14,7 @@ private[map] class OrderedTree(val addresses: Addresses, files: ColdFiles) {
   import TreePages._
 
   val records = new Records(addresses)
-  private lazy val cold = new ColdLeaf(files)
+  private lazy val cold = newLeaf
 
   /** Address of the cold leaf in which the last look-up has ended; else 0. */
   private var coldAt = 0L
@@ -45,6 +45,17 @@ private[map] class OrderedTree(val addresses: Addresses, files: ColdFiles) {
   def findCold(key: Slice): ColdRow = if (coldAt == 0) null else cold.find(coldAt, key)
 
   def contains(root: Int, key: Slice): Boolean = find(root, key) != 0 || findCold(key) != null
+
+  /** Whether a key has a record, or a row in a cold leaf made after `epoch`.
+    *
+    * @param leaf
+    *   for look-ups while nothing is written, best in the order of keys
+    */
+  def hasNewer(root: Int, key: Slice, epoch: Int, leaf: ColdLeaf): Boolean =
+    find(root, key) != 0 ||
+      isAtCold && TreePages.epoch(coldAt) > epoch && leaf.findNext(coldAt, key) != null
+
+  def newLeaf: ColdLeaf = new ColdLeaf(files)
 
   /** The rows that [[collect]] has found, if they are in a cold leaf; else null. */
   var collected: ColdLeaf = _
@@ -82,7 +93,7 @@ private[map] class OrderedTree(val addresses: Addresses, files: ColdFiles) {
       }
       more
     } else if (isCold(at)) {
-      val leaf = new ColdLeaf(files)
+      val leaf = newLeaf
       if (leaf.start(at, from, behind, until)) collected = leaf
       collected != null || leaf.isAtEnd
     } else {

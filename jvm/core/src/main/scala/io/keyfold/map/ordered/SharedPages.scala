@@ -3,6 +3,7 @@ package io.keyfold.map.ordered
 import java.util.Arrays
 
 import io.keyfold.map.value.IntList
+import io.keyfold.map.version.OrderedIndex
 import io.keyfold.mem.arena.Addresses
 
 /** Which pages of the oldest version's trees all later versions have too: those to which the pages
@@ -11,43 +12,49 @@ import io.keyfold.mem.arena.Addresses
   * @param epoch
   *   the last of the oldest version
   * @param later
-  *   the roots of each later version's trees
+  *   the ordered families of each later version
   */
-private[map] final class SharedPages(addresses: Addresses, epoch: Int, later: Seq[Seq[Int]]) {
+private[map] final class SharedPages(
+    addresses: Addresses,
+    epoch: Int,
+    later: Seq[Seq[OrderedIndex]]
+) {
+  import SharedPages._
 
-  /** Once for each version that leads to it. */
+  private val families = later.flatten
+
+  /** Where a later version has such a page: in an entry of a branch that it has copied, or, with 0
+    * in the place of the branch, as the root of the family with this index.
+    */
+  private val branches = new IntList
+  private val entries = new IntList
+
+  /** The pages, each with the index of its place in the lower half; sorted. */
   private val led = {
-    val list = new IntList
-    for (roots <- later; root <- roots) follow(root, list)
-    val sorted = list.toArray
+    val pages = new IntList
+    for (i <- families.indices) follow(families(i).root, 0, i, pages)
+    val sorted = Array.tabulate(pages.size)(i => keyOf(pages(i)) | i)
     Arrays.sort(sorted)
     sorted
   }
 
-  private def follow(page: Int, into: IntList): Unit = if (page != 0) {
+  private def follow(page: Int, branch: Int, entry: Int, into: IntList): Unit = if (page != 0) {
     val at = addresses.of(page)
-    if (TreePages.epoch(at) <= epoch) into.add(page)
-    else if (TreePages.isBranch(at)) {
+    if (TreePages.epoch(at) <= epoch) {
+      into.add(page)
+      branches.add(branch)
+      entries.add(entry)
+    } else if (TreePages.isBranch(at)) {
       var i = 0
       while (i < TreePages.entries(at)) {
-        follow(TreePages.child(at, i), into)
+        follow(TreePages.child(at, i), page, i, into)
         i += 1
       }
     }
   }
 
   /** Number of versions that have the page but not, or not that way, the page above it. */
-  def count(page: Int): Int = {
-    val found = Arrays.binarySearch(led, page)
-    if (found < 0) 0
-    else {
-      var from = found
-      while (from > 0 && led(from - 1) == page) from -= 1
-      var until = found + 1
-      while (until < led.length && led(until) == page) until += 1
-      until - from
-    }
-  }
+  def count(page: Int): Int = firstOf(keyOf(page) + PlaceLimit) - firstOf(keyOf(page))
 
   /** Whether all versions have a page.
     *
@@ -55,4 +62,28 @@ private[map] final class SharedPages(addresses: Addresses, epoch: Int, later: Se
     *   sum of [[count]] from the root to the page
     */
   def isComplete(counted: Int): Boolean = counted == later.size
+
+  /** Puts another page in the places that [[count]] has counted. */
+  def replace(page: Int, other: Int): Unit =
+    for (i <- firstOf(keyOf(page)) until firstOf(keyOf(page) + PlaceLimit)) {
+      val place = led(i).toInt
+      if (branches(place) == 0) families(entries(place)).root = other
+      else TreePages.setChild(addresses.of(branches(place)), entries(place), other)
+    }
+
+  private def firstOf(key: Long): Int = {
+    var low = 0
+    var high = led.length
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      if (led(middle) < key) low = middle + 1 else high = middle
+    }
+    low
+  }
+}
+
+private object SharedPages {
+  private val PlaceLimit = 1L << 32
+
+  private def keyOf(page: Int): Long = page.toLong << 32
 }

@@ -4,7 +4,7 @@ import io.keyfold.map.version.PageHeader
 import io.keyfold.mem.{Mem, Slice}
 
 /** The pages of an ordered tree; all accessors take an address. One thread writes a page before its
-  * version is published. A leaf is turned into a cold one where it is, while nobody reads it.
+  * version is published. A cold leaf takes the place of a leaf in all versions, while nobody reads.
   *
   * {{{
   * leaf    0  i32  epoch       branch  0  i32  epoch
@@ -14,10 +14,10 @@ import io.keyfold.mem.{Mem, Slice}
   *        16  i32 x 64  records       16  (i32 page, i32 separator) x 64
   *
   * cold leaf   0  i32  epoch       separator  0  i32  epoch
-  *             4  i32  2 or 3                 4  i32  length in bytes, all bits turned
+  *             4  i32  2 x blocks b (+ 1)     4  i32  length in bytes, all bits turned
   *             8  i32  entries                8       the smallest key that may be in its page
   *            12  i32  number in ColdFiles
-  *            16  i32 x 64  end of each block in bytes; 0: no block
+  *            16  i32 x b  end of each block in bytes
   * }}}
   *
   * The first entry of a branch has no separator. Entries are sorted by key as unsigned bytes. The
@@ -32,7 +32,6 @@ private[map] object TreePages extends PageHeader {
 
   private val Leaf = 0
   private val Branch = 1
-  private val ColdLists = FirstCold + 1
 
   def isBranch(at: Long): Boolean = kind(at) == Branch
 
@@ -43,28 +42,35 @@ private[map] object TreePages extends PageHeader {
     setKind(at, if (branch) Branch else Leaf)
   }
 
-  /** Turns a leaf into a cold one, without blocks.
+  /** Begins a cold leaf; the ends of its blocks are to be set.
     *
     * @param list
-    *   whether the rows have several values per key
+    *   whether its rows have several values per key
     * @param file
     *   number in ColdFiles
     */
-  def turnCold(at: Long, list: Boolean, file: Int): Unit = {
-    Mem.fill(at + HeaderLength, Capacity * 4L, 0)
-    setKind(at, if (list) ColdLists else FirstCold)
+  def initializeCold(
+      at: Long,
+      epoch: Int,
+      list: Boolean,
+      entries: Int,
+      file: Int,
+      blocks: Int
+  ): Unit = {
+    setEpoch(at, epoch)
+    setKind(at, blocks * 2 + (if (list) 1 else 0))
+    setEntries(at, entries)
     setFile(at, file)
   }
 
+  /** Bytes of a cold leaf. */
+  def coldLength(blocks: Int): Int = HeaderLength + blocks * 4
+
   /** Whether the rows of a cold leaf have several values per key. */
-  def isOfLists(at: Long): Boolean = kind(at) == ColdLists
+  def isOfLists(at: Long): Boolean = (kind(at) & 1) == 1
 
   /** Number of blocks of a cold leaf. */
-  def blocks(at: Long): Int = {
-    var i = 0
-    while (i < Capacity && blockEnd(at, i) != 0) i += 1
-    i
-  }
+  def blocks(at: Long): Int = kind(at) >> 1
 
   def blockEnd(at: Long, i: Int): Int = Mem.getInt(null, at + HeaderLength + i * 4L)
   def setBlockEnd(at: Long, i: Int, end: Int): Unit =

@@ -18,7 +18,7 @@ private[map] final class TreeWriter(pages: PageSpace, space: RecordSpace)
   private val separatorKey = new Slice
 
   private val arena = pages.cold.arena
-  private lazy val returning = new ColdLeaf(pages.cold.files)
+  private lazy val returning = newLeaf
 
   /** Takes the rows of the leaf that has, or would have, a key back into memory. */
   def takeBack(page: Int, key: Slice): Int = {

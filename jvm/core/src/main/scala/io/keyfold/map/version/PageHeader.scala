@@ -16,8 +16,7 @@ private[map] trait PageHeader {
   def setKind(at: Long, kind: Int): Unit = Mem.putInt(null, at + 4, kind)
 
   /** Whether it is a leaf whose rows are in a file. */
-  def isCold(at: Long): Boolean = kind(at) >= FirstCold
-  final val FirstCold = 2
+  def isCold(at: Long): Boolean = kind(at) >= 2
 
   /** Number of a cold leaf's rows in ColdFiles. */
   def file(at: Long): Int = Mem.getInt(null, at + 12)

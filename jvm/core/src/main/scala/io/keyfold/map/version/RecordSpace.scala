@@ -179,6 +179,12 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     }
   }
 
+  /** Frees or retires a record of an ordered family, whose row has left memory. */
+  def leave(rows: OrderedIndex, record: Int): Unit = {
+    retireValues(rows, record)
+    if (isPrivate(record)) arena.free(record) else node.retired.addRecord(record)
+  }
+
   /** Retires the values of a record that no row shares any more. */
   def retireValues(rows: FamilyIndex, record: Int): Unit =
     if (rows.spec.multiValue && records.isRow(record)) {

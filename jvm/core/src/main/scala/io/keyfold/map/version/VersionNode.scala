@@ -34,6 +34,9 @@ private[map] final class VersionNode(
   /** Its families without order. */
   def hashed: Seq[HashedIndex] = families.toSeq.collect { case rows: HashedIndex => rows }
 
+  /** Its ordered families. */
+  def ordered: Seq[OrderedIndex] = families.toSeq.collect { case rows: OrderedIndex => rows }
+
   def hashedOrDropped: Seq[HashedIndex] = hashed ++ dropped
 
   var children: List[VersionNode] = Nil
