@@ -77,6 +77,7 @@ private object ManyRowsSuiteBase {
       while (pins.nonEmpty) release()
       map.retain(_ => false)
       assert(map.liveObjects == 0, "memory is left")
+      assert(map.coldFiles == null || map.coldFiles.runs == 0, "runs are left")
       map.close()
     }
 

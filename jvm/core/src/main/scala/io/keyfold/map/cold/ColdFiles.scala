@@ -38,6 +38,9 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
   /** Bytes of all files. Any thread may call it. */
   @volatile var bytes = 0L
 
+  /** Number of runs, for tests: 0 when nothing is left in the files. */
+  private[map] def runs: Int = next - free.size
+
   /** Begins to write a run. Only one is written at a time, and none removed meanwhile. */
   def begin(): Writing = {
     if (files.isEmpty || files.last.length >= fileBytes) files += open()

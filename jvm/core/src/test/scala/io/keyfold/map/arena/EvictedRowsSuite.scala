@@ -35,6 +35,7 @@ trait EvictingMaps { this: MapSuite =>
   override protected def checkNothingLeft(map: StateMap): Unit = {
     map.retain(_ => false)
     assert(map.asInstanceOf[ArenaMap].liveObjects == 0)
+    assert(map.asInstanceOf[ArenaMap].coldFiles.runs == 0)
     ()
   }
 }
@@ -74,6 +75,15 @@ private object Evicting {
     */
   def mapOf(keyGroups: Int, excess: => Long, writesInMemory: Int = Int.MaxValue): ArenaMap = {
     val files = new SpillFiles(Files.createTempDirectory("keyfold-evicted"))
+    mapOn(files, keyGroups, excess, writesInMemory)
+  }
+
+  def mapOn(
+      files: SpillFiles,
+      keyGroups: Int,
+      excess: => Long,
+      writesInMemory: Int = Int.MaxValue
+  ): ArenaMap = {
     val pool = new PagePool(1L << 30, Some(files))
     new ArenaMap(keyGroups, pool, 0, new Evicting(_, _, _, _, () => excess, writesInMemory))
   }
@@ -109,19 +119,27 @@ class EvictedRowsSuite extends StateMapSuiteBase with EvictingMaps {
 }
 
 class ReaderOfEvictedRowsSuite extends AnyFunSuite with StateMapTexts {
-  test("rows that a reader keeps in memory leave it when the reader is done") {
-    var wanted = 0L
-    val map = Evicting.mapOf(keyGroups = 6, wanted)
-    val rows = (1 to 100).map(i => s"k$i" -> "1").toMap
-    commit(map, VersionId.Empty, v1)(txn => for ((k, v) <- rows) put(txn, k, v))
-    val view = map.pin(v1)
-    wanted = 1L << 40
-    commit(map, v1, v2)(put(_, "k1", "2"))
-    assert(map.memory.mapped == 0 && allRows(view) == rows)
-    view.release()
-    assert(map.memory.mapped > 0)
-    assert(rowsOf(map, v1) == rows && rowsOf(map, v2) == rows + ("k1" -> "2"))
-    map.close()
+  for (spec <- Seq(hashed, ordered)) {
+    test(s"rows of ${spec.name} that a reader keeps in memory leave it when the reader is done") {
+      var wanted = 0L
+      val map = Evicting.mapOf(keyGroups = 6, wanted)
+      val rows = (1 to 100).map(i => s"k$i" -> "1").toMap
+      val first = map.begin(VersionId.Empty)
+      first.createFamily(spec)
+      for ((k, v) <- rows) put(first, k, v)
+      first.commit(v1)
+      first.release()
+      val view = map.pin(v1)
+      wanted = 1L << 40
+      val cursor = view.scan(0)
+      assert(cursor.next())
+      commit(map, v1, v2)(put(_, "k1", "2"))
+      assert(map.memory.mapped == 0 && this.rows(cursor).size == 99 && allRows(view) == rows)
+      view.release()
+      assert(map.memory.mapped > 0)
+      assert(rowsOf(map, v1) == rows && rowsOf(map, v2) == rows + ("k1" -> "2"))
+      map.close()
+    }
   }
 }
 
