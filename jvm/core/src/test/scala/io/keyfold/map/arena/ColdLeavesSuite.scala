@@ -2,7 +2,7 @@ package io.keyfold.map.arena
 
 import java.nio.file.Files
 
-import io.keyfold.errors.{LocalFileFailed, OutOfOrder}
+import io.keyfold.errors.{LocalFileFailed, OutOfMemory, OutOfOrder}
 import io.keyfold.map.{MapTxn, StateMapTexts}
 import io.keyfold.mem.page.{FullDisk, OpenFile, SpillFiles}
 import io.keyfold.model.{FamilySpec, VersionId}
@@ -208,7 +208,7 @@ class ColdLeavesSuite extends AnyFunSuite with StateMapTexts {
   }
 
   for ((what, damage) <- damages) {
-    test(s"$what ends each task that needs the rows, and they are to be loaded again (fault 21)") {
+    test(s"leaves that cannot be read end the task, and are to be loaded again: $what (fault 21)") {
       val uses = Seq[(String, MapTxn => Any)](
         "a look-up" -> (valueOf(_, key(500))),
         "the values of a key" -> (valuesOf(_, key(500), 0)),
@@ -265,6 +265,22 @@ class ColdLeavesSuite extends AnyFunSuite with StateMapTexts {
     assert(read(v1) == firstRows)
     write(v1, v2)(put(_, key(1), "second"))
     assert(read(v2) == firstRows + (key(1) -> "second"))
+    end()
+  }
+
+  test("a scan by key group needs room on the disk, says so, and can be made again (fault 11)") {
+    val full = new FullDisk(room = 1)
+    val fixture = new Fixture(full)
+    import fixture._
+    settle()
+    assert(map.coldFiles.runs == 16)
+    val view = map.pin(v1)
+    val error = intercept[OutOfMemory](view.groups(0))
+    assert(error.getMessage.contains(full.folder.toString))
+    full.room = 1
+    assert(view.groups(0).flatMap(group => rows(view.scanGroup(0, group))).toMap == firstRows)
+    view.release()
+    assert(map.holds(v1) && read(v1) == firstRows)
     end()
   }
 
