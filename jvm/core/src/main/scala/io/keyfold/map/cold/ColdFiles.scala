@@ -122,6 +122,9 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
     )
   }
 
+  /** Where a run is: the same object as before only if it is the same run, in the same place. */
+  private[map] def placeOf(run: Int): AnyRef = extents(run)
+
   private[map] def lengthOf(run: Int): Int = extents(run).length
 
   /** The run is not read any more. */

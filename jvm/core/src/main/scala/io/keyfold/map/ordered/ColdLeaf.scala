@@ -3,28 +3,21 @@ package io.keyfold.map.ordered
 import io.keyfold.map.cold.{ColdBlock, ColdFiles, ColdRow}
 import io.keyfold.mem.Slice
 
-/** Reads rows of leaves that are in files. Slices that it hands out are on the heap and stay valid.
-  * Belongs to one thread at a time.
+/** Reads rows of leaves that are in files; the block that it has read last, once. Slices that it
+  * hands out are on the heap and stay valid. Belongs to one thread at a time.
   */
 private[map] final class ColdLeaf(files: ColdFiles) {
   private val block = new ColdBlock(isHashed = false)
 
-  /** Address of the leaf, and which of its blocks was read last. */
+  /** Address of the leaf, and which of its blocks was read last, from where. */
   private var leaf = 0L
   private var at = -1
+  private var source: AnyRef = _
   private var index = 0
   private var until: Slice = _
 
   /** The row of a key, before its first value, until the next call; null if there is none. */
   def find(leaf: Long, key: Slice): ColdRow = {
-    at = -1
-    findNext(leaf, key)
-  }
-
-  /** As [[find]], if no leaf was freed since the last look-up: a block that was read is not read
-    * again.
-    */
-  def findNext(leaf: Long, key: Slice): ColdRow = {
     seek(leaf, key)
     if (index < block.rows && block.row(index).hasKey(key)) block.row(index) else null
   }
@@ -37,7 +30,6 @@ private[map] final class ColdLeaf(files: ColdFiles) {
     *   whether there is a row
     */
   def start(leaf: Long, from: Slice, behind: Boolean, until: Slice): Boolean = {
-    at = -1
     seek(leaf, from)
     if (behind && index < block.rows && block.row(index).hasKey(from)) index += 1
     this.until = until
@@ -73,22 +65,31 @@ private[map] final class ColdLeaf(files: ColdFiles) {
 
   /** To the first row whose key is not below `key`, or behind the last row of the block before. */
   private def seek(leaf: Long, key: Slice): Unit = {
-    if (leaf != this.leaf) at = -1
     this.leaf = leaf
     var low = 0
     var high = TreePages.blocks(leaf) - 1
     while (low < high) {
       val middle = (low + high + 1) >>> 1
-      if (at != middle) read(middle)
+      read(middle)
       if (block.row(0).compareKey(key) <= 0) low = middle else high = middle - 1
     }
-    if (at != low) read(low)
+    read(low)
     index = block.lowerBound(key)
   }
 
   private def read(i: Int): Unit = {
+    val from = files.placeOf(TreePages.file(leaf))
+    if (i != at || (from ne source)) {
+      // If it fails, the block is of no leaf.
+      source = null
+      readNew(i)
+      source = from
+      at = i
+    }
+  }
+
+  private def readNew(i: Int): Unit = {
     val start = if (i == 0) 0 else TreePages.blockEnd(leaf, i - 1)
     files.readBlock(TreePages.file(leaf), start, TreePages.blockEnd(leaf, i) - start, block)
-    at = i
   }
 }

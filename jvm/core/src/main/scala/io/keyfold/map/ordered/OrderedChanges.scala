@@ -24,9 +24,8 @@ private[map] final class OrderedChanges(
   private val gone = {
     val list = new IntList
     val key = new Slice
-    val leaf = tree.newLeaf
     for (record <- if (spilled == null) rows.gone.toArray else sortedGone) {
-      if (!tree.hasNewer(rows.root, tree.records.key(record, key), baseEpoch, leaf))
+      if (!tree.hasNewer(rows.root, tree.records.key(record, key), baseEpoch))
         list.add(record)
     }
     new GroupedRecords(tree.records, keyGroups)(use => for (i <- 0 until list.size) use(list(i)))

@@ -14,7 +14,7 @@ private[map] class OrderedTree(val addresses: Addresses, files: ColdFiles) {
   import TreePages._
 
   val records = new Records(addresses)
-  private lazy val cold = newLeaf
+  protected lazy val cold: ColdLeaf = newLeaf
 
   /** Address of the cold leaf in which the last look-up has ended; else 0. */
   private var coldAt = 0L
@@ -46,14 +46,9 @@ private[map] class OrderedTree(val addresses: Addresses, files: ColdFiles) {
 
   def contains(root: Int, key: Slice): Boolean = find(root, key) != 0 || findCold(key) != null
 
-  /** Whether a key has a record, or a row in a cold leaf made after `epoch`.
-    *
-    * @param leaf
-    *   for look-ups while nothing is written, best in the order of keys
-    */
-  def hasNewer(root: Int, key: Slice, epoch: Int, leaf: ColdLeaf): Boolean =
-    find(root, key) != 0 ||
-      isAtCold && TreePages.epoch(coldAt) > epoch && leaf.findNext(coldAt, key) != null
+  /** Whether a key has a record, or a row in a cold leaf made after `epoch`. */
+  def hasNewer(root: Int, key: Slice, epoch: Int): Boolean =
+    find(root, key) != 0 || isAtCold && TreePages.epoch(coldAt) > epoch && findCold(key) != null
 
   def newLeaf: ColdLeaf = new ColdLeaf(files)
 

@@ -18,7 +18,6 @@ private[map] final class TreeWriter(pages: PageSpace, space: RecordSpace)
   private val separatorKey = new Slice
 
   private val arena = pages.cold.arena
-  private lazy val returning = newLeaf
 
   /** Takes the rows of the leaf that has, or would have, a key back into memory. */
   def takeBack(page: Int, key: Slice): Int = {
@@ -32,17 +31,17 @@ private[map] final class TreeWriter(pages: PageSpace, space: RecordSpace)
   }
 
   /** A leaf with records in the place of a cold one. */
-  private def takeBack(cold: Int): Int = {
-    val from = addresses.of(cold)
+  private def takeBack(leaf: Int): Int = {
+    val from = addresses.of(leaf)
     val page = newPage(branch = false)
     val to = addresses.of(page)
     val ofBase = pages.isOfBase(from)
-    returning.start(from)
-    while (returning.next()) {
-      val row = returning.row
+    cold.start(from)
+    while (cold.next()) {
+      val row = cold.row
       insertRecord(to, entries(to), space.takeRow(row, isOfLists(from), ofBase || !row.isChanged))
     }
-    pages.retire(cold)
+    pages.retire(leaf)
     page
   }
 

@@ -171,6 +171,20 @@ class ColdLeavesSuite extends AnyFunSuite with StateMapTexts {
     map.close()
   }
 
+  test("look-ups and writes in one leaf read its block once each") {
+    val fixture = new Fixture
+    import fixture._
+    settle()
+    val txn = map.begin(v1)
+    assert(valueOf(txn, key(1)) == firstRows.get(key(1)) && !remove(txn, "key000001b"))
+    disk.asInstanceOf[WatchedDisk].close()
+    assert(valueOf(txn, key(2)) == firstRows.get(key(2)))
+    assert(remove(txn, key(3)) && valueOf(txn, key(3)).isEmpty)
+    intercept[LocalFileFailed](valueOf(txn, key(100)))
+    txn.release()
+    map.close()
+  }
+
   test("a commit reads no leaf that the transaction has not written to") {
     val fixture = new Fixture
     import fixture._
