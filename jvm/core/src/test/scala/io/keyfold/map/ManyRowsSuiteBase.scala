@@ -98,7 +98,7 @@ private object ManyRowsSuiteBase {
       if (txn.families.isEmpty)
         txn.createFamily(spec.copy(ordered = ordered, multiValue = multiValue))
       val before = versions(newest)
-      val cut = mutable.Set.empty[Bytes]
+      val cut, written = mutable.Set.empty[Bytes]
       var rows = before
       def removed(k: Bytes) = if (before.contains(k)) cut += k else cut -= k
       // Now many, now few; now all of a range, so that pages run full or empty.
@@ -106,6 +106,7 @@ private object ManyRowsSuiteBase {
       val removing = random.nextBoolean()
       for (i <- 0 until count) {
         val k = key(if (random.nextInt(4) > 0) (from + i) % Keys else random.nextInt(Keys))
+        written += k
         if (random.nextInt(10) < 8 == removing) {
           assert(txn.remove(0, hashOf(k), k.slice) == rows.contains(k))
           rows -= k
@@ -129,9 +130,10 @@ private object ManyRowsSuiteBase {
         assert(txn.removeRange(0, sliceOf(start), sliceOf(end)) == gone.size)
         rows --= gone
         gone.foreach(removed)
+        written ++= gone
       }
       check(txn, rows)
-      checkChanges(txn, before, rows, cut)
+      checkChanges(txn, before, rows, cut, written)
       if (random.nextInt(4) == 0) txn.abort()
       else {
         newest = VersionId(newest.version + 1, s"step$step")
@@ -208,7 +210,8 @@ private object ManyRowsSuiteBase {
         txn: MapTxn,
         before: Rows,
         after: Rows,
-        cut: collection.Set[Bytes]
+        cut: collection.Set[Bytes],
+        written: collection.Set[Bytes]
     ): Unit = {
       val found = txn.changedGroups(0).toSeq.flatMap { group =>
         val change = txn.changes(0, group)
@@ -233,7 +236,9 @@ private object ManyRowsSuiteBase {
         assert(after.contains(k) || before.contains(k))
       }
       val keys = before.keySet ++ after.keySet
-      assert(keys.filter(k => before.get(k) != after.get(k)).subsetOf(found.map(_._1).toSet))
+      val told = found.map(_._1).toSet
+      assert(keys.filter(k => before.get(k) != after.get(k)).subsetOf(told))
+      assert(told.subsetOf(written))
     }
   }
 

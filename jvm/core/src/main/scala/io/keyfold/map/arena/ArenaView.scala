@@ -214,6 +214,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
 
   private def grouped(rows: OrderedIndex): GroupedRecords = {
     if (lastRows ne rows) {
+      lastRows = null
       lastGrouped = new GroupedRecords(tree.records, map.keyGroups)(
         tree.eachNewer(rows.root, OrderedTree.AnyEpoch)
       )
@@ -229,27 +230,31 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
   protected def coldByGroup(rows: OrderedIndex, epoch: Int): ColdByGroup = {
     var sorted: ColdByGroup = null
     val leaf = tree.newLeaf
-    tree.eachCold(rows.root, epoch) { at =>
-      if (sorted == null) {
-        sortedFiles ::= map.newFiles()
-        sorted = new ColdByGroup(sortedFiles.head, map.keyGroups)
+    try {
+      tree.eachCold(rows.root, epoch) { at =>
+        if (sorted == null) sorted = new ColdByGroup(map.newFiles(), map.keyGroups)
+        leaf.start(at)
+        while (leaf.next()) {
+          val row = leaf.row
+          if (epoch == OrderedTree.AnyEpoch || row.isChanged)
+            sorted.add(KeyGroups.groupOf(row.hash, map.keyGroups), row)
+        }
       }
-      leaf.start(at)
-      while (leaf.next()) {
-        val row = leaf.row
-        if (epoch == OrderedTree.AnyEpoch || row.isChanged)
-          sorted.add(KeyGroups.groupOf(row.hash, map.keyGroups), row)
-      }
+      if (sorted != null) sorted.finish()
+    } catch {
+      case e: Throwable =>
+        if (sorted != null) sorted.files.close()
+        throw e
     }
-    if (sorted != null) sorted.finish()
+    if (sorted != null) sortedFiles ::= sorted.files
     sorted
   }
 
   override def release(): Unit = lock.end { isQuiet =>
     lock.shut()
     if (isQuiet) {
-      pin.run()
-      sortedFiles.foreach(_.close())
+      try pin.run()
+      finally sortedFiles.foreach(_.close())
     }
   }
 

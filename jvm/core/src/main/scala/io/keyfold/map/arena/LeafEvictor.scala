@@ -52,14 +52,14 @@ private[map] final class LeafEvictor(arena: Arena, cold: ColdSpace, versions: Se
     if (TreePages.isBranch(at)) {
       for (i <- 0 until TreePages.entries(at)) {
         val leaf = TreePages.child(at, i)
-        if (mayLeave(piece, leaf, piece.counted + shared.count(leaf), epoch)) {
+        if (isOld(leaf, epoch) && mayLeave(piece, leaf, piece.counted + shared.count(leaf))) {
           writer.add(leaf) { cold =>
             TreePages.setChild(at, i, cold)
             shared.replace(leaf, cold)
           }
         }
       }
-    } else if (mayLeave(piece, piece.page, piece.counted, epoch)) {
+    } else if (isOld(piece.page, epoch) && mayLeave(piece, piece.page, piece.counted)) {
       writer.add(piece.page) { cold =>
         piece.rows.root = cold
         shared.replace(piece.page, cold)
@@ -70,11 +70,13 @@ private[map] final class LeafEvictor(arena: Arena, cold: ColdSpace, versions: Se
     before - arena.liveBytes
   }
 
-  private def mayLeave(piece: Piece, leaf: Int, counted: Int, epoch: Int) = {
+  private def isOld(leaf: Int, epoch: Int) = {
     val at = addresses.of(leaf)
-    !TreePages.isCold(at) && TreePages.epoch(at) <= epoch && shared.isComplete(counted) &&
-    rowSizes.mayLeave(piece.rows.spec, at)
+    !TreePages.isCold(at) && TreePages.epoch(at) <= epoch
   }
+
+  private def mayLeave(piece: Piece, leaf: Int, counted: Int) =
+    shared.isComplete(counted) && rowSizes.mayLeave(piece.rows.spec, addresses.of(leaf))
 }
 
 private[arena] object LeafEvictor {

@@ -10,7 +10,7 @@ import io.keyfold.map.value.IntList
   * @param files
   *   for these rows only, closed by the caller
   */
-private[map] final class ColdByGroup(files: ColdFiles, keyGroups: Int) {
+private[map] final class ColdByGroup(val files: ColdFiles, keyGroups: Int) {
   import ColdByGroup._
 
   /** Of each group, null if it has no row: its blocks, and the rows that are not yet written. */
@@ -20,10 +20,8 @@ private[map] final class ColdByGroup(files: ColdFiles, keyGroups: Int) {
   private val content = new ByteSink
 
   def add(group: Int, row: ColdRow): Unit = {
-    if (blocks(group) == null) {
-      blocks(group) = new IntList
-      open(group) = new ColdBlock.Builder(isHashed = false)
-    }
+    if (blocks(group) == null) blocks(group) = new IntList
+    if (open(group) == null) open(group) = new ColdBlock.Builder(isHashed = false)
     val builder = open(group)
     val before = builder.entries.length
     builder.begin()
@@ -33,9 +31,11 @@ private[map] final class ColdByGroup(files: ColdFiles, keyGroups: Int) {
     if (openBytes > MostOpenBytes) finish()
   }
 
-  /** Writes the rows that are left. */
-  def finish(): Unit =
-    for (group <- open.indices if open(group) != null && !open(group).isEmpty) write(group)
+  /** Writes the rows that are left, and frees their buffers. */
+  def finish(): Unit = for (group <- open.indices if open(group) != null) {
+    if (!open(group).isEmpty) write(group)
+    open(group) = null
+  }
 
   private def write(group: Int): Unit = {
     openBytes -= open(group).entries.length
@@ -44,6 +44,8 @@ private[map] final class ColdByGroup(files: ColdFiles, keyGroups: Int) {
     val file = files.begin()
     file.write(content.array, content.length)
     blocks(group).add(files.add(file))
+    // A buffer that has grown for a long row must not stay for each group.
+    if (open(group).entries.array.length > LongBytes) open(group) = null
   }
 
   /** Groups that have rows, ascending. */
@@ -56,4 +58,5 @@ private[map] final class ColdByGroup(files: ColdFiles, keyGroups: Int) {
 
 private object ColdByGroup {
   private val MostOpenBytes = 16L << 20
+  private val LongBytes = 4 * ColdBlock.LeafTarget
 }

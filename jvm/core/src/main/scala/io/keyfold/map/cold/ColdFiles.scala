@@ -5,6 +5,7 @@ import java.nio.ByteBuffer
 import java.nio.channels.ClosedChannelException
 
 import io.keyfold.errors.{LocalFileFailed, OutOfMemory}
+import io.keyfold.map.value.IntList
 import io.keyfold.mem.page.{OpenFile, SpillFiles}
 
 import scala.collection.mutable
@@ -27,7 +28,7 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
   /** By the number of the run; null if it is free. Replaced when it grows, so readers need no lock.
     */
   @volatile private var extents = new Array[Extent](16)
-  private val free = mutable.ArrayDeque.empty[Int]
+  private val free = new IntList
   private var next = 0
   @volatile private var closed = false
   @volatile private var broken = false
@@ -56,10 +57,8 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
 
   /** Adds the next bytes of what has been written, as a run of its own. */
   def add(written: Writing, length: Int): Int = {
-    val run = free.removeHeadOption().getOrElse {
-      next += 1
-      next - 1
-    }
+    val run = if (free.size > 0) free.removeLast() else next
+    if (run == next) next += 1
     if (run >= extents.length) extents = java.util.Arrays.copyOf(extents, extents.length * 2)
     extents(run) = taken(written, length)
     // Publishes the entry.
@@ -131,7 +130,7 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
   def remove(run: Int): Unit = {
     val extent = extents(run)
     extents(run) = null
-    free += run
+    free.add(run)
     extent.file.live -= extent.length
     drop(extent.file)
     compact()
@@ -143,22 +142,29 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
     file.close()
   }
 
+  /** Bytes of no use that there must be before the next try: the last one failed. */
+  private var quietUntil = 0L
+
   /** Copies what is left in the file with the least of it, once half of all bytes are of no use. */
   private def compact(): Unit = {
     val live = files.iterator.map(_.live).sum
-    if (files.size > 1 && bytes - live > math.max(live, LeastFileBytes)) {
+    if (files.size > 1 && bytes - live > math.max(math.max(live, LeastFileBytes), quietUntil)) {
       val worst = files.init.minBy(_.live)
-      val left = (0 until next).filter(run => extents(run) != null && (extents(run).file eq worst))
+      quietUntil = 0
       var moved = 0L
-      try
-        for (run <- left if moved < MovedAtOnce) {
-          moved += extents(run).length
-          move(run)
+      try {
+        var run = 0
+        while (run < next && moved < MovedAtOnce) {
+          if (extents(run) != null && (extents(run).file eq worst)) {
+            moved += extents(run).length
+            move(run)
+          }
+          run += 1
         }
-      catch {
+      } catch {
         // Each run is where it was, or moved: this costs space only. Whoever frees a run must not
         // be stopped half way.
-        case NonFatal(_) | _: OutOfMemoryError => ()
+        case NonFatal(_) | _: OutOfMemoryError => quietUntil = bytes - live + LeastFileBytes
       }
       drop(worst)
     }

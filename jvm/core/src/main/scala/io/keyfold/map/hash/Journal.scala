@@ -37,8 +37,7 @@ private[map] final class Journal {
       groups.add(group)
       records.size - 1
     } else {
-      val i = free(free.size - 1)
-      free.cutTo(free.size - 1)
+      val i = free.removeLast()
       records(i) = record
       befores(i) = before
       groups(i) = group

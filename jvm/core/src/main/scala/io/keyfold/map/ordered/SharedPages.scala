@@ -41,9 +41,12 @@ private[map] final class SharedPages(
   private def follow(page: Int, branch: Int, entry: Int, into: IntList): Unit = if (page != 0) {
     val at = addresses.of(page)
     if (TreePages.epoch(at) <= epoch) {
-      into.add(page)
-      branches.add(branch)
-      entries.add(entry)
+      // Of a cold leaf nobody asks.
+      if (!TreePages.isCold(at)) {
+        into.add(page)
+        branches.add(branch)
+        entries.add(entry)
+      }
     } else if (TreePages.isBranch(at)) {
       var i = 0
       while (i < TreePages.entries(at)) {

@@ -14,6 +14,11 @@ private[map] final class IntList {
     count += 1
   }
 
+  def removeLast(): Int = {
+    count -= 1
+    items(count)
+  }
+
   def toArray: Array[Int] = java.util.Arrays.copyOf(items, count)
 
   def update(i: Int, item: Int): Unit = items(i) = item

@@ -172,10 +172,18 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     */
   def retire(rows: OrderedIndex, record: Int, valuesStay: Boolean): Unit = {
     if (!valuesStay) retireValues(rows, record)
-    if (mayReplace(record)) arena.free(record)
-    else {
+    val ofBase = records.isOfBase(record, node.base.epoch)
+    if (!isPrivate(record)) {
       node.retired.addRecord(record)
-      if (records.isOfBase(record, node.base.epoch)) rows.gone.add(record)
+      if (ofBase) rows.gone.add(record)
+    } else {
+      // A row that came back from a cold leaf: its key is told, and its value is in the file.
+      if (ofBase) {
+        val key = writeMark(records.hash(record), records.key(record, found), Records.Removed)
+        node.retired.addRecord(key)
+        rows.gone.add(key)
+      }
+      arena.free(record)
     }
   }
 

@@ -298,6 +298,42 @@ class ColdLeavesSuite extends AnyFunSuite with StateMapTexts {
     end()
   }
 
+  test("after a scan by key group that has failed, another family's is of that family") {
+    val full = new FullDisk(room = 1)
+    val fixture = new Fixture(full)
+    import fixture._
+    write(v1, v2) { txn =>
+      txn.createFamily(ordered.copy(name = "other"))
+      put(txn, "k", "v", family = 1)
+    }
+    settle()
+    val view = map.pin(v2)
+    def other = view.groups(1).flatMap(group => rows(view.scanGroup(1, group))).toMap
+    assert(other == Map("k" -> "v"))
+    intercept[OutOfMemory](view.groups(0))
+    assert(other == Map("k" -> "v"))
+    view.release()
+    end()
+  }
+
+  test("of rows in files that a transaction writes anew, only their keys come back for long") {
+    val disk = new WatchedDisk
+    val map = Evicting.mapOn(disk, keyGroups, 1L << 40, writesInMemory = 200)
+    val long = "x" * 1000
+    commit(map, VersionId.Empty, v1) { txn =>
+      txn.createFamily(ordered)
+      for (i <- 1 to 2000) put(txn, key(i), s"first $long", family = 1)
+    }
+    map.pin(v1).release()
+    val txn = map.begin(v1)
+    for (i <- 1 to 2000) put(txn, key(i), s"second $long", family = 1)
+    // The key of each, and what has been written since the last spill.
+    assert(map.memory.offHeap - map.memory.free < 2000 * 100 + 300 * 1100)
+    assert(changes(txn, 1).values.toSet == Set(Some(s"second $long")))
+    txn.release()
+    map.close()
+  }
+
   test("what a transaction has spilled is gone when it is aborted, and told when it is not") {
     val disk = new WatchedDisk
     val map = Evicting.mapOn(disk, keyGroups, 1L << 40, writesInMemory = 100)
