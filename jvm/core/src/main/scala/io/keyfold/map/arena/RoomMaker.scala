@@ -102,7 +102,7 @@ private[map] class RoomMaker(arena: Arena, cold: ColdSpace, keyGroups: Int, pool
     val step = pool.shareBytes / Step
     unasked = arena.pageBytes + step
     // What versions hold cannot be freed now.
-    pool.isFull(step) && arena.liveBytes - before > pool.shareBytes / Share
+    pool.isFull(step) && arena.liveBytes - before > math.max(pool.shareBytes / Share, LeastSpilled)
   }
 
   /** Moves what a transaction has written to files. */
@@ -124,6 +124,11 @@ private object RoomMaker {
 
   /** A turn frees this part of the memory more than is needed, so that turns are rare. */
   private val Share = 8
+
+  /** Bytes that a transaction may write before it moves them, however small its share is: rows that
+    * come back with the next write must not go at once.
+    */
+  private val LeastSpilled = 1L << 17
 
   /** A transaction is asked again when it has taken this part of its share more. */
   private val Step = 32
