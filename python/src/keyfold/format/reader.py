@@ -84,8 +84,9 @@ def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Itera
 
     Raises as `read_footer` does.
     """
-    snapshot = footer.frame.kind is FileKind.SNAPSHOT
-    begins_group = _begin_groups(footer)
+    # Of other snapshots `decode_block` refuses an APPEND.
+    continues = footer.frame.kind is FileKind.SNAPSHOT and footer.continued > 0
+    begins_group = _begin_groups(footer) if continues else None
     before: tuple[int, Columns] | None = None
     with errors_of(source):
         for run in _runs(footer, sorted(numbers)):
@@ -99,12 +100,12 @@ def read_blocks(source: Source, footer: Footer, numbers: Iterable[int]) -> Itera
                     stored = bytes(content[at : at + block.stored_length])
                     columns = decode_block(stored, footer, number)
                     adjacent = before[1] if before and before[0] == number - 1 else None
-                    if snapshot and not columns.continued(
+                    if begins_group is not None and not columns.continued(
                         adjacent, begins_group=bool(begins_group[number])
                     ):
                         raise MalformedError("an APPEND does not continue the entry before it")
                 yield columns
-                before = (number, columns) if footer.continued else None
+                before = (number, columns) if continues else None
 
 
 @contextmanager
