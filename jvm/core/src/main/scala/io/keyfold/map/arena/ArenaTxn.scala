@@ -253,6 +253,7 @@ private[map] final class ArenaTxn(
       rows.table.eachSlot(group)(content => written.add(HashPages.recordOf(content)))
     else byGroup(rows).addTo(written, group)
     records.touch(written)
+    touchRemoved(rows)
     var i = 0
     while (i < written.size) {
       val record = written(i)
@@ -261,6 +262,19 @@ private[map] final class ArenaTxn(
         changed.gone.add(record)
       i += 1
     }
+  }
+
+  private val removed = new IntList
+
+  /** Reads the records that [[hadRow]] asks for, as a prefetch. */
+  private def touchRemoved(rows: HashedIndex): Unit = {
+    removed.clear()
+    var i = 0
+    while (i < written.size) {
+      if (records.isRemoved(written(i))) removed.add(rows.table.before(written(i)))
+      i += 1
+    }
+    records.touch(removed)
   }
 
   private val key = new Slice
