@@ -86,7 +86,7 @@ BENCH := java @jvm/bench/target/java.args io.keyfold.bench.Main --cell "$(CELL)"
 JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -iters 4 -time 3000 \
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
-.PHONY: help setup jars wheel servers s3 demo test test-long test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.1 smoke-on-4.3 smoke contract smoke-operators upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
+.PHONY: help setup jars wheel servers s3 demo test test-long test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.3 environments smoke contract smoke-operators upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
 	conformance-baseline conformance-page bench bench-quick bench-engine bench-checkpoints bench-bigstate bench-yarn bench-page bench-python bench-subtasks bench-pictures golden docs fmt lint clean
 
 # What a user or a contributor needs first, in this order.
@@ -169,9 +169,11 @@ $(PYSPARKS): .cache/pyspark-%/ready: build/pyspark
 	build/pyspark $* >/dev/null
 	touch $@
 
+environments: $(VENV)/ready $(PYSPARKS) # what is downloaded and not compiled
+
 # Two at once, the longest first: tests with executors wait for processes to start, the others for one core.
 test-long: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) $(PYSPARKS) ## what takes longer: kills and faults on S3 and HDFS, other lines of Spark, the wheel
-	$(MAKE) -j2 -O test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.1 smoke-on-4.3
+	$(MAKE) -j2 -O test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.3
 
 test-faults: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) # of test-long: kills, S3, HDFS
 	$(PYTEST) -m long --ignore integration-tests/lines integration-tests $(PYTEST_ARGS)
@@ -183,9 +185,10 @@ test-lines: jars # of test-long: core without checks, and the provider on other 
 test-installed: setup jars $(TEST_CLASSES) # of test-long: the wheel, Delta and Iceberg
 	$(BIN)/python -m pytest -m long integration-tests/lines $(PYTEST_ARGS)
 
-smoke-on-4.0 smoke-on-4.1: OLDER = 4.0
+# The oldest and the newest; what is between them is in `upgrades`.
+smoke-on-4.0: OLDER = 4.0
 smoke-on-4.3: OLDER = 4.1
-smoke-on-4.0 smoke-on-4.1 smoke-on-4.3: smoke-on-%: jars # of test-long: operators on a line, with checkpoints of an older one
+smoke-on-4.0 smoke-on-4.3: smoke-on-%: jars # of test-long: operators on a line, with checkpoints of an older one
 	$(MAKE) smoke-operators SPARK=$* BEGUN_ON=$(OLDER)
 
 smoke: contract smoke-operators ## contract and operators on a line of Spark: SPARK=4.1, BEGUN_ON=4.0 (its checkpoints), JDK=/folder

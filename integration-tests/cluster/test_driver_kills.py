@@ -1,4 +1,4 @@
-"""A driver killed twenty times on one checkpoint, at moments drawn from seeds."""
+"""A driver killed again and again on one checkpoint, at moments drawn from seeds."""
 
 import os
 import signal
@@ -13,9 +13,8 @@ from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
 from kit.kill_moment import KillMoment, last_batch
 from kit.submit import PARTITIONS, Spark
 
-KILLS = int(os.environ.get("KEYFOLD_KILLS", "6"))
-S3_KILLS = int(os.environ.get("KEYFOLD_SERVER_KILLS", "2"))
-HDFS_KILLS = int(os.environ.get("KEYFOLD_SERVER_KILLS", "3"))
+KILLS = int(os.environ.get("KEYFOLD_KILLS", "4"))
+SERVER_KILLS = int(os.environ.get("KEYFOLD_SERVER_KILLS", "2"))
 FIRST_SEED = int(os.environ.get("KEYFOLD_SEED", "1"))
 # More than any moment waits for, so that a run is killed before it has read them all.
 FILES_AHEAD = 12
@@ -32,8 +31,8 @@ CONF = {
     ("checkpoint", "kills"),
     [
         (LOCAL, KILLS),
-        (S3, S3_KILLS),
-        pytest.param(HDFS, HDFS_KILLS, marks=pytest.mark.long),
+        pytest.param(S3, SERVER_KILLS, marks=pytest.mark.long),
+        pytest.param(HDFS, SERVER_KILLS, marks=pytest.mark.long),
     ],
     indirect=["checkpoint"],
 )

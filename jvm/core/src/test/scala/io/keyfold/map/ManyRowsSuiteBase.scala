@@ -26,8 +26,8 @@ abstract class ManyRowsSuiteBase extends AnyFunSuite with SeededChecks {
 
   for (multiValue <- Seq(false, true); ordered <- Seq(false, true)) {
     val kind = (if (ordered) "ordered" else "hashed") + (if (multiValue) " multi-value" else "")
-    test(s"$kind rows by the thousand are as a plain map has them, in 10 random lives") {
-      forEach(Gen.long, times = 10)(seed => {
+    test(s"$kind rows by the thousand are as a plain map has them, in 6 random lives") {
+      forEach(Gen.long, times = 6)(seed => {
         new Run(newMap(Groups), tellsAdded, ordered, multiValue, new Random(seed)).run()
       })
     }

@@ -82,14 +82,14 @@ class ShortRunsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   }
 
   for (format <- Seq(1, 2))
-    test(s"format v$format: 40 runs of one batch each: files and loads do not grow") {
+    test(s"format v$format: 20 runs of one batch each: files and loads do not grow") {
       inFolder() { f =>
         val it = new Runs(f, format)
-        for (_ <- 1 to 20) {
+        for (_ <- 1 to 10) {
           it.run(1)
           InBackground.await()
         }
-        for (_ <- 1 to 20) {
+        for (_ <- 1 to 10) {
           val read = it.deltasRead()
           InBackground.await()
           // Each partition reads up to three; format v1 looks at the head of the snapshot, too.
