@@ -14,6 +14,7 @@ from rich.console import Console
 
 import keyfold
 from bench.revision import revision
+from bench.yarn.executors import Watched
 from keyfold.settings import (
     EXTENSIONS_CLASS,
     EXTENSIONS_KEY,
@@ -47,7 +48,7 @@ SETTINGS = {
     "spark.executor.memory": HEAP,
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.streaming.stateStore.maintenanceInterval": "10s",
-    "spark.executor.maxNumFailures": "6",
+    "spark.executor.maxNumFailures": "9",
     "spark.ui.enabled": "false",
 }
 
@@ -59,17 +60,20 @@ class Cell:
     name: str
     overhead_mb: int
     settings: dict[str, str] = field(repr=False)
+    # After so many batches its executor is killed from outside.
+    kill_at: tuple[int, ...] = ()
 
 
 CELLS = (
     Cell("Keyfold, its default budget", 384, KEYFOLD),
+    Cell("Keyfold, its executor killed three times", 384, KEYFOLD, kill_at=(20, 28, 34)),
     Cell("RocksDB", 384, {PROVIDER_KEY: ROCKSDB, CHANGELOG_KEY: "true"}),
     Cell("Keyfold, a budget for all state", 1536, {**KEYFOLD, MEMORY_KEY: "1200m"}),
 )
 
 
-def log_of(cell: Cell, yarn: Yarn, folder: Path) -> str:
-    """What the driver says until the count has ended, or its time."""
+def run(cell: Cell, yarn: Yarn, folder: Path) -> tuple[str, Watched]:
+    """What the driver says until the count has ended, or its time, and what executors take."""
     overhead = {"spark.executor.memoryOverhead": f"{cell.overhead_mb}m"}
     conf = {**SETTINGS, **yarn.conf(HERE.spark), **overhead, **cell.settings}
     home = home_in(folder)
@@ -78,7 +82,7 @@ def log_of(cell: Cell, yarn: Yarn, folder: Path) -> str:
     command += [str(Path(__file__).with_name("count.py")), *map(str, (KEYS, ROWS, BATCHES))]
     environment = environment_of(home) | {"HADOOP_CONF_DIR": yarn.address}
     log = folder / "driver.log"
-    with log.open("w") as said:
+    with log.open("w") as said, closing(Watched(log, BATCH, cell.kill_at)) as watched:
         program = subprocess.Popen(  # noqa: S603 - our own
             command,
             env={**environment, "SPARK_LOCAL_IP": "127.0.0.1"},
@@ -91,7 +95,7 @@ def log_of(cell: Cell, yarn: Yarn, folder: Path) -> str:
         except subprocess.TimeoutExpired:
             os.killpg(program.pid, 15)
             program.wait()
-    return log.read_text(errors="replace")
+    return log.read_text(errors="replace"), watched
 
 
 def rows() -> Iterator[str]:
@@ -101,8 +105,9 @@ def rows() -> Iterator[str]:
             tempfile.TemporaryDirectory(prefix="keyfold-bench-") as folder,
             closing(Yarn(Path(folder) / "yarn")) as yarn,
         ):
-            log = log_of(cell, yarn, Path(folder))
-        yield f"| {cell.name} | {cell.overhead_mb} MiB | {' | '.join(figures(log))} |"
+            log, watched = run(cell, yarn, Path(folder))
+        took = (*figures(log), f"{watched.most_bytes >> 20:,} MiB", f"{watched.kills}")
+        yield f"| {cell.name} | {cell.overhead_mb} MiB | {' | '.join(took)} |"
 
 
 def figures(log: str) -> tuple[str, ...]:
@@ -123,9 +128,10 @@ def main() -> None:
     console = Console()
     console.print(f"{KEYS:,} keys, batches of {ROWS:,} rows, {revision()}", soft_wrap=True)
     console.print(
-        "| provider | overhead | batches | keys | state | ms a batch | executors killed |"
+        "| provider | overhead | batches | keys | state | ms a batch | killed by YARN "
+        "| resident, at most | killed by us |"
     )
-    console.print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    console.print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for row in rows():
         console.print(row, soft_wrap=True)
 
