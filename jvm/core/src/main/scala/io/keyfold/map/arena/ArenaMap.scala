@@ -107,8 +107,9 @@ final class ArenaMap private[map] (
       try room.settle(oldest, tree.descendants(oldest))
       catch {
         // What was moved before is moved; there is only less room.
-        case _: OutOfMemory | _: ClosedByInterruptException => ()
-        case e: Throwable                                   =>
+        case _: OutOfMemory                => ()
+        case _: ClosedByInterruptException => room.interrupted()
+        case e: Throwable                  =>
           giveUp()
           throw e
       }

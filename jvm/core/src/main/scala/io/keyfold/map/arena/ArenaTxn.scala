@@ -123,7 +123,7 @@ private[map] final class ArenaTxn(
     if (rows.spec.ordered) orderedChanged()
   }
 
-  private def spillIfPressed(): Unit = if (room.isPressed) {
+  private def spillIfPressed(): Unit = if (room.isPressed(writer.longest)) {
     room.spill(node)
     found.close()
     orderedChanged()

@@ -5,8 +5,8 @@ import java.util.Arrays
 import scala.annotation.tailrec
 
 import io.keyfold.map.cold.{ColdRun, ColdRunWriter, ColdRuns, ColdSpace, MergedRuns}
-import io.keyfold.map.hash.HashPages
-import io.keyfold.map.value.{Records, ValueHead, ValueSteps}
+import io.keyfold.map.hash.{ByGroup, HashPages}
+import io.keyfold.map.value.{IntList, Records, ValueHead, ValueSteps}
 import io.keyfold.map.version.{HashedIndex, RecordSpace, RunSpace, VersionNode}
 import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.Arena
@@ -26,9 +26,10 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
   private val rowSizes = new RowSizes(arena.addresses)
   private val steps = new ValueSteps(arena.addresses)
   private val (key, value) = (new Slice, new Slice)
+  private val recordsOf = new IntList
 
-  /** Moves the rows of a group that are the same in all versions. If that fails, they are where
-    * they were.
+  /** Moves the rows of a group that are the same in all versions, and merges its runs if they are
+    * too many. If that fails, they are where they were.
     *
     * @param versions
     *   the family in all versions, the oldest first
@@ -40,11 +41,11 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
   def settle(versions: Seq[HashedIndex], group: Int, epoch: Int): Long = {
     val rows = versions.head
     // Those that say that a row was removed go too: what they hide may be dropped with this run.
-    val evicted = evictable(rows, group) { record =>
+    val evicted = evictable(rows, rows.table.eachSlot(group)) { record =>
       reader.link(record) == 0 && reader.epoch(record) <= epoch && !reader.isMoved(record)
     }
-    if (evicted.nonEmpty) {
-      val older = cold.list(rows.cold(group))
+    val older = cold.list(rows.cold(group))
+    if (evicted.nonEmpty || count(older) > MostRuns) {
       val merged = merging(older, evicted.length.toLong)
       val below = older.drop(merged.size)
       val before = arena.liveBytes
@@ -71,11 +72,36 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
       }
     }
 
-  /** Moves the rows of a group that the transaction has written, marked as changed. */
-  def spill(rows: HashedIndex, group: Int): Unit = {
+  /** Moves the rows that the transaction has written, marked as changed.
+    *
+    * @param keyGroups
+    *   G
+    */
+  def spill(rows: HashedIndex, keyGroups: Int): Unit =
+    if (rows.table.isOwn) {
+      for (group <- rows.table.groups) spill(rows, group, rows.table.eachSlot(group))
+    } else {
+      val written = rows.journal.byGroup(keyGroups)
+      for (group <- written.present) spill(rows, group, eachWritten(rows, written, group))
+    }
+
+  private def eachWritten(rows: HashedIndex, written: ByGroup, group: Int)(
+      use: Long => Unit
+  ): Unit = {
+    recordsOf.clear()
+    written.addTo(recordsOf, group)
+    reader.touch(recordsOf)
+    var i = 0
+    while (i < recordsOf.size) {
+      use(rows.table.slotOf(recordsOf(i)))
+      i += 1
+    }
+  }
+
+  private def spill(rows: HashedIndex, group: Int, slots: (Long => Unit) => Unit): Unit = {
     // Those of other attempts at the version are older than its first epoch. A record of a removed
     // row that hides another would only leave one as long.
-    val evicted = evictable(rows, group) { record =>
+    val evicted = evictable(rows, slots) { record =>
       reader.epoch(record) >= node.first && !reader.isMoved(record) &&
       (reader.isRow(record) || rows.table.before(record) == 0)
     }
@@ -106,9 +132,11 @@ private[map] final class Evictor(arena: Arena, cold: ColdSpace, node: VersionNod
 
   /** The slots of records that are to leave memory, in the order of their hashes, the sign turned.
     */
-  private def evictable(rows: HashedIndex, group: Int)(isEvicted: Int => Boolean): Array[Long] = {
+  private def evictable(rows: HashedIndex, slots: (Long => Unit) => Unit)(
+      isEvicted: Int => Boolean
+  ): Array[Long] = {
     val evicted = Array.newBuilder[Long]
-    rows.table.eachSlot(group) { content =>
+    slots { content =>
       val record = HashPages.recordOf(content)
       if (isEvicted(record) && !isTooLong(rows, record)) evicted += content ^ Signed
     }

@@ -52,11 +52,11 @@ private[map] class RoomMaker(arena: Arena, cold: ColdSpace, keyGroups: Int, pool
     val leaves = new LeafEvictor(arena, cold, versions)
     val enough = excess + arena.liveBytes / Share
     // Until it has ended: the disk may be full.
-    quietUntil = arena.liveBytes + pool.shareBytes / Share
+    rest()
     val hashed: Seq[Int => Long] = for {
       rows <- oldest.hashed
       shared = versions.flatMap(_.hashedOrDropped).filter(_.table eq rows.table)
-      group <- rows.table.groups
+      group <- (rows.table.groups ++ rows.cold.groups).distinct
     } yield evictor.settle(shared, group, _)
     val all = (hashed ++ leaves.pieces.map(piece => leaves.settle(piece, _))).toIndexedSeq
     def turn(wanted: Long, epoch: Int): Long = {
@@ -70,8 +70,14 @@ private[map] class RoomMaker(arena: Arena, cold: ColdSpace, keyGroups: Int, pool
       moved
     }
     val older = turn(enough, math.min(oldest.epoch, last - 1))
-    if (older + turn(enough - older, oldest.epoch) >= enough) quietUntil = 0
+    if (older + turn(enough - older, oldest.epoch) >= enough) quietUntil = 0 else rest()
   }
+
+  /** The last turn was interrupted, and nothing speaks against another. */
+  def interrupted(): Unit = quietUntil = 0
+
+  /** There is no turn until a part of the memory more is taken. */
+  private def rest(): Unit = quietUntil = arena.liveBytes + pool.shareBytes / Share
 
   /** A transaction begins.
     *
@@ -97,22 +103,23 @@ private[map] class RoomMaker(arena: Arena, cold: ColdSpace, keyGroups: Int, pool
     growth = if (isLoad) 0 else math.max(arena.liveBytes - before, growth / 2)
 
   /** Whether the open transaction should move what it has written to files. Called for each write.
+    *
+    * @param longest
+    *   bytes of the longest row that came back to be written: it is to stay until as much again was
+    *   written, or appends to a list would each write all of it
     */
-  def isPressed: Boolean = arena.pageBytes > unasked && pool.spill.nonEmpty && {
+  def isPressed(longest: Long): Boolean = arena.pageBytes > unasked && pool.spill.nonEmpty && {
     val step = pool.shareBytes / Step
     unasked = arena.pageBytes + step
     // What versions hold cannot be freed now.
-    pool.isFull(step) && arena.liveBytes - before > math.max(pool.shareBytes / Share, LeastSpilled)
+    pool.isFull(step) && arena.liveBytes - before >
+      math.max(math.max(pool.shareBytes / Share, LeastSpilled), 2 * longest)
   }
 
   /** Moves what a transaction has written to files. */
   def spill(node: VersionNode): Unit = {
     val evictor = new Evictor(arena, cold, node)
-    for (rows <- node.hashed) {
-      val groups =
-        if (rows.table.isOwn) rows.table.groups else rows.journal.byGroup(keyGroups).present
-      groups.foreach(evictor.spill(rows, _))
-    }
+    node.hashed.foreach(evictor.spill(_, keyGroups))
     val leaves = new LeafSpiller(arena, cold, node)
     node.ordered.foreach(leaves.spill)
     countFromNow()

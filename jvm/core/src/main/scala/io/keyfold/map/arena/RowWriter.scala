@@ -33,6 +33,9 @@ private[map] final class RowWriter(
   private val batch = new IntList
   private val found = new Slice
 
+  /** Bytes of the longest list that came back from a run. */
+  var longest = 0L
+
   /** Puts a value, or appends it to those of the key. */
   def write(rows: FamilyIndex, hash: Int, key: Slice, value: Slice, append: Boolean): Unit =
     rows match {
@@ -88,9 +91,12 @@ private[map] final class RowWriter(
       records.subtract(rows, key.length, values = 1, known.toLong)
       0
     } else if (row == null) 0
-    else if (append)
-      records.take(row, key, ofBase = !(row.isChanged && runs.epoch > node.base.epoch))
-    else {
+    else if (append) {
+      val before = arena.liveBytes
+      val taken = records.take(row, key, ofBase = !(row.isChanged && runs.epoch > node.base.epoch))
+      longest = math.max(longest, arena.liveBytes - before)
+      taken
+    } else {
       records.subtract(rows, row.keyLength, row.values, row.valueBytes)
       0
     }

@@ -220,6 +220,11 @@ private[map] final class HashTable(
   private[hash] def removeEntry(group: Int, hash: Int, record: Int): Unit =
     setRoot(group, tree.remove(root(group), hash, record))
 
+  private val key = new Slice
+
+  /** The slot of a key's newest record. Only for the writer. */
+  def slotOf(record: Int): Long = HashPages.slotOf(hashKey.hash(records.key(record, key)), record)
+
   /** Calls `use` for the slot of each key of a group, with its newest record. */
   def eachSlot(group: Int)(use: Long => Unit): Unit = tree.eachSlot(root(group))(use)
 
