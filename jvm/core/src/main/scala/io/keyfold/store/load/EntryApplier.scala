@@ -33,6 +33,9 @@ private[store] final class EntryApplier(
   private val identity = file.footer.identity
   private val before = placements(identity.partitions, identity.partition)
   private val after = placements(partitions, partition)
+
+  /** Whether a key group's rows are all in one partition. */
+  private val takesWholeGroups = partitions == 0 || identity.keyGroups % partitions == 0
   private var ahead: BlocksAhead = _
   private var block: BlockEntries = _
   private var blockIndex = -1
@@ -71,7 +74,7 @@ private[store] final class EntryApplier(
   private def applyGroup(run: GroupRun): Unit = {
     enter(run.block)
     val family = families(run.family)
-    if (family >= 0) txn.expect(family, run.entries)
+    if (family >= 0 && takesWholeGroups) txn.expect(family, run.entries)
     val (old, now) = (before(run.family), after(run.family))
     var entry = run.entry
     var left = run.entries
