@@ -140,15 +140,20 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
     bytes -= file.length
     files -= file
     file.close()
+    quietUntil = math.min(quietUntil, useless + LeastFileBytes)
   }
 
   /** Bytes of no use that there must be before the next try: the last one failed. */
   private var quietUntil = 0L
 
+  private def useless = bytes - files.iterator.map(_.live).sum
+
   /** Copies what is left in the file with the least of it, once half of all bytes are of no use. */
   private def compact(): Unit = {
-    val live = files.iterator.map(_.live).sum
-    if (files.size > 1 && bytes - live > math.max(math.max(live, LeastFileBytes), quietUntil)) {
+    val useless = this.useless
+    if (
+      files.size > 1 && useless > math.max(math.max(bytes - useless, LeastFileBytes), quietUntil)
+    ) {
       val worst = files.init.minBy(_.live)
       quietUntil = 0
       var moved = 0L
@@ -164,7 +169,7 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
       } catch {
         // Each run is where it was, or moved: this costs space only. Whoever frees a run must not
         // be stopped half way.
-        case NonFatal(_) | _: OutOfMemoryError => quietUntil = bytes - live + LeastFileBytes
+        case NonFatal(_) | _: OutOfMemoryError => quietUntil = useless + LeastFileBytes
       }
       drop(worst)
     }

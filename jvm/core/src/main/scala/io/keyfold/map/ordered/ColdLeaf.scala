@@ -15,6 +15,7 @@ private[map] final class ColdLeaf(files: ColdFiles) {
   private var source: AnyRef = _
   private var index = 0
   private var until: Slice = _
+  private var endsWithBlock = false
 
   /** The row of a key, before its first value, until the next call; null if there is none. */
   def find(leaf: Long, key: Slice): ColdRow = {
@@ -33,6 +34,7 @@ private[map] final class ColdLeaf(files: ColdFiles) {
     seek(leaf, from)
     if (behind && index < block.rows && block.row(index).hasKey(from)) index += 1
     this.until = until
+    endsWithBlock = false
     index -= 1
     val isThere = next()
     if (isThere) index -= 1
@@ -44,13 +46,14 @@ private[map] final class ColdLeaf(files: ColdFiles) {
     this.leaf = leaf
     read(0)
     until = null
+    endsWithBlock = false
     index = -1
   }
 
   /** Steps to the next row. */
   def next(): Boolean = {
     index += 1
-    if (index >= block.rows && at + 1 < TreePages.blocks(leaf)) {
+    if (index >= block.rows && !endsWithBlock && at + 1 < TreePages.blocks(leaf)) {
       read(at + 1)
       index = 0
     }
@@ -59,6 +62,16 @@ private[map] final class ColdLeaf(files: ColdFiles) {
 
   /** The row that it has stepped to, before its first value; the same object for each call. */
   def row: ColdRow = block.row(index)
+
+  /** There are no rows behind those of the block that it has read. The leaf may go. */
+  def endWithBlock(): Unit = endsWithBlock = true
+
+  /** The last key of the block that it has read. */
+  def lastKey: Slice = block.row(block.rows - 1).key(new Slice)
+
+  /** Whether all rows that are left are in the block that it has read. */
+  def endsInBlock: Boolean =
+    until != null && block.rows > 0 && block.row(block.rows - 1).compareKey(until) >= 0
 
   /** Whether it has stepped behind the last row of the leaf. */
   def isAtEnd: Boolean = index >= block.rows

@@ -90,7 +90,7 @@ private[map] class OrderedTree(val addresses: Addresses, files: ColdFiles) {
     } else if (isCold(at)) {
       val leaf = newLeaf
       if (leaf.start(at, from, behind, until)) collected = leaf
-      collected != null || leaf.isAtEnd
+      if (collected == null) leaf.isAtEnd else !leaf.endsInBlock
     } else {
       var i = lowerBound(at, from)
       if (behind && i < count && records.compareKey(record(at, i), from) == 0) i += 1

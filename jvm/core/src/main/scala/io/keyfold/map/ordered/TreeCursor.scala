@@ -26,14 +26,27 @@ private[map] final class TreeCursor(
   /** The rows of the cold leaf that it is at, and the one that it is at; null if there is none. */
   private var cold: ColdLeaf = _
   private var coldRow: ColdRow = _
+  private val behind = new IntList
   start()
 
   override protected def fetch(batch: IntList): Boolean = {
     val more = tree.collect(root, from, behind = started, until, batch)
-    started = true
     cold = tree.collected
     if (more && cold == null) tree.records.key(batch(batch.size - 1), from)
-    more
+    val goesOn = more && (started || txn == null || until == null || isThereMore)
+    started = true
+    if (!goesOn && cold != null) cold.endWithBlock()
+    goesOn
+  }
+
+  /** Whether there are rows behind the first ones. If not, the cursor needs no pages to be kept:
+    * Spark does not close each one, and what they keep cannot leave memory.
+    */
+  private def isThereMore: Boolean = {
+    val last = if (cold == null) from else cold.lastKey
+    behind.clear()
+    tree.collect(root, last, behind = true, until, behind)
+    behind.size > 0 || tree.collected != null
   }
 
   override protected def step(): Boolean =

@@ -88,7 +88,8 @@ private[map] final class RecordSpace(arena: Arena, node: VersionNode) {
     val origin = if (append && before == 0) ValueNodes.FirstAdded else ValueNodes.Written
     val added = newNode(if (append) newest else 0, value, origin)
     if (inPlace && !append) retireOwn(newest)
-    if (!inPlace && append && before != 0) nodes.share(newest, node.base.epoch)
+    // One that came back from a cold leaf, and is not replaced in place, is freed.
+    if (append && before != 0 && !isPrivate(before)) nodes.share(newest, node.base.epoch)
     val keptValues = if (append) values else 0
     val keptBytes = if (append) bytes else 0L
     rows.values += keptValues + 1 - values

@@ -316,22 +316,59 @@ class ColdLeavesSuite extends AnyFunSuite with StateMapTexts {
     end()
   }
 
-  test("of rows in files that a transaction writes anew, only their keys come back for long") {
-    val disk = new WatchedDisk
-    val map = Evicting.mapOn(disk, keyGroups, 1L << 40, writesInMemory = 200)
-    val long = "x" * 1000
+  private val long = "x" * 1000
+
+  /** The keys of 2,000 rows, and what has been written since the last spill. */
+  private val KeysAndTail = 2000 * 100 + 300 * 1100
+
+  /** A map with 2,000 rows in files, which spills after 200 writes; `write` is called for each.
+    *
+    * @param most
+    *   bytes in memory then
+    */
+  private def rewriting(spec: FamilySpec, first: String, most: Int)(
+      write: (MapTxn, String) => Unit
+  )(
+      check: MapTxn => Any
+  ): Unit = {
+    val map = Evicting.mapOn(new WatchedDisk, keyGroups, 1L << 40, writesInMemory = 200)
     commit(map, VersionId.Empty, v1) { txn =>
-      txn.createFamily(ordered)
-      for (i <- 1 to 2000) put(txn, key(i), s"first $long", family = 1)
+      txn.createFamily(spec)
+      for (i <- 1 to 2000) put(txn, key(i), first, family = 1)
     }
     map.pin(v1).release()
     val txn = map.begin(v1)
-    for (i <- 1 to 2000) put(txn, key(i), s"second $long", family = 1)
-    // The key of each, and what has been written since the last spill.
-    assert(map.memory.offHeap - map.memory.free < 2000 * 100 + 300 * 1100)
-    assert(changes(txn, 1).values.toSet == Set(Some(s"second $long")))
+    for (i <- 1 to 2000) write(txn, key(i))
+    assert(map.memory.offHeap - map.memory.free < most)
+    check(txn)
     txn.release()
+    map.retain(_ => false)
+    assert(map.liveObjects == 0 && map.coldFiles.runs == 0)
     map.close()
+  }
+
+  test("of rows in files that a transaction writes anew, only their keys come back for long") {
+    rewriting(ordered, s"first $long", KeysAndTail)((txn, key) =>
+      put(txn, key, s"second $long", family = 1)
+    ) { txn =>
+      assert(changes(txn, 1).values.toSet == Set(Some(s"second $long")))
+    }
+  }
+
+  test("of lists in files that a transaction appends to, only their keys come back for long") {
+    rewriting(orderedLists, s"first $long", KeysAndTail)((txn, key) =>
+      append(txn, key, "second", family = 1)
+    ) { txn =>
+      for (i <- 1 to 2000) assert(valuesOf(txn, key(i), 1) == Seq(s"first $long", "second"))
+    }
+  }
+
+  test("a scan within a leaf that nobody ends keeps no row in memory that could leave it") {
+    // Rows that were handed out stay, which are a hundred bytes each.
+    rewriting(ordered, "first", 2000 * 75) { (txn, key) =>
+      assert(txn.scanPrefix(1, slice(key)).next())
+      put(txn, key, "second", family = 1)
+    }(txn => assert(changes(txn, 1).values.toSet == Set(Some("second"))))
   }
 
   test("what a transaction has spilled is gone when it is aborted, and told when it is not") {
