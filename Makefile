@@ -206,7 +206,8 @@ smoke-operators: $(call JAR_OF,$(SPARK)) # each operator, and values of operator
 
 upgrades: jars $(TEST_CLASSES) ## checkpoints of each line, each operator, on every later line; Delta, Iceberg, pipelines on each, Kubernetes: 40 minutes
 	KEYFOLD_EVERY_LINE=1 $(BIN)/python -m pytest -m long integration-tests/pipelines \
-		integration-tests/lines/test_lake_tables.py integration-tests/cluster/test_kubernetes.py
+		integration-tests/lines/test_lake_tables.py integration-tests/lines/test_first_lines.py \
+		integration-tests/cluster/test_kubernetes.py
 	$(MAKE) smoke SPARK=4.1 BEGUN_ON=4.0
 	for begun in 4.0 4.1; do \
 		KEYFOLD_BEGUN_ON=$$begun $(BIN)/python -m pytest integration-tests/operators || exit 1; done

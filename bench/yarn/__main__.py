@@ -129,9 +129,10 @@ def main() -> None:
     console.print(f"{KEYS:,} keys, batches of {ROWS:,} rows, {revision()}", soft_wrap=True)
     console.print(
         "| provider | overhead | batches | keys | state | ms a batch | killed by YARN "
-        "| resident, at most | killed by us |"
+        "| resident, at most | killed by us |",
+        soft_wrap=True,
     )
-    console.print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    console.print(f"| --- {'| ---: ' * 8}|")
     for row in rows():
         console.print(row, soft_wrap=True)
 
