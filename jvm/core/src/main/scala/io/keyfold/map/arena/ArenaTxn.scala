@@ -125,6 +125,7 @@ private[map] final class ArenaTxn(
 
   private def spillIfPressed(): Unit = if (room.isPressed(writer.longest)) {
     room.spill(node)
+    writer.longest = 0
     found.close()
     orderedChanged()
   }

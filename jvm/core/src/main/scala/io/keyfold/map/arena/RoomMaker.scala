@@ -105,8 +105,8 @@ private[map] class RoomMaker(arena: Arena, cold: ColdSpace, keyGroups: Int, pool
   /** Whether the open transaction should move what it has written to files. Called for each write.
     *
     * @param longest
-    *   bytes of the longest row that came back to be written: it is to stay until as much again was
-    *   written, or appends to a list would each write all of it
+    *   bytes of the longest list or leaf that came back to be written: it is to stay until as much
+    *   again was written, or appends to a list would each write all of it
     */
   def isPressed(longest: Long): Boolean = arena.pageBytes > unasked && pool.spill.nonEmpty && {
     val step = pool.shareBytes / Step

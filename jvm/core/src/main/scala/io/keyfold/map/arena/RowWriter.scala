@@ -33,7 +33,9 @@ private[map] final class RowWriter(
   private val batch = new IntList
   private val found = new Slice
 
-  /** Bytes of the longest list that came back from a run. */
+  /** Bytes of the longest list or leaf that came back from a file since the transaction last moved
+    * rows there.
+    */
   var longest = 0L
 
   /** Puts a value, or appends it to those of the key. */
@@ -92,14 +94,20 @@ private[map] final class RowWriter(
       0
     } else if (row == null) 0
     else if (append) {
-      val before = arena.liveBytes
-      val taken = records.take(row, key, ofBase = !(row.isChanged && runs.epoch > node.base.epoch))
-      longest = math.max(longest, arena.liveBytes - before)
-      taken
+      val ofBase = !(row.isChanged && runs.epoch > node.base.epoch)
+      bringingBack(records.take(row, key, ofBase))
     } else {
       records.subtract(rows, row.keyLength, row.values, row.valueBytes)
       0
     }
+  }
+
+  /** Notes how much memory is taken by what it calls. */
+  private def bringingBack(take: => Int): Int = {
+    val before = arena.liveBytes
+    val taken = take
+    longest = math.max(longest, arena.liveBytes - before)
+    taken
   }
 
   private def writeOrdered(
@@ -166,7 +174,7 @@ private[map] final class RowWriter(
     val record = trees.find(rows.root, key)
     if (!trees.isAtCold) record
     else {
-      rows.root = trees.takeBack(rows.root, key)
+      rows.root = bringingBack(trees.takeBack(rows.root, key))
       trees.find(rows.root, key)
     }
   }

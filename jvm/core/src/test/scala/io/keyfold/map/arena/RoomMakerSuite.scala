@@ -51,16 +51,19 @@ class RoomMakerSuite extends AnyFunSuite with StateMapTexts {
   private def fill(txn: MapTxn, bytes: Int, name: String = "row"): Unit =
     for (i <- 1 to bytes / KiB) put(txn, f"$name$i%06d", longText(i))
 
-  test("a long list comes back from a file once for as much again as it has, not for each append") {
-    val fixture = new Fixture(MiB)
-    val it = new Versions(fixture.newMap(), hashed, lists)
-    it.batch(fill(_, 700 * KiB))
-    val values = (1 to 30000).map(i => f"value $i%010d")
-    it.batch(txn => values.foreach(append(txn, "k", _, family = 1)))
-    assert(fixture.spills > 0 && fixture.spills < 20)
-    viewing(it.map, it.newest)(view => assert(valuesOf(view, "k", 1) == values))
-    it.map.close()
-  }
+  for (spec <- Seq(lists, orderedLists))
+    test(
+      s"a long list of ${spec.name} comes back once for as much again as it has, not for each append"
+    ) {
+      val fixture = new Fixture(MiB)
+      val it = new Versions(fixture.newMap(), hashed, spec)
+      it.batch(fill(_, 700 * KiB))
+      val values = (1 to 30000).map(i => f"value $i%010d")
+      it.batch(txn => values.foreach(append(txn, "k", _, family = 1)))
+      assert(fixture.spills > 0 && fixture.spills < 20)
+      viewing(it.map, it.newest)(view => assert(valuesOf(view, "k", 1) == values))
+      it.map.close()
+    }
 
   test(
     "after a turn in which all rows left, but not enough, the next one does not wait for as many"
