@@ -58,8 +58,10 @@ class Watched:
             if self._kill_at and self._batches() >= self._kill_at[0]:
                 self._kill_at.pop(0)
                 for process in running:
-                    os.kill(process, signal.SIGKILL)
-                    self.kills += 1
+                    # It may have ended by itself, and then it is not ours to count.
+                    with suppress(ProcessLookupError):
+                        os.kill(process, signal.SIGKILL)
+                        self.kills += 1
 
     def _batches(self) -> int:
         return len(self._batch.findall(self._log.read_text(errors="replace")))
