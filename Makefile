@@ -34,7 +34,8 @@ RUNS ?= 100
 
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+# In the order given, the longest files first: one that comes last is waited for with an idle core.
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # The supported lines of Spark, by the release of PySpark that stands for each; the last is the newest.
 PYSPARK_4.0 := 4.0.5
 PYSPARK_4.1 := 4.1.4
@@ -87,7 +88,7 @@ JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -it
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
 .PHONY: help setup jars wheel servers s3 demo test test-long test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.3 environments smoke contract smoke-operators upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
-	conformance-baseline conformance-page bench bench-quick bench-engine bench-checkpoints bench-bigstate bench-yarn bench-page bench-python bench-subtasks bench-pictures golden docs fmt lint clean
+	conformance-baseline conformance-page bench bench-quick bench-engine bench-checkpoints bench-bigstate bench-yarn bench-page bench-python bench-subtasks bench-pictures nexmark nexmark-check model golden docs fmt lint clean
 
 # What a user or a contributor needs first, in this order.
 FIRST := wheel demo setup test test-jvm test-python fmt docs bench-quick clean
@@ -105,10 +106,11 @@ help:
 
 setup: $(VENV)/ready $(JAR) ## Python environment and jar; every other target does this itself
 
-$(VENV)/ready: python/pyproject.toml VERSION
+$(VENV)/ready: python/pyproject.toml VERSION build/compiled.pth
 	$(PYTHON) -m venv $(VENV)
 	@echo "Installing PySpark and the tools into $(VENV) (some 500 MB at the first time) ..."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e 'python[spark,demo,dev,docs]'
+	cp build/compiled.pth $(VENV)/lib/python*/site-packages
 	touch $@
 
 $(JARS): $(call JAR_OF,%): $(JVM_SOURCES)
@@ -178,14 +180,14 @@ test-long: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) $(PYSPARKS) ## what 
 test-faults: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) # of test-long: kills, S3, HDFS
 	$(PYTEST) -m long --ignore integration-tests/lines integration-tests $(PYTEST_ARGS)
 
-test-lines: jars # of test-long: core without checks, and the provider on other lines of Spark
-	build/test-core-unchecked
-	$(MAKE) contract SPARK="$(OTHER_LINES)"
+# What is between the oldest and the newest is in `upgrades`.
+ENDS := $(firstword $(LINES)) $(lastword $(LINES))
+test-lines: jars # of test-long: the provider on other lines of Spark
+	$(MAKE) contract SPARK="$(ENDS)"
 
 test-installed: setup jars $(TEST_CLASSES) # of test-long: the wheel, Delta and Iceberg
 	$(BIN)/python -m pytest -m long integration-tests/lines $(PYTEST_ARGS)
 
-# The oldest and the newest; what is between them is in `upgrades`.
 smoke-on-4.0: OLDER = 4.0
 smoke-on-4.3: OLDER = 4.1
 smoke-on-4.0 smoke-on-4.3: smoke-on-%: jars # of test-long: operators on a line, with checkpoints of an older one
@@ -216,8 +218,9 @@ upgrades: jars $(TEST_CLASSES) ## checkpoints of each line, each operator, on ev
 test-jvm: servers ## format check, Scala tests, and one of Spark's own suites against Keyfold
 	build/test-jvm
 
+# Each operator, ten minutes of it, is run on the oldest and the newest line in `test-long`.
 test-python: setup $(TEST_CLASSES) servers $(CLASS_DATA) lint ## Python tests, and spark-submit on a local cluster
-	$(PYTEST) python/tests demo/tests integration-tests $(PYTEST_ARGS)
+	$(PYTEST) integration-tests demo/tests python/tests --ignore integration-tests/operators/test_operators.py $(PYTEST_ARGS)
 
 # Of the tests of the Python package, those that need no PySpark and no tool of $(VENV).
 READER_TESTS := --ignore python/tests/report/test_in_browser.py \
@@ -235,7 +238,8 @@ incidents: setup ## damage to stopped queries, ended by following what the messa
 like-spark: setup $(TEST_CLASSES) ## random queries on Spark's own providers and on Keyfold, compared: RUNS=1000 SEED=1
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m likespark --runs $(RUNS) --seed $(or $(SEED),1)
 
-soak: ## random sequences, 100,000 of the engine and 100,000 of stores, in 10 minutes
+soak: ## random sequences, 100,000 of the engine and 100,000 of stores, and some without memory checks, in 12 minutes
+	build/test-core-unchecked
 	TIMES=100000 build/sbt 'core/testOnly *ArenaMapSuite -- -z "random sequences"'
 	TIMES=25000 build/sbt 'core/testOnly *StoreModelSuite'
 	TIMES=200 build/sbt 'core/testOnly *ManyRowsSuite'
@@ -325,8 +329,19 @@ bench-checkpoints: setup servers ## checkpoints on a local disk, S3 and HDFS bes
 	PYTHONPATH=integration-tests $(BIN)/python -m bench.places --cell "$(CELL)"
 	$(MAKE) bench-pictures
 
-bench-bigstate: setup ## counts of 20 and 50 million keys in a memory cgroup, beside RocksDB, in 2 hours, as root: docs/benchmarks-bigstate.md; KEYS=20000000
+bench-bigstate: setup ## counts of 10 to 50 million keys in a memory cgroup, beside RocksDB, in 3 hours, as root: docs/benchmarks-bigstate.md; KEYS=20000000
 	$(BIN)/python -m bench.bigstate $(if $(KEYS),--keys $(KEYS))
+
+nexmark: setup ## Nexmark's queries beside Spark's own providers, in two hours: docs/benchmarks-nexmark.md; PARTITIONS=200 TIMES=0.4
+	build/sbt bench/compile
+	$(BIN)/python -m bench.nexmark --partitions $(or $(PARTITIONS),4) --times $(or $(TIMES),1)
+	$(MAKE) bench-pictures
+
+nexmark-check: setup ## each answer of Nexmark's queries, in a stream and in batch, with all three providers; STORE=Keyfold
+	$(BIN)/python -m bench.nexmark --check --store "$(STORE)"
+
+model: $(VENV)/ready ## what the figures come to on a larger cluster, beside what was measured: docs/planning.md
+	$(BIN)/python -m bench.model
 
 bench-yarn: setup servers ## more state than an executor's container has room for, on YARN, beside RocksDB, in 15 minutes
 	PYTHONPATH=integration-tests $(BIN)/python -m bench.yarn

@@ -2,31 +2,25 @@
 
 from pathlib import Path
 
-import pytest
-
 import keyfold
 from cluster.keyed_values import FILES, KEYS, expected, rows_of, write_input
-from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
 from kit.submit import PARTITIONS, Spark
 
 JOB = "cluster/aggregation_job.py"
 
 
-@pytest.mark.parametrize("checkpoint", [LOCAL, S3, HDFS], indirect=True)
-def test_counts_survive_a_restart_on_two_executors(
-    spark: Spark, tmp_path: Path, checkpoint: CheckpointPlace
-) -> None:
-    source, output = tmp_path / "in", tmp_path / "out"
+def test_counts_survive_a_restart_on_two_executors(spark: Spark, tmp_path: Path) -> None:
+    source, checkpoint, output = (tmp_path / name for name in ("in", "checkpoint", "out"))
 
     write_input(source, first=0)
-    spark.run(JOB, source, checkpoint.url, output, conf=checkpoint.conf)
+    spark.run(JOB, source, checkpoint, output)
     assert rows_of(output) == expected(FILES)
 
     write_input(source, first=FILES)
-    spark.run(JOB, source, checkpoint.url, output, conf=checkpoint.conf)
+    spark.run(JOB, source, checkpoint, output)
     assert rows_of(output) == expected(2 * FILES)
 
-    [operator] = keyfold.open_checkpoint(checkpoint.uri).describe().operators
+    [operator] = keyfold.open_checkpoint(checkpoint).describe().operators
     assert operator.partitions == PARTITIONS
     assert operator.rows == KEYS
 

@@ -13,7 +13,7 @@ from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
 from kit.kill_moment import KillMoment, last_batch
 from kit.submit import PARTITIONS, Spark
 
-KILLS = int(os.environ.get("KEYFOLD_KILLS", "4"))
+KILLS = int(os.environ.get("KEYFOLD_KILLS", "2"))
 SERVER_KILLS = int(os.environ.get("KEYFOLD_SERVER_KILLS", "2"))
 FIRST_SEED = int(os.environ.get("KEYFOLD_SEED", "1"))
 # More than any moment waits for, so that a run is killed before it has read them all.

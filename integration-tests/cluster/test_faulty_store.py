@@ -44,7 +44,7 @@ CONF = {
 # What Spark and Keyfold write to a checkpoint; anything else is to be named by fsck.
 EXPECTED = re.compile(
     r"metadata|(offsets|commits)/\d+|sources/\d+/\d+(\.compact)?"
-    r"|state/\d+/(\d+/)?_metadata/.*|state/\d+/\d+/\d+(_[^.]+)?\.(delta|snapshot)"
+    r"|state/\d+/(\d+/)?_metadata/.*|state/\d+/\d+/\d+(_[^.]+)?\.(delta|snapshot|\d+\.merged)"
 )
 
 

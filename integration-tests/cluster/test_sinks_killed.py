@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.killed_sink import HALTING, HALTS_BEFORE, KILLS, KilledSink
+from kit.killed_sink import HALTING, HALTS_BEFORE, KilledSink
 from kit.submit import Spark
 
 
@@ -32,16 +32,3 @@ def test_each_row_once_after_a_kill_between_the_two_commits_fault_4(
     sink.add(1)
     local.run(*sink.job)
     assert sink.rows() == sink.expected()
-
-
-@pytest.mark.timeout(300 + 60 * KILLS)
-@pytest.mark.parametrize("kind", ["files", "function"])
-def test_each_row_once_after_kills_at_random_fault_4(
-    local: Spark, tmp_path: Path, kind: str
-) -> None:
-    sink = KilledSink(tmp_path, kind)
-    between = sink.kill_at_random(local)
-    sink.add(1)
-    local.run(*sink.job)
-    assert sink.rows() == sink.expected()
-    assert between > 0 or KILLS < 20

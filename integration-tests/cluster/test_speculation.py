@@ -19,7 +19,7 @@ from cluster.speculation_plan import (
     planned,
 )
 from cluster.standalone import Standalone
-from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace
+from kit.checkpoint_place import LOCAL, CheckpointPlace
 from kit.kill_moment import state_files
 from kit.submit import Spark
 
@@ -64,7 +64,6 @@ def spark(tmp_path: Path) -> Iterator[Spark]:
     ("checkpoint", "parallelisms"),
     [
         pytest.param(LOCAL, ((), ()), id=LOCAL),
-        *(pytest.param(it, ((), ()), marks=pytest.mark.long, id=it) for it in (S3, HDFS)),
         pytest.param(LOCAL, (("4",), ("3",)), marks=pytest.mark.long, id="subtasks"),
     ],
     indirect=["checkpoint"],

@@ -6,14 +6,14 @@ import re
 from kit.checkpoint_place import Folder
 
 PLANNED, COMMITTED = "a batch is planned", "a batch is committed"
-DELTA, SNAPSHOT = "a delta is written", "a snapshot is written"
+DELTA, SNAPSHOT = "a delta is written", "a snapshot or merged delta is written"
 REMOVED = "a file of state is removed"
 EVENTS = (PLANNED, COMMITTED, DELTA, SNAPSHOT, REMOVED)
 
 OPERATORS = 2
 MOST_BATCHES = 3
 MOST_DELAY_MS = 1000
-STATE_FILE = re.compile(r"(\d+)(?:_[^.]+)?\.(delta|snapshot)")
+STATE_FILE = re.compile(r"(\d+)(?:_[^.]+)?(?:\.\d+)?\.(delta|snapshot|merged)")
 
 
 class KillMoment:
@@ -60,7 +60,7 @@ class KillMoment:
             version = self._committed + self._batches + 1
             return any(STATE_FILE.sub(r"\1 \2", name) == f"{version} delta" for name in new)
         if self._event == SNAPSHOT:
-            return any(name.endswith("snapshot") for name in new)
+            return any(name.endswith(("snapshot", "merged")) for name in new)
         return bool(gone)
 
     @property

@@ -26,7 +26,7 @@ from operators.families import FAMILIES
 AT_A_TIME = 2
 # On a slow machine a Python that is started in the driver does not answer within the 10 s that
 # Spark gives it before the first batch.
-NOT_ANSWERED, ATTEMPTS = "Python worker failed to connect back", 3
+NOT_ANSWERED, ATTEMPTS = "Python worker failed to connect back", 5
 
 family, folder = sys.argv[1], Path(sys.argv[2])
 spark = SparkSession.builder.getOrCreate()
