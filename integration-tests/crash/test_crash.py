@@ -25,4 +25,5 @@ def test_a_table_has_each_row_once_whatever_happens_to_its_query() -> None:
 def check(seeds: tuple[int, ...]) -> None:
     with runs() as them:
         for seed in seeds:
-            assert them.run(seed) is None
+            said = them.run(seed)
+            assert said is None, said

@@ -122,6 +122,7 @@ class World:
             f"{STORE}.keyfold.compression.codec": pick(["zstd", "lz4", "none"]),
             f"{STORE}.minDeltasForSnapshot": pick(["1", "2", "5", "10"]),
             f"{STORE}.keyfold.snapshotAfterDeltaBytes": pick(["2000", "134217728"]),
+            f"{STORE}.keyfold.snapshotAfterShare": pick(["0.5", "1000"]),
             f"{STREAMING}.maxBatchesToRetainInMemory": pick(["0", "2", "3"]),
             f"{STORE}.maxVersionsToDeletePerMaintenance": pick(["1", "30"]),
             f"{STORE}.unloadOnCommit": pick(["true", "false", "false"]),

@@ -14,7 +14,7 @@ from keyfold.settings import FORMAT_KEY, PROVIDER_KEY
 from kit.providers import HDFS, ROCKSDB
 
 Damage = Callable[[Query, random.Random], str]
-_STATE_FILE = re.compile(r"\d+(_[^.]+)?\.(delta|snapshot|ref)$")
+_STATE_FILE = re.compile(r"\d+(_[^.]+)?(\.\d+)?\.(delta|snapshot|ref|merged)$")
 
 
 def _state_files(query: Query) -> list[Path]:

@@ -59,6 +59,7 @@ class StateWriter:
         self.batch_number = -1
         self.rows: dict[int, list[int]] = {}
         self.lineage: dict[int, list[dict[str, Any]]] = {p: [] for p in range(partitions)}
+        self.changes: dict[tuple[int, int], list[dict[str, Any]]] = {}
         fake.operator(partitions=partitions)
         self.schema()
 
@@ -87,6 +88,7 @@ class StateWriter:
                 ids[partition] = f"={head['version']}_{head['id']}"
                 continue
             self._write(version, "delta", partition, own)
+            self.changes[partition, version] = own
             if snapshots:
                 rows = [self._put(key) for key in self.rows if self.owner(key) == partition]
                 self._write(version, "snapshot", partition, rows)
@@ -100,6 +102,40 @@ class StateWriter:
         self.fake.commit(self.batch_number, found if self.ids else None)
         return self.batch_number
 
+    def merge(self, base: int, partition: int, *, named: bool = True) -> Any:
+        """Merges what a partition's newest delta and those before it, after `base`, have changed.
+
+        The path of the merged delta. Unless it is `named`, later lineages have the deltas.
+        """
+        head, *older = self.lineage[partition]
+        version, unique = head["version"], head["id"]
+        merged: dict[str, dict[str, Any]] = {}
+        for at in range(base + 1, version + 1):
+            for entry in self.changes.get((partition, at), []):
+                merged[entry["key"]] = _on_top(merged.get(entry["key"]), entry)
+        below = [it for it in older if it["version"] <= base]
+        assert below[0]["version"] == base
+        path = self.path(version, f"{base}.merged", partition)
+        entries = list(merged.values())
+        path.write_bytes(self.file(version, "merged", partition, entries, lineage=older, base=base))
+        if named:
+            self.lineage[partition] = [link(version, "merged", unique, base), *below]
+        return path
+
+    def retain(self, oldest: int) -> None:
+        """Deletes what versions from `oldest` on do not need, and Spark's log of older batches."""
+        for partition, lineage in self.lineage.items():
+            above = [it for it in lineage if it["kind"] == "delta" or it["version"] > oldest]
+            base = [it for it in lineage if it not in above]
+            kept = {self.path(it["version"], _ending(it), partition).name for it in base}
+            for path in self.path(1, partition=partition).parent.glob("[0-9]*"):
+                number = int(path.name.split("_")[0].split(".")[0])
+                if number < base[0]["version"] and path.name not in kept:
+                    path.unlink()
+        for batch in range(oldest - 1):
+            for log in ("commits", "offsets"):
+                (self.fake.root / log / str(batch)).unlink()
+
     def owner(self, key: int) -> int:
         return self.strays.get(key, hash_of(key) % self.partitions)
 
@@ -110,8 +146,12 @@ class StateWriter:
     def file(
         self, version: int, kind: str, partition: int, entries: list[dict[str, Any]], **other: Any
     ) -> bytes:
-        """Bytes of a file; `other` has `lineage`, `rows`, `head` or fields of the identity."""
+        """Bytes of a file.
+
+        `other` has `lineage`, `rows`, `head`, `base` or fields of the identity.
+        """
         rows = other.pop("rows", None)
+        base = other.pop("base", None)
         head = other.pop("head", None)
         if rows is None:
             rows = {k: v for k, v in self.rows.items() if self.owner(k) == partition}
@@ -140,6 +180,7 @@ class StateWriter:
                 blocks=[block(entries, "zstd")] if entries else [],
                 groups=table,
                 head=head,
+                base=base,
                 unchanged=_left_out(identity["version"], lineage),
             )
         )
@@ -172,4 +213,18 @@ def _struct(name: str) -> bytes:
 def _left_out(version: int, lineage: list[dict[str, Any]]) -> int:
     if not lineage:
         return 0
-    return len(set(range(lineage[-1]["version"], version)) - {it["version"] for it in lineage})
+    there = {it["version"] for it in lineage}
+    there |= {at for it in lineage for at in range(it.get("base", it["version"]), it["version"])}
+    return len(set(range(lineage[-1]["version"], version)) - there)
+
+
+def _on_top(before: dict[str, Any] | None, entry: dict[str, Any]) -> dict[str, Any]:
+    """The entry of a key that does what two do, one after the other."""
+    if before is None or entry["type"] != "APPEND":
+        return entry
+    kind = "APPEND" if before["type"] == "APPEND" else "PUT"
+    return before | {"type": kind, "values": [*before["values"], *entry["values"]]}
+
+
+def _ending(it: dict[str, Any]) -> str:
+    return f"{it['base']}.merged" if it["kind"] == "merged" else it["kind"]

@@ -23,7 +23,9 @@ from kit.golden.edits import (
     section,
 )
 from kit.golden.encoder import (
+    BASE,
     BLOCKS,
+    DROPPED,
     FAMILIES,
     GROUPS,
     HEAD,
@@ -50,6 +52,8 @@ from kit.golden.spec import group, link, remove
 from kit.golden.valid import (
     CONTINUED,
     DELTA,
+    MERGED,
+    MERGED_DELTA,
     MULTI_VALUE,
     REFERENCE,
     ROW_CHECKSUMS,
@@ -58,6 +62,7 @@ from kit.golden.valid import (
     UNCHANGED,
 )
 
+LAST = MERGED[-1]
 VERSION = "KEYFOLD_FORMAT_VERSION"
 FOREIGN = "KEYFOLD_NOT_A_KEYFOLD_FILE"
 
@@ -94,6 +99,7 @@ def broken_files() -> list[Broken]:
         *_wrong_block(),
         *_wrong_continued(),
         *_wrong_unchanged(),
+        *_wrong_merged(),
         *_lies(),
     ]
 
@@ -418,6 +424,59 @@ def _wrong_unchanged() -> list[Broken]:
     return [
         Broken(f"broken/unchanged-{name}/6_c.delta", content, CORRUPT, "footer", why)
         for name, content, why in files
+    ]
+
+
+def _wrong_merged() -> list[Broken]:
+    def with_base(base: int) -> bytes:
+        return encode(MERGED_DELTA | {"base": base})
+
+    def without(code: int) -> bytes:
+        def edit(parts: Parts) -> None:
+            parts.sections = [s for s in parts.sections if s.code != code]
+
+        return changed(MERGED_DELTA, edit)
+
+    def building_on(*links: Spec, unchanged: int = 0) -> bytes:
+        return encode(LAST | {"lineage": [link(6, "delta", "e"), *links], "unchanged": unchanged})
+
+    def merged(base: int, unique: str = "d") -> Spec:
+        return link(5, "merged", unique, base)
+
+    snapshot = link(2, "snapshot", "a")
+    of_delta = encode(MERGED_DELTA | {"kind": "delta"})
+    whole = encode(MERGED_DELTA)
+    files = [
+        ("base-of-another/5_d.2.merged", with_base(1), "section 11 has 1"),
+        ("base-of-itself/5_d.2.merged", with_base(5), "section 11 has the version itself"),
+        ("base-missing/5_d.2.merged", without(BASE), "section 11 is not there"),
+        ("base-in-delta/5_d.delta", of_delta, "section 11 in a delta"),
+        ("merged-drops-nothing/5_d.2.merged", without(DROPPED), "section 4 is not there"),
+        ("merged-in-name/5_d.delta", whole, "holds a merged delta"),
+        (
+            "merged-goes-on/9_f.delta",
+            building_on(merged(3), snapshot, unchanged=3),
+            "version 2 after a merged delta of base 3",
+        ),
+        ("merged-is-last/9_f.delta", building_on(merged(2)), "no element of version 2"),
+        (
+            "merged-marked/9_f.delta",
+            building_on(merged(2), snapshot, unchanged=4),
+            "versions 3 and 4 count as left out",
+        ),
+        (
+            "merged-on-itself/9_f.delta",
+            building_on(merged(5), link(5, "snapshot", "d"), unchanged=2),
+            "version 5 has base 5",
+        ),
+        (
+            "merged-without-id/9_f.delta",
+            building_on(merged(2, ""), snapshot, unchanged=2),
+            "a merged delta without an id",
+        ),
+    ]
+    return [
+        Broken(f"broken/{name}", content, CORRUPT, "footer", why) for name, content, why in files
     ]
 
 

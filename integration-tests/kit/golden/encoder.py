@@ -17,12 +17,12 @@ from kit.golden.lz4 import lz4_block
 FORMAT_VERSION = 1
 HEADER_BYTES = 16
 TRAILER_BYTES = 32
-KINDS = {"delta": 1, "snapshot": 2, "reference": 3}
+KINDS = {"delta": 1, "snapshot": 2, "reference": 3, "merged": 5}
 CODECS = {"none": 0, "zstd": 1, "lz4": 2}
 TYPES = {"PUT": 1, "APPEND": 2, "REMOVE": 3}
 
 IDENTITY, LINEAGE, FAMILIES, DROPPED, BLOCKS, GROUPS, PARTS, HEAD = range(1, 9)
-CONTINUED, UNCHANGED = 9, 10
+CONTINUED, UNCHANGED, BASE = 9, 10, 11
 
 Spec = dict[str, Any]
 
@@ -69,7 +69,7 @@ def parts_of(spec: Spec) -> Parts:
         Section(BLOCKS, blocks(spec["blocks"], raws, stored)),
         Section(GROUPS, groups(spec["groups"])),
     ]
-    if spec["kind"] == "delta":
+    if spec["kind"] in {"delta", "merged"}:
         sections.insert(3, Section(DROPPED, dropped(spec["dropped"])))
     if spec["kind"] == "reference":
         sections.append(Section(PARTS, parts(spec["references"])))
@@ -79,6 +79,8 @@ def parts_of(spec: Spec) -> Parts:
         sections.append(Section(CONTINUED, struct.pack("<I", spec["continued"])))
     if spec["unchanged"]:
         sections.append(Section(UNCHANGED, struct.pack("<q", spec["unchanged"])))
+    if spec["base"] is not None:
+        sections.append(Section(BASE, struct.pack("<q", spec["base"])))
     return Parts(KINDS[spec["kind"]], int(checksums), stored, sections, spec["footerCodec"])
 
 
@@ -144,9 +146,14 @@ def identity(it: Spec) -> bytes:
 def lineage(links: list[Spec]) -> bytes:
     """Payload of section 2."""
     return struct.pack("<I", len(links)) + b"".join(
-        struct.pack("<qB", link["version"], KINDS[link["kind"]]) + text(link["id"])
+        struct.pack("<qB", link["version"], KINDS[link["kind"]]) + text(link["id"]) + base(link)
         for link in links
     )
+
+
+def base(it: Spec) -> bytes:
+    """What follows the id of a merged delta, and of nothing else."""
+    return struct.pack("<q", it["base"]) if it["kind"] == "merged" else b""
 
 
 def families(items: list[Spec]) -> bytes:

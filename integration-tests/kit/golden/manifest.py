@@ -12,16 +12,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from kit.golden.edits import flip
-from kit.golden.encoder import KINDS, Spec, compress, crc32c, text
+from kit.golden.encoder import KINDS, Spec, base, compress, crc32c, text
 
 PLAN = "0b9c2f1a-3f5e"
 VALID = f"valid/manifest/rescale-30-{PLAN}.manifest"
 CORRUPT = "KEYFOLD_FILE_CORRUPT"
 
 
-def file(path: str, kind: str, version: int, length: int, unique: str = "") -> Spec:
-    """A file."""
-    return {"path": path, "kind": kind, "version": version, "id": unique, "length": length}
+def file(
+    path: str, kind: str, version: int, length: int, unique: str = "", base: int | None = None
+) -> Spec:
+    """A file; only a merged delta has a base."""
+    found: Spec = {"path": path, "kind": kind, "version": version, "id": unique, "length": length}
+    return found if base is None else found | {"base": base}
 
 
 def had(partition: int, *files: Spec, on_top: bool = False) -> Spec:
@@ -42,6 +45,7 @@ PARTS = [
             1,
             file("state/0/1/20.snapshot", "snapshot", 20, 70000),
             file("state/0/1/21_f2f1d7a6.delta", "delta", 21, 5000000000, "f2f1d7a6"),
+            file("state/0/1/27_77a1e90b.21.merged", "merged", 27, 700, "77a1e90b", base=21),
         ),
         codec="lz4",
     ),
@@ -61,7 +65,7 @@ PARTS = [
 def named_file(it: Spec) -> bytes:
     """A file in a part."""
     named = text(it["path"]) + struct.pack("<Bq", KINDS[it["kind"]], it["version"])
-    return named + text(it["id"]) + struct.pack("<Q", it["length"])
+    return named + text(it["id"]) + base(it) + struct.pack("<Q", it["length"])
 
 
 def raw_part(it: Spec) -> bytes:
@@ -125,6 +129,9 @@ def broken_manifests() -> list[BrokenManifest]:
     one = len(raw_part(part(4, PARTS[-1]["members"][0])))
     path = f"rescale-30-{PLAN}.manifest"
     last = PLACES[-1]
+    merged = {"path": "state/0/1/28_a.27.merged", "kind": "merged", "id": "a", "base": 26}
+    itself = {"path": "state/0/1/28_a.28.merged", "base": 28}
+    nothing = {"path": "state/0/1/28_a.0.merged", "base": 0}
     return [
         BrokenManifest(
             f"broken/manifest-flip/{path}", flip(CONTENT, last["offset"] + 3), last, "in the part"
@@ -148,5 +155,8 @@ def broken_manifests() -> list[BrokenManifest]:
         ),
         _naming("path-of-another", "a path is of another version", path="state/0/1/29.snapshot"),
         _naming("kind", "it names a reference", path="state/0/1/28.ref", kind="reference"),
+        _naming("base", "a path is of another base", **merged),
+        _naming("base-of-itself", "a version is its own base", **merged | itself),
+        _naming("base-of-nothing", "version 0 is the base", **merged | nothing),
         _edited("left-over", "a byte too many", lambda raw: raw.append(0)),
     ]

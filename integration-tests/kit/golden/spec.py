@@ -42,9 +42,10 @@ def _entry(kind: str, hashed: int, key: str, values: list[str], checksum: int | 
     return entry if checksum is None else entry | {"checksum": checksum}
 
 
-def link(version: int, kind: str, unique: str = "") -> Spec:
-    """An element of a lineage."""
-    return {"version": version, "kind": kind, "id": unique}
+def link(version: int, kind: str, unique: str = "", base: int | None = None) -> Spec:
+    """An element of a lineage; only a merged delta has a base."""
+    found: Spec = {"version": version, "kind": kind, "id": unique}
+    return found if base is None else found | {"base": base}
 
 
 def group(family: int, number: int, block: int, index: int, entries: int, size: int) -> Spec:
@@ -112,5 +113,6 @@ def spec(path: str, kind: str, identity: Spec, **other: Any) -> Spec:
         "head": None,
         "continued": 0,
         "unchanged": 0,
+        "base": None,
     }
     return base | other

@@ -446,23 +446,178 @@ UNCHANGED = [
     ),
 ]
 
-# Rows of a version of these stores, by its id in the commit log, in operator 0 partition 3.
+# As after retention: of versions before the merged delta's there is the snapshot alone. The merged
+# delta has what versions 3 to 5 changed: they dropped `gone`, and `again`, which came back.
+MERGED_DELTA = spec(
+    "merged-delta/state/0/3/5_d.2.merged",
+    "merged",
+    {"version": 5, "id": "d"},
+    lineage=[link(4, "delta", "c"), link(3, "delta", "b"), link(2, "snapshot", "a")],
+    dropped=["gone", "again"],
+    families=[
+        family(0, "default", 3, 96),
+        family(1, "list", 3, 112, multiValue=True, values=5),
+        family(2, "again", 1, 32),
+    ],
+    blocks=[
+        block(
+            [
+                put(519220707, bigint(3), bigint(200)),
+                remove(1293116811, bigint(7)),
+                put(1764476063, bigint(41), bigint(-1)),
+            ]
+        ),
+        block(
+            [
+                append(1951874743, bigint(13), bigint(3)),
+                remove(-1490791369, bigint(39)),
+                append(1764476063, bigint(41), bigint(7), ""),
+            ],
+            number=1,
+        ),
+        block([put(519220707, bigint(3), bigint(6))], number=2),
+    ],
+    groups=[
+        group(0, 3, 0, 0, 2, 48),
+        group(0, 23, 0, 2, 1, 32),
+        group(1, 7, 1, 0, 1, 32),
+        group(1, 23, 1, 1, 2, 48),
+        group(2, 3, 2, 0, 1, 32),
+    ],
+    base=2,
+)
+
+AFTER_MERGED_DELTA = spec(
+    "merged-delta/state/0/3/6_e.delta",
+    "delta",
+    {"version": 6, "id": "e"},
+    lineage=[link(5, "merged", "d", base=2), link(2, "snapshot", "a")],
+    families=[
+        family(0, "default", 4, 128),
+        family(1, "list", 3, 128, multiValue=True, values=6),
+        family(2, "again", 1, 32),
+    ],
+    blocks=[
+        block([put(1293116811, bigint(7), bigint(70))]),
+        block([append(1951874743, bigint(13), bigint(9))], number=1),
+    ],
+    groups=[group(0, 3, 0, 0, 1, 32), group(1, 7, 1, 0, 1, 32)],
+)
+
+# Versions 7 and 8 are not written; 3 and 4 are in the merged delta.
+MERGED = [
+    spec(
+        "merged-delta/state/0/3/2_a.snapshot",
+        "snapshot",
+        {"version": 2, "id": "a"},
+        lineage=[link(1, "delta", "z")],
+        families=[
+            family(0, "default", 3, 96),
+            family(1, "list", 3, 96, multiValue=True, values=3),
+            family(2, "again", 1, 32),
+            family(3, "gone", 1, 32),
+        ],
+        blocks=[
+            block(
+                [
+                    put(519220707, bigint(3), bigint(100)),
+                    put(1293116811, bigint(7), bigint(1)),
+                    put(1788430595, bigint(45), bigint(1)),
+                ]
+            ),
+            block(
+                [
+                    put(1951874743, bigint(13), bigint(1)),
+                    put(-396892953, bigint(58), bigint(2)),
+                    put(-1490791369, bigint(39), bigint(5)),
+                ],
+                number=1,
+            ),
+            block([put(1764476063, bigint(41), bigint(9))], number=2),
+            block([put(-396892953, bigint(58), bigint(4))], number=3),
+        ],
+        groups=[
+            group(0, 3, 0, 0, 2, 64),
+            group(0, 11, 0, 2, 1, 32),
+            group(1, 7, 1, 0, 1, 32),
+            group(1, 15, 1, 1, 1, 32),
+            group(1, 23, 1, 2, 1, 32),
+            group(2, 23, 2, 0, 1, 32),
+            group(3, 15, 3, 0, 1, 32),
+        ],
+    ),
+    MERGED_DELTA,
+    AFTER_MERGED_DELTA,
+    spec(
+        "merged-delta/state/0/3/9_f.delta",
+        "delta",
+        {"version": 9, "id": "f"},
+        lineage=[
+            link(6, "delta", "e"),
+            link(5, "merged", "d", base=2),
+            link(2, "snapshot", "a"),
+        ],
+        families=[
+            family(0, "default", 3, 96),
+            family(1, "list", 2, 96, multiValue=True, values=5),
+            family(2, "again", 1, 32),
+        ],
+        blocks=[
+            block([remove(1788430595, bigint(45))]),
+            block([remove(-396892953, bigint(58))], number=1),
+        ],
+        groups=[group(0, 11, 0, 0, 1, 16), group(1, 15, 1, 0, 1, 16)],
+        unchanged=2,
+    ),
+]
+
+
+def _single(rows: dict[int, int]) -> Spec:
+    """Rows of a store with a single value for each key."""
+    return {"default": {bigint(key): [bigint(value)] for key, value in rows.items()}}
+
+
+# Rows of a version of these stores, by its id in the commit log, in operator 0 partition 3: the
+# values of each key in each family.
 STORES: list[Spec] = [
-    {
-        "folder": f"valid/{name}",
-        "version": 3,
-        "id": "",
-        "rows": {bigint(3): bigint(200), bigint(45): bigint(1), bigint(41): bigint(-1)},
-    }
-    for name in ("head-belongs", "head-replaced", "head-gone")
-] + [
-    {"folder": "valid/unchanged", "version": version, "id": unique, "rows": rows}
-    for version, unique, rows in (
-        (1, "a", {bigint(3): bigint(100), bigint(45): bigint(1)}),
-        (3, "=1_a", {bigint(3): bigint(100), bigint(45): bigint(1)}),
-        (5, "=4_b", {bigint(3): bigint(200), bigint(45): bigint(1)}),
-        (6, "c", {bigint(3): bigint(200), bigint(45): bigint(1), bigint(41): bigint(-1)}),
-        (90, "=6_c", {bigint(3): bigint(200), bigint(45): bigint(1), bigint(41): bigint(-1)}),
+    {"folder": f"valid/{name}", "version": version, "id": unique, "families": families}
+    for name, version, unique, families in (
+        *(
+            (name, 3, "", _single({3: 200, 45: 1, 41: -1}))
+            for name in ("head-belongs", "head-replaced", "head-gone")
+        ),
+        ("unchanged", 1, "a", _single({3: 100, 45: 1})),
+        ("unchanged", 3, "=1_a", _single({3: 100, 45: 1})),
+        ("unchanged", 5, "=4_b", _single({3: 200, 45: 1})),
+        ("unchanged", 6, "c", _single({3: 200, 45: 1, 41: -1})),
+        ("unchanged", 90, "=6_c", _single({3: 200, 45: 1, 41: -1})),
+        (
+            "merged-delta",
+            6,
+            "e",
+            _single({3: 200, 45: 1, 41: -1, 7: 70})
+            | {
+                "list": {
+                    bigint(13): [bigint(1), bigint(3), bigint(9)],
+                    bigint(58): [bigint(2)],
+                    bigint(41): [bigint(7), ""],
+                },
+                "again": {bigint(3): [bigint(6)]},
+            },
+        ),
+        (
+            "merged-delta",
+            9,
+            "f",
+            _single({3: 200, 41: -1, 7: 70})
+            | {
+                "list": {
+                    bigint(13): [bigint(1), bigint(3), bigint(9)],
+                    bigint(41): [bigint(7), ""],
+                },
+                "again": {bigint(3): [bigint(6)]},
+            },
+        ),
     )
 ]
 
@@ -492,4 +647,5 @@ VALID: list[Spec] = [
     *HEAD_REPLACED,
     *HEAD_GONE,
     *UNCHANGED,
+    *MERGED,
 ]

@@ -7,6 +7,7 @@ from keyfold.describe.values import OperatorDescription
 from keyfold.settings import PROVIDER_CLASS
 from kit.fake_checkpoint import QUERY, FakeCheckpoint
 from kit.golden.spec import family, link
+from kit.state_writer import StateWriter
 
 
 def only(fake: FakeCheckpoint) -> OperatorDescription:
@@ -60,6 +61,7 @@ def test_everything_of_a_small_checkpoint(fake: FakeCheckpoint) -> None:
                         "live_bytes": 1280,
                         "disk_bytes": sizes,
                         "deltas": 4,
+                        "merged_deltas": 0,
                         "snapshots": 2,
                         "references": 0,
                         "families": [
@@ -80,6 +82,22 @@ def test_everything_of_a_small_checkpoint(fake: FakeCheckpoint) -> None:
         "earlier_batches": None,
         "totals": {"rows": 40, "live_bytes": 1280, "disk_bytes": sizes},
     }
+
+
+def test_merged_deltas_are_counted_where_there_are_any(fake: FakeCheckpoint) -> None:
+    writer = StateWriter(fake)
+    for number in range(4):
+        writer.batch({number: number}, snapshots=number == 0)
+    heading = str(keyfold.open_checkpoint(fake.root).describe()).splitlines()[-2]
+    assert heading.split()[-2:] == ["deltas", "snaps"]
+    for base in (1, 2):
+        writer.merge(base, 0, named=False)
+    found = keyfold.open_checkpoint(fake.root).describe()
+    (store,) = found.operators[0].stores
+    assert (store.deltas, store.merged_deltas, store.snapshots) == (8, 2, 2)
+    heading, row = str(found).splitlines()[-2:]
+    assert heading.split()[-3:] == ["deltas", "merged", "snaps"]
+    assert row.split()[-3:] == ["8", "2", "2"]
 
 
 def test_named_stores_and_families(fake: FakeCheckpoint) -> None:

@@ -18,6 +18,7 @@ STORE = StoreDescription(
     live_bytes=5 * 1024**3,
     disk_bytes=3 * 1024**2 + 500 * 1024,
     deltas=8_000,
+    merged_deltas=0,
     snapshots=400,
     references=0,
     families=(),
@@ -58,6 +59,16 @@ def test_text_fits_80_columns_and_loses_nothing() -> None:
     assert "2023-11-14 22:13:20 UTC" in text
     assert STORE.name in text
     assert "200 partitions, 4,800 key groups, versions 943 to 1042" in words(text)
+
+
+def test_text_fits_80_columns_with_every_kind_of_file() -> None:
+    store = replace(STORE, merged_deltas=1_600, references=200)
+    text = str(replace(WHOLE, operators=(replace(OPERATOR, stores=(store,)),)))
+    assert max(len(line) for line in text.splitlines()) <= 80
+    # A long name breaks, and no number.
+    for expected in ("1,234,567", "4,321-123,456", "3.5 MiB", "8,000", "1,600", "400", "200"):
+        assert expected in text
+    assert words(text).count("deltas merged snaps refs") == 1
 
 
 def test_text_has_no_terminal_codes() -> None:

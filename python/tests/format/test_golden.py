@@ -33,7 +33,7 @@ BROKEN = {it["file"]: it for it in EXPECTED["broken"]}
 # Bytes of a Zstandard frame depend on the version of its library.
 UNSTABLE = "valid/snapshot-zstd/7.snapshot"
 
-KIND_NAMES = {1: "delta", 2: "snapshot", 3: "reference"}
+KIND_NAMES = {1: "delta", 2: "snapshot", 3: "reference", 5: "merged"}
 
 
 def source(file: str) -> BytesSource:
@@ -121,7 +121,11 @@ def test_store_gives_the_rows_of_a_version(store: dict[str, Any]) -> None:
     version = written(store["version"], store["id"])
     assert version is not None
     found = load(list_store(storage, StoreLocation(0, 3, "default"), version.number), version)
-    assert hexes(found.rows("default")) == {key: [it] for key, it in store["rows"].items()}
+    assert {name: hexes(found.rows(name)) for name in found.families} == store["families"]
+    for name, family in found.families.items():
+        rows = found.rows(name)
+        counted = (rows.count, int(rows.counts().sum()), int(rows.bytes().sum()))
+        assert (family.keys, family.values, family.bytes) == counted
 
 
 def hexes(rows: Rows) -> dict[str, list[str]]:
@@ -135,8 +139,10 @@ def unchanged(footer: Footer) -> int:
     """Number of versions that its lineage leaves out."""
     if not footer.lineage:
         return 0
-    oldest = footer.lineage[-1].version
-    return footer.identity.version - oldest - len(footer.lineage)
+    there = {it.version for it in footer.lineage}
+    for it in footer.lineage:
+        there |= set(range(it.version if it.base is None else it.base, it.version))
+    return len(set(range(footer.lineage[-1].version, footer.identity.version)) - there)
 
 
 def described(footer: Footer) -> dict[str, Any]:
@@ -154,6 +160,7 @@ def described(footer: Footer) -> dict[str, Any]:
         "head": None if footer.head is None else asdict(footer.head),
         "continued": footer.continued,
         "unchanged": unchanged(footer),
+        "base": footer.base,
     }
     if footer.parts:
         parts = [place(it) for it in footer.parts]
@@ -206,7 +213,8 @@ def renamed(fields: dict[str, Any], **names: str) -> dict[str, Any]:
 
 
 def with_kind(fields: dict[str, Any]) -> dict[str, Any]:
-    return fields | {"kind": KIND_NAMES[fields["kind"]]}
+    given = {key: it for key, it in fields.items() if key != "base" or it is not None}
+    return given | {"kind": KIND_NAMES[fields["kind"]]}
 
 
 def test_dump_in_the_format_page_is_the_golden_file() -> None:

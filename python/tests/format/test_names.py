@@ -19,6 +19,11 @@ from keyfold.format.names import (
         ("1.delta", FileName(1, "", FileKind.DELTA)),
         ("120.snapshot", FileName(120, "", FileKind.SNAPSHOT)),
         ("7_a-b_c.ref", FileName(7, "a-b_c", FileKind.REFERENCE)),
+        ("12_a-b.9.merged", FileName(12, "a-b", FileKind.MERGED, 9)),
+        (
+            "9223372036854775807_a.9223372036854775806.merged",
+            FileName(2**63 - 1, "a", FileKind.MERGED, 2**63 - 2),
+        ),
     ],
 )
 def test_name_and_its_parts(text: str, name: FileName) -> None:
@@ -37,6 +42,20 @@ def test_name_and_its_parts(text: str, name: FileName) -> None:
         "-1.delta",
         "1_a.b.delta",
         "\u0661.delta",
+        "7_a.merged",
+        "7.5.merged",
+        "7_a.7.merged",
+        "7_a.8.merged",
+        "7_a.0.merged",
+        "7_a.05.merged",
+        "7_a.-5.merged",
+        "7_a.5.3.merged",
+        "7_a.b.merged",
+        "7_a.\u0661.merged",
+        "7_a.5.delta",
+        "7_a.5.snapshot",
+        "9223372036854775807_a.9223372036854775808.merged",
+        f"7_a.{'9' * 5000}.merged",
     ],
 )
 def test_other_names_are_not_ours(text: str) -> None:

@@ -30,10 +30,11 @@ from python.tests.fuzz import bad_json
 from python.tests.fuzz.fuzzing import bounded, fuzz
 from python.tests.fuzz.lies import TEXTS, edited, lie
 
-STATE = {".delta", ".snapshot", ".ref"}
+STATE = {".delta", ".snapshot", ".ref", ".merged"}
 COMMANDS = ["describe", "fsck", "fsck --deep", *(
     f"inspect {it}" for it in ("partitions", "files", "groups", "column-families", "skew",
-                               "batches", "operators", "deltas", "snapshots", "references")
+                               "batches", "operators", "deltas", "snapshots", "merged-deltas",
+                               "references")
 ), "scan 0", 'get 0 {"id":1}', 'history 0 {"id":1}', "diff 0 0"]  # fmt: skip
 
 
@@ -47,6 +48,9 @@ def written(root: Path, *, ids: bool, multi: bool) -> dict[str, bytes]:
         if multi and batch:
             changes[batch + 2] = ("append", [3])
         writer.batch(changes, snapshots=batch == 2)
+        if ids and batch == 4:
+            writer.merge(3, 0)
+            writer.merge(4, 1, named=False)
     writer.fake.operator_v2(0, 1)
     variables = [{"stateName": "count", "stateVariableType": "ValueState"}]
     metadata = json.loads((root / "state/1/_metadata/v2/0").read_text().split("\n", 1)[1])
@@ -166,6 +170,9 @@ def _renamed(random: Random, file: Path) -> str:
             "٣",
             "²",
             "3_a b\n.snapshot",
+            "5_a.9.merged",
+            "5_a.4.merged",
+            "5.4.merged",
         ),
         *("9223372036854775807.delta", "9223372036854775808.snapshot", "_metadata", "SSTs"),
     ]
@@ -225,7 +232,8 @@ def _described(it: Checkpoint) -> None:
 def _inspected(it: Checkpoint) -> None:
     look = it.inspect
     for question in (it.batches, look.partitions, look.files, look.snapshots, look.deltas,
-                     look.references, look.groups, look.column_families):  # fmt: skip
+                     look.merged_deltas, look.references, look.groups,
+                     look.column_families):  # fmt: skip
         _asked(lambda ask=question: ask().to_pylist())
     _asked(lambda: _is_clean(look.skew()._repr_html_()))
 

@@ -36,7 +36,7 @@ def held(name: str, content: bytes) -> object:
 def _said(footer: Footer) -> object:
     return (
         footer.identity, footer.lineage, footer.families, footer.dropped, groups(footer),
-        footer.plan, footer.parts, footer.head, footer.continued,
+        footer.plan, footer.parts, footer.head, footer.continued, footer.base,
     )  # fmt: skip
 
 

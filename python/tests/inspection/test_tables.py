@@ -70,6 +70,25 @@ def test_snapshots_and_deltas(writer: StateWriter) -> None:
     assert rows(inspected(writer).references()) == []
 
 
+def test_merged_deltas(writer: StateWriter) -> None:
+    assert rows(inspected(writer).merged_deltas()) == []
+    writer.batch({8: ("append", [6]), 7: None, 40: [1]})
+    for partition in (0, 1):
+        writer.merge(2, partition)
+    found = rows(inspected(writer).merged_deltas())
+    assert [row["name"] for row in found] == ["4_id-4-0.2.merged", "4_id-4-1.2.merged"]
+    assert {(row["kind"], row["base"], row["batch_id"]) for row in found} == {
+        ("merged delta", 2, 3)
+    }
+    # Of 8, which two batches have changed, there is one entry.
+    assert sum(row["entries"] for row in found) == 3
+    assert {row["base"] for row in rows(inspected(writer).deltas())} == {None}
+    files = [row for row in rows(inspected(writer).files()) if row["name"].endswith(".merged")]
+    assert {(row["kind"], row["version"]) for row in files} == {("merged delta", 4)}
+    # The merged delta alone, after the snapshot of version 2.
+    assert [row["deltas_to_load"] for row in rows(inspected(writer).partitions())] == [1, 1]
+
+
 def test_groups(writer: StateWriter) -> None:
     found = [it for it in rows(inspected(writer).groups()) if it["name"].endswith("snapshot")]
     expected: dict[int, int] = {}

@@ -43,6 +43,21 @@ def test_batches_whose_size_is_not_known_are_left_out(fake: FakeCheckpoint) -> N
     assert {it.operator for it in found} == {"0 stateStoreSave"}
 
 
+def test_kinds_of_files_are_told_apart(fake: FakeCheckpoint) -> None:
+    writer = StateWriter(fake, partitions=1)
+    for number in range(4):
+        writer.batch({number: number}, snapshots=number == 0)
+    kinds = {"deltas", "merged deltas", "snapshots", "references"}
+
+    def named() -> set[str]:
+        files = keyfold.open_checkpoint(fake.root).inspect.files()
+        return kinds & set(Words(pictures.timeline(files)).found)
+
+    assert named() == {"deltas", "snapshots"}
+    writer.merge(1, 0)
+    assert named() == {"deltas", "merged deltas", "snapshots"}
+
+
 def test_neighbouring_partitions_are_one_line() -> None:
     places = [(1, 0), (1, 1), (1, 2), (1, 4), (2, 5), (3, 5), (3, 6)]
     assert list(pictures._runs(places)) == [(1, 0, 2), (1, 4, 4), (2, 5, 5), (3, 5, 6)]

@@ -45,9 +45,11 @@ def memory(rows: int, changed: int, row_bytes: int) -> float:
 
 def checkpoint(rows: int, changed: int, row_bytes: int, between: int, retained: int) -> float:
     kept = constant("reserve of batches") * retained + between
-    snapshots = ceil(kept / between) + 1
-    each = row_bytes + constant("bytes beside a row in files")
-    return (rows * snapshots + changed * kept) * each
+    merges = changed * between < rows / 2
+    apart = rows / 2 / changed + between if merges else between
+    found = rows * (ceil(kept / apart) + 1) + changed * kept
+    more = rows / 2 + changed * kept if merges else 0
+    return (found + more) * (row_bytes + constant("bytes beside a row in files"))
 
 
 class Measured:
@@ -140,4 +142,4 @@ def test_the_formulas_of_the_page_have_its_numbers() -> None:
     assert f"`M = {reserve:g} x (N + c) x (r + {beside:g})`" in PAGE
     assert f"`{constant('reserve of batches'):g} R + B`" in PAGE
     beside = constant("bytes beside a row in files")
-    assert f"`(N x (V / B + 1) + c x V) x (r + {beside:g}) x z`" in PAGE
+    assert f"`(N x (V / S + 1) + c x V) x (r + {beside:g}) x z`" in PAGE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from math import gcd
 from typing import Any
 
@@ -16,7 +15,7 @@ from kit.fake_checkpoint import FakeCheckpoint
 from kit.golden.encoder import encode
 from kit.golden.manifest import file as named_file
 from kit.golden.manifest import had, manifest, part, raw_part
-from kit.golden.spec import family, spec
+from kit.golden.spec import family, link, spec
 from kit.state_writer import StateWriter, hash_of
 
 PLAN = "p-1"
@@ -152,7 +151,7 @@ def test_manifest_that_is_gone_is_named(fake: FakeCheckpoint) -> None:
     assert all(path.name in it.message for it in findings if it.is_damage)
 
 
-@pytest.mark.parametrize("moment", ["list_store", "chains"])
+@pytest.mark.parametrize("moment", ["list_store", "chain_of"])
 def test_files_that_retention_deletes_while_they_are_checked(
     fake: FakeCheckpoint, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
@@ -178,13 +177,12 @@ def test_files_that_retention_deletes_while_they_are_checked(
         # One that has no files of its own.
         if location.partition != 3:
             return found
-        first = [next(found)] if moment == "chains" else []
         for path, content in snapshots.items():
             fake.write(path, content)
         gone = ["state/*/*/*.ref", "keyfold/*.manifest", "state/*/*/1_*.delta"]
         for path in [it for pattern in gone for it in fake.root.glob(pattern)]:
             path.unlink(missing_ok=True)
-        return chain(first, found) if moment == "chains" else found
+        return found
 
     monkeypatch.setattr(store_check, moment, delete)
     found = keyfold.open_checkpoint(fake.root).fsck().findings
@@ -204,6 +202,65 @@ def test_snapshot_that_another_executor_has_written_again(fake: FakeCheckpoint) 
         assert len(longer) != path.stat().st_size
         path.write_bytes(longer)
     check(fake, 4, {key: key for key in range(20)})
+
+
+def merged_layer(writer: StateWriter, base: int) -> tuple[int, list[Any]]:
+    """A layer with the deltas up to a version, and a merged delta of what was changed since."""
+    of = []
+    for partition in range(writer.partitions):
+        path = writer.merge(base, partition)
+        merged = named_file(
+            str(path.relative_to(writer.fake.root)),
+            "merged",
+            writer.batch_number + 1,
+            path.stat().st_size,
+            writer.unique(partition, writer.batch_number + 1),
+            base,
+        )
+        deltas = [named(writer, partition, version) for version in range(1, base + 1)]
+        of.append(had(partition, *deltas, merged))
+    return writer.partitions, of
+
+
+@pytest.mark.parametrize("to", [1, 3, 4])
+def test_rows_of_merged_deltas_come_to_their_partitions(fake: FakeCheckpoint, to: int) -> None:
+    writer = StateWriter(fake)
+    writer.batch({key: key for key in range(40)})
+    writer.batch(dict.fromkeys(range(0, 40, 3), 2))
+    writer.batch(dict.fromkeys(range(0, 40, 2)))
+    writer.batch(dict.fromkeys(range(5), 4))
+    rescale(writer, to, [merged_layer(writer, 1)])
+    # No more is read than what the manifest lists.
+    for partition in range(2):
+        for version in (2, 3, 4):
+            writer.path(version, "delta", partition).unlink()
+    for batch in range(4):
+        (fake.root / f"commits/{batch}").unlink()
+        (fake.root / f"offsets/{batch}").unlink()
+    check(fake, to, {key: values[0] for key, values in writer.rows.items()})
+
+
+def test_merged_delta_that_another_executor_has_written_again(fake: FakeCheckpoint) -> None:
+    writer = StateWriter(fake)
+    for value in range(3):
+        writer.batch(dict.fromkeys(range(value, 20), value))
+    layer = merged_layer(writer, 1)
+    rescale(writer, 4, [layer])
+    expected = {key: values[0] for key, values in writer.rows.items()}
+    for partition in range(writer.partitions):
+        path = writer.path(3, "1.merged", partition)
+        rows = [writer._put(key) for key in range(1, 20) if writer.owner(key) == partition]
+        lineage = [link(it, "delta", writer.unique(partition, it)) for it in (2, 1)]
+        longer = writer.file(
+            3, "merged", partition, rows, lineage=lineage, base=1, writer="another"
+        )
+        assert len(longer) != path.stat().st_size
+        path.write_bytes(longer)
+    check(fake, 4, expected)
+    # Of another base, it is another file.
+    path.write_bytes(writer.file(3, "merged", 1, rows, lineage=lineage, base=2))
+    with pytest.raises(FileCorruptError, match=r"base 2, which is not what its name says"):
+        keyfold.open_checkpoint(fake.root)[0].scan().to_arrow()
 
 
 def test_file_that_is_not_the_one_referred_to(fake: FakeCheckpoint) -> None:

@@ -6,14 +6,18 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keyfold
+from keyfold.spark_log.batch import find_batch
+from keyfold.state.selection import ALL, Selection
 from keyfold.storage.storage import Storage
+from keyfold.table.changes import changed
 from keyfold.table.state_table import StateTable
 from kit.fake_checkpoint import FakeCheckpoint
-from kit.state_writer import StateWriter
+from kit.state_writer import StateWriter, hash_of
 
 State = dict[int, list[int]]
 KEYS = st.integers(0, 8)
@@ -23,6 +27,7 @@ BATCHES = st.lists(
         st.dictionaries(
             KEYS, st.one_of(VALUES, st.none(), st.tuples(st.just("append"), VALUES)), max_size=5
         ),
+        st.booleans(),
         st.booleans(),
     ),
     min_size=2,
@@ -36,8 +41,11 @@ def test_differences_and_histories(batches: Any, sparse: bool) -> None:  # noqa:
     with tempfile.TemporaryDirectory() as folder:
         writer = StateWriter(FakeCheckpoint(Path(folder) / "cp"), multi=True, sparse=sparse)
         states: list[State] = []
-        for changes, snapshots in batches:
+        for changes, snapshots, merges in batches:
             writer.batch(changes, snapshots=snapshots)
+            for partition, lineage in writer.lineage.items():
+                if merges and len(lineage) > 1:
+                    writer.merge(lineage[len(lineage) // 2]["version"], partition)
             states.append({key: list(values) for key, values in writer.rows.items()})
         table = keyfold.open_checkpoint(writer.fake.root)["agg"].only
         last = len(states) - 1
@@ -110,6 +118,28 @@ def test_a_row_that_did_not_change_is_in_no_difference_whatever_files_have_it(
     writer.batch({12: 1}, snapshots=True)
     table = keyfold.open_checkpoint(fake.root)["agg"].only
     assert found_changes(table, 0, 1) == {12: "inserted"}
+
+
+def test_changes_are_looked_for_in_deltas_and_not_in_merged_ones(fake: FakeCheckpoint) -> None:
+    writer = StateWriter(fake, partitions=1)
+    for number in range(6):
+        writer.batch({number: number, 90: number}, snapshots=number == 0)
+    writer.merge(1, 0)
+    writer.batch({6: 6})
+    source = keyfold.open_checkpoint(fake.root)["agg"].only.source
+    before, after = (find_batch(source.storage, it) for it in (3, 6))
+
+    def found() -> Selection:
+        return changed(source.once(), before, after, 0)
+
+    sieve = found().sieve
+    assert sieve is not None
+    keys = [key for key in (*range(8), 90) if sieve.passes(np.array([hash_of(key)], np.int32))[0]]
+    # The merged delta of version 6 has what batches 1 to 3 changed, too.
+    assert keys == [4, 5, 6, 90]
+    # Without one of the deltas, all rows are compared.
+    writer.path(5).unlink()
+    assert found() is ALL
 
 
 def test_a_history_reads_each_file_once(fake: FakeCheckpoint, monkeypatch: Any) -> None:

@@ -141,6 +141,7 @@ def _store(name: str, parts: list[Part]) -> StoreDescription:
         live_bytes=total(head.bytes for head in heads),
         disk_bytes=sum(sum(part.files.sizes.values()) for part in parts),
         deltas=sum(part.files.count(FileKind.DELTA) for part in parts),
+        merged_deltas=sum(part.files.count(FileKind.MERGED) for part in parts),
         snapshots=sum(part.files.count(FileKind.SNAPSHOT) for part in parts),
         references=sum(part.files.count(FileKind.REFERENCE) for part in parts),
         families=tuple(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import compress
+
 from keyfold.describe.values import CheckpointValues, OperatorDescription, StoreDescription
 from keyfold.schema.schema_file import DEFAULT_FAMILY
 from keyfold.subtasks.declared import SUBTASK_OF
@@ -9,7 +11,9 @@ from keyfold.text.units import count, moment, plural, size, span
 
 # Until each partition has loaded its rows.
 _NOT_COUNTED = "rows not known before the next batch (a rescale reads none)"
-_COLUMNS = ("store", "rows", "per partition", "live", "on disk", "deltas", "snaps", "refs")
+_COLUMNS = (
+    "store", "rows", "per partition", "live", "on disk", "deltas", "merged", "snaps", "refs",
+)  # fmt: skip
 
 
 def summary(it: CheckpointValues) -> list[tuple[str, str]]:
@@ -69,11 +73,14 @@ def _strays(it: OperatorDescription) -> str | None:
 
 
 def table(it: OperatorDescription) -> list[tuple[str, ...]]:
-    """A heading and a row for each store; the column of references only if there are any."""
+    """A heading and a row for each store; merged deltas and references only if there are any."""
+    absent = {
+        "merged": not any(store.merged_deltas for store in it.stores),
+        "refs": not any(store.references for store in it.stores),
+    }
     rows = [_COLUMNS, *(_cells(store) for store in it.stores)]
-    if any(store.references for store in it.stores):
-        return rows
-    return [row[:-1] for row in rows]
+    shown = [not absent.get(name, False) for name in _COLUMNS]
+    return [tuple(compress(row, shown)) for row in rows]
 
 
 def _cells(it: StoreDescription) -> tuple[str, ...]:
@@ -84,6 +91,7 @@ def _cells(it: StoreDescription) -> tuple[str, ...]:
         size(it.live_bytes),
         size(it.disk_bytes),
         count(it.deltas),
+        count(it.merged_deltas),
         count(it.snapshots),
         count(it.references),
     )

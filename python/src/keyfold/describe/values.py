@@ -50,6 +50,7 @@ class StoreDescription:
     live_bytes: int | None
     disk_bytes: int
     deltas: int
+    merged_deltas: int
     snapshots: int
     references: int
     families: tuple[FamilyDescription, ...]

@@ -93,15 +93,21 @@ class Reference:
     kind: FileKind
     version: int
     id: str
+    base: int | None
     length: int
+
+    @property
+    def name(self) -> FileName:
+        """The name that the file has to have."""
+        return FileName(self.version, self.id, self.kind, self.base)
 
     def may_have_length(self, length: int) -> bool:
         """Whether the file may have so many bytes (docs/FORMAT.md, rule R7).
 
-        Each executor that has a version in memory may write its snapshot, with the same rows in
-        other bytes. The id tells which rows these are.
+        Each executor that has a version in memory may write its snapshot, or merge its deltas, with
+        the same rows in other bytes. The id tells which rows these are.
         """
-        return length == self.length or (self.kind is FileKind.SNAPSHOT and self.id != "")
+        return length == self.length or (self.kind.is_replaceable and self.id != "")
 
 
 @dataclass(frozen=True)
@@ -130,6 +136,7 @@ class Footer:
     `plan` names the rescale that wrote a reference. `parts` are those of its manifest, one for each
     layer, oldest first. `head` is in a snapshot, as far as it says so: the delta or reference whose
     version it holds. `continued` is the number of entries that continue the one before them.
+    `base` is the number of the version that a merged delta is applied to.
     """
 
     frame: Frame
@@ -143,11 +150,12 @@ class Footer:
     parts: tuple[Part, ...]
     head: Fingerprint | None
     continued: int
+    base: int | None
 
     @property
     def name(self) -> FileName:
         """The name that the file has to have."""
-        return FileName(self.identity.version, self.identity.id, self.frame.kind)
+        return FileName(self.identity.version, self.identity.id, self.frame.kind, self.base)
 
     @property
     def rows(self) -> int | None:

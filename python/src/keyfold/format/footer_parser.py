@@ -35,6 +35,7 @@ class _Section(IntEnum):
     HEAD = 8
     CONTINUED_ENTRIES = 9
     UNCHANGED_VERSIONS = 10
+    BASE = 11
 
     def __str__(self) -> str:
         """For messages."""
@@ -62,6 +63,8 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
         raise MalformedError("only a reference may have a parts section")
     if _Section.HEAD in payloads and kind is not FileKind.SNAPSHOT:
         raise MalformedError("only a snapshot may have a head section")
+    if _Section.BASE in payloads and kind is not FileKind.MERGED:
+        raise MalformedError("only a merged delta may have a base section")
 
     def read(section: _Section, parse: Callable[[Cursor], T], absent: D | None = None) -> T | D:
         """What a section says, or `absent`; without that, the section has to be there."""
@@ -80,9 +83,9 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
     blocks = read(_Section.BLOCKS, lambda it: read_blocks(it, len(families)))
     if kind is FileKind.REFERENCE and blocks:
         raise MalformedError("a reference has blocks")
-    dropped = read(_Section.DROPPED_FAMILIES, _dropped, None if kind is FileKind.DELTA else ())
-    if dropped and kind is not FileKind.DELTA:
-        raise MalformedError("only a delta drops families")
+    dropped = read(_Section.DROPPED_FAMILIES, _dropped, None if kind.is_change else ())
+    if dropped and not kind.is_change:
+        raise MalformedError("only a delta or a merged delta drops families")
     plan, parts = read(_Section.PARTS, _parts, None if kind is FileKind.REFERENCE else ("", ()))
     return Footer(
         frame=frame,
@@ -96,6 +99,7 @@ def parse_footer(data: bytes, frame: Frame) -> Footer:
         parts=parts,
         head=read(_Section.HEAD, _head) if _Section.HEAD in payloads else None,
         continued=read(_Section.CONTINUED_ENTRIES, lambda it: _continued(it, blocks), 0),
+        base=read(_Section.BASE, lambda it: it.i64()) if kind is FileKind.MERGED else None,
     )
 
 
@@ -143,14 +147,22 @@ def _identity(cursor: Cursor) -> Identity:
 
 def _lineage(cursor: Cursor, version: int, unchanged: int) -> tuple[FileName, ...]:
     # The count is not checked: the loop fails when no bytes are left.
-    links = tuple(_link(cursor) for _ in range(cursor.u32()))
-    at = version
+    links = tuple(_name(cursor) for _ in range(cursor.u32()))
+    at, merged = version, 0
+    base: int | None = None
     for link in links:
         # Code that follows lineages from file to file relies on this to terminate.
         if link.version >= at:
             raise MalformedError(f"the lineage goes from version {at} to {link.version}")
-        at = link.version
-    left_out = version - at - len(links)
+        if base not in {None, link.version}:
+            raise MalformedError(
+                f"the lineage goes on at version {link.version} after a merged delta of base {base}"
+            )
+        at, base = link.version, link.base
+        merged += 0 if base is None else at - base - 1
+    if base is not None:
+        raise MalformedError("the lineage ends with a merged delta")
+    left_out = version - at - len(links) - merged
     if left_out != unchanged:
         raise MalformedError(f"the lineage leaves out {left_out} versions and not {unchanged}")
     return links
@@ -163,9 +175,15 @@ def _unchanged(cursor: Cursor) -> int:
     return count
 
 
-def _link(cursor: Cursor) -> FileName:
-    number, kind = cursor.i64(), file_kind(cursor.u8())
-    return FileName(*_version(number, cursor.text()), kind)
+def _name(cursor: Cursor, kind: FileKind | None = None) -> FileName:
+    """The name of a file; its kind is the second field unless it is given."""
+    number = cursor.i64()
+    kind = kind or file_kind(cursor.u8())
+    version = _version(number, cursor.text())
+    name = FileName(*version, kind, cursor.i64() if kind is FileKind.MERGED else None)
+    if not name.is_valid:
+        raise MalformedError(f"version {number} has no file {name}")
+    return name
 
 
 def _version(number: int, unique: str) -> Version:
@@ -230,12 +248,12 @@ def _parts(cursor: Cursor) -> tuple[str, tuple[Part, ...]]:
 def parse_reference(cursor: Cursor) -> Reference:
     """A file that a manifest names; raises MalformedError."""
     path, kind = cursor.text(), file_kind(cursor.u8())
-    name = FileName(*_version(cursor.i64(), cursor.text()), kind)
+    name = _name(cursor, kind)
     if kind is FileKind.REFERENCE:
         raise MalformedError("a manifest names a reference")
     if not is_file(path, str(name)):
         raise MalformedError(f"{path!r} is no path of {name}")
-    return Reference(path, kind, name.version, name.id, length=cursor.u64())
+    return Reference(path, kind, name.version, name.id, name.base, length=cursor.u64())
 
 
 def _head(cursor: Cursor) -> Fingerprint:

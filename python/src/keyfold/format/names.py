@@ -14,11 +14,33 @@ class FileKind(IntEnum):
     DELTA = 1
     SNAPSHOT = 2
     REFERENCE = 3
+    MERGED = 5
+
+    @property
+    def label(self) -> str:
+        """In words, for users."""
+        return "merged delta" if self is FileKind.MERGED else self.name.lower()
+
+    @property
+    def is_change(self) -> bool:
+        """Whether such a file says what has changed, and not all rows of a version."""
+        return self in {FileKind.DELTA, FileKind.MERGED}
+
+    @property
+    def is_replaceable(self) -> bool:
+        """Whether other files have the same rows, at least until retention deletes them."""
+        return self in {FileKind.SNAPSHOT, FileKind.MERGED}
 
 
-_SUFFIXES = {FileKind.DELTA: "delta", FileKind.SNAPSHOT: "snapshot", FileKind.REFERENCE: "ref"}
+_SUFFIXES = {
+    FileKind.DELTA: "delta",
+    FileKind.SNAPSHOT: "snapshot",
+    FileKind.REFERENCE: "ref",
+    FileKind.MERGED: "merged",
+}
 _KINDS = {suffix: kind for kind, suffix in _SUFFIXES.items()}
-_NAME = re.compile(r"([1-9][0-9]*)(?:_([^/.]+))?\.(delta|snapshot|ref)")
+_NUMBER = "[1-9][0-9]*"
+_NAME = re.compile(rf"({_NUMBER})(?:_([^/.]+))?(?:\.({_NUMBER}))?\.({'|'.join(_KINDS)})")
 _FOLDER = re.compile(r"state/(?:0|[1-9][0-9]{0,18})/(?:0|[1-9][0-9]{0,9})(?:/([^/]+))?")
 _NOT_OF_ID = re.compile(r"[/.\x00-\x1f\x7f]")
 _NOT_OF_STORE = re.compile(r"[/\x00-\x1f\x7f]")
@@ -39,16 +61,32 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True)
 class FileName:
-    """A file name of Keyfold. `id` is empty under checkpoint format v1."""
+    """A file name of Keyfold. `id` is empty under checkpoint format v1.
+
+    `base` is the number of the version that a merged delta is applied to; None of other kinds.
+    """
 
     version: int
     id: str
     kind: FileKind
+    base: int | None = None
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether a version may have such a file: only one with an id has merged deltas."""
+        if self.base is None:
+            return self.kind is not FileKind.MERGED
+        return self.kind is FileKind.MERGED and self.id != "" and 0 < self.base < self.version
+
+    def replaces(self, version: int) -> bool:
+        """Whether it is a merged delta in the place of the delta of an older version."""
+        return self.base is not None and self.base < version < self.version
 
     def __str__(self) -> str:
         """The name, without a folder."""
         unique = f"_{self.id}" if self.id else ""
-        return f"{self.version}{unique}.{_SUFFIXES[self.kind]}"
+        base = "" if self.base is None else f".{self.base}"
+        return f"{self.version}{unique}{base}.{_SUFFIXES[self.kind]}"
 
 
 def parse_name(name: str) -> FileName | None:
@@ -56,10 +94,11 @@ def parse_name(name: str) -> FileName | None:
     match = _NAME.fullmatch(name)
     if match is None:
         return None
-    version, unique, suffix = match.groups()
-    if not is_number(version) or not is_id(unique or ""):
+    version, unique, base, suffix = match.groups()
+    if not is_number(version) or not is_number(base or version) or not is_id(unique or ""):
         return None
-    return FileName(int(version), unique or "", _KINDS[suffix])
+    found = FileName(int(version), unique or "", _KINDS[suffix], int(base) if base else None)
+    return found if found.is_valid else None
 
 
 def is_number(text: str) -> bool:

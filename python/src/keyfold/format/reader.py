@@ -1,4 +1,4 @@
-"""Reader of delta, snapshot and reference files, written from docs/FORMAT.md alone."""
+"""Reader of the files of versions, written from docs/FORMAT.md alone."""
 
 from __future__ import annotations
 
@@ -178,8 +178,9 @@ def _check_name(path: str, footer: Footer) -> None:
     name = footer.name
     if parse_name(path.rsplit("/", 1)[-1]) != name:
         raise MalformedError(
-            f"it holds a {name.kind.name.lower()} of version {name.version} with id {name.id!r}, "
-            "which is not what its name says"
+            f"it holds a {name.kind.label} of version {name.version} with id {name.id!r}"
+            + ("" if name.base is None else f" and base {name.base}")
+            + ", which is not what its name says"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 
 from keyfold.errors import FileMissingError, KeyfoldError
@@ -14,7 +15,7 @@ from keyfold.fsck.rows import RowCheck, misplaced
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
-from keyfold.state.chain import Chain, Step, chains
+from keyfold.state.chain import Chain, Step, chain_of
 from keyfold.state.store_files import list_store
 from keyfold.storage.storage import Storage
 
@@ -79,23 +80,20 @@ class StoreCheck:
     def _lacks(self, batch: Batch) -> frozenset[str]:
         """What stands in the way of loading a batch: paths of damaged files; empty if nothing does.
 
-        A load tries one chain of files after the other.
+        A load takes other files in the place of those that it cannot use.
         """
         damaged = {it.path for it in self._findings if it.is_damage}
         if batch.version in self._strayed or self.location.folder in damaged:
             return frozenset(damaged)
         lacking: set[str] = set()
         try:
-            for chain in chains(self._listed, self._written(batch)):
-                found = damaged & {it.path for it in chain.steps}
-                if not found:
-                    return frozenset()
+            while found := damaged & {it.path for it in self._files_of(batch, lacking).steps}:
                 lacking |= found
         except KeyfoldError as error:
             if not lacking and self._is_alone_in_partition_0():
                 return frozenset()
-            lacking.add(self._path_of(batch, error))
-        return frozenset(lacking)
+            return frozenset({*lacking, self._path_of(batch, error)})
+        return frozenset()
 
     def _severity(self, it: Finding, lacks: dict[int, frozenset[str]]) -> Severity:
         if not it.is_damage:
@@ -125,11 +123,13 @@ class StoreCheck:
                 continue
             heads[chain.head.identity.version] = chain.head
             needed |= dict.fromkeys(chain.steps)
-            oldest = min(oldest, chain.oldest)
+            oldest = min(oldest, chain.base)
+        # Of older versions, retention may have deleted any file that no chain has.
+        oldest = max(oldest, self._listed.oldest)
         self._lineages(heads, oldest)
         committed = self._committed(heads)
         for name in self._listed.sizes:
-            if name.version < oldest:
+            if name.version < oldest or Step(self._path(name)) in needed:
                 continue
             if Version(name.version, name.id) not in committed:
                 self._find(
@@ -168,13 +168,14 @@ class StoreCheck:
         """The files of a batch's version; None, and a finding, if it cannot be loaded."""
         written = self._written(batch)
         try:
-            chain = next(chains(self._listed, written))
+            chain = self._files_of(batch)
         except KeyfoldError as error:
             self._cannot_load(batch, written, error)
             return None
         kind = chain.head.frame.kind
         delta = FileName(*written, FileKind.DELTA)
-        if kind is FileKind.SNAPSHOT and chain.head.lineage and delta not in self._listed.sizes:
+        is_lost = delta not in self._listed.sizes and written.number >= self._listed.oldest
+        if kind is FileKind.SNAPSHOT and chain.head.lineage and is_lost:
             self._find(
                 self._path(delta),
                 f"batch {written.number - 1} wrote it and it is missing; its snapshot can still be "
@@ -182,16 +183,19 @@ class StoreCheck:
             )
         return chain
 
+    def _files_of(self, batch: Batch, without: Container[str] = ()) -> Chain:
+        return chain_of(self._listed, self._written(batch), without)
+
     def _cannot_load(self, batch: Batch, written: Version, error: KeyfoldError) -> None:
         if self._is_alone_in_partition_0():
             return
         if isinstance(error, FileMissingError) and self._is_expired(batch, written):
             self._find(
                 self._path(FileName(*written, FileKind.DELTA)),
-                f"batch {batch.number} cannot be read any more: its files are gone with all before "
-                "a later snapshot, which later batches begin with. Retention deletes so, and Spark "
-                "the batch's log entries a little later. If those stay, something else deletes "
-                "state files: a lifecycle rule of the store, or a job.",
+                f"batch {batch.number} cannot be read any more: its files are gone, and a later "
+                "snapshot or merged delta has what later batches need of them. Retention deletes "
+                "so, and Spark the batch's log entries a little later. If those stay, something "
+                "else deletes state files: a lifecycle rule of the store, or a job.",
                 Kind.EXPIRED,
             )
             return
@@ -214,16 +218,16 @@ class StoreCheck:
         return path or self._path(FileName(*self._written(batch), FileKind.DELTA))
 
     def _is_expired(self, batch: Batch, written: Version) -> bool:
-        """Whether it is older than a snapshot before which nothing is left, as after retention.
+        """Whether retention may have deleted it: it has kept a snapshot or merged delta instead.
 
         Spark deletes log entries on a thread of its own, which may lag behind. Retention keeps what
         the last batch and the one before it need, whatever the settings.
         """
         if batch.version >= self.batches[-1].version - 1:
             return False
-        oldest = min((it.version for it in self._listed.sizes), default=0)
+        oldest = self._listed.oldest
         return written.number < oldest and any(
-            it.version == oldest and it.kind is FileKind.SNAPSHOT for it in self._listed.sizes
+            it.version == oldest and it.kind.is_replaceable for it in self._listed.sizes
         )
 
     def _is_alone_in_partition_0(self) -> bool:
@@ -280,7 +284,8 @@ class StoreCheck:
             link = next((Version(it.version, it.id) for it in ancestors), None)
             if link is None or original(known) == original(link) or self._refers_to(known, link):
                 return None
-            if link != known:
+            # A merged delta leaves open which version was there.
+            if not any(it.replaces(before.version) for it in head.lineage):
                 return self._path(head.name), (
                     f"it builds on version {link.number} with id {link.id!r}, but the commit "
                     f"log says version {known.number} with id {known.id!r} for batch "
@@ -305,16 +310,23 @@ class StoreCheck:
         )
 
     def _lineages(self, heads: dict[int, Footer], oldest: int) -> None:
-        """Finds snapshots in lineages that do not exist."""
+        """Finds snapshots and merged deltas in lineages that neither exist nor have a substitute.
+
+        Each is found once: of a clone, another merged delta of the same version may be there.
+        """
+        there = {Version(it.version, it.id) for it in self._listed.sizes if it.kind.is_replaceable}
+        missing: dict[FileName, int] = {}
         for version, head in heads.items():
             for link in head.lineage:
-                is_needed = link.kind is FileKind.SNAPSHOT and link.version >= oldest
-                if is_needed and link not in self._listed.sizes:
-                    self._find(
-                        self._path(link),
-                        f"version {version} was built on it. Older files give the same version, "
-                        "but loading takes longer until the next snapshot.",
-                    )
+                is_needed = link.kind.is_replaceable and link.version >= oldest
+                if is_needed and Version(link.version, link.id) not in there:
+                    missing.setdefault(link, version)
+        for link, version in missing.items():
+            self._find(
+                self._path(link),
+                f"version {version} was built on it. Without it a load needs more files, and "
+                "takes longer, until a later one takes its place.",
+            )
 
     def _committed(self, heads: dict[int, Footer]) -> set[Version]:
         """The batches' versions, those in their lineages, and those that these replace."""

@@ -43,6 +43,13 @@ class Inspector:
         """A row for each delta, from its footer."""
         return self._of_kind(FileKind.DELTA)
 
+    def merged_deltas(self) -> pa.Table:
+        """A row for each merged delta, from its footer.
+
+        It has what changed since the version `base`: a load reads it in the place of the deltas.
+        """
+        return self._of_kind(FileKind.MERGED)
+
     def references(self) -> pa.Table:
         """A row for each reference that a rescale has written, from its footer."""
         return self._of_kind(FileKind.REFERENCE)

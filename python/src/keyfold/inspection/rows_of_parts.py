@@ -12,7 +12,7 @@ from keyfold.errors import KeyfoldError
 from keyfold.format.footer import Family, Footer, total
 from keyfold.rows.places import Flags
 from keyfold.spark_log.logs import OperatorMetadata
-from keyfold.state.chain import chains, referenced
+from keyfold.state.chain import chain_of, referenced
 from keyfold.state.walk import Part
 
 # Name and type of each column, and its value for an item.
@@ -44,7 +44,7 @@ def partitions(operators: list[OperatorMetadata], parts: list[Part]) -> pa.Table
         ("operator_name", pa.string(), lambda part: names[part.location.operator]),
         ("version", pa.int64(), lambda part: part.version),
         ("id", pa.string(), lambda part: part.unique),
-        ("head", pa.string(), of_head(lambda head: head.frame.kind.name.lower())),
+        ("head", pa.string(), of_head(lambda head: head.frame.kind.label)),
         ("rows", pa.int64(), of_head(lambda head: head.rows)),
         ("values", pa.int64(), of_head(lambda head: total(it.values for it in head.families))),
         ("live_bytes", pa.int64(), of_head(lambda head: head.bytes)),
@@ -57,12 +57,12 @@ def partitions(operators: list[OperatorMetadata], parts: list[Part]) -> pa.Table
 
 
 def _deltas(part: Part) -> int | None:
-    """Number of deltas that a load applies after the snapshot; None if it cannot be loaded."""
+    """Number of deltas, also merged ones, that a load applies; None if it cannot be loaded."""
     try:
-        chain = next(chains(part.files, part.written))
+        chain = chain_of(part.files, part.written)
     except KeyfoldError:
         return None
-    return sum(step.path.endswith(".delta") for step in chain.steps)
+    return sum(step.path.endswith((".delta", ".merged")) for step in chain.steps)
 
 
 def files(parts: list[Part]) -> pa.Table:
@@ -70,7 +70,7 @@ def files(parts: list[Part]) -> pa.Table:
     columns: Columns = [
         *_STORE,
         ("name", pa.string(), lambda _, name: str(name)),
-        ("kind", pa.string(), lambda _, name: name.kind.name.lower()),
+        ("kind", pa.string(), lambda _, name: name.kind.label),
         ("batch_id", pa.int64(), lambda _, name: name.version - 1),
         ("version", pa.int64(), lambda _, name: name.version),
         ("id", pa.string(), lambda _, name: name.id),
@@ -99,8 +99,9 @@ def footers(of_parts: Iterable[tuple[Part, Footer]]) -> pa.Table:
     columns: Columns = [
         *_STORE,
         ("name", pa.string(), lambda _, footer: str(footer.name)),
-        ("kind", pa.string(), lambda _, footer: footer.frame.kind.name.lower()),
+        ("kind", pa.string(), lambda _, footer: footer.frame.kind.label),
         ("batch_id", pa.int64(), lambda _, footer: footer.identity.version - 1),
+        ("base", pa.int64(), lambda _, footer: footer.base),
         ("entries", pa.int64(), lambda _, footer: sum(it.entries for it in footer.blocks)),
         ("blocks", pa.int32(), lambda _, footer: len(footer.blocks)),
         ("groups", pa.int32(), lambda _, footer: len(footer.groups)),
@@ -139,7 +140,7 @@ def groups(parts: list[Part]) -> pa.Table:
     tables = [schema.empty_table()]
     listed: dict[str, Flags] = {}
     for part in parts:
-        chain = next(chains(part.files, part.written))
+        chain = chain_of(part.files, part.written)
         for step in reversed(chain.steps):
             footer = part.files.footer_at(step.path)
             found = footer.groups

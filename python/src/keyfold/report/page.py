@@ -133,7 +133,8 @@ def _figures(
     yield _keys(inspector, described)
     yield _Section(
         "Files",
-        "Files of each partition. A task loads the newest snapshot, then each delta after it.",
+        "Files of each partition. A task loads the newest snapshot, then the merged deltas and "
+        "deltas after it.",
         pictures.timeline(files),
     )
     yield _Section(

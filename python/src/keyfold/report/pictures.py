@@ -22,6 +22,7 @@ _POINTS = 540
 # Colour of a kind of file; width of its line in points, and its largest share of a batch's room.
 _KINDS = {
     "delta": (GREY, 3.0, 0.25),
+    "merged delta": (COLOURS[2], 5.0, 0.6),
     "snapshot": (COLOURS[0], 7.0, 0.9),
     "reference": (COLOURS[1], 7.0, 0.9),
 }
@@ -79,7 +80,7 @@ def spread(partitions: pa.Table, groups: pa.Table) -> str:
 
 
 def timeline(files: pa.Table) -> str:
-    """Which batches have deltas and snapshots, by partition."""
+    """Which batches have deltas, merged deltas and snapshots, by partition."""
     highest = max(files.column("partition").to_pylist(), default=0)
     with drawing("Files by batch and partition", height=min(2.9 + highest / 100, 5)) as canvas:
         axes = canvas.axes()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
@@ -22,6 +24,16 @@ _WHOLE_BYTES = 1 << 20
 _LISTED_TOGETHER = 25
 # Bytes of a store's remote files that are kept until they are used.
 _HELD_BYTES = 16 << 20
+
+
+class _Ancestor(NamedTuple):
+    """A version in a lineage.
+
+    `is_complete`: versions between the one before it and this one have the rows of that one.
+    """
+
+    version: Version
+    is_complete: bool
 
 
 @dataclass(frozen=True)
@@ -160,6 +172,9 @@ class StoreFiles:
         except KeyfoldError:
             return None
 
+    def _footer_if_listed(self, name: FileName) -> Footer | None:
+        return self.footer_or_none(name) if name in self.sizes else None
+
     def counts(self, snapshot: FileName) -> bool:
         """Whether a snapshot counts (docs/FORMAT.md, rule R8).
 
@@ -180,48 +195,83 @@ class StoreFiles:
         """Number of files of a kind."""
         return sum(name.kind is kind for name in self.sizes)
 
+    def bases(self, version: Version) -> list[int]:
+        """The bases of a version's merged deltas."""
+        return self._bases.get(version, [])
+
+    @cached_property
+    def _bases(self) -> dict[Version, list[int]]:
+        found: dict[Version, list[int]] = {}
+        for it in self.sizes:
+            if it.base is not None:
+                found.setdefault(Version(it.version, it.id), []).append(it.base)
+        return found
+
+    @cached_property
+    def oldest(self) -> int:
+        """The oldest version whose files are all there, as far as retention goes.
+
+        Of older ones it keeps the snapshot and the merged deltas that a merged delta of this
+        version builds on, and no deltas.
+        """
+        whole = (it.version for it in self.sizes if not it.kind.is_replaceable)
+        first = min(whole, default=max((it.version for it in self.sizes), default=0))
+        tops = {it.version for it in self.sizes if it.kind.is_replaceable and it.version <= first}
+        top = max(tops, default=first)
+        is_merged = any(it.version == top and it.base is not None for it in self.sizes)
+        return top if is_merged or not tops else min(tops)
+
     def loadable(self, version: int, head: Footer | None) -> list[range]:
         """Versions up to `version` for which all files exist, ascending; contents are not checked.
 
         Ids of older versions come from the lineage of `head`, which has the rows of `version`, and
-        of the snapshots it leads to. `version` itself is left out when its head cannot be read
-        (None).
+        of the snapshots and merged deltas it leads to. `version` itself is left out when its head
+        cannot be read (None).
         """
         found: list[range] = []
-        chain = [*self._chain(version, head), (version + 1, "")]
-        for (number, unique), (end, _) in pairwise(chain):
-            whole = any(
-                FileName(number, unique, kind) in self.sizes
-                for kind in (FileKind.SNAPSHOT, FileKind.REFERENCE)
-            )
-            delta = FileName(number, unique, FileKind.DELTA) in self.sizes
-            base_is_found = number == 1 or (bool(found) and found[-1].stop == number)
-            if whole or (delta and base_is_found):
-                # With ids, versions that the chain leaves out have the rows of this one.
-                found.append(range(number, end if unique else number + 1))
+        reached: set[int] = set()
+        # What follows the last version that is reached and those that have its rows.
+        end = 0
+        ancestry = [
+            *self._ancestry(version, head),
+            _Ancestor(Version(version + 1, ""), is_complete=True),
+        ]
+        for (at, _), (following, is_complete) in pairwise(ancestry):
+            heads = {it for it in HEAD_KINDS if FileName(*at, it) in self.sizes}
+            is_on_base = not reached.isdisjoint(self.bases(at))
+            if heads - {FileKind.DELTA} or is_on_base or (heads and at.number in {1, end}):
+                reached.add(at.number)
+                # With ids, versions that are left out have the rows of this one.
+                end = following.number if at.id and is_complete else at.number + 1
+                if heads and at.number >= self.oldest:
+                    found.append(range(at.number, end))
         return found
 
-    def _chain(self, version: int, head: Footer | None) -> list[tuple[int, str]]:
+    def _ancestry(self, version: int, head: Footer | None) -> list[_Ancestor]:
         """Versions of the lineage of `version`, and its own if it has a head; oldest first."""
         if head is None or not head.identity.id:
             # Without ids a version has one name, so the listing is enough.
             last = version if head else version - 1
-            return sorted(
-                {(it.version, "") for it in self.sizes if not it.id and it.version <= last}
-            )
-        chain = {head.identity.version: head.identity.id}
-        footer = head
-        while footer.lineage:
-            chain |= {link.version: link.id for link in footer.lineage}
-            oldest = footer.lineage[-1]
-            if oldest.kind is not FileKind.SNAPSHOT or oldest not in self.sizes:
-                break
-            try:
-                footer = self.footer(oldest)
-            except KeyfoldError:
-                # Older versions need this snapshot's lineage, so they are not counted for now.
-                break
-        return sorted(chain.items())
+            names = {it.version for it in self.sizes if not it.id and it.version <= last}
+            return [_Ancestor(Version(it, ""), is_complete=True) for it in sorted(names)]
+        ids = {head.identity.version: head.identity.id}
+        complete = {head.identity.version}
+        left = [head]
+        while left:
+            for link in left.pop().lineage:
+                ids[link.version] = link.id
+                if link.version in complete:
+                    continue
+                if link.kind is FileKind.DELTA:
+                    complete.add(link.version)
+                elif link.kind.is_replaceable and link.version > self.oldest:
+                    delta = FileName(link.version, link.id, FileKind.DELTA)
+                    # If neither can be read, versions that only their lineages have do not count.
+                    footer = self._footer_if_listed(link) or self._footer_if_listed(delta)
+                    if footer is not None:
+                        left.append(footer)
+                        complete.add(link.version)
+        return [_Ancestor(Version(*it), it[0] in complete) for it in sorted(ids.items())]
 
 
 def list_partitions(storage: Storage, operator: int, partitions: int) -> None:

@@ -11,7 +11,7 @@ from keyfold.format.footer import Family, Footer
 from keyfold.format.names import Version
 from keyfold.format.reader import read_blocks
 from keyfold.format.source import Source
-from keyfold.state.chain import Chain, Step, chains
+from keyfold.state.chain import Chain, Step, chain_of
 from keyfold.state.entries import Entries, Rows, concatenated, of_block
 from keyfold.state.merge import rows_of
 from keyfold.state.selection import ALL, Selection
@@ -46,9 +46,9 @@ def load(
 ) -> StoreVersion:
     """Loads a selection of a version from the files of its store.
 
-    If the files have changed meanwhile, they are listed and read again. If a snapshot cannot be
-    used, an older one with more deltas is. What `known` has is not read again, and it keeps what
-    the files of this version give, so that most next versions need to read one file only.
+    If the files have changed meanwhile, they are listed and read again. If a snapshot or a merged
+    delta cannot be used, other files are. What `known` has is not read again, and it keeps what the
+    files of this version give, so that most next versions need to read one file only.
 
     Raises:
         FileMissingError: a file that the version needs does not exist.
@@ -69,20 +69,31 @@ def load(
 
 def _load(files: StoreFiles, version: Version, wanted: Selection, known: Known) -> StoreVersion:
     broken: KeyfoldError | None = None
-    try:
-        for chain in chains(files, version):
-            try:
-                return StoreVersion(chain.head, _build(files, chain, wanted, known))
-            except KeyfoldError as error:
-                broken = broken or error
-    except KeyfoldError as error:
-        # The error of the best chain is more helpful than those of the others.
-        raise (broken or error) from error
-    assert broken is not None  # noqa: S101 - chains yields or raises
-    raise broken
+    unusable: set[str] = set()
+    while True:
+        try:
+            chain = chain_of(files, version, unusable)
+        except KeyfoldError as error:
+            # The error of the best chain is more helpful than those of the others.
+            raise (broken or error) from error
+        try:
+            return StoreVersion(chain.head, _build(files, chain, wanted, known))
+        except _UnusableError as error:
+            broken = broken or error.why
+            unusable.add(error.path)
+
+
+class _UnusableError(Exception):
+    """A file of a chain cannot be used."""
+
+    def __init__(self, path: str, why: KeyfoldError) -> None:
+        super().__init__(path)
+        self.path = path
+        self.why = why
 
 
 def _build(files: StoreFiles, chain: Chain, wanted: Selection, known: Known) -> dict[str, Entries]:
+    """The entries of each family; raises _UnusableError."""
     pieces: dict[str, list[Entries]] = {}
     kept: dict[str, Family] = {}
     files.fetch(
@@ -91,16 +102,19 @@ def _build(files: StoreFiles, chain: Chain, wanted: Selection, known: Known) -> 
         if (it, wanted) not in known
     )
     for step in chain.steps:
-        if (step, wanted) not in known:
-            with files.open(step.path) as file:
-                footer = files.footer_of(file, step.path)
-                step.check(files, footer, chain.head.identity.key_groups)
-                known[step, wanted] = footer, _selected(file, footer, step, wanted)
-        footer, taken = known[step, wanted]
+        try:
+            if (step, wanted) not in known:
+                with files.open(step.path) as file:
+                    footer = files.footer_of(file, step.path)
+                    step.check(files, footer, chain.head.identity.key_groups)
+                    known[step, wanted] = footer, _selected(file, footer, step, wanted)
+            footer, taken = known[step, wanted]
+            if not step.taken:
+                _check_families(files.storage.full_path(step.path), footer, kept)
+        except KeyfoldError as error:
+            raise _UnusableError(step.path, error) from error
         for name in footer.dropped:
             pieces[name] = _without(pieces.get(name, []), footer, step)
-        if not step.taken:
-            _check_families(files.storage.full_path(step.path), footer, kept)
         for name, entries in taken:
             pieces.setdefault(name, []).append(entries)
     for other in known.keys() - {(step, wanted) for step in chain.steps}:

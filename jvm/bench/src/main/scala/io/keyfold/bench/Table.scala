@@ -75,7 +75,8 @@ object Table {
       Million,
       "ratio",
       Bound(false, 0.7)
-    ),
+    )
+  ) ++ Seq(100, 1000, 10000).flatMap(upkeep) ++ Seq(
     streaming(2 * Small, Map.empty),
     streaming(Large / 10, Map.empty),
     streaming(Million, Map.empty),
@@ -186,6 +187,17 @@ object Table {
       bound: Bound
   ) = line(what, unit, (operation, rows, "int"), figure)
     .copy(bound = Some(bound), compared = bound.atMost)
+
+  private def upkeep(share: Int) = {
+    val of = ("upkeep-" + share, Million, "int")
+    val changes = f"1 of $share%,d rows changes"
+    Seq(
+      line(s"bytes written a batch: $changes", "KiB", of, "written"),
+      line("the same, of what a commit writes", "ratio", of, "amplification")
+        .copy(bound = Option.when(share == 1000)(Bound(atMost = true, 4))),
+      line(s"checkpoint: $changes", "MiB", of, "checkpoint")
+    )
+  }
 
   private def streaming(keys: Int, targets: Map[Provider, Double]) =
     line("streaming count, batch of 200k", "ms", ("streaming-count", keys, "int"), "batch", targets)

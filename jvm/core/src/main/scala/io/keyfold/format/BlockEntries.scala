@@ -104,8 +104,8 @@ final class BlockEntries private[format] (
       val values = valueCounts(i)
       val right = entryType(i) match {
         case EntryType.Put    => values == 1 || (multiValue && values > 1)
-        case EntryType.Append => multiValue && values >= 1 && (kind == FileKind.Delta || continued)
-        case EntryType.Remove => values == 0 && kind == FileKind.Delta
+        case EntryType.Append => multiValue && values >= 1 && (kind.isChange || continued)
+        case EntryType.Remove => values == 0 && kind.isChange
         case _                => false
       }
       if (!right) in.fail(s"entry $i of a ${kind.ending} has type ${entryType(i)}, $values values")

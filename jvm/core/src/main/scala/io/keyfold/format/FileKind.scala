@@ -6,6 +6,15 @@ import io.keyfold.model.{Names, VersionId}
 /** Kind of a file: its code in header, trailer and lineage, and its file name extension. */
 sealed abstract class FileKind(val code: Int, val ending: String) {
 
+  /** Whether its entries say what has changed, and not all rows of a version. */
+  def isChange: Boolean = false
+
+  /** Whether a load may begin below its versions: a snapshot or a merged delta. */
+  def isTier: Boolean = false
+
+  /** Of a merged delta: number of the version that it is applied to. */
+  def base: Option[Long] = None
+
   /** File name of this kind for a version.
     *
     * @throws io.keyfold.errors.Invalid
@@ -20,19 +29,35 @@ sealed abstract class FileKind(val code: Int, val ending: String) {
           "another folder. Restore the checkpoint's commit log from a copy."
       )
     }
-    s"$version.$ending"
+    s"$version${base.fold("")(number => s".$number")}.$ending"
   }
 }
 
 object FileKind {
-  case object Delta extends FileKind(1, "delta")
-  case object Snapshot extends FileKind(2, "snapshot")
+  case object Delta extends FileKind(1, "delta") { override def isChange: Boolean = true }
+  case object Snapshot extends FileKind(2, "snapshot") { override def isTier: Boolean = true }
   case object Reference extends FileKind(3, "ref")
 
-  private val all = Seq(Delta, Snapshot, Reference)
-  private val Name = """([1-9][0-9]{0,18})(?:_([^/.]+))?\.([a-z]+)""".r
+  /** A merged delta, of the changes after the version `after`. */
+  final case class Merged(after: Long) extends FileKind(Merged.Code, Merged.Ending) {
+    override def isChange: Boolean = true
+    override def isTier: Boolean = true
+    override def base: Option[Long] = Some(after)
+  }
+  object Merged {
+    val Code = 5
+    private[FileKind] val Ending = "merged"
+  }
 
-  def ofCode(code: Int): Option[FileKind] = all.find(_.code == code)
+  private val plain = Seq(Delta, Snapshot, Reference)
+  private val Name =
+    """([1-9][0-9]{0,18})(?:_([^/.]+))?(?:\.([1-9][0-9]{0,18}))?\.([a-z]+)""".r
+
+  /** @param base
+    *   of a merged delta
+    */
+  def ofCode(code: Int, base: => Long): Option[FileKind] =
+    if (code == Merged.Code) Some(Merged(base)) else plain.find(_.code == code)
 
   /** The name of a file that is being written, or whose writer was killed. */
   private val Unfinished =
@@ -46,12 +71,20 @@ object FileKind {
 
   /** Version and kind of a file name; None if it is not a Keyfold name. */
   def parse(name: String): Option[(VersionId, FileKind)] = name match {
-    case Name(version, id, ending) =>
+    case Name(version, id, base, ending) =>
       for {
         number <- version.toLongOption
         unique = Option(id).getOrElse("") if Names.isId(unique)
-        kind <- all.find(_.ending == ending)
+        kind <- if (base == null) plain.find(_.ending == ending) else merged(base, ending)
+        if isOfVersion(kind, number, unique)
       } yield (VersionId(number, unique), kind)
     case _ => None
   }
+
+  private def merged(base: String, ending: String) =
+    base.toLongOption.filter(_ => ending == Merged.Ending).map(Merged(_))
+
+  /** Whether a version may have a file of this kind. */
+  private[format] def isOfVersion(kind: FileKind, number: Long, id: String): Boolean =
+    kind.base.forall(after => after > 0 && after < number && id.nonEmpty)
 }

@@ -237,7 +237,7 @@ object FileReader {
     if (footer.identity.version != version) {
       throw new CorruptFile(path, s"it holds version ${footer.identity.version}, not $version")
     }
-    if (footer.dropped.nonEmpty && kind != FileKind.Delta) {
+    if (footer.dropped.nonEmpty && !kind.isChange) {
       throw new CorruptFile(path, s"a ${kind.ending} file must not drop families")
     }
     if (footer.references.isDefined != (kind == FileKind.Reference)) {
@@ -249,11 +249,21 @@ object FileReader {
     if (kind == FileKind.Reference && footer.blocks.nonEmpty) {
       throw new CorruptFile(path, "a reference has no blocks")
     }
-    footer.lineage.foldLeft(version.version) { (above, ancestor) =>
-      if (ancestor.version.version >= above) {
-        throw new CorruptFile(path, s"its lineage goes from $above to ${ancestor.version}")
+    if (footer.base != kind.base) {
+      throw new CorruptFile(path, s"its base is ${footer.base.fold("none")(_.toString)}")
+    }
+    footer.lineage.foldLeft(Ancestor(version, FileKind.Delta)) { (above, ancestor) =>
+      val number = ancestor.version.version
+      if (!above.kind.base.fold(number < above.version.version)(_ == number)) {
+        throw new CorruptFile(
+          path,
+          s"its lineage goes from ${above.version} to ${ancestor.version}"
+        )
       }
-      ancestor.version.version
+      ancestor
+    }
+    if (footer.lineage.lastOption.exists(_.kind.base.isDefined)) {
+      throw new CorruptFile(path, "its lineage ends with a merged delta")
     }
     val leftOut = Footer.leftOut(version, footer.lineage)
     if (leftOut != footer.unchanged) {

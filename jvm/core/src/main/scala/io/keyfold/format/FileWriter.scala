@@ -109,7 +109,8 @@ final class FileWriter(
       references,
       head,
       continued,
-      Footer.leftOut(identity.version, lineage)
+      Footer.leftOut(identity.version, lineage),
+      kind.base
     )
     val raw = FooterCodec.encode(footer)
     val end = new ByteSink(raw.length + Layout.TrailerLength)

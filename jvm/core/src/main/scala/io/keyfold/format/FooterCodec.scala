@@ -24,6 +24,7 @@ object FooterCodec {
     footer.head.foreach(h => section(out, Section.Head, flags = 0)(head(_, h)))
     if (footer.continued > 0) section(out, Section.Continued)(_.i32(footer.continued))
     if (footer.unchanged > 0) section(out, Section.Unchanged)(_.i64(footer.unchanged))
+    footer.base.foreach(b => section(out, Section.Base)(_.i64(b)))
     out
   }
 
@@ -39,7 +40,7 @@ object FooterCodec {
       val code = in.u16()
       val flags = in.u16()
       val payload = in.part(in.length(), s"footer section $code")
-      val known = code >= Section.Identity && code <= Section.Unchanged
+      val known = code >= Section.Identity && code <= Section.Base
       if (!known && (flags & Section.Required) != 0) {
         throw new UnknownFormat(path, s"this release does not know its section $code")
       }
@@ -57,7 +58,7 @@ object FooterCodec {
     def optional[T](code: Int)(body: ByteSource => T): Option[T] =
       if (sections.contains(code)) Some(required(code)(body)) else None
 
-    if (kind == FileKind.Delta && !sections.contains(Section.Dropped)) {
+    if (kind.isChange && !sections.contains(Section.Dropped)) {
       in.fail(s"section ${Section.Dropped} is missing")
     }
     val id = required(Section.Identity)(identity)
@@ -74,7 +75,8 @@ object FooterCodec {
       optional(Section.Parts)(parts),
       optional(Section.Head)(head),
       optional(Section.Continued)(continued(_, blocks)).getOrElse(0),
-      optional(Section.Unchanged)(unchanged).getOrElse(0L)
+      optional(Section.Unchanged)(unchanged).getOrElse(0L),
+      optional(Section.Base)(_.i64())
     )
   }
 
@@ -129,14 +131,16 @@ object FooterCodec {
       out.i64(a.version.version)
       out.u8(a.kind.code)
       out.str(a.version.id)
+      a.kind.base.foreach(out.i64)
     }
   }
 
   private def lineage(in: ByteSource): Seq[Ancestor] =
     Vector.fill(in.count(11)) {
       val number = in.i64()
-      val kind = fileKind(in)
-      Ancestor(version(in, number), kind)
+      val code = in.u8()
+      val of = version(in, number)
+      Ancestor(of, fileKind(in, code, of))
     }
 
   private def families(out: ByteSink, families: Seq[Family]): Unit = {
@@ -315,13 +319,15 @@ object FooterCodec {
     out.u8(f.kind.code)
     out.i64(f.version.version)
     out.str(f.version.id)
+    f.kind.base.foreach(out.i64)
     out.i64(f.length)
   }
 
   private[format] def reference(in: ByteSource): FileReference = {
     val path = in.str()
-    val kind = fileKind(in)
+    val code = in.u8()
     val of = version(in)
+    val kind = fileKind(in, code, of)
     if (kind == FileKind.Reference) in.fail("a manifest names a reference")
     if (!Names.isFile(path, kind.nameOf(of))) in.fail(s"'$path' is no path of ${kind.nameOf(of)}")
     FileReference(path, kind, of, length = in.i64())
@@ -357,8 +363,9 @@ object FooterCodec {
     VersionId(number, id)
   }
 
-  private def fileKind(in: ByteSource): FileKind = {
-    val code = in.u8()
-    FileKind.ofCode(code).getOrElse(in.fail(s"unknown file kind $code"))
+  private def fileKind(in: ByteSource, code: Int, of: VersionId): FileKind = {
+    val kind = FileKind.ofCode(code, in.i64()).getOrElse(in.fail(s"unknown file kind $code"))
+    if (!FileKind.isOfVersion(kind, of.version, of.id)) in.fail(s"version $of cannot have a $kind")
+    kind
   }
 }

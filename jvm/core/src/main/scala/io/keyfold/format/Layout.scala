@@ -31,6 +31,7 @@ object Layout {
     val Head = 8
     val Continued = 9
     val Unchanged = 10
+    val Base = 11
 
     /** Section flag: a reader that does not know this section must refuse the file. */
     val Required = 1

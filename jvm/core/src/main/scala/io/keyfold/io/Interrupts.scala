@@ -13,4 +13,16 @@ object Interrupts {
     case _: InterruptedIOException | _: ClosedByInterruptException => true
     case _                                                         => false
   }
+
+  /** Whether it, or what it comes from, is one. Timeouts of other clients count too: for those who
+    * can leave what they do for later.
+    */
+  def mayBeInterrupt(e: Throwable): Boolean =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(MostCauses).exists {
+      case cause: IOException => isInterrupt(cause)
+      case _                  => false
+    }
+
+  /** Causes may go round in a circle. */
+  private val MostCauses = 20
 }

@@ -55,61 +55,73 @@ private[rescale] final class OldPartition(
     })
     .map(name => s"${location.folder}/$name")
 
-  /** The files that together hold the version: the newest usable snapshot and the deltas after it,
-    * or the reference of an earlier rescale and the deltas after it.
+  /** The files that together hold the version: the newest usable snapshot, or the reference of an
+    * earlier rescale, and the merged deltas and deltas after it.
     *
     * @throws io.keyfold.errors.StoreError
     *   if a file is missing, or the snapshot cannot be used and nothing replaces it
     */
   def chain: OldPartition.Chain = {
-    val ancestry = VersionChain.ancestry(head.lineage)(lineageBelow)
-    val found = VersionChain
-      .all(ancestry)(it => isUsable(it.version))
-      .nextOption()
-      .getOrElse(throw noOtherWay(version))
-    val deltas = found.deltas.map(reference(_, FileKind.Delta))
+    val found =
+      VersionChain.of(head.lineage, Tiers).getOrElse(throw noOtherWay(lost.getOrElse(version)))
+    val changes = found.changes.map(it => reference(it.version, it.kind))
     found.start match {
-      case Some(Ancestor(version, FileKind.Reference)) => onTopOf(version, deltas)
+      case Some(Ancestor(version, FileKind.Reference)) => onTopOf(version, changes)
       case start                                       =>
-        OldPartition.Chain(None, start.map(it => reference(it.version, it.kind)) ++: deltas)
+        OldPartition.Chain(None, start.map(it => reference(it.version, it.kind)) ++: changes)
     }
   }
 
-  /** A deleted snapshot does not end the lineage: the files that it was made of continue it. */
-  private def lineageBelow(snapshot: VersionId): List[Ancestor] = files
-    .headIfThere(snapshot, listing)
-    .filter(_.kind != FileKind.Snapshot)
-    .getOrElse(throw noOtherWay(snapshot))
-    .lineage
+  private object Tiers extends VersionChain.Tiers {
+    override def hasSnapshot(here: Ancestor): Boolean = isUsable(here.version)
 
-  private def noOtherWay(snapshot: VersionId) =
+    override def merged(here: Ancestor): Seq[FileKind] =
+      listing.merged(here).filter(isReadable(here.version, _))
+
+    override def lineageIn(merged: Ancestor): List[Ancestor] = files.lineageIn(merged, listing)
+
+    /** One that was deleted does not end the lineage: the files that it was made of continue it. */
+    override def lineageBelow(here: Ancestor): List[Ancestor] = {
+      val found = files.headIfThere(here.version, listing).filter(_.kind != FileKind.Snapshot)
+      if (found.isEmpty) lost = Some(here.version)
+      found.fold(List.empty[Ancestor])(_.lineage)
+    }
+  }
+
+  private def noOtherWay(tier: VersionId) =
     unusable.getOrElse(
       new MissingFile(
-        files.describe(snapshot, FileKind.Snapshot),
+        files.describe(tier, FileKind.Snapshot),
         s"$location version $version needs it"
       )
     )
 
-  /** Why an existing snapshot is not used. */
+  /** A version that a chain needs, and that no file gives. */
+  private var lost: Option[VersionId] = None
+
+  /** Why an existing snapshot or merged delta is not used. */
   private var unusable: Option[StoreError] = None
 
   /** Whether there is a snapshot that counts, with the expected footer. */
-  private def isUsable(version: VersionId): Boolean = hasSnapshot(version) && {
-    try
-      if (files.snapshot(version, listing).map(layout).contains(layout(footer))) true
+  private def isUsable(version: VersionId): Boolean =
+    hasSnapshot(version) && isReadable(version, FileKind.Snapshot)
+
+  private def isReadable(version: VersionId, kind: FileKind): Boolean =
+    try {
+      val found = files.read(version, kind, listing).footer
+      if (layout(found) == layout(footer) && files.counts(version, found, listing)) true
       else {
         throw new CorruptFile(
-          files.describe(version, FileKind.Snapshot),
+          files.describe(version, kind),
           "it is not of this version of the partition"
         )
       }
-    catch {
+    } catch {
       case e: StoreError =>
-        log.warn(s"Using older files of $location, not its snapshot: ${e.getMessage}")
+        log.warn(s"Using older files of $location, not this one: ${e.getMessage}")
         unusable = unusable.orElse(Some(e))
         false
     }
-  }
 
   private def hasSnapshot(version: VersionId) = files.hasSnapshot(version, listing) ||
     version == head.version && head.kind == FileKind.Snapshot

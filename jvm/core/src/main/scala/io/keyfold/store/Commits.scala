@@ -44,11 +44,11 @@ private[store] final class Commits(
   /** Writes nothing but a snapshot that is asked for. */
   private def commitUnchanged(txn: StoreTxn, forceSnapshot: Boolean): VersionId = {
     val version = txn.base.unchanged
-    val deltas = inMemory.synchronized {
+    val changes = inMemory.synchronized {
       txn.rows.commit(version.written)
-      txn.loaded.lineageOf(version.written).deltas
+      txn.loaded.lineageOf(version.written).changes
     }
-    if (deltas == 0) snapshots.stillAt(version, forceSnapshot)
+    if (changes == 0) snapshots.stillAt(version, forceSnapshot)
     else if (forceSnapshot) snapshots.tryWrite(version, txn.loaded)
     version
   }
@@ -78,7 +78,7 @@ private[store] final class Commits(
     val delta = files.writeDelta(version, txn.loaded.keyGroups, base.elements, txn.rows)
     counters.deltas.increment()
     counters.deltaBytes.add(delta.length)
-    base.grown(version, delta)
+    base.grown(Ancestor(version, FileKind.Delta), delta, Lineage.rowsOf(txn.rows.families))
   }
 
   /** For a transaction that started empty. Deletes a delta of the same name, which would be read as
@@ -89,7 +89,9 @@ private[store] final class Commits(
     if (version.id.isEmpty) files.delete(version, FileKind.Delta)
     counters.snapshots.increment()
     counters.snapshotBytes.add(snapshot.length)
-    Lineage(List(Ancestor(version, FileKind.Snapshot)))
+    Lineage.Empty
+      .grown(Ancestor(version, FileKind.Snapshot), snapshot, Lineage.rowsOf(txn.rows.families))
+      .copy(file = None)
   }
 
   /** The transaction writes no more. */

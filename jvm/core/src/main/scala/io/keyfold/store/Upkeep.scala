@@ -62,7 +62,7 @@ private[store] final class Upkeep(
   }
 
   private def exceeds(lineage: Lineage, times: Int) =
-    lineage.deltas / times >= settings.deltasPerSnapshot ||
+    lineage.changes / times >= settings.deltasPerSnapshot ||
       lineage.deltaBytes / times >= settings.deltaBytesPerSnapshot
 
   private def hasTurn(version: Long) = Math.floorMod(version - location.partition, Turns) == 0

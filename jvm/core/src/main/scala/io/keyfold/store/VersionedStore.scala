@@ -50,10 +50,17 @@ final class VersionedStore(
   val counters = new StoreCounters
   private val blobs = new RetryingBlobStore(blobStore, () => counters.retries.increment())
   private val files = new StoreFiles(blobs, location, settings, clock, () => newChecksum())
-  private val loader =
-    new FileLoader(files, location, settings, counters, () => newChecksum(), newMap)
   private val retention =
     new Retention(files, new FrozenFiles(blobs, location, files), settings, counters)
+  private val loader = new FileLoader(
+    files,
+    location,
+    settings,
+    counters,
+    () => newChecksum(),
+    newMap,
+    retention.loads
+  )
   private val inMemory = new VersionsInMemory(writerWaitMs)
   private val snapshots = new Snapshots(inMemory, location, files, settings, counters, onSnapshot)
   private val upkeep = new Upkeep(
@@ -202,18 +209,18 @@ final class VersionedStore(
   def changes(from: Long, end: VersionId, family: String): ChangeFeed =
     new ChangeFeed(files, loader.versions(from, end), family)
 
-  /** Writes a snapshot if enough deltas have been written since the last one.
+  /** Merges deltas, or writes a snapshot, if enough deltas have been written since the last time.
     *
     * Only of a version that a caller has built on or read, so that an attempt that was never
-    * committed leaves no snapshot.
+    * committed leaves no such file.
     *
     * @return
-    *   the version of the snapshot
+    *   the version of the file
     */
   def snapshotIfDue(): Option[VersionId] = upkeep.beside {
     inMemory.newestConfirmed.collect {
       case (version, in, lineage)
-          if snapshots.isDue(version, lineage) && snapshots.write(version, in) =>
+          if snapshots.isDue(version, lineage) && snapshots.writeDue(version, in, lineage) =>
         version.written
     }
   }
@@ -225,7 +232,11 @@ final class VersionedStore(
     */
   def cleanup(): Int = upkeep.beside {
     inMemory.newestConfirmed.fold(0) { case (version, _, lineage) =>
-      retention.cleanup(version.version, lineage)
+      retention.cleanup(
+        version.version,
+        lineage,
+        () => inMemory.newestConfirmed.fold(version.version)(_._1.version)
+      )
     }
   }
 
@@ -284,7 +295,7 @@ final class VersionedStore(
       val lineage = in.lineageOf(version)
       if (lineage.bottom.kind == FileKind.Reference) counters.rescaledLoads.increment()
       lineage.elements
-        .find(_.kind == FileKind.Snapshot)
+        .find(_.kind.isTier)
         .map(_.version)
         .foreach(snapshots.report)
       upkeep.loaded(lineage)

@@ -15,6 +15,7 @@ class FileKindSuite extends AnyFunSuite with SeededChecks {
     s"12_$id.delta" -> (VersionId(12, id), FileKind.Delta),
     s"12_$id.snapshot" -> (VersionId(12, id), FileKind.Snapshot),
     s"12_$id.ref" -> (VersionId(12, id), FileKind.Reference),
+    s"12_$id.9.merged" -> (VersionId(12, id), FileKind.Merged(9)),
     "9223372036854775807.delta" -> (VersionId(Long.MaxValue), FileKind.Delta)
   )
 
@@ -68,6 +69,15 @@ class FileKindSuite extends AnyFunSuite with SeededChecks {
       "7_a/b.delta",
       "3/7.delta",
       "7-a.delta",
+      "7_a.merged",
+      "7_a.5.delta",
+      "7.5.merged",
+      "7_a.7.merged",
+      "7_a.0.merged",
+      "7_a.05.merged",
+      "7_a.-5.merged",
+      "7_a.5.3.merged",
+      "7_a.99999999999999999999.merged",
       "9223372036854775808.delta",
       "99999999999999999999999.delta"
     )
@@ -76,10 +86,9 @@ class FileKindSuite extends AnyFunSuite with SeededChecks {
   }
 
   test("the codes of the kinds are those of the format") {
-    assert(FileKind.ofCode(1).contains(FileKind.Delta))
-    assert(FileKind.ofCode(2).contains(FileKind.Snapshot))
-    assert(FileKind.ofCode(3).contains(FileKind.Reference))
-    assert(FileKind.ofCode(0).isEmpty)
-    assert(FileKind.ofCode(4).isEmpty)
+    val kinds = Seq(1, 2, 3, 5).map(code => FileKind.ofCode(code, base = 7))
+    val expected = Seq(FileKind.Delta, FileKind.Snapshot, FileKind.Reference, FileKind.Merged(7))
+    assert(kinds == expected.map(Some(_)))
+    for (code <- Seq(0, 4, 6)) assert(FileKind.ofCode(code, base = 7).isEmpty)
   }
 }

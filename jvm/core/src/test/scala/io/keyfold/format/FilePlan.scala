@@ -87,17 +87,40 @@ object FilePlan {
     checksum <- Gen.choose(Int.MinValue, Int.MaxValue)
   } yield Fingerprint(length, checksum)
 
+  /** A kind of file with blocks that the version may have. */
+  def genKind(version: VersionId): Gen[FileKind] =
+    if (version.id.isEmpty || version.version == 1) Gen.oneOf(FileKind.Delta, FileKind.Snapshot)
+    else {
+      Gen.frequency(
+        1 -> FileKind.Delta,
+        1 -> FileKind.Snapshot,
+        1 -> Gen.choose(1L, version.version - 1).map(FileKind.Merged(_))
+      )
+    }
+
   val genAncestor: Gen[Ancestor] = for {
     version <- genVersion
-    kind <- Gen.oneOf(FileKind.Delta, FileKind.Snapshot, FileKind.Reference)
+    kind <- Gen.oneOf(genKind(version), Gen.const(FileKind.Reference))
   } yield Ancestor(version, kind)
 
-  /** The ancestors as a lineage: without a gap, down from a version, none below version 1. */
-  private def below(version: VersionId, ancestors: Seq[Ancestor]): Seq[Ancestor] =
-    ancestors.zipWithIndex.collect {
-      case (Ancestor(VersionId(_, id), kind), i) if version.version - 1 - i >= 1 =>
-        Ancestor(VersionId(version.version - 1 - i, id), kind)
+  /** The ancestors as a lineage: without a gap, down from a version, none below version 1. A merged
+    * delta is of two versions, and not the last.
+    */
+  private def below(version: VersionId, ancestors: Seq[Ancestor]): Seq[Ancestor] = {
+    val count = math.min(ancestors.length.toLong, version.version - 1)
+    var at = version.version
+    val found = ancestors.take(count.toInt).map { case Ancestor(VersionId(_, id), kind) =>
+      at -= 1
+      val isMerged = kind.base.isDefined && at > 2
+      val here = Ancestor(VersionId(at, id), if (isMerged) FileKind.Merged(at - 2) else plain(kind))
+      if (isMerged) at -= 1
+      here
     }
+    val whole = found.takeWhile(_.version.version > 0)
+    whole.dropRight(1) ++ whole.lastOption.map(it => it.copy(kind = plain(it.kind)))
+  }
+
+  private def plain(kind: FileKind) = if (kind.base.isDefined) FileKind.Delta else kind
 
   def genFamily(multiValue: Gen[Boolean]): Gen[Family] = for {
     name <- genText
@@ -153,8 +176,8 @@ object FilePlan {
       key <- Bytes.gen(20)
       value <- Bytes.gen(40)
       more <- Gen.choose(0, 3).flatMap(Gen.listOfN(_, Bytes.gen(20)))
-      isRemove <- Gen.frequency(3 -> false, 1 -> (kind == FileKind.Delta))
-      isAppend <- Gen.oneOf(false, kind == FileKind.Delta)
+      isRemove <- Gen.frequency(3 -> false, 1 -> kind.isChange)
+      isAppend <- Gen.oneOf(false, kind.isChange)
     } yield {
       val hash = near - Math.floorMod(near, keyGroups) + group
       if (isRemove) Entry(EntryType.Remove, hash, key, Nil)
@@ -185,19 +208,19 @@ object FilePlan {
     } yield inOrder.zip(entries).map { case ((family, group), es) => Group(family, group, es) }
   }
 
-  /** Delta and snapshot files of a few hundred bytes mostly. */
+  /** Delta, merged delta and snapshot files of a few hundred bytes mostly. */
   val gen: Gen[FilePlan] = for {
-    kind <- Gen.oneOf(FileKind.Delta, FileKind.Snapshot)
+    version <- genVersion
+    kind <- genKind(version)
     codec <- Gen.oneOf(Codec.Plain, Codec.Zstandard, Codec.Lz4)
     rowChecksums <- Gen.oneOf(true, false)
     blockTarget <- Gen.oneOf(1, 50, 100, 200, 500, Layout.BlockTarget)
     keyGroups <- Gen.oneOf(1, 2, 6, 12)
-    version <- genVersion
     identity <- genIdentity(version, keyGroups)
     ancestors <- Gen.listOf(genAncestor)
     count <- Gen.choose(1, 3)
     families <- genFamilies(count)
-    dropped <- if (kind == FileKind.Delta) Gen.listOf(genText) else Gen.const(Nil)
+    dropped <- if (kind.isChange) Gen.listOf(genText) else Gen.const(Nil)
     groups <- genGroups(kind, families, keyGroups)
     head <- Gen.option(genFingerprint)
   } yield FilePlan(

@@ -48,8 +48,8 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
       "state/0/17",
       "state/9223372036854775807/2147483647/left-keyToNumValues"
     )
-    kind <- Gen.oneOf(FileKind.Delta, FileKind.Snapshot)
     version <- FilePlan.genVersion
+    kind <- FilePlan.genKind(version)
     length <- Gen.choose(0L, Long.MaxValue)
   } yield FileReference(s"$folder/${kind.nameOf(version)}", kind, version, length)
 
@@ -74,6 +74,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     groups <- genGroups(blocks, keyGroups)
     head <- Gen.option(FilePlan.genFingerprint)
     unchanged <- Gen.oneOf(Gen.const(0L), Gen.choose(1L, Long.MaxValue))
+    base <- Gen.option(Gen.choose(1L, Long.MaxValue))
   } yield Footer(
     identity,
     lineage,
@@ -83,7 +84,8 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
     groups.toIndexedSeq,
     references,
     head,
-    unchanged = unchanged
+    unchanged = unchanged,
+    base = base
   )
 
   private val small = Footer(
@@ -124,7 +126,7 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
   test("sections may come in any order") {
     val cases = for {
       footer <- genFooter
-      order <- Gen.pick(9, 0 until 9)
+      order <- Gen.pick(10, 0 until 10)
     } yield (footer, order.toList)
     forEach(cases) { case (footer, order) =>
       val parts = sections(encoded(footer))
@@ -396,7 +398,8 @@ class FooterCodecSuite extends AnyFunSuite with SeededChecks {
 
   test("every cut of a footer is noticed") {
     // All sections but 4, which is in every delta only, are there, and the last one is needed.
-    forEach(genFooter.map(_.copy(references = None, head = None, unchanged = 0)), 20) { footer =>
+    val needed = genFooter.map(_.copy(references = None, head = None, unchanged = 0, base = None))
+    forEach(needed, 20) { footer =>
       val bytes = encoded(footer)
       for (length <- bytes.indices) intercept[CorruptFile](decoded(bytes.take(length)))
     }

@@ -8,6 +8,7 @@ import scala.collection.mutable
 
 import io.keyfold.errors.StoreError
 import io.keyfold.format.wire.Codec
+import io.keyfold.map.RowCursor
 import io.keyfold.model.{Family, FamilySpec, StoreLocation, VersionId}
 import io.keyfold.testkit.{Bytes, Entry, FileContents, LocalBlobStore, StoreReader}
 import org.scalatest.funsuite.AnyFunSuite
@@ -28,7 +29,7 @@ class GoldenFilesSuite extends AnyFunSuite {
 
   for (file <- expected("valid").arr) test(s"${file("file").str} holds what expected.json says") {
     val contents = FileContents.read(blobs, file("file").str)
-    assert(contents.kind == kinds(file("kind").str))
+    assert(contents.kind == kindOf(file))
     assert(contents.footer.identity == identityOf(file("identity")))
     assert(contents.footer.lineage == file("lineage").arr.map(ancestorOf))
     assert(contents.footer.families == file("families").arr.map(familyOf))
@@ -42,23 +43,42 @@ class GoldenFilesSuite extends AnyFunSuite {
     assert(contents.footer.head == headOf(file("head")))
     assert(contents.footer.continued == file("continued").num.toInt)
     assert(contents.footer.unchanged == file("unchanged").num.toLong)
+    assert(contents.footer.base == file("base").numOpt.map(_.toLong))
   }
 
   for (store <- expected("stores").arr; version = store("version").num.toLong)
     test(s"${store("folder").str} gives the rows of version $version") {
       val files = new LocalBlobStore(folder.resolve(store("folder").str))
-      val found = mutable.Map.empty[Bytes, Bytes]
+      val found = mutable.Map.empty[String, Map[Bytes, Seq[Bytes]]]
       StoreReader.read(
         files,
         StoreLocation(0, 3, "default"),
         4,
         VersionId(version, store("id").str)
       ) { view =>
-        val rows = view.scan(0)
-        while (rows.next()) found(Bytes.of(rows.key)) = Bytes.of(rows.value)
+        for ((family, index) <- view.families.zipWithIndex) {
+          found(family.spec.name) = rowsOf(view.scan(index))
+        }
       }
-      assert(found == store("rows").obj.map { case (key, value) => Bytes(key) -> Bytes(value.str) })
+      val expectedRows = store("families").obj.map { case (name, rows) =>
+        name -> rows.obj.map { case (key, values) =>
+          Bytes(key) -> values.arr.toSeq.map(value => Bytes(value.str))
+        }.toMap
+      }
+      assert(found == expectedRows)
     }
+
+  private def rowsOf(rows: RowCursor): Map[Bytes, Seq[Bytes]] = {
+    val found = Map.newBuilder[Bytes, Seq[Bytes]]
+    while (rows.next()) {
+      val key = Bytes.of(rows.key)
+      val values = Seq.newBuilder[Bytes]
+      values += Bytes.of(rows.value)
+      while (rows.nextValue()) values += Bytes.of(rows.value)
+      found += key -> values.result()
+    }
+    found.result()
+  }
 
   for (file <- expected("broken").arr) {
     val path = file("file").str
@@ -144,7 +164,10 @@ class GoldenFilesSuite extends AnyFunSuite {
       "valid/multi-value-checksums/5.delta",
       "valid/dropped-families/6.delta",
       "valid/ids/12_8d1f0c4e-6d0b-4c7e-9a53-0d5c1f2ab712.delta",
-      "valid/after-rescale/33.delta"
+      "valid/after-rescale/33.delta",
+      "valid/merged-delta/state/0/3/5_d.2.merged",
+      "valid/merged-delta/state/0/3/6_e.delta",
+      "valid/merged-delta/state/0/3/9_f.delta"
     )
   } test(s"$path is what the writer makes of expected.json, byte for byte") {
     val file = expected("valid").arr.find(_("file").str == path).get
@@ -156,7 +179,7 @@ class GoldenFilesSuite extends AnyFunSuite {
     val groups = groupsOf(file)
     val starts = groups.scanLeft(0)(_ + _.entries)
     FilePlan(
-      kinds(file("kind").str),
+      kindOf(file),
       Codec.Plain,
       file("rowChecksums").bool,
       Layout.BlockTarget,
@@ -172,6 +195,11 @@ class GoldenFilesSuite extends AnyFunSuite {
 
   private def versionOf(json: ujson.Value) = VersionId(json("version").num.toLong, json("id").str)
 
+  private def kindOf(json: ujson.Value) = {
+    val name = json("kind").str
+    kinds.getOrElse(name, FileKind.Merged(json("base").num.toLong))
+  }
+
   private def identityOf(json: ujson.Value) = Identity(
     versionOf(json),
     json("operator").num.toLong,
@@ -183,7 +211,7 @@ class GoldenFilesSuite extends AnyFunSuite {
     json("writer").str
   )
 
-  private def ancestorOf(json: ujson.Value) = Ancestor(versionOf(json), kinds(json("kind").str))
+  private def ancestorOf(json: ujson.Value) = Ancestor(versionOf(json), kindOf(json))
 
   private def familyOf(json: ujson.Value) = Family(
     FamilySpec(
@@ -247,7 +275,7 @@ class GoldenFilesSuite extends AnyFunSuite {
 
   private def referenceOf(json: ujson.Value) = FileReference(
     json("path").str,
-    kinds(json("kind").str),
+    kindOf(json),
     versionOf(json),
     json("length").num.toLong
   )

@@ -1,6 +1,7 @@
 package io.keyfold.rescale
 
 import io.keyfold.format.{FileKind, PlanName}
+import io.keyfold.store.StoreFixture
 import io.keyfold.testkit.SeededChecks
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -36,13 +37,16 @@ class RescaleModelSuite extends AnyFunSuite with SeededChecks {
   private val life = for {
     partitions <- counts
     factor <- Gen.choose(1, 30)
+    merges <- Gen.oneOf(true, false)
     steps <- Gen.choose(5, 20).flatMap(Gen.listOfN(_, step))
-  } yield Life(partitions, partitions * factor, steps)
+  } yield Life(partitions, partitions * factor, merges, steps)
 
   for (ids <- Seq(false, true))
     test(s"rows stay what they are and go where they belong, format ${if (ids) "v2" else "v1"}") {
       forEach(life, 60) { life =>
-        val operator = new RescaledOperator(life.partitions, life.groups, ids)
+        val settings = StoreFixture.settings
+          .copy(versionsToRetain = 2, snapshotAfterShare = if (life.merges) 1000 else 0.5)
+        val operator = new RescaledOperator(life.partitions, life.groups, ids, settings = settings)
         try {
           operator.batch(Nil)
           life.steps.foreach(run(operator, _))
@@ -103,5 +107,9 @@ private object RescaleModelSuite {
   final case class Maintain(which: Int) extends Step
   case object Restart extends Step
   final case class Rescale(to: Int, isDecided: Boolean) extends Step
-  final case class Life(partitions: Int, groups: Int, steps: List[Step])
+
+  /** @param merges
+    *   whether deltas are merged and seldom give way to a snapshot
+    */
+  final case class Life(partitions: Int, groups: Int, merges: Boolean, steps: List[Step])
 }

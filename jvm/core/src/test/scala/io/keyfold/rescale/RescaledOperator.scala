@@ -143,7 +143,7 @@ final class RescaledOperator(
     */
   def snapshotLater(number: Long, writer: String = settings.writer): () => Unit = {
     val of = versions(number)
-    val eager = settings.copy(deltasPerSnapshot = 1, writer = writer)
+    val eager = settings.copy(deltasPerSnapshot = 1, snapshotAfterShare = 0, writer = writer)
     val stores = (0 until of.partitions).map { p =>
       val store = open(p, of.partitions, eager)
       store.read(VersionId(number, of.ids(p))).release()

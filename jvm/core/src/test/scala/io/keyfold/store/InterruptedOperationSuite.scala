@@ -184,14 +184,17 @@ private object InterruptedOperationSuite {
     h.confirm(4)
   })(_.store.snapshotIfDue())
 
-  private val load = new Operation(
-    "load",
+  /** Of the newest of so many versions. */
+  private def loadOf(name: String, last: Int, settings: StoreSettings) = new Operation(
+    name,
     _ => Seq("list", "open", "read", "close"),
-    1L to 5L,
-    6
-  )(_.commitMaintained(1 to 5))({ h =>
+    1L to last.toLong,
+    last + 1L,
+    settings
+  )(_.commitMaintained(1 to last))({ h =>
     h.restart()
-    assert(h.attempt(5).map(_.rows).contains(StoreFixture.rows(h.store.read(h.id(5)))))
+    val found = StoreFixture.rows(h.store.read(h.id(last.toLong)))
+    assert(h.attempt(last.toLong).map(_.rows).contains(found))
   }) {
     override def failures(call: FileCall): Seq[Failure] = call.what match {
       case "open" | "exists" => Seq(Failure.Before, Failure.Unseen)
@@ -227,6 +230,54 @@ private object InterruptedOperationSuite {
       if (call.what == "open") Seq(Failure.Before, Failure.Unseen) else super.failures(call)
   }
 
-  val operations: Seq[Operation] =
-    Seq(first, commit, forced, loading, again, snapshot, load, replay, cleanup)
+  private val merging = StoreFixture.settings.copy(snapshotAfterShare = 1000)
+
+  /** Under format v1 it is a snapshot. */
+  private val merge = new Operation(
+    "merge",
+    ids =>
+      if (ids) Seq("open", "read", "write", "close") else Seq("open", "read", "close", "write"),
+    1L to 8L,
+    9,
+    merging
+  )({ h =>
+    h.commitMaintained(1 to 4)
+    for (v <- 5L to 8L) h.commit(v)
+    h.confirm(8)
+  })(_.store.snapshotIfDue())
+
+  /** Versions 10 to 12 are to be retained: a merged delta of version 10 or one before is their
+    * base.
+    */
+  private val cleanupMerged = new Operation(
+    "cleanup of merged deltas",
+    _ => Seq("open", "read", "close", "list", "delete"),
+    10L to 12L,
+    13,
+    merging.copy(versionsToRetain = 2)
+  )({ h =>
+    h.commitMaintained(1 to 12)
+    h.confirm(12)
+  })(_.store.cleanup()) {
+    override def leftOver(history: History): Seq[String] =
+      history.files.filter(file => file.endsWith(".delta") && file.takeWhile(_.isDigit).toLong < 10)
+
+    override def failures(call: FileCall): Seq[Failure] =
+      if (call.what == "open") Seq(Failure.Before, Failure.Unseen) else super.failures(call)
+  }
+
+  val operations: Seq[Operation] = Seq(
+    first,
+    commit,
+    forced,
+    loading,
+    again,
+    snapshot,
+    loadOf("load", 5, StoreFixture.settings),
+    replay,
+    cleanup,
+    merge,
+    loadOf("load of merged deltas", 12, merging),
+    cleanupMerged
+  )
 }

@@ -74,6 +74,7 @@ private[store] final class SoakStore(number: Int, blobs: BlobStore, maps: MapsIn
     location,
     StoreFixture.settings.copy(
       deltasPerSnapshot = 10,
+      snapshotAfterShare = if (random.nextBoolean()) 0.5 else 100,
       rowChecksums = checksums,
       codec = Codec.all(random.nextInt(Codec.all.size))
     ),

@@ -117,6 +117,7 @@ object StoreFixture {
     codec = Codec.Zstandard,
     deltasPerSnapshot = 3,
     deltaBytesPerSnapshot = Long.MaxValue,
+    snapshotAfterShare = 0.5,
     repair = SnapshotRepair(enabled = true, tries = 1, maxDeltas = 500),
     rowChecksums = None,
     versionsToRetain = 5,

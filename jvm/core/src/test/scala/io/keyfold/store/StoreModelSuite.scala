@@ -31,7 +31,11 @@ class StoreModelSuite extends AnyFunSuite with SeededChecks {
     import life._
 
     private val fixture = new StoreFixture(
-      settings = settings.copy(rowChecksums = Option.when(checksums)(RowChecksumSettings(2))),
+      settings = settings.copy(
+        rowChecksums = Option.when(checksums)(RowChecksumSettings(2)),
+        deltasPerSnapshot = filesPerMerge,
+        snapshotAfterShare = if (merges) 1000 else 0.5
+      ),
       family = family
     )
     private val committed = mutable.Map(0L -> new StoreModel(family))
@@ -147,8 +151,17 @@ private object StoreModelSuite {
 
   /** @param ids
     *   whether attempts have ids, as under checkpoint format v2
+    * @param merges
+    *   whether deltas are merged and seldom give way to a snapshot
     */
-  final case class Life(family: FamilySpec, checksums: Boolean, ids: Boolean, steps: List[Step])
+  final case class Life(
+      family: FamilySpec,
+      checksums: Boolean,
+      ids: Boolean,
+      merges: Boolean,
+      filesPerMerge: Int,
+      steps: List[Step]
+  )
 
   val fewer: Shrink[Life] = Shrink { life =>
     Shrink.shrinkContainer[List, Step].shrink(life.steps).map(steps => life.copy(steps = steps))
@@ -186,7 +199,10 @@ private object StoreModelSuite {
   def life(ordered: Boolean, step: Gen[Step]): Gen[Life] = for {
     multiValue <- Gen.oneOf(true, false)
     checksums <- Gen.oneOf(true, false)
-    ids <- Gen.oneOf(true, false)
+    ids <- Gen.frequency(2 -> true, 1 -> false)
+    merges <- Gen.oneOf(true, false)
+    filesPerMerge <- Gen.choose(2, 8)
     steps <- Gen.listOf(step)
-  } yield Life(rowFamily.copy(multiValue = multiValue, ordered = ordered), checksums, ids, steps)
+    family = rowFamily.copy(multiValue = multiValue, ordered = ordered)
+  } yield Life(family, checksums, ids, merges, filesPerMerge, steps)
 }

@@ -49,6 +49,7 @@ object StoreReader {
     Codec.Plain,
     deltasPerSnapshot = Int.MaxValue,
     deltaBytesPerSnapshot = Long.MaxValue,
+    snapshotAfterShare = 0.5,
     SnapshotRepair(enabled = false, tries = 1, maxDeltas = Int.MaxValue),
     rowChecksums = None,
     versionsToRetain = Int.MaxValue,

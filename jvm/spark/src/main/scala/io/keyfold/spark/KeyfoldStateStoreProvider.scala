@@ -198,6 +198,7 @@ class KeyfoldStateStoreProvider
       codec = keyfold.codec,
       deltasPerSnapshot = math.max(conf.minDeltasForSnapshot, 1),
       deltaBytesPerSnapshot = keyfold.snapshotAfterDeltaBytes,
+      snapshotAfterShare = keyfold.snapshotAfterShare,
       repair = SnapshotRepair(
         SparkShim.repairsSnapshots(conf),
         SparkShim.failuresBeforeRepair(conf).max(1).min(MostTriesOfSnapshot),

@@ -336,6 +336,11 @@ class KeyfoldStateStoreProviderSuite extends AnyFunSuite {
         refused(s"$State.keyfold.snapshotAfterDeltaBytes" -> "many")
           .contains("must be a size above 0, in bytes or with a unit, such as 512m or 4g, not many")
       )
+      for (wrong <- Seq("-0.1", "half", "NaN", "Infinity"))
+        assert(
+          refused(s"$State.keyfold.snapshotAfterShare" -> wrong)
+            .contains(s"must be a number, 0 or above, not $wrong")
+        )
     }
   }
 

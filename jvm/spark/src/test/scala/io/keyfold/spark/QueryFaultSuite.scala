@@ -43,6 +43,7 @@ class QueryFaultSuite extends AnyFunSuite with QuietLogs with LocalSpark with Ev
       val settings = f.faults.settings ++ Map(
         "spark.sql.streaming.stateStore.checkpointFormatVersion" -> format.toString,
         "spark.sql.streaming.stateStore.minDeltasForSnapshot" -> "2",
+        "spark.sql.streaming.stateStore.keyfold.snapshotAfterShare" -> "1000",
         "spark.sql.streaming.minBatchesToRetain" -> "2"
       ) ++ confs
       settings.foreach { case (key, value) => session.conf.set(key, value) }

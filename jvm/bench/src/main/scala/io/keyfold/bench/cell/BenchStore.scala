@@ -11,7 +11,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.keyfold.{BenchTask, SparkPrivate, SparkShim}
 
 /** A store of one provider in a folder of its own, driven as tasks drive it: one version after the
-  * other, checkpoint format v1.
+  * other, under the checkpoint format that is set, by default v1.
   *
   * @param settings
   *   Spark settings besides those of the provider
@@ -24,17 +24,19 @@ final class BenchStore(
   val folder: Path = Files.createTempDirectory("checkpoint")
   private var instance = create()
   private var newest = 0L
+  private var newestId: Option[String] = None
 
   def begin(): StateStore = begin(forceSnapshot = false)
 
   private def begin(forceSnapshot: Boolean) = {
     BenchTask.begin()
-    instance.getStore(newest, None, forceSnapshot)
+    instance.getStore(newest, newestId, forceSnapshot)
   }
 
   /** Ends what `begin` began. */
   def commit(store: StateStore): Unit = {
     newest = store.commit()
+    newestId = store.getStateStoreCheckpointInfo().stateStoreCkptId
     BenchTask.end()
   }
 
@@ -79,7 +81,7 @@ final class BenchStore(
 
   def reading[T](body: ReadStateStore => T): T = {
     BenchTask.begin()
-    val store = instance.getReadStore(newest)
+    val store = instance.getReadStore(newest, newestId)
     try body(store)
     finally {
       store.release()

@@ -93,15 +93,10 @@ private[keyfold] class LineageReader(
     try headIfThere(version).fold(List.empty[Ancestor])(_.lineage)
     catch { case _: StoreError => Nil }
 
-  /** The footer of a version's snapshot; None if it does not count.
-    *
-    * @throws io.keyfold.errors.MissingFile
-    *   if there is none
-    */
-  def snapshot(version: VersionId, listing: Listing = Listing.Unknown): Option[Footer] = {
-    val footer = read(version, FileKind.Snapshot, listing).footer
-    Option.when(counts(version, footer, listing))(footer)
-  }
+  /** A version and those that a file of it builds on; Nil if the file cannot be read. */
+  def lineageIn(file: Ancestor, listing: Listing = Listing.Unknown): List[Ancestor] =
+    try read(file.version, file.kind, listing).lineage
+    catch { case _: StoreError => Nil }
 
   /** Whether a file of a version is still of its head: docs/FORMAT.md, rule R8. */
   def counts(version: VersionId, footer: Footer, listing: Listing = Listing.Unknown): Boolean =

@@ -1,6 +1,6 @@
 package io.keyfold.store.file
 
-import io.keyfold.format.FileKind
+import io.keyfold.format.{Ancestor, FileKind}
 import io.keyfold.io.ListedFile
 import io.keyfold.model.VersionId
 
@@ -11,12 +11,29 @@ import io.keyfold.model.VersionId
   * @param files
   *   by name; None if they are not known
   */
-private[keyfold] final class Listing private (files: Option[Map[String, ListedFile]]) {
+private[keyfold] final class Listing private (
+    files: Option[Map[String, ListedFile]],
+    names: Iterable[String]
+) {
 
   def isKnown: Boolean = files.isDefined
 
   def file(version: VersionId, kind: FileKind): Option[ListedFile] =
     files.flatMap(_.get(kind.nameOf(version)))
+
+  /** The merged deltas of a version, the one of a lineage included. */
+  def merged(here: Ancestor): Seq[FileKind] =
+    (here.kind +: kinds.getOrElse(here.version, Nil)).filter(_.base.isDefined).distinct
+
+  private lazy val kinds =
+    names.flatMap(FileKind.parse).groupMap(_._1)(_._2).map { case (of, it) => of -> it.toSeq }
+
+  /** The versions with ids of which there are files, from a number on. */
+  def versionsFrom(number: Long): Set[VersionId] =
+    kinds.keySet.filter(it => it.id.nonEmpty && it.version >= number).toSet
+
+  /** Only the names of merged deltas, which cannot be asked for one by one. */
+  def asHint: Listing = Listing.ofNames(names)
 
   /** @param asked
     *   whether there is such a file, by a request for it alone
@@ -26,7 +43,10 @@ private[keyfold] final class Listing private (files: Option[Map[String, ListedFi
 }
 
 private[keyfold] object Listing {
-  val Unknown = new Listing(None)
+  val Unknown = new Listing(None, Nil)
 
-  def of(files: Map[String, ListedFile]): Listing = new Listing(Some(files))
+  /** Which files there are, and nothing of them. */
+  def ofNames(names: Iterable[String]): Listing = new Listing(None, names)
+
+  def of(files: Map[String, ListedFile]): Listing = new Listing(Some(files), files.keys)
 }

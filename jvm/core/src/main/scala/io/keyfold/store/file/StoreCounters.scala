@@ -15,7 +15,7 @@ final class StoreCounters {
   /** Requests for a version that was in memory. */
   val memoryHits = new LongAdder
 
-  /** Snapshots that could not be used and were replaced by older ones. */
+  /** Snapshots and merged deltas that could not be used, so that other files were read. */
   val snapshotFallbacks = new LongAdder
 
   /** Files and bytes written. */
@@ -23,6 +23,8 @@ final class StoreCounters {
   val deltaBytes = new LongAdder
   val snapshots = new LongAdder
   val snapshotBytes = new LongAdder
+  val merges = new LongAdder
+  val mergedBytes = new LongAdder
 
   /** File operations retried after an error that may be temporary. */
   val retries = new LongAdder

@@ -18,7 +18,7 @@ import io.keyfold.format.{
 import io.keyfold.group.GroupOrder
 import io.keyfold.io.{BlobStore, Interrupts, OnFailure, TailCachedReader}
 import io.keyfold.map.{MapTxn, MapView}
-import io.keyfold.model.{StoreLocation, VersionId}
+import io.keyfold.model.{Family, StoreLocation, VersionId}
 import org.slf4j.LoggerFactory
 
 /** The files of one store, by version and kind: what [[LineageReader]] reads, and writing. */
@@ -44,12 +44,15 @@ private[store] final class StoreFiles(
 
   /** What one request tells of all files of the store; nothing if it fails. */
   def listing(): Listing =
-    try Listing.of(blobs.files(location.folder))
+    try listed()
     catch {
       case e: IOException if !Interrupts.isInterrupt(e) =>
         log.warn(s"Cannot list the files of $location: they are asked for one by one", e)
         Listing.Unknown
     }
+
+  /** The same. Throws IOException if it fails. */
+  def listed(): Listing = Listing.of(blobs.files(location.folder))
 
   /** The files that a reference of this store takes rows from, in the order to apply them.
     *
@@ -122,7 +125,7 @@ private[store] final class StoreFiles(
       ancestors: Seq[Ancestor],
       rows: MapTxn
   ): Fingerprint =
-    write(version, FileKind.Delta, keyGroups, ancestors, rows, rows.dropped)(_.changesOf(rows))
+    writeRows(version, FileKind.Delta, keyGroups, ancestors, rows, rows.dropped)(_.changesOf(rows))
 
   /** Writes all rows of a view as the snapshot of `version`.
     *
@@ -136,9 +139,9 @@ private[store] final class StoreFiles(
       rows: MapView,
       head: Option[Fingerprint] = None
   ): Fingerprint =
-    write(version, FileKind.Snapshot, keyGroups, ancestors, rows, Nil, head)(_.rowsOf(rows))
+    writeRows(version, FileKind.Snapshot, keyGroups, ancestors, rows, Nil, head)(_.rowsOf(rows))
 
-  private def write(
+  private def writeRows(
       version: VersionId,
       kind: FileKind,
       keyGroups: Int,
@@ -147,13 +150,40 @@ private[store] final class StoreFiles(
       dropped: Seq[String],
       head: Option[Fingerprint] = None
   )(entries: EntryWriter => Unit): Fingerprint = {
+    val rowChecksum = newChecksum()
+    write(version, kind) { file =>
+      entries(new EntryWriter(file, orderOf(keyGroups), rowChecksum))
+      val families = rows.families.map(rowChecksum.withoutChecksums)
+      file.finish(identity(version, keyGroups), ancestors, families, dropped, head = head)
+    }
+  }
+
+  /** Writes a merged delta.
+    *
+    * @param families
+    *   of the version
+    * @param entries
+    *   adds the entries to the file, key groups in the order of [[orderOf]]
+    */
+  def writeMerged(
+      tier: Ancestor,
+      keyGroups: Int,
+      ancestors: Seq[Ancestor],
+      families: Seq[Family],
+      dropped: Seq[String]
+  )(entries: FileWriter => Unit): Fingerprint =
+    write(tier.version, tier.kind) { file =>
+      entries(file)
+      file.finish(identity(tier.version, keyGroups), ancestors, families, dropped)
+    }
+
+  private def write(version: VersionId, kind: FileKind)(
+      body: FileWriter => Fingerprint
+  ): Fingerprint = {
     var written: Fingerprint = null
     blobs.write(path(version, kind)) { out =>
       val file = new FileWriter(out, kind, settings.codec, settings.rowChecksums.isDefined)
-      val rowChecksum = newChecksum()
-      entries(new EntryWriter(file, orderOf(keyGroups), rowChecksum))
-      val families = rows.families.map(rowChecksum.withoutChecksums)
-      written = file.finish(identity(version, keyGroups), ancestors, families, dropped, head = head)
+      written = body(file)
     }
     written
   }
@@ -161,7 +191,7 @@ private[store] final class StoreFiles(
   @volatile private var lastOrder = new GroupOrder(settings.partitions, 1)
 
   /** Cached: computing it takes longer than writing a small delta. */
-  private def orderOf(keyGroups: Int): GroupOrder = {
+  def orderOf(keyGroups: Int): GroupOrder = {
     val last = lastOrder
     if (last.groups == keyGroups) last
     else {

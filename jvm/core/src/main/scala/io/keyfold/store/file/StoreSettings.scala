@@ -14,9 +14,12 @@ import io.keyfold.format.wire.Codec
   * @param codec
   *   compression of new blocks
   * @param deltasPerSnapshot
-  *   maintenance writes a snapshot after this many deltas
+  *   maintenance merges deltas, or writes a snapshot, once a load reads so many files after the
+  *   last snapshot
   * @param deltaBytesPerSnapshot
-  *   or after this many bytes of delta files, whichever comes first
+  *   or so many bytes of deltas, whichever comes first
+  * @param snapshotAfterShare
+  *   it writes a snapshot once the files after the last one have this share of its bytes
   * @param repair
   *   what to do when a snapshot cannot be read
   * @param rowChecksums
@@ -41,6 +44,7 @@ final case class StoreSettings(
     codec: Codec,
     deltasPerSnapshot: Int,
     deltaBytesPerSnapshot: Long,
+    snapshotAfterShare: Double,
     repair: SnapshotRepair,
     rowChecksums: Option[RowChecksumSettings],
     versionsToRetain: Int,

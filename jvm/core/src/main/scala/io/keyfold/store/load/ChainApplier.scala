@@ -11,7 +11,7 @@ import io.keyfold.errors.{
   StoreError,
   UnreadableVersion
 }
-import io.keyfold.format.{Ancestor, FileKind, FileReader, Fingerprint}
+import io.keyfold.format.{Ancestor, FileKind, FileReader}
 import io.keyfold.map.{MapTxn, StateMap}
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
 import io.keyfold.store.file.{Lineage, Listing, RowChecksum, StoreFiles, VersionChain}
@@ -38,75 +38,86 @@ private[store] final class ChainApplier(
   /** Commits the version in the map.
     *
     * @return
-    *   its lineage, or why the snapshot cannot be used; the map has not changed then
+    *   its lineage, or which file cannot be used; the map has not changed then
     */
   def applyAll(chain: VersionChain): Either[Unusable, Lineage] = {
     var txn = map.begin(VersionId.Empty)
-    val snapshot = chain.start.filter(_.kind == FileKind.Snapshot)
-    val toOpen = snapshot ++ chain.deltas.map(Ancestor(_, FileKind.Delta))
-    val opened = new OpenedAhead(toOpen.toSeq.map { it => () =>
+    val (references, snapshot) = chain.start.toList.partition(_.kind == FileKind.Reference)
+    val steps = snapshot ++ chain.changes
+    val opened = new OpenedAhead(steps.map { it => () =>
       files.open(it.version, it.kind, listing)
     })
     try {
-      snapshot.flatMap(it => applySnapshot(txn, it.version, opened)).toLeft {
-        for (it <- chain.start if it.kind == FileKind.Reference) applyReference(txn, it.version) {
-          // What was put is freed: a family that is dropped stays until its transaction ends.
-          txn.release()
-          txn = map.begin(VersionId.Empty)
-          txn
-        }
-        val lineage = chain.deltas.foldLeft(Lineage(chain.start.toList)) { (below, delta) =>
-          below.grown(delta, applyDelta(txn, below, opened))
-        }
-        txn.commit(target)
-        lineage
+      for (it <- references) applyReference(txn, it.version) {
+        // What was put is freed: a family that is dropped stays until its transaction ends.
+        txn.release()
+        txn = map.begin(VersionId.Empty)
+        txn
       }
+      var made: Either[Unusable, Lineage] = Right(Lineage(references))
+      val left = steps.iterator
+      while (left.hasNext && made.isRight) {
+        made = made.flatMap(applyStep(txn, _, left.next(), opened))
+      }
+      if (made.isRight) txn.commit(target)
+      made
     } finally {
       opened.close()
       txn.release()
     }
   }
 
-  private def applySnapshot(
+  private def applyStep(txn: MapTxn, below: Lineage, step: Ancestor, opened: OpenedAhead) =
+    if (step.kind == FileKind.Delta) applyDelta(txn, below, step, opened)
+    else applyTier(txn, below, step, opened)
+
+  private def grown(below: Lineage, step: Ancestor, file: FileReader) =
+    below.grown(step, file.fingerprint, Lineage.rowsOf(file.footer.families))
+
+  /** A snapshot or a merged delta: other files may give the same. */
+  private def applyTier(
       txn: MapTxn,
-      version: VersionId,
+      below: Lineage,
+      tier: Ancestor,
       opened: OpenedAhead
-  ): Option[Unusable] =
+  ): Either[Unusable, Lineage] =
     try {
       val file = opened.next()
       try
-        if (!files.counts(version, file.footer)) Some(Unusable.Replaced)
+        if (!files.counts(tier.version, file.footer)) Left(Unusable.Replaced(tier))
         else {
           apply(txn, file)
-          None
+          Right(grown(below, tier, file))
         }
       finally file.close()
     } catch {
       // Running out of memory says nothing about the file, nor does the local disk.
       case e @ (_: OutOfMemory | _: LocalFileFailed) => throw e
-      case e @ (_: StoreError | _: IOException)      => Some(Unusable.Damaged(e))
+      case e @ (_: StoreError | _: IOException)      => Left(Unusable.Damaged(tier, e))
     }
 
   private def applyDelta(
       txn: MapTxn,
       below: Lineage,
+      delta: Ancestor,
       opened: OpenedAhead
-  ): Fingerprint =
+  ): Either[Unusable, Lineage] =
     try {
       val file = opened.next()
       try {
         apply(txn, file)
-        file.fingerprint
+        Right(grown(below, delta, file))
       } finally file.close()
     } catch {
       case e @ (_: CorruptFile | _: MissingFile) =>
         val readable = below.elements.headOption.fold(VersionId.Empty)(_.version)
-        throw new UnreadableVersion(
+        val error = new UnreadableVersion(
           s"Cannot load $location version $target: ${e.getMessage} The newest version before it " +
             s"that can be read is ${readable.version} (the state after batch " +
             s"${readable.version - 1}).",
           e
         )
+        Left(Unusable.Damaged(delta, error))
     }
 
   /** @param another
@@ -184,14 +195,14 @@ private[store] final class ChainApplier(
 private[store] object ChainApplier {
   private val log = LoggerFactory.getLogger(classOf[ChainApplier])
 
-  /** Why the snapshot of a chain cannot be used. */
+  /** Why a file of a chain cannot be used. */
   sealed trait Unusable
   object Unusable {
 
     /** It is missing, or cannot be read. */
-    final case class Damaged(cause: Throwable) extends Unusable
+    final case class Damaged(file: Ancestor, cause: Throwable) extends Unusable
 
     /** It belongs to a replaced version of that name: docs/FORMAT.md, rule R8. */
-    case object Replaced extends Unusable
+    final case class Replaced(file: Ancestor) extends Unusable
   }
 }

@@ -1,13 +1,8 @@
 package io.keyfold.store.load
 
-import io.keyfold.errors.{
-  CorruptFile,
-  ForeignFile,
-  Invalid,
-  MissingFile,
-  StoreError,
-  UnreadableVersion
-}
+import java.io.IOException
+
+import io.keyfold.errors.{CorruptFile, ForeignFile, Invalid, StoreError, UnreadableVersion}
 import io.keyfold.format.{Ancestor, FileKind, Footer}
 import io.keyfold.io.OnFailure
 import io.keyfold.map.StateMap
@@ -25,10 +20,12 @@ import io.keyfold.store.file.{
 import org.slf4j.LoggerFactory
 
 /** Rebuilds a version from files: the newest usable snapshot of its lineage, or the reference at
-  * its end, then the deltas after it.
+  * its end, then the merged deltas and deltas after it.
   *
   * @param newMap
   *   creates the map to fill, given the files' number of key groups
+  * @param onListing
+  *   called with each version that is to be loaded, and the files that are there
   */
 private[store] final class FileLoader(
     files: StoreFiles,
@@ -36,7 +33,8 @@ private[store] final class FileLoader(
     settings: StoreSettings,
     counters: StoreCounters,
     newChecksum: () => RowChecksum,
-    newMap: Int => StateMap
+    newMap: Int => StateMap,
+    onListing: (VersionId, Listing) => Unit
 ) {
   import ChainApplier.Unusable
   import FileLoader.log
@@ -48,29 +46,38 @@ private[store] final class FileLoader(
     *   if the version cannot be rebuilt
     */
   def load(target: VersionId): LoadedVersions = {
-    val listing = files.listing()
-    try load(target, listing)
+    try load(target, files.listing())
     catch {
-      case e: StoreError if listing.isKnown && isMissing(e) =>
+      case e: StoreError if SnapshotFallback.isMissing(e) =>
         log.info("Loading {} version {} again without its listing: {}", location, target, e)
-        load(target, Listing.Unknown)
+        load(target, namesListedAfter(e))
     }
   }
 
-  private def isMissing(e: StoreError) =
-    e.isInstanceOf[MissingFile] || e.getCause.isInstanceOf[MissingFile]
+  private def namesListedAfter(missing: StoreError) =
+    try files.listed().asHint
+    catch {
+      case e: IOException =>
+        missing.addSuppressed(e)
+        throw missing
+    }
 
   private def load(target: VersionId, listing: Listing): LoadedVersions = {
+    onListing(target, listing)
     val head = readHead(target, listing)
-    val ancestry = VersionChain.ancestry(head.lineage)(lineageBelow(target, _))
-    val chains = VersionChain.all(ancestry) { here =>
-      here.kind == FileKind.Snapshot || files.hasSnapshot(here.version, listing)
-    }
+    var lost: Option[(Ancestor, StoreError)] = None
+    def chainWithout(unusable: Set[Ancestor]) = VersionChain.of(
+      head.lineage,
+      tiers(listing, unusable)((tier, cause) => lost = Some(tier -> cause))
+    )
     val fallback = new SnapshotFallback(s"$location version $target", settings.repair, counters)
     fill(head, listing) { applier =>
       fallback
-        .build(chains)(applier.applyAll)
-        .getOrElse(throw noOtherWay(target, head.lineage.last.version, null))
+        .build(chainWithout)(applier.applyAll)
+        .getOrElse {
+          val (tier, cause) = lost.getOrElse(head.lineage.last -> null)
+          throw noOtherWay(target, tier, cause)
+        }
     }
   }
 
@@ -90,11 +97,12 @@ private[store] final class FileLoader(
     )
     if (!versions.headOption.contains(start) || !files.hasSnapshot(start)) throw none
     fill(head, Listing.Unknown) { applier =>
-      val chain = VersionChain(Some(Ancestor(start, FileKind.Snapshot)), versions.tail)
+      val deltas = versions.tail.map(Ancestor(_, FileKind.Delta))
+      val chain = VersionChain(Some(Ancestor(start, FileKind.Snapshot)), deltas)
       applier.applyAll(chain) match {
-        case Right(lineage)                => lineage
-        case Left(Unusable.Damaged(cause)) => throw cause
-        case Left(Unusable.Replaced)       => throw none
+        case Right(lineage)                   => lineage
+        case Left(Unusable.Damaged(_, cause)) => throw cause
+        case Left(Unusable.Replaced(_))       => throw none
       }
     }
   }
@@ -113,7 +121,9 @@ private[store] final class FileLoader(
     OnFailure(map.close()) {
       val applier =
         new ChainApplier(files, listing, location, target, keyGroups, map, newChecksum())
-      val lineage = build(applier).copy(file = head.madeOf)
+      val built = build(applier)
+      val made = Option.when(built.head.kind != FileKind.Delta)(head.footer.lineage.toList)
+      val lineage = built.copy(file = head.madeOf, made = made)
       val loaded = new LoadedVersions(map, keyGroups)
       loaded.committed(lineage)
       loaded
@@ -144,7 +154,7 @@ private[store] final class FileLoader(
 
   private def between(from: Long, head: Head): List[VersionId] = {
     val (above, rest) = VersionChain
-      .ancestry(head.lineage)(readHead(_).lineage)
+      .ancestry(head.lineage)(it => readHead(it.version).lineage)
       .span(_.version.version > from)
     val newer = above.map(_.version).toList
     rest.nextOption() match {
@@ -182,22 +192,45 @@ private[store] final class FileLoader(
         )
     }
 
-  /** For a load that cannot use the snapshot of a version, and needs the files that it was made of.
+  /** @param lost
+    *   is told of a version whose files are neither there nor replaced by its delta
     */
-  private def lineageBelow(target: VersionId, snapshot: VersionId): List[Ancestor] = {
-    val head =
-      try readHead(snapshot)
-      catch { case e: MissingFile => throw noOtherWay(target, snapshot, e) }
-    if (head.kind == FileKind.Snapshot) throw noOtherWay(target, snapshot, null)
-    head.lineage
-  }
+  private def tiers(listing: Listing, unusable: Set[Ancestor])(
+      lost: (Ancestor, StoreError) => Unit
+  ) =
+    new VersionChain.Tiers {
+      override def hasSnapshot(here: Ancestor): Boolean =
+        !unusable(Ancestor(here.version, FileKind.Snapshot)) &&
+          (here.kind == FileKind.Snapshot || files.hasSnapshot(here.version, listing))
 
-  private def noOtherWay(target: VersionId, snapshot: VersionId, cause: StoreError) =
+      override def merged(here: Ancestor): Seq[FileKind] =
+        listing.merged(here).filterNot(kind => unusable(Ancestor(here.version, kind)))
+
+      override def lineageIn(merged: Ancestor): List[Ancestor] = files.lineageIn(merged, listing)
+
+      override def lineageBelow(here: Ancestor): List[Ancestor] =
+        try {
+          val head = readHead(here.version)
+          if (head.kind != FileKind.Snapshot) head.lineage
+          else {
+            lost(here, null)
+            Nil
+          }
+        } catch {
+          case e: StoreError =>
+            lost(here, e)
+            Nil
+        }
+    }
+
+  private def noOtherWay(target: VersionId, tier: Ancestor, cause: StoreError) = {
+    val what = if (tier.kind.base.isDefined) "merged delta" else "snapshot"
     new UnreadableVersion(
-      s"Cannot load $location version $target: the snapshot of version $snapshot cannot be used " +
-        "and there is no older one. Versions after a newer snapshot may still be read.",
+      s"Cannot load $location version $target: the $what of version ${tier.version} cannot be used, and " +
+        "no other files have its rows. Versions after a newer snapshot may still be read.",
       cause
     )
+  }
 }
 
 private object FileLoader {

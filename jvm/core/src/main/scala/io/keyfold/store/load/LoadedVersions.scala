@@ -3,6 +3,7 @@ package io.keyfold.store.load
 import scala.collection.immutable.VectorMap
 
 import io.keyfold.errors.OutOfOrder
+import io.keyfold.format.Ancestor
 import io.keyfold.map.StateMap
 import io.keyfold.model.VersionId
 import io.keyfold.store.file.Lineage
@@ -48,9 +49,15 @@ private[store] final class LoadedVersions(val map: StateMap, val keyGroups: Int)
 
   def committed(lineage: Lineage): Unit = lineages += lineage.head.version -> lineage
 
-  /** Cuts lineages at `version`. */
-  def snapshotIsDurable(version: VersionId): Unit =
-    lineages = lineages.map { case (v, lineage) => v -> lineage.cutAt(version) }
+  /** A snapshot or merged delta is durable: lineages lead to it from now on.
+    *
+    * @param length
+    *   of the file in bytes
+    * @param rows
+    *   of its version
+    */
+  def tierIsDurable(tier: Ancestor, length: Long, rows: Long): Unit =
+    lineages = lineages.map { case (v, lineage) => v -> lineage.withTier(tier, length, rows) }
 
   /** Releases what a transaction on `base` does not need. Kept are the base, the first and the last
     * attempts at the next version, one of which a later transaction will name, and older versions.

@@ -77,14 +77,28 @@ object KeyfoldConf {
   val SNAPSHOT_AFTER_DELTA_BYTES: ConfEntry[Long] = ConfEntry(
     "snapshotAfterDeltaBytes",
     (128L << 20).toString,
-    "Size of the delta files since the last snapshot, in bytes or with a unit (64m), at which maintenance writes the " +
-      "next snapshot. Maintenance also writes one after " +
-      "spark.sql.streaming.stateStore.minDeltasForSnapshot deltas, whichever comes first. So a " +
-      "load reads the last snapshot and about this many bytes of deltas at most. A load that had to " +
-      "read more, because runs end before maintenance comes, leads to a snapshot and a cleanup right " +
-      "after its commit, in the background; if no run lives long enough for it, to one that the " +
-      "task waits for, once twice as much has to be read.",
+    "Size of the deltas that are not merged, in bytes or with a unit (64m), at which maintenance " +
+      "merges them or writes the next snapshot. Maintenance also does so after " +
+      "spark.sql.streaming.stateStore.minDeltasForSnapshot files, whichever comes first. So a " +
+      "load reads the last snapshot, about as many files and this many bytes of deltas at most. A " +
+      "load that had to read more, because runs end before maintenance comes, leads to a merge or " +
+      "snapshot and a cleanup right after its commit, in the background; if no run lives long enough " +
+      "for it, to one that the task waits for, once twice as much has to be read.",
     bytes
+  )
+
+  val SNAPSHOT_AFTER_SHARE: ConfEntry[Double] = ConfEntry(
+    "snapshotAfterShare",
+    "0.5",
+    "Share of the last snapshot's bytes that the deltas after it reach, merged ones included, before " +
+      "maintenance writes the next snapshot; until then it merges deltas into larger ones. So a load " +
+      "reads one and a half times as much as with a new snapshot at most, and what is written follows " +
+      "what changes and not the size of the state. Less means shorter loads, more means fewer bytes " +
+      "written. Under checkpoint format v1 nothing is merged.",
+    text =>
+      text.toDoubleOption
+        .filter(share => share >= 0 && share < Double.PositiveInfinity)
+        .toRight("must be a number, 0 or above")
   )
 
   val MEMORY_MAX_BYTES: ConfEntry[Long] = ConfEntry(
@@ -114,6 +128,7 @@ object KeyfoldConf {
       PARTITIONS,
       COMPRESSION_CODEC,
       SNAPSHOT_AFTER_DELTA_BYTES,
+      SNAPSHOT_AFTER_SHARE,
       MEMORY_MAX_BYTES,
       FILES_FORCED
     )
@@ -152,6 +167,9 @@ final class KeyfoldConf(confs: Map[String, String]) {
 
   def snapshotAfterDeltaBytes: Long = value(SNAPSHOT_AFTER_DELTA_BYTES)
     .getOrElse(SNAPSHOT_AFTER_DELTA_BYTES.default.toLong)
+
+  def snapshotAfterShare: Double =
+    value(SNAPSHOT_AFTER_SHARE).getOrElse(SNAPSHOT_AFTER_SHARE.default.toDouble)
 
   def filesForced: Boolean = value(FILES_FORCED).getOrElse(FILES_FORCED.default.toBoolean)
 

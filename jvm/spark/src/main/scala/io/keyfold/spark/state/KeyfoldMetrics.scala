@@ -22,12 +22,14 @@ object KeyfoldMetrics {
     sum("keyfoldMemoryHits", "versions found in memory") -> (_.memoryHits),
     sum(
       "keyfoldSnapshotFallbacks",
-      "snapshots that could not be used and were replaced by older files"
+      "snapshots and merged deltas that could not be used and were replaced by other files"
     ) -> (_.snapshotFallbacks),
     sum("keyfoldDeltas", "delta files written") -> (_.deltas),
     size("keyfoldDeltaBytes", "bytes of delta files written") -> (_.deltaBytes),
     sum("keyfoldSnapshots", "snapshot files written") -> (_.snapshots),
     size("keyfoldSnapshotBytes", "bytes of snapshot files written") -> (_.snapshotBytes),
+    sum("keyfoldMerges", "merged deltas written") -> (_.merges),
+    size("keyfoldMergedBytes", "bytes of merged deltas written") -> (_.mergedBytes),
     sum("keyfoldFileRetries", "file operations retried after a temporary failure") -> (_.retries),
     sum("keyfoldFilesDeleted", "files deleted by retention") -> (_.filesDeleted)
   )

@@ -22,12 +22,12 @@ private final class NeededVersions(files: LineageReader, batches: Seq[VersionId]
   def contains(version: VersionId): Boolean =
     versions.contains(version) || version.version < oldest
 
-  /** Stops at a snapshot whose ancestors are known. */
+  /** Stops at a snapshot or merged delta whose ancestors are known. */
   private def add(batch: VersionId): Unit = if (versions.add(batch)) {
     VersionChain
-      .ancestry(files.lineageOf(batch))(files.lineageOf)
+      .ancestry(files.lineageOf(batch))(it => files.lineageOf(it.version))
       .drop(1)
-      .takeWhile(it => versions.add(it.version) || it.kind != FileKind.Snapshot)
+      .takeWhile(it => versions.add(it.version) || it.kind == FileKind.Delta)
       .foreach(it => addOriginal(it.version))
     addOriginal(batch)
   }

@@ -40,6 +40,7 @@ private[spark] final class Scenario(
     "spark.sql.streaming.stateStore.providerClass" -> classOf[KeyfoldStateStoreProvider].getName,
     "spark.sql.streaming.stateStore.checkpointFormatVersion" -> format.toString,
     "spark.sql.streaming.stateStore.minDeltasForSnapshot" -> "2",
+    "spark.sql.streaming.stateStore.keyfold.snapshotAfterShare" -> "1000",
     "spark.sql.streaming.minBatchesToRetain" -> "2",
     "spark.sql.streaming.ratioExtraSpaceAllowedInCheckpoint" -> "0.01"
   ) ++ faults.settings ++ shape.confs ++ confs
