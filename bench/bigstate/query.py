@@ -14,28 +14,23 @@ from pyspark.sql import SparkSession
 
 from bench.places.query import say
 
-POLL_S: Final = 0.2
+POLL_S: Final = 0.02
 
 
 @dataclass(frozen=True)
 class Job:
-    """A count of `keys` keys by batches of `rows` rows.
+    """A count of `keys` keys by so many more `batches` of `rows` rows.
 
-    Each key comes once, and then `measured` batches of keys at random follow; if `is_skewed`, the
-    key of rank r with a probability of 1/r, as in Zipf's law with the exponent 1.
+    Each key comes once, and then keys at random follow; if `is_skewed`, the key of rank r with a
+    probability of 1/r, as in Zipf's law with the exponent 1.
     """
 
     settings: dict[str, str]
     checkpoint: str
     rows: int
     keys: int
-    measured: int
+    batches: int
     is_skewed: bool
-
-    @property
-    def first(self) -> int:
-        """The first batch that is measured."""
-        return self.keys // self.rows
 
     @property
     def key(self) -> str:
@@ -62,20 +57,23 @@ def run(job: Job) -> None:
     rows = source.option("numPartitions", 2).load().selectExpr(f"{job.key} AS key", "value")
     counts = rows.groupBy("key").agg({"value": "sum", "*": "count"})
     writing = counts.writeStream.format("noop").outputMode("update")
-    query = writing.option("checkpointLocation", job.checkpoint).start()
     pid = spark.sparkContext._gateway.proc.pid  # type: ignore[union-attr]  # noqa: SLF001
-    seen, before = -1, disk(pid)
-    while seen < job.first + job.measured - 1:
+    before, begun = disk(pid), time.monotonic()
+    query = writing.option("checkpointLocation", job.checkpoint).start()
+    seen, batches = -1, 0
+    while batches < job.batches:
         if not query.isActive:
             raise SystemExit(str(query.exception()))
         time.sleep(POLL_S)
-        progress = query.lastProgress
-        if progress is None or progress["batchId"] == seen:
+        # All progress would take long to ask for.
+        last = query._jsq.lastProgress()  # noqa: SLF001
+        if last is None or last.batchId() == seen:
             continue
-        seen, now = progress["batchId"], disk(pid)
+        progress, now = json.loads(last.json()), disk(pid)
+        seen, batches = progress["batchId"], batches + 1
         line = {
             "batch": seen,
-            "is_measured": seen >= job.first,
+            "s_since_start": time.monotonic() - begun,
             "ms": progress["durationMs"]["triggerExecution"],
             "rows": progress["stateOperators"][0]["numRowsTotal"],
             "read": now[0] - before[0],

@@ -1,0 +1,1 @@
+"""Nexmark for Spark Structured Streaming: `python -m bench.nexmark`."""
