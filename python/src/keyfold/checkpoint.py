@@ -12,6 +12,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from keyfold.admin import copies
 from keyfold.admin.copies import Copy
 from keyfold.admin.rollback import Rollback, rollback
+from keyfold.admin.sync import Sync, sync
 from keyfold.admin.vacuum import Vacuum, vacuum
 from keyfold.describe.batch_table import batch_table
 from keyfold.describe.describe import describe
@@ -187,6 +188,10 @@ class Checkpoint:
             sink_path=sink_path,
             storage_options=self._storage.options,
         )
+
+    def sync(self, path: str | PathLike[str]) -> Sync:
+        """Brings a copy for the same query to the newest batch: see `keyfold.admin.sync.sync`."""
+        return sync(self.path, path)
 
     def rollback(
         self,

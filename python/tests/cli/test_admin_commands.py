@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,11 @@ UNDO: dict[str, Any] = {
 }  # fmt: skip
 COPY: dict[str, Any] = {
     "from": CHECKPOINT, "to": "file:/d", "batch": 7, "files": 3, "bytes": 4096, "applied": True,
+}  # fmt: skip
+
+SYNC: dict[str, Any] = {
+    "from": CHECKPOINT, "to": "file:/d", "batch": 7, "files": 3, "bytes": 4096, "deleted": 2,
+    "durationMs": 1200,
 }  # fmt: skip
 
 
@@ -249,6 +255,55 @@ def test_clone_and_savepoints(jvm: Jvm, path: str) -> None:
         ("cloneCheckpoint", path, "/d", 0, False),
         ("savepoint", path, "before"),
     ]
+
+
+@pytest.fixture
+def one_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bridge, "session", lambda *_: nullcontext())
+
+
+@pytest.mark.usefixtures("one_session")
+def test_sync(jvm: Jvm, path: str) -> None:
+    jvm.answers = {"sync": SYNC}
+    line = "batch 7: copied 3 files, 4.0 KiB; deleted 2; 1200 ms\n"
+    assert run("sync", path, "/d").stdout == line
+    assert json.loads(run("sync", path, "/d", "--output", "json").stdout)["target"] == "file:/d"
+    assert jvm.asked == [("sync", path, "/d")] * 2
+    run("sync", path, "/d", "--every", "0.5", code=2)
+
+
+@pytest.mark.usefixtures("one_session")
+def test_sync_goes_on_after_what_passes_and_ends_at_what_stays(
+    jvm: Jvm, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    then = iter([{}, {"sync": SYNC}, KeyboardInterrupt()])
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        match next(then):
+            case KeyboardInterrupt() as stop:
+                raise stop
+            case answers:
+                jvm.answers = answers
+
+    monkeypatch.setattr("keyfold.cli.admin.time.sleep", sleep)
+    jvm.answers = {"sync": SYNC}
+    result = run("sync", path, "/d", "--every", "30")
+    assert result.stdout.count("batch 7") == 2
+    assert "It runs. The next sync tries again." in result.stderr
+    assert all(29 < it <= 30 for it in waits)
+
+    def refuse(*_: object, **__: object) -> object:
+        raise JvmError("A query has run there.", condition="KEYFOLD_SYNC_TARGET")
+
+    monkeypatch.setattr(bridge, "answer", refuse)
+    assert "A query has run" in run("sync", path, "/d", "--every", "30", code=3).stderr
+
+
+@pytest.mark.usefixtures("one_session", "jvm")
+def test_a_sync_that_never_succeeds_ends(path: str) -> None:
+    assert "It runs." in run("sync", path, "/d", "--every", "30", code=3).stderr
 
 
 def test_vacuum_names_what_the_check_has_found(jvm: Jvm, path: str) -> None:

@@ -91,14 +91,23 @@ def test_text_ends_after_a_thousand_rows_and_says_so(fake: FakeCheckpoint) -> No
 @pytest.mark.parametrize(
     "what",
     [
-        "partitions", "files", "snapshots", "deltas", "references", "groups", "column-families",
-        "skew", "batches", "operators",
+        "partitions", "files", "snapshots", "deltas", "merged-deltas", "references", "groups",
+        "column-families", "skew", "batches", "operators",
     ],
 )  # fmt: skip
 def test_inspect(path: str, what: str) -> None:
     found = objects("inspect", path, what)
-    assert bool(found) == (what not in {"snapshots", "references"})
+    assert bool(found) == (what not in {"snapshots", "merged-deltas", "references"})
     run("inspect", path, what)
+
+
+def test_inspect_merged_deltas(fake: FakeCheckpoint) -> None:
+    writer = StateWriter(fake, partitions=1)
+    for number in range(3):
+        writer.batch({number: number})
+    writer.merge(1, 0)
+    (found,) = objects("inspect", str(fake.root), "merged-deltas")
+    assert (found["name"], found["base"], found["entries"]) == ("3_id-3-0.1.merged", 1, 2)
 
 
 def test_fsck(path: str) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,12 +21,14 @@ import keyfold
 from keyfold.admin.copies import clone, savepoint
 from keyfold.admin.rescale import RescalePlan
 from keyfold.admin.rollback import rollback, undo_rollback
+from keyfold.admin.sync import sync
 from keyfold.admin.vacuum import vacuum
 from keyfold.cli.main import cli
 from keyfold.errors import ClassicSessionError, JvmError
 from keyfold.settings import PROVIDER_CLASS
 from kit.files import files_in
 from kit.providers import HDFS, ROCKSDB, session_of
+from kit.tables import DeltaTable
 from python.tests.jvm.word_queries import by_word, run
 
 pytestmark = pytest.mark.spark
@@ -200,6 +204,24 @@ def test_a_clone_and_its_original_go_on_apart(spark: SparkSession, tmp_path: Pat
     assert_holds(spark, original, 2, *FIRST, *SECOND, *THIRD, "i")
 
 
+def test_a_table_is_known_to_the_copy_that_is_brought_up_to_date(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    checkpoint, copy = run(spark, tmp_path, by_word, [FIRST, SECOND]), tmp_path / "copy"
+    query = json.loads((checkpoint / "metadata").read_text())["id"]
+    table = DeltaTable(tmp_path / "table")
+    table.batches(query, *range(5))
+    done = sync(checkpoint, copy)
+    assert (done.batch, done.deleted) == (1, 0)
+    assert sync(checkpoint, copy).files == 0
+    shutil.rmtree(checkpoint)
+    planned = clone(copy, tmp_path / "new", sink_path=str(table.root), dry_run=True)
+    assert planned.table is not None
+    assert planned.table.known
+    assert planned.table.batch == done.batch
+    assert planned.table.restore
+
+
 def test_a_query_goes_on_from_a_savepoint(spark: SparkSession, tmp_path: Path) -> None:
     checkpoint = run(spark, tmp_path, by_word, [FIRST])
     done = savepoint(checkpoint, "before")
@@ -345,6 +367,7 @@ def test_a_path_may_have_what_is_special_in_uris(spark: SparkSession, tmp_path: 
         lambda path, session: undo_rollback(path, "rollback-0-a", spark=session),
         lambda path, session: clone(path, path / "copy", spark=session),
         lambda path, session: savepoint(path, "name", spark=session),
+        lambda path, session: sync(path, path / "copy", spark=session),
     ],
 )
 def test_a_session_of_spark_connect_is_refused(

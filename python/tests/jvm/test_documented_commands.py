@@ -120,12 +120,14 @@ ELLIPSES = {
     "rollback": "--to-batch 1",
     "savepoint": "kept",
     "clone": "{root}/another",
+    "sync": "{root}/synced",
 }
 FILLED_IN = {
     "get CHECKPOINT TABLE KEY": "get CHECKPOINT " + ELLIPSES["get"],
     "report PATH delays.html": "report PATH {root}/delays.html",
     "migrate CHECKPOINT": "migrate CHECKPOINT",
     "clone PATH TO": "clone PATH {root}/copy",
+    "sync PATH TO": "sync PATH {root}/synced",
     "savepoint PATH NAME": "savepoint PATH before-upgrade",
 }
 

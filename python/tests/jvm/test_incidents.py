@@ -225,6 +225,14 @@ def test_moved(incident: Incident) -> None:
     incident.goes_on("orders-2")
 
 
+def test_place_of_a_checkpoint_is_lost(incident: Incident) -> None:
+    incident.of("The place of a checkpoint is lost")
+    incident.command()
+    shutil.move(incident.checkpoint, incident.root / "gone")
+    assert "The query can start" in incident.command().stdout
+    incident.goes_on("orders-2")
+
+
 def test_two_drivers(incident: Incident) -> None:
     """What the driver that lost has left: integration-tests/cluster runs two."""
     incident.of("Two drivers ran the same query")

@@ -19,6 +19,7 @@ from pyspark.cloudpickle import register_pickle_by_value
 import keyfold
 from keyfold.admin.copies import clone, savepoint
 from keyfold.admin.rollback import rollback, undo_rollback
+from keyfold.admin.sync import sync
 from keyfold.admin.vacuum import vacuum
 from keyfold.errors import ClassicSessionError
 from keyfold.settings import QUERY_SETTINGS
@@ -35,7 +36,9 @@ register_pickle_by_value(sys.modules[__name__])
 
 PAGE = ROOT / "docs" / "api.md"
 # They start a session, or take the one that is active.
-OF_ACTIVE = {f"keyfold.Checkpoint.{it}" for it in ("savepoint", "clone", "rollback", "vacuum")}
+OF_ACTIVE = {
+    f"keyfold.Checkpoint.{it}" for it in ("savepoint", "clone", "sync", "rollback", "vacuum")
+}
 
 
 @pytest.fixture(autouse=True)
@@ -172,6 +175,14 @@ REFUSED: dict[str, tuple[str, Callable[[str, Any], object]]] = {
     "clone {} /copy": (
         "keyfold.Checkpoint.clone",
         lambda path, _: keyfold.open_checkpoint(path).clone("/copy"),
+    ),
+    "sync {} /copy": (
+        "keyfold.admin.sync.sync",
+        lambda path, spark: sync(path, "/copy", spark=spark),
+    ),
+    "sync {} /other": (
+        "keyfold.Checkpoint.sync",
+        lambda path, _: keyfold.open_checkpoint(path).sync("/other"),
     ),
     "savepoint {} before": (
         "keyfold.admin.copies.savepoint",

@@ -45,14 +45,20 @@ def answer(
         JvmError: the operation failed or was refused.
     """
     checkpoint = place(path)
-    jvm = setup.bridge()
-    with _session(jvm, command, spark) as session:
-        found: dict[str, Any] = json.loads(jvm.call(session, _API, method, checkpoint, *arguments))
+    with session(command, spark) as it:
+        answered = setup.bridge().call(it, _API, method, checkpoint, *arguments)
+    found: dict[str, Any] = json.loads(answered)
     return found
 
 
 @contextmanager
-def _session(jvm: Any, command: str, given: SparkSession | None) -> Iterator[Any]:  # noqa: ANN401
+def session(command: str, given: SparkSession | None) -> Iterator[SparkSession]:
+    """A session for calls of `answer`: the one that is given, the active one, or a new one.
+
+    Raises:
+        ClassicSessionError: the session is a Spark Connect session.
+    """
+    jvm = setup.bridge()
     session = given or jvm.active_session()
     if jvm.is_connect_session(session) or not jvm.can_start_jvm():
         raise ClassicSessionError(

@@ -5,6 +5,9 @@ All but those that only add something plan, until --apply is given.
 
 from __future__ import annotations
 
+import sys
+import time
+from contextlib import suppress
 from dataclasses import asdict
 
 import click
@@ -13,11 +16,12 @@ from keyfold.admin import migrate as migrating
 from keyfold.admin import redistribute as redistributing
 from keyfold.admin import rescale as rescaling
 from keyfold.admin import rollback as rolling
+from keyfold.admin import sync as syncing
 from keyfold.checkpoint import open_checkpoint, require_checkpoint
 from keyfold.cli.command import changeable, command, folder, output
 from keyfold.cli.exit_code import ExitCode
-from keyfold.cli.output import Output
-from keyfold.errors import InvalidArgumentError
+from keyfold.cli.output import Output, message
+from keyfold.errors import InvalidArgumentError, JvmError
 
 _apply = click.option("--apply", "applies", is_flag=True, help="Do it; without this, only plan.")
 
@@ -145,6 +149,45 @@ def clone(  # noqa: PLR0913 - one for each option
     """Copy one batch to the folder TO, for a new query."""
     found = open_checkpoint(checkpoint).clone(to, batch=batch, dry_run=dry_run, sink_path=sink_path)
     output.value(asdict(found), str(found))
+
+
+@command(
+    changeable,
+    click.argument("to", type=folder),
+    click.option(
+        "--every", "seconds", type=click.FloatRange(min=1),
+        help="Again after so many seconds, until Ctrl-C.",
+    ),
+    output,
+)  # fmt: skip
+def sync(output: Output, *, checkpoint: str, to: str, seconds: float | None) -> None:
+    """Keep a copy in the folder TO, for the same query elsewhere.
+
+    The query may run. Only what is new is copied. To go on there, end the syncs and start the query
+    with TO as its checkpointLocation.
+    """
+    require_checkpoint(checkpoint)
+    succeeded = False
+    with syncing.syncs(checkpoint, to) as once, suppress(*([KeyboardInterrupt] if seconds else [])):
+        while True:
+            began = time.monotonic()
+            try:
+                found = once()
+                output.value(asdict(found), str(found))
+                sys.stdout.flush()
+                succeeded = True
+            except JvmError as error:
+                lasts = error.condition in syncing.LASTING
+                if (
+                    seconds is None
+                    or lasts
+                    or not (succeeded or error.condition in syncing.PASSING)
+                ):
+                    raise
+                message(f"{error} The next sync tries again.")
+            if seconds is None:
+                return
+            time.sleep(max(0, began + seconds - time.monotonic()))
 
 
 @command(changeable, click.argument("name", required=False), output)

@@ -35,8 +35,8 @@ def cli() -> None:
     CHECKPOINT is the query's checkpointLocation, a path or a URI such as s3://bucket/folder, for
     which --storage-option and AWS's environment variables give endpoint and credentials.
     Commands that read need no Spark, and the query may run meanwhile. Commands that change
-    something (rescale, rollback, migrate, clone, savepoint, vacuum) start Spark, and so does check,
-    which needs no checkpoint.
+    something (rescale, rollback, migrate, clone, sync, savepoint, vacuum) start Spark, and so does
+    check, which needs no checkpoint.
 
     TABLE is an operator, by number, name or kind (agg, dedup, join, session, limit, groups, tws).
     If the operator has several tables, add the name of one: join/left, tws/count.

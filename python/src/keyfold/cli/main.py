@@ -26,7 +26,10 @@ from keyfold.table.state_table import StateTable
 # Importing them adds their commands to the group.
 __all__ = ["admin", "cli", "setup"]
 
-_INSPECT = ("partitions", "files", "snapshots", "deltas", "references", "groups")
+_INSPECT = (
+    "partitions", "files", "snapshots", "deltas", "merged-deltas", "references", "groups",
+    "column-families",
+)  # fmt: skip
 _table = click.argument("table")
 _key = click.argument("key")
 _batch = click.option(
@@ -49,7 +52,7 @@ def describe(output: Output, checkpoint: Checkpoint | tuple[Flow, ...]) -> None:
 
 
 @command(_checkpoint, click.argument("what", type=click.Choice([
-    *_INSPECT, "column-families", "skew", "batches", "operators",
+    *_INSPECT, "skew", "batches", "operators",
 ])), click.option(
     "--by", type=click.Choice(["bytes", "rows"]), default="bytes", help="What skew measures."
 ), _output)  # fmt: skip
@@ -60,8 +63,6 @@ def inspect(output: Output, checkpoint: Checkpoint, what: str, by: str) -> None:
     """
     inspector = checkpoint.inspect
     match what:
-        case "column-families":
-            found = inspector.column_families()
         case "skew":
             found = inspector.skew(by).keys
         case "batches":
@@ -69,7 +70,7 @@ def inspect(output: Output, checkpoint: Checkpoint, what: str, by: str) -> None:
         case "operators":
             found = _operators(checkpoint)
         case _:
-            found = getattr(inspector, what)()
+            found = getattr(inspector, what.replace("-", "_"))()
     output.table([found])
 
 

@@ -1,4 +1,4 @@
-"""The ids of a query: each rollback has given it a new one, and kept the one before."""
+"""The ids of a query: a rollback or a sync has given it a new one, and kept the one before."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from keyfold.storage.storage import Storage
 
 _FOLDER = "keyfold"
 _ALL = 1 << 62
+_SYNCED = re.compile(r"^query ([0-9a-f-]{36})$", re.MULTILINE)
+_COMMIT = re.compile(r"^[0-9a-f]{8} commits/(\d{1,18})$", re.MULTILINE)
 _ROLLBACK = re.compile(r"rollback-(\d{1,18})-[0-9a-f-]+")
 
 
@@ -26,6 +28,10 @@ def query_ids(storage: Storage) -> dict[str, int | None]:
         # An undo has put the file back.
         with suppress(FileMissingError, CheckpointDamagedError):
             ids[query_id(storage, f"{_FOLDER}/{name}/metadata")] = _last(storage, rollbacks, name)
+    with suppress(FileMissingError):
+        synced = storage.content(f"{_FOLDER}/synced").decode("utf-8", "replace")
+        last = max(map(int, _COMMIT.findall(synced)), default=-1)
+        ids |= dict.fromkeys(_SYNCED.findall(synced), last)
     return ids | {query_id(storage): None}
 
 

@@ -1,7 +1,7 @@
 package io.keyfold.spark.admin
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.admin.clone.CheckpointClone
+import io.keyfold.spark.admin.clone.{CheckpointClone, CheckpointSync}
 import io.keyfold.spark.admin.migrate.{Migration, MigrationUndo}
 import io.keyfold.spark.admin.redistribute.Redistributor
 import io.keyfold.spark.admin.rescale._
@@ -112,6 +112,14 @@ object AdminApi {
     val to = s"${new CheckpointLogs(session, checkpoint).location}/keyfold/savepoints/$name"
     cloned(session, checkpoint, to, None, dryRun = false, newQuery = false)
   }
+
+  /** Brings a copy of a checkpoint, for the same query elsewhere, to the newest committed batch. */
+  def sync(session: SparkSession, checkpoint: String, to: String): String =
+    CheckpointTools.using(session, checkpoint) { tools =>
+      val start = System.nanoTime
+      val synced = new CheckpointSync(tools, to).run()
+      AdminJson.of(synced, (System.nanoTime - start) / 1000000)
+    }
 
   /** Migrates the state of a stopped query from one of Spark's providers to Keyfold. */
   def migrate(session: SparkSession, checkpoint: String, dryRun: Boolean): String =

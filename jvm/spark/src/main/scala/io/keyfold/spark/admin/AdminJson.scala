@@ -3,7 +3,7 @@ package io.keyfold.spark.admin
 import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.Layer
 import io.keyfold.rescale.{PartitionPlan, StorePlan}
-import io.keyfold.spark.admin.clone.ClonePlan
+import io.keyfold.spark.admin.clone.{ClonePlan, Synced}
 import io.keyfold.spark.admin.migrate.{MigrationPlan, UndoPlan}
 import io.keyfold.spark.admin.redistribute.RedistributionPlan
 import io.keyfold.spark.admin.rescale.{CheckpointPlan, OpenPlan, OperatorPlan}
@@ -71,6 +71,12 @@ private object AdminJson {
       ("applied" -> applied) ~
       ("files" -> (plan.state.size + plan.other.size)) ~
       ("bytes" -> (plan.stateBytes + plan.other.map(_.bytes).sum))
+  )
+
+  def of(synced: Synced, durationMs: Long): String = text(
+    ("from" -> synced.plan.from) ~ ("to" -> synced.plan.to) ~ ("batch" -> synced.plan.batch) ~
+      ("files" -> synced.files) ~ ("bytes" -> synced.bytes) ~ ("deleted" -> synced.deleted) ~
+      ("durationMs" -> durationMs)
   )
 
   def of(plan: MigrationPlan, applied: Boolean): String = text(

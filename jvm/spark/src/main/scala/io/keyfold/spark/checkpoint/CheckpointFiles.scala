@@ -4,6 +4,7 @@ import java.io.{FileNotFoundException, IOException, OutputStream}
 
 import scala.util.Using
 
+import io.keyfold.rescale.StorePlanner
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.io.IOUtils
@@ -55,14 +56,31 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
       folders.flatMap(folder => walk(s"$path/${folder.getPath.getName}"))
   }
 
+  /** All files, at any depth, without hidden ones; folders side by side. */
+  def all(parallel: StorePlanner.Parallel): Seq[FileSize] = {
+    val found = Seq.newBuilder[FileSize]
+    var folders = Seq("")
+    while (folders.nonEmpty) {
+      folders = parallel(folders)(folder => folder -> visible(folder)).flatMap {
+        case (folder, its) =>
+          val (deeper, files) = its.partition(_.isDirectory)
+          found ++= files.map(size(folder, _))
+          deeper.map(it => s"$folder/${it.getPath.getName}".stripPrefix("/"))
+      }
+    }
+    found.result()
+  }
+
   /** Copies a file atomically to the same path below another folder.
     *
+    * @param replaces
+    *   whether a file may be there, which is then replaced
     * @throws java.io.FileNotFoundException
     *   if it does not exist
     */
-  def copy(path: String, to: CheckpointFiles): Unit = {
+  def copy(path: String, to: CheckpointFiles, replaces: Boolean = false): Unit = {
     val in = manager.open(resolve(path))
-    try to.write(path, replaces = false)(IOUtils.copyBytes(in, _, BufferBytes, false))
+    try to.write(path, replaces)(IOUtils.copyBytes(in, _, BufferBytes, false))
     finally in.close()
   }
 

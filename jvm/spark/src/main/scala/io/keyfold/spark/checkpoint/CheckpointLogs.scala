@@ -139,6 +139,15 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     } yield own != before && own == SparkShim.withSettings(before, settings)
   }.contains(true)
 
+  /** Whether a batch is the same as in a copy of these logs, whatever its settings: a rescale
+    * before an open batch changes those of the batch before. Also if one of both does not have it.
+    */
+  def hasSame(batch: Long, copy: CheckpointLogs): Boolean = {
+    for {
+      own <- offsets(batch); its <- copy.offsets(batch); settings <- settings(batch)
+    } yield own == SparkShim.withSettings(its, settings)
+  }.getOrElse(true)
+
   /** Lines of a batch's entry in the commit log. */
   private def linesOf(batch: Long): Seq[String] = {
     val path = s"commits/$batch"

@@ -42,20 +42,19 @@ private[spark] final class OperatorMetadata(logs: CheckpointLogs) {
   def remove(batch: Long): Unit =
     logs.operatorFolders.foreach(operator => files.delete(pathOf(operator, batch)))
 
-  /** Writes the operators as of a batch into a copy of the checkpoint: they contain absolute paths.
+  /** The operators as of a batch for a copy of the checkpoint: they contain absolute paths.
     *
     * @return
-    *   the files written, relative to the copy
+    *   files of the copy, relative to it, and their contents
     */
-  def copy(batch: Long, to: CheckpointFiles): Seq[String] = operators(batch).map { operator =>
-    val stores = operator.stateStoreInfo.map { store =>
-      val schemas = store.stateSchemaFilePaths.map(file => to.resolve(inside(file)).toString)
-      store.copy(stateSchemaFilePaths = schemas)
+  def of(batch: Long, copy: CheckpointFiles): Seq[(String, Array[Byte])] =
+    operators(batch).map { operator =>
+      val stores = operator.stateStoreInfo.map { store =>
+        val schemas = store.stateSchemaFilePaths.map(file => copy.resolve(inside(file)).toString)
+        store.copy(stateSchemaFilePaths = schemas)
+      }
+      pathOf(operator, batch) -> encode(operator.copy(stateStoreInfo = stores))
     }
-    val path = pathOf(operator, batch)
-    to.write(path, encode(operator.copy(stateStoreInfo = stores)))
-    path
-  }
 
   /** Schema files that the operators as of a batch name, and that are not in the checkpoint. */
   def lostSchemas(batch: Long): Seq[String] =
