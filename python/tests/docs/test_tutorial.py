@@ -27,6 +27,8 @@ VARIES = {
     r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC": "a moment",
     r"\d+ ms": "a duration",
     r"[\d.,]+ (bytes|B|KiB|MiB)": "a size",
+    # Upkeep, which runs beside the query, decides how many files there are.
+    r"(copied|deleted) \d+": r"\1 some",
     # A column is as wide as its sizes, and lines are filled up to the width of the widest.
     r" +": " ",
     r" $": "",
