@@ -20,6 +20,7 @@ from keyfold.table.operator import Operator
 from keyfold.table.scan import Scan
 from keyfold.table.state_table import StateTable
 from keyfold.text.arrow_values import to_pylist
+from keyfold.write import write_state
 
 __all__ = [
     "Checkpoint",
@@ -49,4 +50,5 @@ __all__ = [
     "undo_migration",
     "undo_rescale",
     "with_operator_state",
+    "write_state",
 ]

@@ -14,7 +14,7 @@ from typing import Any
 import pyspark
 from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.find_spark_home import _find_spark_home
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.utils import is_remote
 from pyspark.util import is_remote_only
 
@@ -280,6 +280,11 @@ def session_as_submitted(options: Sequence[str], remote: str | None) -> Iterator
         yield session
     finally:
         session.stop()
+
+
+def java_frame(frame: DataFrame) -> Any:  # noqa: ANN401
+    """A DataFrame of a classic session as an argument of `call`."""
+    return frame._jdf  # noqa: SLF001 - there is no public way to the JVM
 
 
 def call(session: Any, owner: str, method: str, *arguments: object) -> str:  # noqa: ANN401

@@ -15,7 +15,8 @@ import pytest
 
 from kit.session import ENVIRONMENT, NEEDS_JAR
 
-pytestmark = [*NEEDS_JAR, pytest.mark.timeout(900)]
+# It starts Spark some twenty times.
+pytestmark = [*NEEDS_JAR, pytest.mark.timeout(1800)]
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -56,7 +57,11 @@ class Incident:
         text = next(self._commands).replace("/data/checkpoints", str(self.root))
         text = text.replace("/data/orders", str(self.root / "output"))
         text = text.replace("/data/table", str(self.root / "table"))
+        text = text.replace("row.json", str(self.root / "row.json"))
+        text, _, file = text.replace('{"customer": 42}', '{"word": "a"}').partition(" > ")
         result = CliRunner().invoke(cli, shlex.split(text)[1:])
+        if file:
+            Path(file).write_text(result.stdout, encoding="utf-8")
         assert result.exit_code == code, (text, result.output, result.exception)
         return result
 
@@ -109,6 +114,25 @@ def test_deployment(incident: Incident) -> None:
     incident.command()
     incident.command()
     incident.goes_on("orders-2")
+
+
+def test_wrong_row(incident: Incident, spark: SparkSession) -> None:
+    incident.of("One row of the state is wrong")
+    rows = keyfold.open_checkpoint(incident.checkpoint)["agg"].to_spark(spark, where="word == 'a'")
+    wrong = rows.selectExpr("key", "named_struct('count', 999L) AS value")
+    keyfold.write_state(wrong, incident.checkpoint, dry_run=False)
+    run(spark, incident.root, by_word, [NEXT], "orders")
+    for name in ("in/3.json", "orders/commits/4", "orders/commits/.4.crc"):
+        (incident.root / name).unlink(missing_ok=True)
+    incident.command()
+    incident.command()
+    row = incident.root / "row.json"
+    right = json.loads(row.read_text(encoding="utf-8"))
+    assert right["value"] == {"count": 999}
+    row.write_text(json.dumps(right | {"value": {"count": 3}}), encoding="utf-8")
+    assert "updated" in incident.command().stdout
+    incident.command()
+    incident.goes_on()
 
 
 class Sink:

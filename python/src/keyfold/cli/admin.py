@@ -17,11 +17,14 @@ from keyfold.admin import redistribute as redistributing
 from keyfold.admin import rescale as rescaling
 from keyfold.admin import rollback as rolling
 from keyfold.admin import sync as syncing
+from keyfold.admin.write import write
 from keyfold.checkpoint import open_checkpoint, require_checkpoint
-from keyfold.cli.command import changeable, command, folder, output
+from keyfold.cli.command import changeable, command, folder, output, table_of
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import Output, message
+from keyfold.cli.rows_file import read_rows
 from keyfold.errors import InvalidArgumentError, JvmError
+from keyfold.table.edits import edits
 
 _apply = click.option("--apply", "applies", is_flag=True, help="Do it; without this, only plan.")
 
@@ -203,6 +206,46 @@ def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
     else:
         found = opened.savepoint(name)
         output.value(asdict(found), str(found))
+
+
+@command(
+    changeable,
+    click.argument("table"),
+    click.option(
+        "--put", type=folder, help="File with rows to put in place of those of their keys."
+    ),
+    click.option("--delete", type=folder, help="File with keys of rows to delete."),
+    _apply,
+    output,
+)
+def edit(  # noqa: PLR0913 - one for each option
+    output: Output,
+    *,
+    checkpoint: str,
+    table: str,
+    put: str | None,
+    delete: str | None,
+    applies: bool,
+) -> int | None:
+    """Put and delete rows of a stopped query's state.
+
+    A file has an object of JSON on each line, as scan -o json prints the rows, or is Parquet.
+    Without --apply, the changes are shown.
+    """
+    if put is None and delete is None:
+        raise InvalidArgumentError("Give --put, --delete or both.")
+    chosen = table_of(open_checkpoint(checkpoint), table)
+    rows = None if put is None else read_rows(put, chosen.schema, keys_only=False)
+    keys = None if delete is None else read_rows(delete, chosen.schema, keys_only=True)
+    if not applies:
+        output.table([edits(chosen, rows, keys)])
+    source = chosen.source
+    found = write(
+        checkpoint, source.operator.id, source.layout.family, rows, keys,
+        replace=False, dry_run=not applies,
+    )  # fmt: skip
+    output.value(asdict(found), str(found))
+    return ExitCode.NO if found.refusals else None
 
 
 @command(

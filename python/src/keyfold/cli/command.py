@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 import click
 
 from keyfold._version import __version__
-from keyfold.checkpoint import open_for_command, open_or_list
+from keyfold.checkpoint import Checkpoint, open_for_command, open_or_list
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import JsonOutput, Output, TextOutput, message
 from keyfold.errors import InvalidArgumentError, KeyfoldError, UnknownNameError
+from keyfold.table.state_table import StateTable
 
 _MOST_SAID = 300
 
@@ -35,8 +36,8 @@ def cli() -> None:
     CHECKPOINT is the query's checkpointLocation, a path or a URI such as s3://bucket/folder, for
     which --storage-option and AWS's environment variables give endpoint and credentials.
     Commands that read need no Spark, and the query may run meanwhile. Commands that change
-    something (rescale, rollback, migrate, clone, sync, savepoint, vacuum) start Spark, and so does
-    check, which needs no checkpoint.
+    something (rescale, rollback, migrate, clone, sync, savepoint, edit, vacuum) start Spark, and so
+    does check, which needs no checkpoint.
 
     TABLE is an operator, by number, name or kind (agg, dedup, join, session, limit, groups, tws).
     If the operator has several tables, add the name of one: join/left, tws/count.
@@ -135,6 +136,13 @@ def changeable(function: C) -> C:
         "--storage-option", "refused_options", callback=_pairs, multiple=True, hidden=True
     )
     return _argument(option(function))
+
+
+def table_of(checkpoint: Checkpoint, table: str) -> StateTable:
+    """A table by the name that commands take: an operator, or OPERATOR/TABLE."""
+    name, _, inner = table.partition("/")
+    operator = checkpoint[name]
+    return operator[inner] if inner else operator.only
 
 
 def _opened(arguments: dict[str, Any]) -> dict[str, Any]:

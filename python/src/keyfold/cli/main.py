@@ -14,14 +14,13 @@ from click.shell_completion import get_completion_class
 from keyfold._version import __version__
 from keyfold.checkpoint import Checkpoint
 from keyfold.cli import admin, setup
-from keyfold.cli.command import cli, command, readable_or_pipeline
+from keyfold.cli.command import cli, command, readable_or_pipeline, table_of
 from keyfold.cli.command import output as _output
 from keyfold.cli.command import readable as _checkpoint
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import JsonOutput, Output, message, progress
 from keyfold.errors import InvalidArgumentError
 from keyfold.spark_log.flows import Flow
-from keyfold.table.state_table import StateTable
 
 # Importing them adds their commands to the group.
 __all__ = ["admin", "cli", "setup"]
@@ -100,7 +99,7 @@ def get(  # noqa: PLR0913 - one for each option
 
     A column that is left out may have any value; then all rows may have to be read.
     """
-    found = _open(checkpoint, table).get(_parsed(key), batch)
+    found = table_of(checkpoint, table).get(_parsed(key), batch)
     if found.num_rows:
         output.table([found if limit < 0 else found.slice(0, limit)])
         return None
@@ -130,7 +129,7 @@ def scan(  # noqa: PLR0913 - one for each option
     """Rows of a table."""
     names = None if columns is None else [it.strip() for it in columns.split(",")]
     most = None if limit < 0 else limit
-    found = _open(checkpoint, table).scan(names, where, batch, most)
+    found = table_of(checkpoint, table).scan(names, where, batch, most)
     if isinstance(output, JsonOutput) and most is None:
         output.table(pa.Table.from_batches([part]) for part in found.batches())
         return
@@ -149,7 +148,7 @@ def diff(output: Output, checkpoint: Checkpoint, table: str, before: int, after:
 
     AFTER is the last batch by default.
     """
-    found = _open(checkpoint, table).diff(before, after)
+    found = table_of(checkpoint, table).diff(before, after)
     output.table([found])
     if not found.num_rows:
         message("No row differs.")
@@ -162,7 +161,7 @@ diff.context_settings["ignore_unknown_options"] = True
 @command(_checkpoint, _table, _key, _output)
 def history(output: Output, checkpoint: Checkpoint, table: str, key: str) -> int | None:
     """The values of one KEY, given as JSON, in all retained batches."""
-    found = _open(checkpoint, table).history(_parsed(key))
+    found = table_of(checkpoint, table).history(_parsed(key))
     output.table([found])
     return None if found.num_rows else ExitCode.NO
 
@@ -204,12 +203,6 @@ def completion(output: Output, shell: str) -> None:
     assert kind is not None  # noqa: S101 - click has these three
     script = kind(cli, {}, "keyfold", "_KEYFOLD_COMPLETE").source()
     output.value({"script": script}, script)
-
-
-def _open(checkpoint: Checkpoint, table: str) -> StateTable:
-    name, _, inner = table.partition("/")
-    operator = checkpoint[name]
-    return operator[inner] if inner else operator.only
 
 
 def _parsed(key: str) -> Mapping[str, Any]:

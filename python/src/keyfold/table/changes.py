@@ -146,7 +146,7 @@ def _shown(source: Source, loaded: _Loaded, picked: Ints, partition: int) -> pa.
 def _sided(change: Change, old: pa.Table, new: pa.Table, count: int) -> pa.Table:
     """Keys, and the other columns before and after."""
     whole = new if new.num_rows else old
-    columns = {"change": pa.array([change.value] * count)}
+    columns = {"change": pa.array([change.value] * count, pa.string())}
     for name in whole.schema.names:
         if name in _KEYS:
             columns[name] = whole.column(name)

@@ -7,8 +7,9 @@ import io.keyfold.spark.admin.redistribute.Redistributor
 import io.keyfold.spark.admin.rescale._
 import io.keyfold.spark.admin.rollback.{Rollback, RollbackUndo}
 import io.keyfold.spark.admin.vacuum.Vacuum
+import io.keyfold.spark.admin.write.StateWrite
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** The entry points for Python: strings and numbers in, JSON out. Progress goes to the standard
   * error stream.
@@ -134,6 +135,31 @@ object AdminApi {
       val undo = new MigrationUndo(tools)
       AdminJson.of(if (dryRun) undo.plan() else undo.apply(), !dryRun)
     }
+
+  /** Puts and deletes rows of a table of state.
+    *
+    * @param table
+    *   the column family that has them
+    * @param put
+    *   rows to put in place of those of the same keys; null: none
+    * @param delete
+    *   keys of rows to delete; null: none
+    * @param replaces
+    *   whether all other rows of the table are deleted
+    */
+  def write(
+      session: SparkSession,
+      checkpoint: String,
+      operator: Long,
+      table: String,
+      put: DataFrame,
+      delete: DataFrame,
+      replaces: Boolean,
+      dryRun: Boolean
+  ): String = CheckpointTools.using(session, checkpoint) { tools =>
+    val it = new StateWrite(tools, operator, table, Option(put), Option(delete), replaces)
+    AdminJson.of(if (dryRun) it.plan() else it.run())
+  }
 
   /** Deletes files that a check has found to be unreferenced.
     *

@@ -9,6 +9,7 @@ import io.keyfold.spark.admin.redistribute.RedistributionPlan
 import io.keyfold.spark.admin.rescale.{CheckpointPlan, OpenPlan, OperatorPlan}
 import io.keyfold.spark.admin.rollback.RolledBack
 import io.keyfold.spark.admin.vacuum.Unreferenced
+import io.keyfold.spark.admin.write.StateWritePlan
 import org.json4s.JsonDSL._
 import org.json4s._
 import org.json4s.jackson.JsonMethods.{compact, render}
@@ -91,6 +92,12 @@ private object AdminJson {
     ("checkpoint" -> plan.checkpoint) ~ ("batch" -> plan.batch) ~ ("provider" -> plan.provider) ~
       ("files" -> plan.files.size) ~ ("bytes" -> plan.files.map(_.bytes).sum) ~
       ("refusals" -> plan.refusals) ~ ("applied" -> applied)
+  )
+
+  def of(plan: StateWritePlan): String = text(
+    ("checkpoint" -> plan.checkpoint) ~ ("operator" -> plan.operator) ~ ("table" -> plan.table) ~
+      ("lastBatch" -> plan.lastBatch) ~ ("put" -> plan.put) ~ ("deleted" -> plan.deleted) ~
+      ("refusals" -> plan.refusals) ~ ("applied" -> plan.put.nonEmpty)
   )
 
   def of(location: String, found: Seq[Unreferenced], applied: Boolean): String = text(

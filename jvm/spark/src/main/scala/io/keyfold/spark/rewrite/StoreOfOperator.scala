@@ -2,6 +2,8 @@ package io.keyfold.spark.rewrite
 
 import java.util.UUID
 
+import io.keyfold.model.VersionId
+import io.keyfold.spark.state.FamilySchemas
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
@@ -19,6 +21,9 @@ private final case class StoredFamily(schema: StateStoreColFamilySchema, multiVa
 
   /** Whether it is of a map: its keys have the grouping key and the user's. */
   def isMap: Boolean = schema.keySchema.head.dataType.isInstanceOf[StructType]
+
+  /** Whether its schema says less than is stored: see [[FamilySchemas.isTimeout]]. */
+  def hasOldTimeout: Boolean = schema.valueSchema.lastOption.exists(FamilySchemas.isTimeout)
 
   def createIn(store: StateStore): Unit =
     if (name != StateStore.DEFAULT_COL_FAMILY_NAME) {
@@ -74,6 +79,9 @@ private final case class StoreOfOperator(
     version: Long,
     ids: Option[Array[String]]
 ) {
+
+  /** The version of a partition, as the commit log has it. */
+  def versionOf(partition: Int): VersionId = VersionId(version, ids.fold("")(_(partition)))
 
   /** Takes the version of a partition from its provider. */
   def of(partition: Int)(provider: StateStoreProvider): StateStore =

@@ -144,7 +144,7 @@ private[spark] object FamilySchemas {
     * there, so the row fits its schema only while that is small: HDFSBacked, which looks at the
     * first row of the oldest file, mostly lets it pass. (Since Spark 4.3 all fields are nullable.)
     */
-  private def isTimeout(field: StructField) =
+  def isTimeout(field: StructField) =
     field.name == "timeoutTimestamp" && field.dataType == IntegerType
 
   private def asStored(value: StructType): StructType = value.lastOption.filter(isTimeout) match {

@@ -1,0 +1,132 @@
+package io.keyfold.spark.admin.write
+
+import java.util.UUID
+
+import io.keyfold.errors.Invalid
+import io.keyfold.spark.admin.rescale.{OpenPlans, UnfinishedRescale}
+import io.keyfold.spark.checkpoint.{CheckpointTools, Command}
+import io.keyfold.spark.conf.ProviderClass
+import io.keyfold.spark.rewrite.StateUpdate
+import org.apache.spark.sql.DataFrame
+
+/** Puts and deletes rows of one table in the state of a stopped query, as a batch R + 1 of its own
+  * that reads no data:
+  *
+  *   1. the state of that batch, under fresh ids: nothing refers to it yet
+  *   1. its entry in the offset log; the run that creates it wins
+  *   1. its entry in the commit log, which names the state
+  *
+  * Before the last step the query goes on without the rows, and after it with them. A run that
+  * broke off leaves files that nothing refers to, and perhaps a batch that the query, or another
+  * run, commits. A rollback to batch R undoes it.
+  *
+  * @param operator
+  *   its number in the query
+  * @param table
+  *   the column family with its rows
+  * @param put
+  *   rows to put in place of those of the same keys
+  * @param delete
+  *   keys of rows to delete
+  * @param replaces
+  *   whether all other rows of the table are deleted
+  */
+private[admin] final class StateWrite(
+    tools: CheckpointTools,
+    operator: Long,
+    table: String,
+    put: Option[DataFrame],
+    delete: Option[DataFrame],
+    replaces: Boolean
+) {
+  import CheckpointTools.progress
+  import StateWrite.IdKey
+  import tools.logs
+
+  private val last = logs.lastCommitted.filter(logs.settings(_).nonEmpty)
+  private lazy val update = new StateUpdate(tools, last.get, operator, table)
+
+  /** Reads only.
+    *
+    * @throws io.keyfold.errors.Invalid
+    *   if the rows do not fit the table
+    */
+  def plan(): StateWritePlan = {
+    val refusals = last.fold(Seq(noBatch))(refusalsOf)
+    if (refusals.isEmpty) update.require(put, delete)
+    StateWritePlan(logs.location, operator, table, last.getOrElse(-1), None, None, refusals)
+  }
+
+  /** @throws io.keyfold.errors.Invalid
+    *   if it is refused, rows do not fit the table, or another process has changed the checkpoint
+    *   meanwhile
+    */
+  def run(): StateWritePlan = {
+    // Before anything that it says is read.
+    val before = madeOf
+    val plan = this.plan()
+    if (plan.refusals.nonEmpty) {
+      throw new Invalid(
+        "KEYFOLD_WRITE_REFUSED",
+        s"Cannot write state of ${logs.location}: ${plan.refusals.mkString(" ")} Nothing was changed."
+      )
+    }
+    val (from, batch) = (plan.lastBatch, plan.lastBatch + 1)
+    progress(s"writing the state of batch $batch")
+    val written = update.write(put, delete, replaces)
+    progress(s"committing batch $batch")
+    if (!isOwn(batch) && !logs.begin(batch, from, Map(IdKey -> UUID.randomUUID.toString)))
+      throw overtaken(batch)
+    // After the batch is begun nobody replaces it any more.
+    if (madeOf != before || !logs.commit(batch, from, Some(written.ids))) throw overtaken(batch)
+    plan.copy(put = Some(written.put), deleted = Some(written.deleted))
+  }
+
+  /** What the write builds on: a redistribution replaces the state of the last batch. */
+  private def madeOf = last.map { batch =>
+    (tools.files.read(s"commits/$batch").map(_.toSeq), new OpenPlans(tools, batch + 1).nextNumber)
+  }
+
+  /** Whether a batch is of a write that broke off. */
+  private def isOwn(batch: Long) = {
+    val own = logs.settings(batch).flatMap(_.get(IdKey))
+    own.nonEmpty && own != logs.settings(batch - 1).flatMap(_.get(IdKey)) && logs.isOwn(batch)
+  }
+
+  private def refusalsOf(batch: Long): Seq[String] = {
+    val ofCheckpoint = Seq(
+      Option.when(logs.isRunningHere)("Its query is running; stop it first."),
+      Option.when(!logs.isKeyfolds(batch))(
+        s"Its state store provider is ${logs.providerOf(batch).getOrElse("none")}, not " +
+          s"${ProviderClass.Keyfold}; `keyfold migrate` moves the state to Keyfold."
+      ),
+      Option.when(logs.ids(batch).isEmpty)(
+        "It has checkpoint format 1, in which files of state have no ids, so that what is written " +
+          "could be taken for the query's."
+      ),
+      new UnfinishedRescale(tools).refusal(batch).map(_.getMessage),
+      logs.lastBegun.filter(it => it != batch && !(it == batch + 1 && isOwn(it))).map(begun(batch))
+    ).flatten
+    if (ofCheckpoint.nonEmpty) ofCheckpoint else update.refusals
+  }
+
+  private def begun(last: Long)(begun: Long) =
+    s"Batch $last was committed, and the offset log ends at batch $begun. Let the query finish its " +
+      s"batch; or, if it fails, drop the batch with `${Command.rollback(logs.location, last)}`: the query " +
+      "then reads its input again after the write."
+
+  private def noBatch = "It has no committed batch: let its query run one first, which writes the " +
+    "schema of its state."
+
+  private def overtaken(batch: Long) = new Invalid(
+    "KEYFOLD_CONCURRENT_UPDATE",
+    s"Cannot write state of ${logs.location}: another process has started, committed or removed batch " +
+      s"$batch meanwhile. Its state counts, and no row was written. Stop it, and run the command again."
+  )
+}
+
+private object StateWrite {
+
+  /** Setting of a write's batch: the id of the run that began it. */
+  private val IdKey = "spark.sql.streaming.keyfold.write"
+}

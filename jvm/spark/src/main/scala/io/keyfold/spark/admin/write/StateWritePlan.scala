@@ -1,0 +1,22 @@
+package io.keyfold.spark.admin.write
+
+/** A write of rows into a table of state, planned or done.
+  *
+  * @param lastBatch
+  *   the newest committed batch, whose state is taken; -1 if there is none
+  * @param put
+  *   rows that were put; None: it was not done
+  * @param deleted
+  *   rows that were there and are not any more; None: it was not done
+  * @param refusals
+  *   why it is refused, one sentence each
+  */
+final case class StateWritePlan(
+    checkpoint: String,
+    operator: Long,
+    table: String,
+    lastBatch: Long,
+    put: Option[Long],
+    deleted: Option[Long],
+    refusals: Seq[String]
+)
