@@ -51,19 +51,23 @@ final class StateUpdate private[spark] (
     OperatorStores.variables(operator) match {
       case _ if stores.of(operator).length > 1 =>
         Some("a row of a join is in several stores, which count and index each other's rows")
-      case None if family.isEmpty     => Some("it has no such table")
+      case None if family.isEmpty                 => Some("it has no such table")
       case None if family.exists(_.hasOldTimeout) =>
-        Some("in state format 1 of mapGroupsWithState its schema does not have the time of a timeout")
-      case None                       => None
+        Some(
+          "in state format 1 of mapGroupsWithState its schema does not have the time of a timeout"
+        )
+      case None                                                           => None
       case Some(all) if all.exists(_.stateName.startsWith("subtask_of_")) =>
         Some("they are of subtasks, which `keyfold rescale --operator` changes as a whole")
       case Some(all) =>
         all.find(_.stateName == table) match {
-          case None => Some(s"it has no such state variable; there are ${all.map(_.stateName).mkString(", ")}")
+          case None =>
+            Some(s"it has no such state variable; there are ${all.map(_.stateName).mkString(", ")}")
           case Some(it) if it.ttlEnabled => Some("its rows expire, and an index has when")
-          case Some(_) if family.exists(_.multiValue) => Some("it is a list, whose values Spark counts")
+          case Some(_) if family.exists(_.multiValue) =>
+            Some("it is a list, whose values Spark counts")
           case Some(_) if family.isEmpty || table.startsWith("$") => Some("it is Spark's own")
-          case _ => None
+          case _                                                  => None
         }
     }
 
@@ -104,7 +108,9 @@ final class StateUpdate private[spark] (
     for (name <- rows.columns.diff(wanted.fieldNames).diff(others).headOption)
       throw refused(s"the table has no column $name")
     for (it <- wanted if fields(rows.schema(it.name)) != fields(it))
-      throw refused(s"column ${it.name} has the fields ${fields(rows.schema(it.name)).mkString(", ")}")
+      throw refused(
+        s"column ${it.name} has the fields ${fields(rows.schema(it.name)).mkString(", ")}"
+      )
     SparkRows.fitted(rows, wanted) match {
       case Right(it)  => it
       case Left(name) =>
@@ -170,8 +176,9 @@ final class StateUpdate private[spark] (
   /** An error, if it is about the rows that are given. */
   private def ofRows(e: Throwable): Option[Throwable] =
     Iterator.iterate(e)(_.getCause).takeWhile(_ != null).collectFirst {
-      case it: Invalid                          => it
-      case it: SparkThrowable if isOfData(it) => refused(it.getMessage.linesIterator.mkString(" "), e)
+      case it: Invalid                        => it
+      case it: SparkThrowable if isOfData(it) =>
+        refused(it.getMessage.linesIterator.mkString(" "), e)
     }
 
   /** None of an operator that has no state yet. */
@@ -195,9 +202,12 @@ object StateUpdate {
     override def getPartition(number: Any): Int = number.asInstanceOf[Int]
   }
 
-  /** Whether a value is null, out of range and the like, by the SQL standard's classes of errors. */
+  /** Whether a value is null, out of range and the like, by the SQL standard's classes of errors.
+    */
   private def isOfData(e: SparkThrowable) =
-    e.getCondition == "NOT_NULL_ASSERT_VIOLATION" || Option(e.getSqlState).exists(_.startsWith("22"))
+    e.getCondition == "NOT_NULL_ASSERT_VIOLATION" || Option(e.getSqlState).exists(
+      _.startsWith("22")
+    )
 
   /** Names of the fields of a column, with those inside them behind a dot, in their order. */
   private def fields(of: StructField): Seq[String] = of.dataType match {

@@ -115,8 +115,9 @@ private[admin] final class StateWrite(
       s"batch; or, if it fails, drop the batch with `${Command.rollback(logs.location, last)}`: the query " +
       "then reads its input again after the write."
 
-  private def noBatch = "It has no committed batch: let its query run one first, which writes the " +
-    "schema of its state."
+  private def noBatch =
+    "It has no committed batch: let its query run one first, which writes the " +
+      "schema of its state."
 
   private def overtaken(batch: Long) = new Invalid(
     "KEYFOLD_CONCURRENT_UPDATE",

@@ -52,19 +52,31 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("rows are put in place of those of their keys, deleted by key, and others stay") {
     val run = begun()
     val before = run.rows("default").collect().map(row => keyOf(row) -> countOf(row)).toMap
-    val put = run.rows("default").where("key.key in ('a', 'b')").selectExpr(
-      "named_struct('key', upper(key.key)) key", "named_struct('count', value.count + 5) value"
-    ) union run.rows("default").where("key.key = 'c'").selectExpr(
-      "key", "named_struct('count', 100L) value"
-    )
-    val deleted = spark.sql("select named_struct('key', it) key from (select explode(array('d', 'nobody')) it)")
+    val put = run
+      .rows("default")
+      .where("key.key in ('a', 'b')")
+      .selectExpr(
+        "named_struct('key', upper(key.key)) key",
+        "named_struct('count', value.count + 5) value"
+      ) union run
+      .rows("default")
+      .where("key.key = 'c'")
+      .selectExpr(
+        "key",
+        "named_struct('count', 100L) value"
+      )
+    val deleted =
+      spark.sql("select named_struct('key', it) key from (select explode(array('d', 'nobody')) it)")
     val done = run.write("default", Some(put), Some(deleted))
     assert(done.put.contains(3L) && done.deleted.contains(1L))
-    val expected = before - "d" ++ Map("A" -> (before("a") + 5), "B" -> (before("b") + 5), "c" -> 100L)
+    val expected =
+      before - "d" ++ Map("A" -> (before("a") + 5), "B" -> (before("b") + 5), "c" -> 100L)
     assert(run.counts == expected)
-    assert(run.answers(Seq(Seq("A", "c", "d", "e").map(event(_, 12)))) == Seq(
-      Set(s"[A,${before("a") + 6}]", "[c,101]", "[d,1]", s"[e,${before("e") + 1}]")
-    ))
+    assert(
+      run.answers(Seq(Seq("A", "c", "d", "e").map(event(_, 12)))) == Seq(
+        Set(s"[A,${before("a") + 6}]", "[c,101]", "[d,1]", s"[e,${before("e") + 1}]")
+      )
+    )
   }
 
   test("a write is undone by a rollback to the batch before it, and done again by its undo") {
@@ -97,16 +109,24 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       rows.selectExpr("key", "named_struct('cuont', 1L) value") -> "value has the fields cuont",
       rows.selectExpr("key", "value", "1 as more") -> "the table has no column more",
       rows.selectExpr("key", "named_struct('count', array(1)) value") -> "column value is a STRUCT",
-      rows.selectExpr("key", "named_struct('count', date'2020-01-01') value") -> "column value is a STRUCT",
+      rows.selectExpr(
+        "key",
+        "named_struct('count', date'2020-01-01') value"
+      ) -> "column value is a STRUCT",
       rows.selectExpr("key", "named_struct('count', 1e30) value") -> "overflow",
       rows.selectExpr("key", "named_struct('count', cast(null as bigint)) value") -> "value.count",
       rows.selectExpr("key", "if(key.key = 'a', null, value) value") -> "value",
-      rows.union(rows.where("key.key = 'c'")) -> "two of the given rows have the key {\"key\":\"c\"}"
+      rows.union(
+        rows.where("key.key = 'c'")
+      ) -> "two of the given rows have the key {\"key\":\"c\"}"
     )
     val before = run.files
     for ((put, reason) <- cases) withClue(s"$reason: ") {
       val error = intercept[Invalid](run.write("default", Some(put)))
-      assert(error.condition == "KEYFOLD_WRITE_ROWS" && error.getMessage.contains(reason), error.getMessage)
+      assert(
+        error.condition == "KEYFOLD_WRITE_ROWS" && error.getMessage.contains(reason),
+        error.getMessage
+      )
       assert(error.getMessage.contains("Nothing was changed"))
       assert(run.logs == before.filter(_._1.matches("(offsets|commits)/.*")))
     }
@@ -121,7 +141,9 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         "from (select explode(array(double('-0.0'), double('NaN'))) it)"
     )
     run.write("default", Some(put), replaces = true)
-    assert(run.answers(Seq(Seq(event("zero", 12), event("nan", 12)))) == Seq(Set("[0.0,11]", "[NaN,11]")))
+    assert(
+      run.answers(Seq(Seq(event("zero", 12), event("nan", 12)))) == Seq(Set("[0.0,11]", "[NaN,11]"))
+    )
   }
 
   test("what cannot be written is refused with its reason") {
@@ -151,7 +173,8 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     run.answers(second.take(1))
     val open = run.newest
     for (name <- Seq(s"$open", s".$open.crc")) Files.delete(run.folder.resolve(s"commits/$name"))
-    val error = intercept[Invalid](run.write("default", delete = Some(run.rows("default", Some(run.newest)))))
+    val error =
+      intercept[Invalid](run.write("default", delete = Some(run.rows("default", Some(run.newest)))))
     val command = s"keyfold rollback file:${run.folder} --to-batch ${run.newest} --apply"
     assert(error.getMessage.contains(command), error.getMessage)
     AdminApi.rollback(spark, run.folder.toString, run.newest, "", dryRun = false)
@@ -159,7 +182,9 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(run.counts == before - "d")
   }
 
-  test("wherever a write fails, the query goes on with all of it or with none, or it is done again") {
+  test(
+    "wherever a write fails, the query goes on with all of it or with none, or it is done again"
+  ) {
     val run = begun()
     val before = run.counts
     val delete = run.rows("default").where("key.key < 'f'").cache()
@@ -213,15 +238,29 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val input = MemoryStream[Int](session)
     def write(value: Int): Unit = {
       input.addData(value)
-      val query = input.toDF().dropDuplicates().writeStream.format("parquet")
-        .option("checkpointLocation", checkpoint.toString).start(folder.toString)
+      val query = input
+        .toDF()
+        .dropDuplicates()
+        .writeStream
+        .format("parquet")
+        .option("checkpointLocation", checkpoint.toString)
+        .start(folder.toString)
       try query.processAllAvailable()
       finally query.stop()
     }
     write(1)
     write(2)
     val delete = spark.sql("select named_struct('value', 1) key")
-    AdminApi.write(spark, checkpoint.toString, 0, "default", null, delete, replaces = false, dryRun = false)
+    AdminApi.write(
+      spark,
+      checkpoint.toString,
+      0,
+      "default",
+      null,
+      delete,
+      replaces = false,
+      dryRun = false
+    )
     write(1)
     write(2)
     assert(spark.read.parquet(folder.toString).as[Int].collect().sorted.toSeq == Seq(1, 1, 2))
@@ -287,7 +326,8 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
     def texts(table: String): Set[String] = rows(table).drop("partition_id").toJSON.collect().toSet
 
-    def counts: Map[String, Long] = rows("default").collect().map(row => keyOf(row) -> countOf(row)).toMap
+    def counts: Map[String, Long] =
+      rows("default").collect().map(row => keyOf(row) -> countOf(row)).toMap
 
     def plan(table: String): StateWritePlan =
       CheckpointTools.using(own, folder.toString)(
@@ -353,16 +393,20 @@ private object StateWriteSuite {
   private val Queries: Map[String, DataFrame => DataFrame] = Map(
     "count" -> (_.groupBy("key").count()),
     "count of numbers" -> { events =>
-      val number = expr("case key when 'zero' then 0.0D when 'nan' then double('NaN') else 1.0D end")
+      val number =
+        expr("case key when 'zero' then 0.0D when 'nan' then double('NaN') else 1.0D end")
       events.groupBy(number.as("number")).count()
     },
     "counts and more" ->
-      (_.groupBy("key").agg(count("*"), avg(unix_timestamp(col("at"))), collect_set("at"), max("at"))),
+      (_.groupBy("key")
+        .agg(count("*"), avg(unix_timestamp(col("at"))), collect_set("at"), max("at"))),
     "deduplication" -> (_.dropDuplicates("key")),
     "deduplication within the watermark" ->
       (_.withWatermark("at", "30 seconds").dropDuplicatesWithinWatermark("key")),
     "windows" ->
-      (_.withWatermark("at", "0 seconds").groupBy(window(col("at"), "5 seconds"), col("key")).count()),
+      (_.withWatermark("at", "0 seconds")
+        .groupBy(window(col("at"), "5 seconds"), col("key"))
+        .count()),
     "session windows" ->
       (_.withWatermark("at", "0 seconds")
         .groupBy(session_window(col("at"), "10 seconds"), col("key"))
