@@ -180,10 +180,9 @@ test-long: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) $(PYSPARKS) ## what 
 test-faults: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) # of test-long: kills, S3, HDFS
 	$(PYTEST) -m long --ignore integration-tests/lines integration-tests $(PYTEST_ARGS)
 
-# What is between the oldest and the newest is in `upgrades`.
-ENDS := $(firstword $(LINES)) $(lastword $(LINES))
-test-lines: jars # of test-long: the provider on other lines of Spark
-	$(MAKE) contract SPARK="$(ENDS)"
+# The others are in `upgrades`.
+test-lines: jars # of test-long: the provider on the oldest line of Spark
+	$(MAKE) contract SPARK=$(firstword $(LINES))
 
 test-installed: setup jars $(TEST_CLASSES) # of test-long: the wheel, Delta and Iceberg
 	$(BIN)/python -m pytest -m long integration-tests/lines $(PYTEST_ARGS)
@@ -209,6 +208,7 @@ smoke-operators: $(call JAR_OF,$(SPARK)) # each operator, and values of operator
 upgrades: jars $(TEST_CLASSES) ## checkpoints of each line, each operator, on every later line; Delta, Iceberg, pipelines on each, Kubernetes: 40 minutes
 	KEYFOLD_EVERY_LINE=1 $(BIN)/python -m pytest -m long integration-tests/pipelines \
 		integration-tests/lines/test_lake_tables.py integration-tests/lines/test_first_lines.py \
+		integration-tests/lines/test_delta.py \
 		integration-tests/cluster/test_kubernetes.py
 	$(MAKE) smoke SPARK=4.1 BEGUN_ON=4.0
 	for begun in 4.0 4.1; do \

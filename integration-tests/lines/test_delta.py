@@ -10,6 +10,7 @@ from keyfold.settings import EXTENSIONS_CLASS
 from kit.connectors import DELTA, DELTA_SETTINGS, DOWNLOAD_S, EXTENSIONS, connectors
 from kit.installation import installation_of
 from kit.killed_sink import HALTING, HALTS_BEFORE, KILLS, KilledSink
+from kit.lines import EVERY_LINE
 from kit.submit import Conf, Spark
 
 LINE = "4.1"
@@ -54,6 +55,7 @@ def test_each_row_once_after_a_kill_between_the_two_commits(
 
 
 @pytest.mark.long
+@pytest.mark.skipif(not EVERY_LINE, reason="with KEYFOLD_EVERY_LINE: CI has 90 minutes")
 @pytest.mark.timeout(DOWNLOAD_S + 300 + 60 * KILLS)
 def test_each_row_once_after_kills_at_random(local: Spark, tmp_path: Path, jars: str) -> None:
     sink = KilledSink(tmp_path, "delta")
