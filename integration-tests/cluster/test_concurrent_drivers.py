@@ -18,7 +18,7 @@ from kit.submit import PARTITIONS, Spark
 
 JOB = "cluster/concurrent_drivers_job.py"
 FILES = 6
-RACES = int(os.environ.get("KEYFOLD_RACES", "4"))
+RACES = int(os.environ.get("KEYFOLD_RACES", "2"))
 # What Spark says where it finds another's entry, and where the file system refuses its own.
 AT_THE_LOG = "CONCURRENT_STREAM_LOG_UPDATE|Multiple streaming queries are concurrently using"
 # Maintenance of both has a snapshot to write after every batch.

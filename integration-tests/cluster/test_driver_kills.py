@@ -14,7 +14,7 @@ from kit.kill_moment import KillMoment, last_batch
 from kit.submit import PARTITIONS, Spark
 
 KILLS = int(os.environ.get("KEYFOLD_KILLS", "2"))
-SERVER_KILLS = int(os.environ.get("KEYFOLD_SERVER_KILLS", "2"))
+SERVER_KILLS = int(os.environ.get("KEYFOLD_SERVER_KILLS", "1"))
 FIRST_SEED = int(os.environ.get("KEYFOLD_SEED", "1"))
 # More than any moment waits for, so that a run is killed before it has read them all.
 FILES_AHEAD = 12

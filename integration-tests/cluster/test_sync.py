@@ -14,6 +14,7 @@ from keyfold.admin.sync import sync
 from kit.checkpoint_place import HDFS, LOCAL, S3, CheckpointPlace, checkpoint_place
 from kit.files import files_in
 from kit.kill_moment import last_batch
+from kit.lines import EVERY_LINE
 from kit.program import TIMEOUT_S
 from kit.session import session
 from kit.submit import Spark
@@ -33,7 +34,10 @@ CONF = {
 
 @pytest.mark.long
 @pytest.mark.timeout(600 + 10 * SECONDS)
-@pytest.mark.parametrize(("kind", "kind_of_copy"), [(LOCAL, S3), (S3, HDFS), (HDFS, LOCAL)])
+@pytest.mark.parametrize(
+    ("kind", "kind_of_copy"),
+    [(LOCAL, S3), (S3, HDFS), (HDFS, LOCAL)] if EVERY_LINE else [(LOCAL, S3)],
+)
 def test_a_killed_query_goes_on_from_the_copy_of_its_last_sync(
     tmp_path: Path, kind: str, kind_of_copy: str
 ) -> None:

@@ -88,8 +88,10 @@ def test_a_plan_changes_nothing_and_a_rollback_is_undone(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("checkpoint_format", [1, 2])
-@pytest.mark.parametrize(("kind", "to"), [(LOCAL, S3), (S3, HDFS), (HDFS, LOCAL), (S3, S3)])
+@pytest.mark.parametrize(
+    ("kind", "to", "checkpoint_format"),
+    [(LOCAL, S3, 2), (S3, HDFS, 1), (HDFS, LOCAL, 2), (S3, S3, 1)],
+)
 def test_a_clone_on_another_kind_of_file_system_and_the_original_go_on_apart(
     app: Application, query: CountQuery, kind: str, to: str, checkpoint_format: int
 ) -> None:
@@ -118,8 +120,7 @@ def test_a_clone_on_another_kind_of_file_system_and_the_original_go_on_apart(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("provider", [ROCKSDB, HDFS_BACKED])
-@pytest.mark.parametrize("kind", [S3, HDFS])
+@pytest.mark.parametrize(("kind", "provider"), [(S3, ROCKSDB), (HDFS, HDFS_BACKED)])
 def test_a_migration_is_undone_and_done_again(
     app: Application, query: CountQuery, kind: str, provider: str
 ) -> None:

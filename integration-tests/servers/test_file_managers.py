@@ -23,8 +23,7 @@ BY_FILE_SYSTEM = f"{SPARKS}.FileSystemBasedCheckpointFileManager"
 MANAGER = "streaming__checkpointFileManagerClass"
 
 
-@pytest.mark.parametrize("checkpoint_format", [1, 2])
-@pytest.mark.parametrize("first", ["Spark's", pytest.param("Keyfold's", marks=LONG)])
+@pytest.mark.parametrize(("first", "checkpoint_format"), [("Spark's", 1), ("Keyfold's", 2)])
 @pytest.mark.parametrize(
     ("kind", "sparks"),
     [

@@ -282,6 +282,14 @@ def session_as_submitted(options: Sequence[str], remote: str | None) -> Iterator
         session.stop()
 
 
+def frame_of(spark: SparkSession, rows: Any) -> DataFrame:  # noqa: ANN401
+    """A table of Arrow as a DataFrame; a time without a zone stays one."""
+    from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415 - needs pandas
+
+    schema = from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)
+    return spark.createDataFrame(rows, schema=schema)
+
+
 def java_frame(frame: DataFrame) -> Any:  # noqa: ANN401
     """A DataFrame of a classic session as an argument of `call`."""
     return frame._jdf  # noqa: SLF001 - there is no public way to the JVM

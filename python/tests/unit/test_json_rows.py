@@ -62,7 +62,6 @@ def test_what_is_left_out_is_null() -> None:
         ('{"day": "yesterday"}', "yesterday"),
         ('{"price": "1.234"}', "line 2"),
         ('{"bytes": "xy"}', "hexadecimal"),
-        ('{"share": NaN}', "NaN"),
         ('{"yes": 2}', "line 2"),
     ],
 )
@@ -70,6 +69,28 @@ def test_what_does_not_fit_is_named(line: str, said: str) -> None:
     with pytest.raises(ValueError, match="line 2") as caught:
         rows_of(["{}", line], SCHEMA)
     assert said in str(caught.value)
+
+
+def test_other_columns_are_passed_over() -> None:
+    key = pa.schema([SCHEMA.field("key")])
+    found = rows_of(
+        ['{"key": {"user": "a"}, "share": 1e400, "day": -9999999}'], key, ["share", "day"]
+    )
+    assert found.to_pylist() == [{"key": {"user": "a", "at": None}}]
+    with pytest.raises(ValueError, match="there is no day, but key"):
+        rows_of(['{"key": {"user": "a"}, "day": 1}'], key)
+
+
+def test_numbers_that_json_does_not_have_are_read_as_they_are_printed() -> None:
+    shares = pa.schema([SCHEMA.field("share")])
+    lines = ['{"share": Infinity}', '{"share": -Infinity}', '{"share": 1e300}']
+    assert [it["share"] for it in rows_of(lines, shares).to_pylist()] == [
+        float("inf"), float("-inf"), 1e300,
+    ]  # fmt: skip
+    days = pa.schema([SCHEMA.field("day")])
+    assert (
+        rows_of(['{"day": -9999999}'], days).column("day").cast(pa.int32())[0].as_py() == -9999999
+    )
 
 
 def test_two_fields_of_a_name_are_refused() -> None:

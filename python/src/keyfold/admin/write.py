@@ -88,7 +88,7 @@ def _frame(spark: SparkSession, rows: DataFrame | pa.Table | None) -> Any:  # no
     """Rows as a DataFrame of the JVM."""
     if rows is None:
         return None
-    frame = rows if _is_frame(rows) else spark.createDataFrame(rows)
+    frame = rows if _is_frame(rows) else setup.bridge().frame_of(spark, rows)
     return setup.bridge().java_frame(frame)
 
 

@@ -29,7 +29,8 @@ def read_rows(path: str, schema: pa.Schema, *, keys_only: bool) -> pa.Table:
         if path.endswith(".parquet"):
             return pyarrow.parquet.read_table(path).select(names)
         with Path(path).open(encoding="utf-8") as lines:
-            return rows_of(lines, schema).select(names)
+            columns = pa.schema([schema.field(it) for it in names])
+            return rows_of(lines, columns, set(schema.names) - set(names))
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         raise InvalidArgumentError(
             f"Cannot read rows from {path}: {error}. Give a Parquet file, or one object of JSON on "

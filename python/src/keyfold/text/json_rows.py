@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -9,22 +10,31 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.text.json_text import parse_json
 
-
-def rows_of(lines: Iterable[str], schema: pa.Schema) -> pa.Table:
+def rows_of(lines: Iterable[str], schema: pa.Schema, others: Iterable[str] = ()) -> pa.Table:
     """The rows of lines with an object of JSON each; what an object lacks is null.
+
+    Args:
+        lines: an object each, or nothing.
+        schema: the columns that are read.
+        others: columns that an object may have besides.
 
     Raises:
         ValueError: a line is not an object, or has a column, a field or a value that does not fit.
     """
     row = pa.struct(list(schema))
+    ignored = set(others)
     values = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            values.append(pa.scalar(_value(parse_json(line), row), row).as_py())
+            given = json.loads(line)
+            if isinstance(given, dict):
+                given = {name: it for name, it in given.items() if name not in ignored}
+            value = _value(given, row)
+            pa.scalar(value, row)
+            values.append(value)
         except (ValueError, TypeError, ArithmeticError, pa.ArrowException) as error:
             raise ValueError(f"line {number}: {error}") from error
     if not values:

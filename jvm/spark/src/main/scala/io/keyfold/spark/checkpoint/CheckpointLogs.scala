@@ -11,6 +11,7 @@ import scala.util.control.NonFatal
 import com.fasterxml.jackson.core.JsonProcessingException
 import io.keyfold.errors.{Invalid, MissingFile, StoreError}
 import io.keyfold.model.StoreLocation.DefaultStore
+import io.keyfold.model.VersionId
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -129,7 +130,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   def formatOf(batch: Long): Int =
     if (ids(batch).nonEmpty || linesOf(batch).head.trim == "v2") 2 else 1
 
-  /** Whether a batch is Keyfold's own, of a rescale or a migration: it has the input and the time
+  /** Whether a batch is Keyfold's own, of a rescale, a migration or a write: it has the input and the time
     * of the batch before, and another setting.
     */
   def isOwn(batch: Long): Boolean = {
@@ -138,6 +139,28 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
       settings <- settings(batch)
     } yield own != before && own == SparkShim.withSettings(before, settings)
   }.contains(true)
+
+  /** Whether a batch is that of a write of rows into the state. */
+  def isWrite(batch: Long): Boolean = writeOf(batch).nonEmpty &&
+    writeOf(batch) != writeOf(batch - 1) && isOwn(batch)
+
+  /** Id of the run that began a batch as that of a write; the query's own batches have none. */
+  def writeOf(batch: Long): Option[String] = settings(batch).flatMap(_.get(WriteKey))
+
+  /** Commits the batch of a write that broke off, with the state that was before: the query would
+    * run it with the watermark that the batch before had, not with the one that it led to.
+    */
+  def endWrite(): Unit =
+    for {
+      last <- lastCommitted
+      ids <- ids(last) if lastBegun.contains(last + 1) && isWrite(last + 1)
+    } commit(
+      last + 1,
+      last,
+      Some(ids.map { case (id, all) =>
+        id -> all.map(_.map(VersionId(last + 1, _).unchanged.id))
+      })
+    )
 
   /** Whether a batch is the same as in a copy of these logs, whatever its settings: a rescale
     * before an open batch changes those of the batch before. Also if one of both does not have it.
@@ -356,6 +379,9 @@ object CheckpointLogs {
   val PartitionsKey: String = SQLConf.SHUFFLE_PARTITIONS.key
   val ProviderKey: String = SQLConf.STATE_STORE_PROVIDER_CLASS.key
   val FormatKey: String = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
+
+  /** Setting of a write's batch: the id of the run that began it. */
+  val WriteKey = "spark.sql.streaming.keyfold.write"
   val StrictKey: String = SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION.key
 
   /** Whether Spark, from 4.2 on, refuses a checkpoint that has batches and no id of its query. */

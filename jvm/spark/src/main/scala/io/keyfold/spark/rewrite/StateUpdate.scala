@@ -3,15 +3,14 @@ package io.keyfold.spark.rewrite
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.Invalid
-import io.keyfold.format.Footer
-import io.keyfold.model.{PartitionRule, StoreLocation}
-import io.keyfold.spark.checkpoint.CheckpointTools
+import io.keyfold.model.{FamilySpec, PartitionRule, StoreLocation, VersionId}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import io.keyfold.store.file.LineageReader
 import org.apache.spark.{Partitioner, SparkThrowable}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata
-import org.apache.spark.sql.keyfold.SparkRows
+import org.apache.spark.sql.keyfold.{SparkRows, SparkShim}
 import org.apache.spark.sql.types.{StructField, StructType}
 
 /** Writes the state of the batch after a committed one: the same, with rows of one table changed. A
@@ -31,67 +30,79 @@ final class StateUpdate private[spark] (
   import tools.{logs, session}
 
   private val stores = new OperatorStores(session, logs, of)
-  private val operators = logs.metadata(of)
-  private val metadata = operators.find(_.operatorInfo.operatorId == operator)
+  private val metadata = logs.metadata(of).find(_.operatorInfo.operatorId == operator)
   private lazy val store = metadata.toSeq.flatMap(stores.of).head
   private lazy val family = store.families.find(_.name == table)
-  private lazy val placed = footer.families.find(_.spec.name == table).map(_.spec)
+  private lazy val variable =
+    metadata.flatMap(OperatorStores.variables).flatMap(_.find(_.stateName == table))
 
-  /** Why rows of the table cannot be written one by one; none if they can. Reads one footer. */
-  def refusals: Seq[String] = metadata match {
-    case None     => Seq(s"It has no stateful operator $operator.")
-    case Some(it) =>
-      val name = it.operatorInfo.operatorName
-      (unsupported(it) ++ (if (unsupported(it).isEmpty) misplaced else None)).toSeq.map { why =>
-        s"Rows of table $table of operator $operator ($name) cannot be written: $why."
-      }
-  }
-
-  private def unsupported(operator: OperatorStateMetadata): Option[String] =
-    OperatorStores.variables(operator) match {
-      case _ if stores.of(operator).length > 1 =>
-        Some("a row of a join is in several stores, which count and index each other's rows")
-      case None if family.isEmpty                 => Some("it has no such table")
-      case None if family.exists(_.hasOldTimeout) =>
-        Some(
-          "in state format 1 of mapGroupsWithState its schema does not have the time of a timeout"
-        )
-      case None                                                           => None
-      case Some(all) if all.exists(_.stateName.startsWith("subtask_of_")) =>
-        Some("they are of subtasks, which `keyfold rescale --operator` changes as a whole")
-      case Some(all) =>
-        all.find(_.stateName == table) match {
-          case None =>
-            Some(s"it has no such state variable; there are ${all.map(_.stateName).mkString(", ")}")
-          case Some(it) if it.ttlEnabled => Some("its rows expire, and an index has when")
-          case Some(_) if family.exists(_.multiValue) =>
-            Some("it is a list, whose values Spark counts")
-          case Some(_) if family.isEmpty || table.startsWith("$") => Some("it is Spark's own")
-          case _                                                  => None
-        }
+  /** The table's family in the files of each partition. */
+  private lazy val placed: Seq[Option[FamilySpec]] =
+    tools.parallel(partitions) { partition =>
+      val files = new LineageReader(tools.blobs, StoreLocation(operator, partition, store.name))
+      val footer = files.head(store.versionOf(partition).written).footer
+      footer.families.map(_.spec).find(_.name == table)
     }
 
-  private def misplaced: Option[String] = placed match {
-    case None => Some("its files do not have the table: let the query run one batch first")
-    case Some(spec) if spec.strays || spec.partitionKey == PartitionRule.NoRule =>
-      Some("the partition of a row cannot be computed from its key")
-    case _ => None
+  /** None of an operator that has no state yet. */
+  private def partitions = store.ids.toSeq.flatMap(_.indices)
+
+  /** Why rows of the table cannot be written one by one; none if they can. Reads a footer of each
+    * partition.
+    */
+  def refusals: Seq[String] = {
+    // Refuses metadata of an attempt that failed.
+    logs.operators(of)
+    metadata match {
+      case None     => Seq(s"It has no stateful operator $operator.")
+      case Some(it) =>
+        unsupported(it).orElse(misplaced).toSeq.map { why =>
+          s"Rows of table $table of operator $operator (${it.operatorInfo.operatorName}) cannot be " +
+            s"written: $why."
+        }
+    }
   }
 
-  /** Of partition 0. */
-  private def footer: Footer = {
-    val location = StoreLocation(operator, 0, store.name)
-    new LineageReader(tools.blobs, location)
-      .head(store.versionOf(0).written)
-      .footer
+  private def unsupported(it: OperatorStateMetadata): Option[String] =
+    OperatorStores.variables(it) match {
+      case _ if it.operatorInfo.operatorName == "symmetricHashJoin" =>
+        Some("a row of a join is in several tables, which count and index each other's rows")
+      case None if family.isEmpty                 => Some("it has no such table")
+      case None if family.exists(_.hasOldTimeout) =>
+        Some("state format 1 of mapGroupsWithState has no schema of the time of a timeout")
+      case Some(all) if all.exists(_.stateName.startsWith("subtask_of_")) =>
+        Some("they are of subtasks, which `keyfold rescale --operator` changes as a whole")
+      case Some(all) if variable.isEmpty || family.isEmpty =>
+        Some(s"it has no such state variable; there are ${all.map(_.stateName).mkString(", ")}")
+      case _ if variable.exists(_.ttlEnabled)  => Some("its rows expire, and an index has when")
+      case _ if family.exists(_.multiValue)    => Some("it is a list, whose values Spark counts")
+      case _                                   => None
+    }
+
+  private def misplaced: Option[String] = {
+    val rules = placed.flatten.map(_.partitionKey).distinct
+    if (rules.isEmpty || placed.exists(_.isEmpty))
+      Some("not all its files have the table: let the query run one batch first")
+    else if (logs.isBuiltIn(of - 1) && logs.isOwn(of))
+      Some("after a migration the query must run one batch, which says how it partitions its input")
+    else
+      Option.when(
+        rules.length > 1 || rules.contains(PartitionRule.NoRule) || placed.flatten.exists(_.strays) ||
+          !logs.settings(of).exists(_.get(CheckpointLogs.StrictKey).contains("true"))
+      )("the partition of a row cannot be computed from its key")
   }
+
+  /** Names of operators whose keys Spark normalizes. */
+  private def normalizing = Set("stateStoreSave", "sessionWindowStateStoreSaveExec") ++
+    (if (SparkShim.normalizesDuplicates) Set("dedupe", "dedupeWithinWatermark") else Nil)
 
   private lazy val writable = new WritableTable(
     table,
     family.get.schema,
-    family.get.isMap && metadata.exists(OperatorStores.variables(_).nonEmpty),
-    placed.get.partitionKey,
-    partitionsOf(store).length
+    variable.exists(_.stateVariableType == SparkShim.StateVariableType.MapState),
+    metadata.exists(it => normalizing(it.operatorInfo.operatorName)),
+    placed.head.get.partitionKey,
+    partitions.length
   )
 
   /** Brings rows to the table's columns.
@@ -146,14 +157,11 @@ final class StateUpdate private[spark] (
     val changes = put.map(fitted(_, isDelete = false) -> false) ++
       delete.map(fitted(_, isDelete = true) -> true)
     val written = changed(changes.toSeq, replaces)
-    val ids = for (it <- operators) yield {
-      val id = it.operatorInfo.operatorId
-      val ofStores =
-        if (id == operator) Seq(written.map(_.id))
-        else stores.of(it).map(other => partitionsOf(other).map(other.versionOf(_).unchanged.id))
-      id -> ofStores.transpose.map(_.toArray).toArray
+    val unchanged = logs.ids(of).get.map { case (id, ofOperator) =>
+      id -> ofOperator.map(_.map(VersionId(store.version, _).unchanged.id))
     }
-    Updated(ids.toMap, written.map(_.put).sum, written.map(_.deleted).sum)
+    val ids = unchanged.updated(operator, written.map(it => Array(it.id)).toArray)
+    Updated(ids, written.map(_.put).sum, written.map(_.deleted).sum)
   }
 
   private def changed(rows: Seq[(DataFrame, Boolean)], replaces: Boolean) = {
@@ -166,7 +174,7 @@ final class StateUpdate private[spark] (
           SparkRows.of(frame).mapPartitions(table.changes(_, isDelete))
         }
         .foldLeft(none)(_ union _)
-        .partitionBy(new ByNumber(partitionsOf(store).length))
+        .partitionBy(new ByNumber(partitions.length))
         .mapPartitionsWithIndex((partition, it) => Iterator(update.write(partition, it.map(_._2))))
         .collect()
         .toSeq
@@ -180,9 +188,6 @@ final class StateUpdate private[spark] (
       case it: SparkThrowable if isOfData(it) =>
         refused(it.getMessage.linesIterator.mkString(" "), e)
     }
-
-  /** None of an operator that has no state yet. */
-  private def partitionsOf(of: StoreOfOperator) = of.ids.toSeq.flatMap(_.indices)
 }
 
 object StateUpdate {

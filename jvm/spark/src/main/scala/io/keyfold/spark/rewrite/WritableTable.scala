@@ -5,8 +5,12 @@ import io.keyfold.spark.partition.PartitionKey
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   BoundReference,
+  CreateNamedStruct,
   Expression,
   GetStructField,
+  If,
+  IsNull,
+  Literal,
   UnsafeProjection,
   UnsafeRow
 }
@@ -20,6 +24,8 @@ import org.apache.spark.sql.types.{DataType, StructField, StructType}
   *
   * @param isMap
   *   whether it is a map of transformWithState
+  * @param normalizes
+  *   whether Spark has one zero and one NaN in its keys
   * @param rule
   *   by which rows are placed in partitions, as the files have it
   */
@@ -27,6 +33,7 @@ private[rewrite] final class WritableTable(
     val family: String,
     schema: StateStoreColFamilySchema,
     isMap: Boolean,
+    normalizes: Boolean,
     rule: String,
     partitions: Int
 ) extends Serializable {
@@ -38,12 +45,12 @@ private[rewrite] final class WritableTable(
   /** Columns that name a row. */
   val keyColumns: StructType =
     if (isMap)
-      StructType(Seq(column("key", keys(0).dataType), column("user_map_key", keys(1).dataType)))
-    else StructType(Seq(column("key", keys)))
+      StructType(Seq(named("key", keys(0).dataType), named("user_map_key", keys(1).dataType)))
+    else StructType(Seq(named("key", keys)))
 
   /** Columns of a whole row. */
   val columns: StructType =
-    keyColumns.add(column(if (isMap) "user_map_value" else "value", values))
+    keyColumns.add(named(if (isMap) "user_map_value" else "value", values))
 
   /** Makes changes of rows, with the partition of each.
     *
@@ -52,9 +59,9 @@ private[rewrite] final class WritableTable(
     */
   def changes(rows: Iterator[InternalRow], isDelete: Boolean): Iterator[(Int, RowChange)] = {
     val keyOf = UnsafeProjection.create(
-      if (isMap) keyColumns.indices.map(i => wholeOf(keyColumns, i)) else fieldsOf(keyColumns, 0)
+      if (isMap) keyColumns.indices.map(column(keyColumns, _)) else fields(keyColumns, 0).map(asKey)
     )
-    val valueOf = UnsafeProjection.create(fieldsOf(columns, columns.length - 1))
+    val valueOf = UnsafeProjection.create(fields(columns, columns.length - 1))
     val hashOf = PartitionKey(rule, keys).newHash()
     rows.map { row =>
       val key = keyOf(row)
@@ -64,6 +71,8 @@ private[rewrite] final class WritableTable(
     }
   }
 
+  private def asKey(value: Expression) = if (normalizes) SparkRows.normalized(value) else value
+
   def keyRow(change: RowChange): UnsafeRow = SubtaskStore.pointing(change.key, keys.length)
   def valueRow(change: RowChange): UnsafeRow = SubtaskStore.pointing(change.value, values.length)
 
@@ -72,30 +81,31 @@ private[rewrite] final class WritableTable(
 }
 
 private object WritableTable {
-  private def column(name: String, of: DataType) =
-    StructField(name, of, nullable = false)
+  private def named(name: String, of: DataType) = StructField(name, of, nullable = false)
 
-  /** The value of a column, as Spark would have it in a key. */
-  private def wholeOf(columns: StructType, index: Int): Expression = {
-    val column = columns(index)
-    notNull(SparkRows.normalized(reference(columns, index)), column)
+  /** A column, of which nothing is null that may not be. */
+  private def column(of: StructType, index: Int): Expression = {
+    // Were it bound with the table's own type, no check would be made.
+    val bound = SparkRows.nullable(of)(index).dataType
+    checked(BoundReference(index, bound, nullable = true), of(index), of(index).name)
   }
 
   /** The fields of a column that is a struct. */
-  private def fieldsOf(columns: StructType, index: Int): Seq[Expression] = {
-    val column = columns(index)
-    val struct = column.dataType.asInstanceOf[StructType]
-    val whole = notNull(reference(columns, index), column)
-    struct.zipWithIndex.map { case (field, i) =>
-      val value = GetStructField(whole, i)
-      notNull(if (index == 0) SparkRows.normalized(value) else value, field, column.name + ".")
-    }
+  private def fields(of: StructType, index: Int): Seq[Expression] = {
+    val struct = column(of, index)
+    of(index).dataType.asInstanceOf[StructType].indices.map(GetStructField(struct, _))
   }
 
-  /** Nothing in it is taken for not null, or no check would be made. */
-  private def reference(columns: StructType, index: Int) =
-    BoundReference(index, SparkRows.nullable(columns)(index).dataType, nullable = true)
-
-  private def notNull(value: Expression, of: StructField, prefix: String = "") =
-    if (of.nullable) value else AssertNotNull(value, Seq(s"column: $prefix${of.name}"))
+  private def checked(value: Expression, of: StructField, path: String): Expression = {
+    val whole = of.dataType match {
+      case struct: StructType =>
+        val fields = struct.zipWithIndex.flatMap { case (it, i) =>
+          Seq(Literal(it.name), checked(GetStructField(value, i), it, s"$path.${it.name}"))
+        }
+        val made = CreateNamedStruct(fields)
+        If(IsNull(value), Literal(null, made.dataType), made)
+      case _ => value
+    }
+    if (of.nullable) whole else AssertNotNull(whole, Seq(s"column: $path"))
+  }
 }

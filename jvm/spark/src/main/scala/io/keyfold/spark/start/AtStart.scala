@@ -55,6 +55,7 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     }
 
   private def check(query: StartedQuery, subtasks: Seq[PlannedSubtasks]): Unit = {
+    new CheckpointLogs(session, query.checkpoint).endWrite()
     val logs = new CheckpointLogs(session, query.checkpoint)
     if (query.isStateful || logs.hasState) {
       val last = lastBatch(logs)

@@ -39,7 +39,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
       }
   } yield refusal
 
-  /** Enters the batches of rescales and migrations, which the query has not run and which have no
+  /** Enters the batches of rescales, migrations and writes, which the query has not run and which have no
     * output, also where the query has gone on without the extension. Takes out what a start has
     * entered of those that were undone since.
     *
@@ -73,7 +73,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   private def hasOutput(log: FileSink, batch: Long) =
     IfReadable(s"the files of batch $batch")(log.hasOutput(batch))
 
-  /** The last batches, if they are those of rescales and migrations, and the log has output of one:
+  /** The last batches, if they are those of rescales, migrations and writes, and the log has output of one:
     * the checkpoint went back without it. Newest first.
     */
   private def othersIn(log: FileSink): Seq[Long] = {
@@ -125,7 +125,7 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   private def ahead(log: FileSink, newest: Long, others: Seq[Long]) = new Invalid(
     "KEYFOLD_SINK_AHEAD",
     s"The log of the file sink in $folder has batch $newest, and the newest batch that ${logs.location} " +
-      s"has begun is ${begun.fold("none")(_.toString)}${if (others.nonEmpty) ", of a rescale or a migration"
+      s"has begun is ${begun.fold("none")(_.toString)}${if (others.nonEmpty) ", of a rescale, a migration or a write of rows"
         else ""}. Spark would not write the output of the batches " +
       s"after it, which have other input now. The query was not started. " +
       committed.fold(otherFolder)(last => aheadRemedy(log, others.lastOption.fold(last)(_ - 1)))

@@ -36,6 +36,9 @@ private[keyfold] trait ShimBefore42 extends SparkNames with ShimBefore43 {
   def timestampKey(spec: KeyStateEncoderSpec): (StructType, Boolean) =
     throw new IllegalArgumentException(s"Unknown key encoder $spec")
 
+  /** Whether the keys of a deduplication have one zero and one NaN, as those of aggregates have. */
+  def normalizesDuplicates: Boolean = false
+
   def emptyStore(provider: StateStoreProvider, version: Long): StateStore = provider match {
     case it: ProviderBefore42 =>
       it.getStore(version, None, forceSnapshotOnCommit = false, loadEmpty = true)

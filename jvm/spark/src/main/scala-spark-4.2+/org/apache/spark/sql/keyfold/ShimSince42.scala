@@ -43,6 +43,9 @@ private[keyfold] trait ShimSince42 extends ShimSince41 {
     case other => throw new IllegalArgumentException(s"Unknown key encoder $other")
   }
 
+  /** Whether the keys of a deduplication have one zero and one NaN, as those of aggregates have. */
+  def normalizesDuplicates: Boolean = true
+
   /** An empty store at a version, whatever the version has in files. */
   def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
     provider.getStore(version, None, loadEmpty = true)

@@ -4,7 +4,7 @@ import java.util.UUID
 
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.rescale.{OpenPlans, UnfinishedRescale}
-import io.keyfold.spark.checkpoint.{CheckpointTools, Command}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command}
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.rewrite.StateUpdate
 import org.apache.spark.sql.DataFrame
@@ -17,8 +17,8 @@ import org.apache.spark.sql.DataFrame
   *   1. its entry in the commit log, which names the state
   *
   * Before the last step the query goes on without the rows, and after it with them. A run that
-  * broke off leaves files that nothing refers to, and perhaps a batch that the query, or another
-  * run, commits. A rollback to batch R undoes it.
+  * broke off leaves files that nothing refers to, and perhaps a batch that another run, or the next
+  * start, commits. A rollback to batch R undoes it.
   *
   * @param operator
   *   its number in the query
@@ -40,7 +40,7 @@ private[admin] final class StateWrite(
     replaces: Boolean
 ) {
   import CheckpointTools.progress
-  import StateWrite.IdKey
+  import CheckpointLogs.WriteKey
   import tools.logs
 
   private val last = logs.lastCommitted.filter(logs.settings(_).nonEmpty)
@@ -75,22 +75,29 @@ private[admin] final class StateWrite(
     progress(s"writing the state of batch $batch")
     val written = update.write(put, delete, replaces)
     progress(s"committing batch $batch")
-    if (!isOwn(batch) && !logs.begin(batch, from, Map(IdKey -> UUID.randomUUID.toString)))
-      throw overtaken(batch)
+    begin(batch, from)
     // After the batch is begun nobody replaces it any more.
-    if (madeOf != before || !logs.commit(batch, from, Some(written.ids))) throw overtaken(batch)
+    if (madeOf != before || !commit(batch, from, written.ids)) throw overtaken(batch)
     plan.copy(put = Some(written.put), deleted = Some(written.deleted))
   }
+
+  /** An entry may be written though its writer is told that it failed. */
+  private def begin(batch: Long, from: Long): Unit = {
+    val id = UUID.randomUUID.toString
+    val isMine = logs.isWrite(batch) || logs.begin(batch, from, Map(WriteKey -> id)) ||
+      logs.writeOf(batch).contains(id)
+    if (!isMine) throw overtaken(batch)
+  }
+
+  private def commit(batch: Long, from: Long, ids: Map[Long, Array[Array[String]]]) =
+    logs.commit(batch, from, Some(ids)) || logs.ids(batch).exists(flat(_) == flat(ids))
+
+  private def flat(ids: Map[Long, Array[Array[String]]]) =
+    ids.map { case (operator, all) => operator -> all.toSeq.map(_.toSeq) }
 
   /** What the write builds on: a redistribution replaces the state of the last batch. */
   private def madeOf = last.map { batch =>
     (tools.files.read(s"commits/$batch").map(_.toSeq), new OpenPlans(tools, batch + 1).nextNumber)
-  }
-
-  /** Whether a batch is of a write that broke off. */
-  private def isOwn(batch: Long) = {
-    val own = logs.settings(batch).flatMap(_.get(IdKey))
-    own.nonEmpty && own != logs.settings(batch - 1).flatMap(_.get(IdKey)) && logs.isOwn(batch)
   }
 
   private def refusalsOf(batch: Long): Seq[String] = {
@@ -104,16 +111,21 @@ private[admin] final class StateWrite(
         "It has checkpoint format 1, in which files of state have no ids, so that what is written " +
           "could be taken for the query's."
       ),
-      new UnfinishedRescale(tools).refusal(batch).map(_.getMessage),
-      logs.lastBegun.filter(it => it != batch && !(it == batch + 1 && isOwn(it))).map(begun(batch))
+      new UnfinishedRescale(tools).refusal(batch).map(_.getMessage).orElse(otherEnd(batch))
     ).flatten
     if (ofCheckpoint.nonEmpty) ofCheckpoint else update.refusals
   }
 
-  private def begun(last: Long)(begun: Long) =
-    s"Batch $last was committed, and the offset log ends at batch $begun. Let the query finish its " +
-      s"batch; or, if it fails, drop the batch with `${Command.rollback(logs.location, last)}`: the query " +
-      "then reads its input again after the write."
+  /** Whether the logs end at different batches. */
+  private def otherEnd(last: Long): Option[String] = logs.lastBegun.collect {
+    case begun if begun < last =>
+      s"Batch $last was committed, and the offset log ends at batch $begun. " +
+        s"`${Command.fsck(logs.location)}` says how the query goes on."
+    case begun if begun > last && !(begun == last + 1 && logs.isWrite(begun)) =>
+      s"Batch $last was committed, and the offset log ends at batch $begun. Let the query finish its " +
+        s"batch; or, if it fails, drop the batch with `${Command.rollback(logs.location, last)}`, and with " +
+        "--sink-path if it writes to files or a table: the query reads its input again after the write."
+  }
 
   private def noBatch =
     "It has no committed batch: let its query run one first, which writes the " +
@@ -122,12 +134,6 @@ private[admin] final class StateWrite(
   private def overtaken(batch: Long) = new Invalid(
     "KEYFOLD_CONCURRENT_UPDATE",
     s"Cannot write state of ${logs.location}: another process has started, committed or removed batch " +
-      s"$batch meanwhile. Its state counts, and no row was written. Stop it, and run the command again."
+      s"$batch meanwhile. Its state counts, and none of the rows is in it. Stop it, and run the command again."
   )
-}
-
-private object StateWrite {
-
-  /** Setting of a write's batch: the id of the run that began it. */
-  private val IdKey = "spark.sql.streaming.keyfold.write"
 }

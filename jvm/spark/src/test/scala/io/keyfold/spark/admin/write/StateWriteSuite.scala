@@ -146,9 +146,43 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     )
   }
 
+  test("a write that broke off does not take the watermark back") {
+    val run = new Run("windows")
+    run.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
+    run.answers(first)
+    val expected = run.copied()
+    expected.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
+    val answer = expected.answers(second)
+    run.failingAt("commits/.*")(_.write("default", delete = Some(run.rows("default"))))
+    assert(run.logs.contains(s"offsets/${run.newest + 1}"))
+    assert(answer.nonEmpty && run.answers(second) == answer)
+  }
+
+  test("a null inside a value is refused") {
+    val run = new Run("mapGroups")
+    run.answers(first.take(1))
+    val rows = run.rows("default").selectExpr(
+      "key",
+      "named_struct('groupState', named_struct('count', cast(null as int), 'name', 'x'), " +
+        "'timeoutTimestamp', value.timeoutTimestamp) value"
+    )
+    val error = intercept[Invalid](run.write("default", Some(rows)))
+    assert(error.getMessage.contains("column: value.groupState.count"), error.getMessage)
+  }
+
+  test("rows of a join that has one store are refused in each of its tables") {
+    val run = new Run("join")
+    run.set("spark.sql.streaming.join.stateFormatVersion", "3")
+    run.answers(first.take(1))
+    for (table <- Seq("left-keyToNumValues", "left-keyWithIndexToValue", "default")) {
+      val refusals = run.plan(table).refusals
+      assert(refusals.exists(_.contains("a row of a join is in several tables")), refusals)
+    }
+  }
+
   test("what cannot be written is refused with its reason") {
     val cases = Seq(
-      ("join", "default") -> "in several stores",
+      ("join", "default") -> "in several tables",
       ("list", "list") -> "is a list",
       ("list", "$rowCounter_list") -> "no such state variable",
       ("count", "nothing") -> "no such table"
@@ -295,6 +329,8 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       ()
     }
 
+    def set(key: String, value: String): Unit = own.conf.set(key, value)
+
     def newest: Long = new CheckpointLogs(own, folder.toString).lastCommitted.get
 
     /** Starts the query, gives it batches, and stops it: rows that came, a set for each batch. */
@@ -363,6 +399,14 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       faults.plan.clear()
     }
 
+    /** Does something of which a write to such a path fails. */
+    def failingAt(path: String)(work: Run => Any): Unit = {
+      val faults = faulty()
+      faults.plan.fail(Failure.Before)(it => it.what == "rename" && it.path.matches(path))
+      intercept[Exception](work(this))
+      faults.plan.clear()
+    }
+
     private def faulty() = {
       val faults = new FileFaults(folder.toString)
       faults.settings.foreach { case (key, value) => own.conf.set(key, value) }
@@ -413,6 +457,7 @@ private object StateWriteSuite {
         .count()),
     "mapGroups" -> groups,
     "variables" -> (processed(_, new Variables)),
+    "variable of keys with a struct" -> structured,
     "list" -> (processed(_, new EventLists)),
     "join" -> { events =>
       val right = events.select(col("key").as("other"), col("at").as("then"))
@@ -429,7 +474,8 @@ private object StateWriteSuite {
     "windows" -> Seq("default"),
     "session windows" -> Seq("default"),
     "mapGroups" -> Seq("default"),
-    "variables" -> Seq("count", "map")
+    "variables" -> Seq("count", "map"),
+    "variable of keys with a struct" -> Seq("count")
   )
 
   private def groups(events: DataFrame): DataFrame = {
@@ -466,6 +512,35 @@ private object StateWriteSuite {
       .groupByKey(_.key)
       .transformWithState(processor, TimeMode.EventTime(), OutputMode.Append())
       .toDF()
+  }
+
+  private def structured(events: DataFrame): DataFrame = {
+    val session = events.sparkSession
+    import session.implicits._
+    events
+      .as[Event]
+      .groupByKey(it => Place(Name(it.key), it.key.length))
+      .transformWithState(new CountOfPlaces, TimeMode.None(), OutputMode.Append())
+      .toDF()
+  }
+
+  final case class Name(text: String)
+  final case class Place(name: Name, length: Int)
+
+  private final class CountOfPlaces extends StatefulProcessor[Place, Event, String] {
+    @transient private var count: ValueState[Long] = _
+
+    override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
+      count = getHandle.getValueState[Long]("count", Encoders.scalaLong, TTLConfig.NONE)
+
+    override def handleInputRows(
+        key: Place,
+        rows: Iterator[Event],
+        timers: TimerValues
+    ): Iterator[String] = {
+      count.update(Option(count.get()).getOrElse(0L) + rows.size)
+      Iterator(s"$key ${count.get()}")
+    }
   }
 
   final case class Seen(count: Int, name: String)
