@@ -38,8 +38,9 @@ def write_state(  # noqa: PLR0913 - one for each thing that users choose
         rows: rows to put in place of those of the same keys, with the columns that the table has
             when it is read (`StateTable.schema`, and Spark's `statestore` source): `key`, `value`;
             of a map `key`, `user_map_key`, `user_map_value`. A column `partition_id` does not
-            count. Columns are found by name, and cast as an INSERT does. A DataFrame of a classic
-            session, or a table of Arrow.
+            count. Columns are found by name, their fields must be in the table's order, and types
+            are cast as an INSERT does. A DataFrame of a classic session, or a table of Arrow. A
+            task keeps the keys of its partition's rows in memory.
         path: checkpoint of a stopped query.
         operator: number, name or kind of the stateful operator, if there are several.
         table: name of its table, if it has several.

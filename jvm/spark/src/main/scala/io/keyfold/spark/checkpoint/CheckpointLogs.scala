@@ -130,8 +130,8 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   def formatOf(batch: Long): Int =
     if (ids(batch).nonEmpty || linesOf(batch).head.trim == "v2") 2 else 1
 
-  /** Whether a batch is Keyfold's own, of a rescale, a migration or a write: it has the input and the time
-    * of the batch before, and another setting.
+  /** Whether a batch is Keyfold's own, of a rescale, a migration or a write: it has the input and
+    * the time of the batch before, and another setting.
     */
   def isOwn(batch: Long): Boolean = {
     for {
@@ -152,15 +152,15 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
     */
   def endWrite(): Unit =
     for {
-      last <- lastCommitted
-      ids <- ids(last) if lastBegun.contains(last + 1) && isWrite(last + 1)
-    } commit(
-      last + 1,
-      last,
-      Some(ids.map { case (id, all) =>
-        id -> all.map(_.map(VersionId(last + 1, _).unchanged.id))
-      })
-    )
+      last <- lastCommitted if lastBegun.contains(last + 1) && isWrite(last + 1)
+      ids <- ids(last)
+    } {
+      val unchanged = ids.map { case (operator, all) =>
+        operator -> all.map(_.map(VersionId(last + 1, _).unchanged.id))
+      }
+      commit(last + 1, last, Some(unchanged))
+      ()
+    }
 
   /** Whether a batch is the same as in a copy of these logs, whatever its settings: a rescale
     * before an open batch changes those of the batch before. Also if one of both does not have it.

@@ -74,9 +74,9 @@ final class StateUpdate private[spark] (
         Some("they are of subtasks, which `keyfold rescale --operator` changes as a whole")
       case Some(all) if variable.isEmpty || family.isEmpty =>
         Some(s"it has no such state variable; there are ${all.map(_.stateName).mkString(", ")}")
-      case _ if variable.exists(_.ttlEnabled)  => Some("its rows expire, and an index has when")
-      case _ if family.exists(_.multiValue)    => Some("it is a list, whose values Spark counts")
-      case _                                   => None
+      case _ if variable.exists(_.ttlEnabled) => Some("its rows expire, and an index has when")
+      case _ if family.exists(_.multiValue)   => Some("it is a list, whose values Spark counts")
+      case _                                  => None
     }
 
   private def misplaced: Option[String] = {
@@ -87,7 +87,8 @@ final class StateUpdate private[spark] (
       Some("after a migration the query must run one batch, which says how it partitions its input")
     else
       Option.when(
-        rules.length > 1 || rules.contains(PartitionRule.NoRule) || placed.flatten.exists(_.strays) ||
+        rules.length > 1 || rules.contains(PartitionRule.NoRule) || placed.flatten
+          .exists(_.strays) ||
           !logs.settings(of).exists(_.get(CheckpointLogs.StrictKey).contains("true"))
       )("the partition of a row cannot be computed from its key")
   }

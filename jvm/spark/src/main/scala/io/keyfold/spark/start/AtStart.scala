@@ -55,9 +55,9 @@ final class AtStart(session: SparkSession) extends (LogicalPlan => Unit) {
     }
 
   private def check(query: StartedQuery, subtasks: Seq[PlannedSubtasks]): Unit = {
-    new CheckpointLogs(session, query.checkpoint).endWrite()
     val logs = new CheckpointLogs(session, query.checkpoint)
     if (query.isStateful || logs.hasState) {
+      if (isKeyfoldSet) logs.endWrite()
       val last = lastBatch(logs)
       val refuse = new RefuseAtStart(session, query.fileSink)
       last.flatMap(refuse.unfinishedMigration).foreach(throw _)

@@ -39,9 +39,9 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
       }
   } yield refusal
 
-  /** Enters the batches of rescales, migrations and writes, which the query has not run and which have no
-    * output, also where the query has gone on without the extension. Takes out what a start has
-    * entered of those that were undone since.
+  /** Enters the batches of rescales, migrations and writes, which the query has not run and which
+    * have no output, also where the query has gone on without the extension. Takes out what a start
+    * has entered of those that were undone since.
     *
     * @return
     *   the last batch of the log then
@@ -73,8 +73,8 @@ private[start] final class SinkAtStart(logs: CheckpointLogs, folder: String) {
   private def hasOutput(log: FileSink, batch: Long) =
     IfReadable(s"the files of batch $batch")(log.hasOutput(batch))
 
-  /** The last batches, if they are those of rescales, migrations and writes, and the log has output of one:
-    * the checkpoint went back without it. Newest first.
+  /** The last batches, if they are those of rescales, migrations and writes, and the log has output
+    * of one: the checkpoint went back without it. Newest first.
     */
   private def othersIn(log: FileSink): Seq[Long] = {
     val own = committed.toSeq.flatMap(Iterator.iterate(_)(_ - 1).takeWhile(isOwn))

@@ -161,11 +161,13 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   test("a null inside a value is refused") {
     val run = new Run("mapGroups")
     run.answers(first.take(1))
-    val rows = run.rows("default").selectExpr(
-      "key",
-      "named_struct('groupState', named_struct('count', cast(null as int), 'name', 'x'), " +
-        "'timeoutTimestamp', value.timeoutTimestamp) value"
-    )
+    val rows = run
+      .rows("default")
+      .selectExpr(
+        "key",
+        "named_struct('groupState', named_struct('count', cast(null as int), 'name', 'x'), " +
+          "'timeoutTimestamp', value.timeoutTimestamp) value"
+      )
     val error = intercept[Invalid](run.write("default", Some(rows)))
     assert(error.getMessage.contains("column: value.groupState.count"), error.getMessage)
   }
