@@ -83,6 +83,8 @@ def root(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(spark, made, delays, BATCHES, "delays")
     run(spark, made, buffering, BATCHES, "subtasks")
     run(session_of(spark, HDFS, 1), made, delays, [["JFK"]], "old")
+    row = '{"key": {"origin": "JFK", "letters": 3}, "value": {"count": 5}}'
+    (made / "rows.json").write_text(row, encoding="utf-8")
     return made
 
 
@@ -121,6 +123,7 @@ ELLIPSES = {
     "savepoint": "kept",
     "clone": "{root}/another",
     "sync": "{root}/synced",
+    "edit": "agg --put {root}/rows.json",
 }
 FILLED_IN = {
     "get CHECKPOINT TABLE KEY": "get CHECKPOINT " + ELLIPSES["get"],

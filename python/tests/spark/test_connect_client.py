@@ -156,6 +156,10 @@ REFUSED: dict[str, tuple[str, Callable[[str, Any], object]]] = {
         "keyfold.undo_migration",
         lambda path, spark: keyfold.undo_migration(path, spark=spark),
     ),
+    "edit {} 0 --put rows.parquet": (
+        "keyfold.write_state",
+        lambda path, spark: keyfold.write_state(spark.range(1), path),
+    ),
     "rollback {} --to-batch 0 --sink-path '/a sink'": (
         "keyfold.admin.rollback.rollback",
         lambda path, spark: rollback(path, 0, sink_path="/a sink", spark=spark),
