@@ -39,8 +39,9 @@ def write_state(  # noqa: PLR0913 - one for each thing that users choose
             when it is read (`StateTable.schema`, and Spark's `statestore` source): `key`, `value`;
             of a map `key`, `user_map_key`, `user_map_value`. A column `partition_id` does not
             count. Columns are found by name, their fields must be in the table's order, and types
-            are cast as an INSERT does. A DataFrame of a classic session, or a table of Arrow. A
-            task keeps the keys of its partition's rows in memory.
+            are cast as an INSERT does. A null is refused where the schema of the state has none,
+            which since Spark 4.3 is nowhere. A DataFrame of a classic session, or a table of
+            Arrow. A task keeps the keys of its partition's rows in memory.
         path: checkpoint of a stopped query.
         operator: number, name or kind of the stateful operator, if there are several.
         table: name of its table, if it has several.
