@@ -8,6 +8,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
+from keyfold.table.edits import ROW_KEY
 from keyfold.text.json_rows import rows_of
 
 
@@ -24,7 +25,7 @@ def read_rows(path: str, schema: pa.Schema, *, keys_only: bool) -> pa.Table:
     """
     names = [it for it in schema.names if it != "partition_id"]
     if keys_only:
-        names = [it for it in names if it in ("key", "user_map_key")]
+        names = [it for it in names if it in ROW_KEY]
     try:
         if path.endswith(".parquet"):
             return pyarrow.parquet.read_table(path).select(names)

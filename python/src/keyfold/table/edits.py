@@ -11,7 +11,8 @@ from keyfold.table.changes import Change, diff_schema
 from keyfold.table.state_table import StateTable
 from keyfold.text.arrow_values import to_pylist
 
-_KEY = ("key", "user_map_key")
+ROW_KEY = ("key", "user_map_key")
+"""Columns that name a row, of which only maps have the second."""
 
 
 def edits(table: StateTable, put: pa.Table | None, delete: pa.Table | None) -> pa.Table:
@@ -37,8 +38,8 @@ def edits(table: StateTable, put: pa.Table | None, delete: pa.Table | None) -> p
 def _edit(
     table: StateTable, given: Mapping[str, Any], *, is_delete: bool
 ) -> Iterator[dict[str, Any]]:
-    names = [it for it in table.schema.names if it not in (*_KEY, "partition_id")]
-    key = {it: given[it] for it in _KEY if it in table.schema.names}
+    names = [it for it in table.schema.names if it not in (*ROW_KEY, "partition_id")]
+    key = {it: given[it] for it in ROW_KEY if it in table.schema.names}
     rows = to_pylist(table.get(given["key"]))
     old = next((it for it in rows if all(it[name] == key[name] for name in key)), None)
     if is_delete:

@@ -153,14 +153,20 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   def endWrite(): Unit =
     for {
       last <- lastCommitted if lastBegun.contains(last + 1) && isWrite(last + 1)
-      ids <- ids(last)
+      ids <- unchangedIds(last)
     } {
-      val unchanged = ids.map { case (operator, all) =>
-        operator -> all.map(_.map(VersionId(last + 1, _).unchanged.id))
-      }
-      commit(last + 1, last, Some(unchanged))
+      commit(last + 1, last, Some(ids))
       ()
     }
+
+  /** Ids for the batch after a committed one, if its state is the same; None under checkpoint
+    * format v1.
+    */
+  def unchangedIds(batch: Long): Option[Map[Long, Array[Array[String]]]] = ids(batch).map { all =>
+    all.map { case (operator, of) =>
+      operator -> of.map(_.map(VersionId(batch + 1, _).unchanged.id))
+    }
+  }
 
   /** Whether a batch is the same as in a copy of these logs, whatever its settings: a rescale
     * before an open batch changes those of the batch before. Also if one of both does not have it.

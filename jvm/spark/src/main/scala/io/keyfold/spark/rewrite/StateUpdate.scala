@@ -3,7 +3,7 @@ package io.keyfold.spark.rewrite
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.Invalid
-import io.keyfold.model.{FamilySpec, PartitionRule, StoreLocation, VersionId}
+import io.keyfold.model.{FamilySpec, PartitionRule, StoreLocation}
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import io.keyfold.store.file.LineageReader
 import org.apache.spark.{Partitioner, SparkThrowable}
@@ -158,10 +158,7 @@ final class StateUpdate private[spark] (
     val changes = put.map(fitted(_, isDelete = false) -> false) ++
       delete.map(fitted(_, isDelete = true) -> true)
     val written = changed(changes.toSeq, replaces)
-    val unchanged = logs.ids(of).get.map { case (id, ofOperator) =>
-      id -> ofOperator.map(_.map(VersionId(store.version, _).unchanged.id))
-    }
-    val ids = unchanged.updated(operator, written.map(it => Array(it.id)).toArray)
+    val ids = logs.unchangedIds(of).get.updated(operator, written.map(it => Array(it.id)).toArray)
     Updated(ids, written.map(_.put).sum, written.map(_.deleted).sum)
   }
 
