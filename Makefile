@@ -161,9 +161,12 @@ demo: $(call JAR_OF,$(SPARK)) $(if $(filter s3,$(WHERE)),servers) $(if $(filter 
 	PYTHONPATH=$(CURDIR)/integration-tests $$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m demo \
 		--where "$(WHERE)" --source "$(SOURCE)" --sink "$(SINK)" --delay-ms $(DELAY_MS) --provider $(PROVIDER)
 
+# Of lanes that run at once, what failed is said again at the end: CI keeps only the end of what it printed.
+FAILURES_LAST = 2>&1 | tee .cache/$@.log || { grep -E '^(FAILED|ERROR|E) |[*]{3} FAILED|^make.*Error' .cache/$@.log | tail -n 80; false; }
+
 # At once: most of both waits for processes to start, or for one core. What both need is made before.
 test: setup $(TEST_CLASSES) servers ## everything that must pass before a change lands
-	$(MAKE) -j2 -O test-jvm test-python
+	$(MAKE) -j2 -O test-jvm test-python $(FAILURES_LAST)
 
 # PySparks of the other lines: made before tests that run at once ask for one.
 PYSPARKS := $(foreach it,$(OTHER_LINES),.cache/pyspark-$(PYSPARK_$(it))/ready)
@@ -175,7 +178,7 @@ environments: $(VENV)/ready $(PYSPARKS) # what is downloaded and not compiled
 
 # Two at once, the longest first: tests with executors wait for processes to start, the others for one core.
 test-long: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) $(PYSPARKS) ## what takes longer: kills and faults on S3 and HDFS, other lines of Spark, the wheel
-	$(MAKE) -j2 -O test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.3
+	$(MAKE) -j2 -O test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.3 $(FAILURES_LAST)
 
 test-faults: setup jars $(TEST_CLASSES) servers $(CLASS_DATA) # of test-long: kills, S3, HDFS
 	$(PYTEST) -m long --ignore integration-tests/lines integration-tests $(PYTEST_ARGS)
