@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from keyfold.admin.write import StateWrite, write
 from keyfold.checkpoint import Checkpoint, open_checkpoint
 from keyfold.errors import InvalidArgumentError
+from keyfold.table.edits import written_name
 
 if TYPE_CHECKING:
     import os
@@ -31,17 +32,29 @@ def write_state(  # noqa: PLR0913 - one for each thing that users choose
 
     The batch reads no data. The query goes on with the changed state, and
     `open_checkpoint(path).rollback(last_batch)` undoes the write. The query must have committed a
-    batch, which has the schema of its state. Of transformWithState values and maps without TTL are
-    written, of other operators all but joins.
+    batch, which has the schema of its state. Not written are the state of an operator's subtasks
+    (`keyfold rescale --operator` changes it as a whole), and of a join with state format 4.
+
+    Of a list and of a join's side, the given rows are all that their keys have afterwards, in the
+    order of the DataFrame. A join, and transformWithState with several variables, takes one call
+    for each table. Spark looks for what expires, and for timers, after the time of the last batch
+    only: what is due before is not found.
+
+    A new query that takes over the state of another runs one batch first, and offsets and watermark
+    stay as that has left them: what it has read must be in the rows already, and not be later than
+    what they have seen, since Spark removes what is behind the watermark.
 
     Args:
         rows: rows to put in place of those of the same keys, with the columns that the table has
             when it is read (`StateTable.schema`, and Spark's `statestore` source): `key`, `value`;
-            of a map `key`, `user_map_key`, `user_map_value`. A column `partition_id` does not
-            count. Columns are found by name, their fields must be in the table's order, and types
-            are cast as an INSERT does. A null is refused where the schema of the state has none,
-            which since Spark 4.3 is nowhere. A DataFrame of a classic session, or a table of
-            Arrow. A task keeps the keys of its partition's rows in memory.
+            of a map `key`, `user_map_key`, `user_map_value`; of a list `key`, `list_element`; of
+            timers `key`, `expiration_timestamp_ms`; of a join's side `key`, `value`, `matched`: an
+            outer join returns a row without a partner when it removes it. A column `partition_id`
+            does not count. Columns are found by name, their fields must be in the table's order,
+            and types are cast as an INSERT does: a time without a zone is one of the session's
+            zone. A null is refused where the schema of the state has none, which since Spark 4.3
+            is nowhere. A DataFrame of a classic session, or a table of Arrow. A task keeps the
+            keys of its partition's rows in memory.
         path: checkpoint of a stopped query.
         operator: number, name or kind of the stateful operator, if there are several.
         table: name of its table, if it has several.
@@ -58,8 +71,8 @@ def write_state(  # noqa: PLR0913 - one for each thing that users choose
     """
     source = _operator(open_checkpoint(path), operator)
     chosen = source.only if table is None else source[table]
-    family = chosen.source.layout.family
-    return write(path, source.id, family, rows, delete, replace=replace, dry_run=dry_run)
+    name = written_name(chosen.source.layout)
+    return write(path, source.id, name, rows, delete, replace=replace, dry_run=dry_run)
 
 
 def _operator(checkpoint: Checkpoint, name: int | str | None) -> Operator:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 import keyfold
@@ -140,6 +140,99 @@ def test_rows_that_scan_has_printed_are_taken(spark: SparkSession, tmp_path: Pat
         assert counts(checkpoint) == {}
         invoke("edit", checkpoint, "agg", "--put", file, "--apply")
         assert counts(checkpoint) == Counter(FIRST)
+
+
+def paired(stream: DataFrame) -> DataFrame:
+    return stream.join(stream.select(F.col("word").alias("other")), F.expr("word = other"))
+
+
+def test_rows_of_a_side_of_a_join(spark: SparkSession, tmp_path: Path) -> None:
+    found = tmp_path / "found"
+    checkpoint = run(spark, tmp_path, paired, [["a", "a", "b"]], files=found)
+    keys, rows = tmp_path / "keys.json", tmp_path / "rows.json"
+    keys.write_text('{"key": {"field0": "a"}}', encoding="utf-8")
+    of_b = {"key": {"field0": "b"}, "value": {"word": "b"}, "matched": True}
+    rows.write_text("\n".join([json.dumps(of_b)] * 2), encoding="utf-8")
+    asked = ("edit", checkpoint, "join/left", "--put", rows, "--delete", keys)
+    shown = [line.split()[:2] for line in invoke(*asked).stdout.splitlines()]
+    assert [it for it in shown if it[0] in {"inserted", "updated", "deleted"}] == [
+        ["inserted", "b"],
+        ["deleted", "a"],
+        ["deleted", "a"],
+    ]
+    done = json.loads(invoke(*asked, "--apply", "-o", "json").stdout)
+    assert (done["put"], done["deleted"]) == (2, 2)
+    left = keyfold.open_checkpoint(checkpoint)["join"]["left"].scan().to_pylist()
+    assert [it["value"]["word"] for it in left] == ["b", "b"]
+    assert spark.read.json(str(found)).count() == 5
+    run(spark, tmp_path, paired, [["a", "b"]], files=found)
+    # A new row on the left finds two old ones of "a" and one of "b"; on the right none and two;
+    # and both find each other.
+    assert spark.read.json(str(found)).count() == 5 + 3 + 4
+    assert keyfold.open_checkpoint(checkpoint).fsck(deep=True).findings == ()
+
+
+def test_a_side_of_a_join_is_read_and_written(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint = run(spark, tmp_path, paired, [["a", "a", "b"]], files=tmp_path / "found")
+    side = keyfold.open_checkpoint(checkpoint)["join"]["left"]
+    before = side.scan().to_pylist()
+    assert {it["matched"] for it in before} == {True}
+    keyfold.write_state(
+        side.to_spark(spark), checkpoint, table="left", replace=True, dry_run=False
+    )
+    assert sorted(map(str, side.scan().to_pylist())) == sorted(map(str, before))
+    with pytest.raises(JvmError, match="no column matched"):
+        keyfold.write_state(side.to_spark(spark).drop("matched"), checkpoint, table="left")
+
+
+def test_a_table_is_replaced_from_the_command_line(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint = run(spark, tmp_path, by_word, [FIRST])
+    rows = tmp_path / "rows.json"
+    rows.write_text("\n".join([row("a", 2), row("z", 3)]), encoding="utf-8")
+    asked = ("edit", checkpoint, "agg", "--put", rows, "--replace")
+    shown = [line.split()[:2] for line in invoke(*asked).stdout.splitlines()]
+    changes = {it[1]: it[0] for it in shown if it[0] in {"inserted", "updated", "deleted"}}
+    assert changes == dict.fromkeys("bcdef", "deleted") | {"z": "inserted"}
+    done = json.loads(invoke(*asked, "--apply", "-o", "json").stdout)
+    assert (done["put"], done["deleted"]) == (2, 5)
+    assert counts(checkpoint) == {"a": 2, "z": 3}
+
+
+def test_nothing_does_not_replace_all(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint = run(spark, tmp_path, by_word, [FIRST])
+    rows = keyfold.open_checkpoint(checkpoint)["agg"].to_spark(spark)
+    with pytest.raises(JvmError, match="there are no rows to put"):
+        keyfold.write_state(rows.where("false"), checkpoint, replace=True, dry_run=False)
+    assert counts(checkpoint) == Counter(FIRST)
+
+
+def test_a_new_row_of_each_of_many_keys(spark: SparkSession, tmp_path: Path) -> None:
+    words = [f"w{it}" for it in range(150)]
+    checkpoint = run(spark, tmp_path, by_word, [words])
+    rows = tmp_path / "rows.json"
+    rows.write_text("\n".join(row(it, 1) for it in [*words, "new"]), encoding="utf-8")
+    shown = invoke("edit", checkpoint, "agg", "--put", rows).stdout
+    assert [it.split()[:2] for it in shown.splitlines()[1:2]] == [["inserted", "new"]]
+
+
+def test_times_in_a_file(spark: SparkSession, tmp_path: Path) -> None:
+    """Parquet has them without a zone if Spark wrote it by default: they are in UTC."""
+
+    def by_time(stream: DataFrame) -> DataFrame:
+        return stream.groupBy(F.timestamp_seconds(F.length("word")).alias("at")).count()
+
+    checkpoint = run(spark, tmp_path, by_time, [["a", "bb", "bb"]])
+    table = keyfold.open_checkpoint(checkpoint)["agg"].only
+    at = [it["key"]["at"] for it in table.scan().to_pylist()]
+    file = tmp_path / "rows.parquet"
+    key = pa.array([{"at": it.replace(tzinfo=None)} for it in at])
+    value = pa.array([{"count": 9}] * len(at))
+    pq.write_table(pa.table({"key": key, "value": value}), file)
+    asked = ("edit", checkpoint, "agg", "--put", file)
+    shown = [line.split()[0] for line in invoke(*asked).stdout.splitlines()]
+    assert shown.count("updated") == len(at) == 2
+    invoke(*asked, "--apply")
+    assert [it["value"]["count"] for it in table.scan().to_pylist()] == [9, 9]
 
 
 def test_a_file_that_does_not_fit_is_refused(spark: SparkSession, tmp_path: Path) -> None:

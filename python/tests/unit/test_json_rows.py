@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
@@ -22,6 +23,8 @@ SCHEMA = pa.schema(
         "times": pa.map_(pa.string(), pa.list_(pa.int64())),
         "wait": pa.duration("us"),
         "share": pa.float64(),
+        "small": pa.float32(),
+        "count": pa.int32(),
         "yes": pa.bool_(),
         "nothing": pa.null(),
     }
@@ -35,9 +38,12 @@ ROW = {
     "times": [("a", [1, 2]), ("b", None)],
     "wait": timedelta(seconds=1.5),
     "share": -0.25,
+    "small": 1.5,
+    "count": -7,
     "yes": True,
     "nothing": None,
 }
+NOTHING = json.dumps(dict.fromkeys(ROW))
 
 
 def test_what_was_written_is_read() -> None:
@@ -46,9 +52,14 @@ def test_what_was_written_is_read() -> None:
     assert rows_of([lines[0], "", lines[1]], SCHEMA).equals(rows)
 
 
-def test_what_is_left_out_is_null() -> None:
-    found = rows_of(['{"key": {"user": "a"}}'], SCHEMA).to_pylist()
-    assert found == [dict.fromkeys(ROW) | {"key": {"user": "a", "at": None}}]
+def test_what_is_left_out_is_not_taken_for_null() -> None:
+    with pytest.raises(ValueError, match="line 1: local is missing of key, local"):
+        rows_of(['{"key": {"user": "a", "at": null}}'], SCHEMA)
+    key = pa.schema([SCHEMA.field("key")])
+    with pytest.raises(ValueError, match="at is missing of user, at; write null"):
+        rows_of(['{"key": {"user": "a"}}'], key)
+    found = rows_of(['{"key": {"user": "a", "at": null}}'], key).to_pylist()
+    assert found == [{"key": {"user": "a", "at": None}}]
 
 
 @pytest.mark.parametrize(
@@ -57,28 +68,49 @@ def test_what_is_left_out_is_null() -> None:
         ("[1]", "no object"),
         ("{", "line 2"),
         ('{"kye": {}}', "there is no kye, but key, local"),
-        ('{"key": {"user": 1}}', "line 2"),
-        ('{"key": "a"}', "'a' is no object with user, at"),
-        ('{"day": "yesterday"}', "yesterday"),
-        ('{"price": "1.234"}', "line 2"),
-        ('{"bytes": "xy"}', "hexadecimal"),
-        ('{"yes": 2}', "line 2"),
     ],
 )
-def test_what_does_not_fit_is_named(line: str, said: str) -> None:
+def test_what_is_no_row_is_named(line: str, said: str) -> None:
     with pytest.raises(ValueError, match="line 2") as caught:
-        rows_of(["{}", line], SCHEMA)
+        rows_of([NOTHING, line], SCHEMA)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("key", '{"user": 1, "at": null}', "line 1"),
+        ("key", '"a"', "'a' is no object with user, at"),
+        ("key", '{"user": "a", "at": 1700000000000}', "write it as text"),
+        ("local", '"2020-01-02T03:04:05+02:00"', "has a zone"),
+        ("day", '"yesterday"', "yesterday"),
+        ("day", "1", "write it as text"),
+        ("price", '"1.234"', "line 1"),
+        ("bytes", '"xy"', "hexadecimal"),
+        ("yes", "2", "line 1"),
+        ("count", "1.5", "1.5 is no whole number"),
+        ("count", "true", "line 1"),
+        ("share", "1e400", "too large for double"),
+        ("small", "1e300", "too large for float"),
+        ("times", '{"a": [1]}', "is no list"),
+        ("times", '[{"key": "a", "value": "12"}]', "'12' is no list"),
+    ],
+)
+def test_what_does_not_fit_is_named(name: str, value: str, said: str) -> None:
+    column = pa.schema([SCHEMA.field(name)])
+    with pytest.raises(ValueError, match="line 1") as caught:
+        rows_of([f'{{"{name}": {value}}}'], column)
     assert said in str(caught.value)
 
 
 def test_other_columns_are_passed_over() -> None:
     key = pa.schema([SCHEMA.field("key")])
     found = rows_of(
-        ['{"key": {"user": "a"}, "share": 1e400, "day": -9999999}'], key, ["share", "day"]
+        ['{"key": {"user": "a", "at": null}, "share": 1e400, "day": 1}'], key, ["share", "day"]
     )
     assert found.to_pylist() == [{"key": {"user": "a", "at": None}}]
     with pytest.raises(ValueError, match="there is no day, but key"):
-        rows_of(['{"key": {"user": "a"}, "day": 1}'], key)
+        rows_of(['{"key": {"user": "a", "at": null}, "day": 1}'], key)
 
 
 def test_numbers_that_json_does_not_have_are_read_as_they_are_printed() -> None:

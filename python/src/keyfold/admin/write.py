@@ -25,10 +25,12 @@ class StateWrite:
     Attributes:
         checkpoint: location, with scheme.
         operator: number of the stateful operator.
-        table: name of the column family that has the rows.
+        table: name of the column family that has the rows, of a join's side, or `timers`.
         last_batch: the newest committed batch; the next batch is the write's.
         put: number of rows that were put; None: it was not done.
-        deleted: number of rows that were there and are not any more; None: it was not done.
+        deleted: number of rows that were there, under keys that have none any more; None: it was
+            not done.
+        warnings: what to check before it.
         refusals: the reasons why it cannot be done, a sentence each.
         applied: whether it was done.
     """
@@ -37,6 +39,7 @@ class StateWrite:
     operator: int
     table: str
     last_batch: int
+    warnings: tuple[str, ...]
     refusals: tuple[str, ...]
     applied: bool
     put: int | None = None
@@ -55,36 +58,40 @@ class StateWrite:
                 "rollback", self.checkpoint, to_batch=self.last_batch, apply=True
             )
             rows += [("done", f"{done}, {count(self.deleted)} deleted"), ("to undo", undo)]
+        else:
+            rows += [("warning", it) for it in self.warnings]
         return lines(rows, applied=self.applied, refusals=self.refusals)
 
 
 def write(  # noqa: PLR0913 - one for each thing that users choose
     path: str | os.PathLike[str],
     operator: int,
-    family: str,
+    name: str,
     put: DataFrame | pa.Table | None,
     delete: DataFrame | pa.Table | None,
     *,
     replace: bool,
     dry_run: bool,
 ) -> StateWrite:
-    """The same as `keyfold.write_state`, by number of the operator and column family."""
+    """The same as `keyfold.write_state`, by number of the operator and `edits.written_name`."""
     if put is None and delete is None:
         raise InvalidArgumentError("Give rows to put, keys of rows to delete, or both.")
     if replace and put is None:
         raise InvalidArgumentError(
             "replace=True deletes all rows but those that are put: give some."
         )
-    table = operator if family == "default" else f"{operator}/{family}"
+    table = operator if name == "default" else f"{operator}/{name}"
     files = {
         "put": None if put is None else "rows.parquet",
         "delete": None if delete is None else "keys.parquet",
     }
-    command = bridge.command_line("edit", path, table, **files, apply=not dry_run)
+    command = bridge.command_line(
+        "edit", path, table, **files, replace=replace, apply=not dry_run
+    )
     given = [it.sparkSession for it in (put, delete) if it is not None and _is_frame(it)]
     with bridge.session(command, next(iter(given), None)) as spark:
         frames = [_frame(spark, it) for it in (put, delete)]
-        arguments = (operator, family, *frames, replace, dry_run)
+        arguments = (operator, name, *frames, replace, dry_run)
         found = bridge.answer("write", path, *arguments, command=command, spark=spark)
     return result(StateWrite, found)
 

@@ -24,7 +24,7 @@ from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import Output, message
 from keyfold.cli.rows_file import read_rows
 from keyfold.errors import InvalidArgumentError, JvmError
-from keyfold.table.edits import edits
+from keyfold.table.edits import edits, written_name
 
 _apply = click.option("--apply", "applies", is_flag=True, help="Do it; without this, only plan.")
 
@@ -215,6 +215,7 @@ def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
         "--put", type=folder, help="File with rows to put in place of those of their keys."
     ),
     click.option("--delete", type=folder, help="File with keys of rows to delete."),
+    click.option("--replace", is_flag=True, help="Delete all rows that are not put."),
     _apply,
     output,
 )
@@ -225,6 +226,7 @@ def edit(  # noqa: PLR0913 - one for each option
     table: str,
     put: str | None,
     delete: str | None,
+    replace: bool,
     applies: bool,
 ) -> int | None:
     """Put and delete rows of a stopped query's state.
@@ -234,15 +236,17 @@ def edit(  # noqa: PLR0913 - one for each option
     """
     if put is None and delete is None:
         raise InvalidArgumentError("Give --put, --delete or both.")
+    if replace and put is None:
+        raise InvalidArgumentError("Give --put with --replace.")
     chosen = table_of(open_checkpoint(checkpoint), table)
     rows = None if put is None else read_rows(put, chosen.schema, keys_only=False)
     keys = None if delete is None else read_rows(delete, chosen.schema, keys_only=True)
     if not applies:
-        output.table([edits(chosen, rows, keys)])
+        output.table([edits(chosen, rows, keys, replace=replace)])
     source = chosen.source
     found = write(
-        checkpoint, source.operator.id, source.layout.family, rows, keys,
-        replace=False, dry_run=not applies,
+        checkpoint, source.operator.id, written_name(source.layout), rows, keys,
+        replace=replace, dry_run=not applies,
     )  # fmt: skip
     output.value(asdict(found), str(found))
     return ExitCode.NO if found.refusals else None

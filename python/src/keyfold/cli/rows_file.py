@@ -26,11 +26,12 @@ def read_rows(path: str, schema: pa.Schema, *, keys_only: bool) -> pa.Table:
     names = [it for it in schema.names if it != "partition_id"]
     if keys_only:
         names = [it for it in names if it in ROW_KEY]
+    columns = pa.schema([schema.field(it) for it in names])
     try:
         if path.endswith(".parquet"):
-            return pyarrow.parquet.read_table(path).select(names)
+            # A time without a zone, as Spark itself writes them by default, is in UTC.
+            return pyarrow.parquet.read_table(path).select(names).cast(columns)
         with Path(path).open(encoding="utf-8") as lines:
-            columns = pa.schema([schema.field(it) for it in names])
             return rows_of(lines, columns, set(schema.names) - set(names))
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         raise InvalidArgumentError(

@@ -86,12 +86,19 @@ class Layout:
             case _:
                 several = pa.list_(pa.field("element", value))
                 fields.append(pa.field("value", several if self.listed else value))
+        if self._has_matched:
+            several = pa.list_(pa.field("element", pa.bool_()))
+            fields.append(pa.field("matched", several if self.listed else pa.bool_()))
         return pa.schema([*fields, pa.field("partition_id", pa.int32())])
 
     def table(self, rows: Rows, family: Family, partition: int) -> pa.Table:
         """Rows as a table; raises MalformedError if they do not fit the schema."""
         key = self.key_array(rows, family)
         values = self.value_array(rows, family)
+        matched = None
+        if self._has_matched:
+            *shown, matched = values.flatten()
+            values = as_struct(shown, self._value, len(values))
         match self.shape:
             case Shape.TIMERS:
                 parts = key.flatten()
@@ -115,6 +122,10 @@ class Layout:
                     columns = [key, _lists(rows, values, self.arrow.field("value").type)]
                 else:
                     columns = [_repeated(key, rows), values]
+        if matched is not None and self.listed:
+            matched = _lists(rows, matched, self.arrow.field("matched").type)
+        if matched is not None:
+            columns.append(matched)
         where = arrow_ints(np.full(len(columns[0]), partition, dtype=np.int32))
         return pa.Table.from_arrays([*columns, where], schema=self.arrow)
 
@@ -127,29 +138,26 @@ class Layout:
         return as_struct(columns, self.schema.key, rows.count)
 
     def value_array(self, rows: Rows, family: Family) -> pa.Array:
-        """All values, row after row."""
+        """All values as they are stored, row after row."""
         stored = rows.values.flatten()
         if family.row_encoding == _AVRO:
             written = {it.value_id: it.value for it in self.versions}
-            values = avro_column(stored, written, self.schema.value)
-        else:
-            values = struct_array(*placed(stored), self.schema.value)
-        if self._value == self.schema.value:
-            return values
-        return as_struct(values.flatten()[:-1], self._value, len(values))
+            return avro_column(stored, written, self.schema.value)
+        return struct_array(*placed(stored), self.schema.value)
 
     @property
     def _value(self) -> Struct:
-        """The value column; a join's side is shown without its `matched` flag."""
+        """The value column, of a join's side without its flag."""
+        value = self.schema.value
+        return value.take(range(len(value.fields) - 1)) if self._has_matched else value
+
+    @property
+    def _has_matched(self) -> bool:
+        """Whether rows have the flag of a join's side, a column of its own."""
         value = self.schema.value
         last: DataType = value[-1] if value.fields else Atomic("void")
-        if (
-            self.shape is Shape.JOIN_SIDE
-            and value.names[-1] == "matched"
-            and last == Atomic("boolean")
-        ):
-            return value.take(range(len(value.fields) - 1))
-        return value
+        is_flag = last == Atomic("boolean") and value.names[-1] == "matched"
+        return self.shape is Shape.JOIN_SIDE and is_flag
 
 
 def _lists(rows: Rows, values: pa.Array, it: pa.DataType) -> pa.Array:

@@ -60,7 +60,8 @@ object Plan {
     queries(Large),
     cells("rescale", 10 * Small),
     cells("rescale", Million),
-    cells("rescale", Large)
+    cells("rescale", Large),
+    cells("rewrite", Million)
   ).flatten
 
   private def cells(operation: String, rows: Int, shape: String = "int") =

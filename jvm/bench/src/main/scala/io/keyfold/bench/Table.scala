@@ -112,8 +112,13 @@ object Table {
       Large,
       "read",
       Bound(true, 1.1)
-    ).copy(compared = false)
+    ).copy(compared = false),
+    rewrite("write all rows of a stopped query's state anew", "write"),
+    rewrite("the same, and read them", "rewrite")
   )
+
+  private def rewrite(what: String, figure: String) =
+    line(what, "ms", ("rewrite", Million, "int"), figure, rocks(10))
 
   private def targets(hdfs: Double, counting: Double, notCounting: Double) =
     Map[Provider, Double](Hdfs -> hdfs, RocksCounting -> counting, Rocks -> notCounting)

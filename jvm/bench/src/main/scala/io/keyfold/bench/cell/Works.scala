@@ -24,6 +24,7 @@ object Works {
     case "put-during-snapshot" => new PutDuringSnapshot(job)
     case "streaming-count"     => new StreamingCount(job)
     case "rescale"             => new Rescale(job)
+    case "rewrite"             => new Rewrite(job)
     case other                 => throw new IllegalArgumentException(s"Invalid operation: $other")
   }
 }

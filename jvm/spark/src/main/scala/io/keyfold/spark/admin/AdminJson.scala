@@ -97,7 +97,7 @@ private object AdminJson {
   def of(plan: StateWritePlan): String = text(
     ("checkpoint" -> plan.checkpoint) ~ ("operator" -> plan.operator) ~ ("table" -> plan.table) ~
       ("lastBatch" -> plan.lastBatch) ~ ("put" -> plan.put) ~ ("deleted" -> plan.deleted) ~
-      ("refusals" -> plan.refusals) ~ ("applied" -> plan.put.nonEmpty)
+      ("warnings" -> plan.warnings) ~ ("refusals" -> plan.refusals) ~ ("applied" -> plan.put.nonEmpty)
   )
 
   def of(location: String, found: Seq[Unreferenced], applied: Boolean): String = text(

@@ -3,64 +3,91 @@ package io.keyfold.spark.rewrite
 import scala.collection.mutable
 
 import io.keyfold.errors.Invalid
+import io.keyfold.model.StoreLocation
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-/** Writes the next version of the store that has a table: the last one, with some of its rows
+/** Writes the next version of the stores that have a table: the last one, with some of its rows
   * changed. Sent to executors.
   *
-  * @param store
-  *   as it is read
+  * @param stores
+  *   as they are read: one, or two of a join that has a store for each family
   * @param replaces
   *   whether the rows that the table has are removed first
   */
-private final class StoreUpdate(store: StoreOfOperator, table: WritableTable, replaces: Boolean)
-    extends Serializable {
+private final class StoreUpdate(
+    stores: Seq[StoreOfOperator],
+    table: WritableTable,
+    replaces: Boolean
+) extends Serializable {
   import StoreUpdate.Written
 
   /** Runs in a task.
     *
-    * @param changes
-    *   of rows that belong to the partition
+    * @param blocks
+    *   with changes of rows that belong to the partition, those of a list in its order
     * @throws io.keyfold.errors.Invalid
     *   if a row is there twice
     */
-  def write(partition: Int, changes: Iterator[RowChange]): Written =
-    if (changes.isEmpty && !replaces) Written(store.versionOf(partition).unchanged.id, 0, 0)
+  def write(partition: Int, blocks: Iterator[Array[Byte]]): Written =
+    if (blocks.isEmpty && !replaces)
+      Written(stores.map(_.versionOf(partition).unchanged.id), 0, 0)
     else
-      store.using(partition)(store.of(partition)) { state =>
-        val (put, deleted) = change(state, changes)
-        state.commit()
-        Written(state.getStateStoreCheckpointInfo().stateStoreCkptId.get, put, deleted)
+      opened(partition, stores.toList) { states =>
+        val families = stores
+          .zip(states)
+          .flatMap { case (store, state) =>
+            store.families.map { it =>
+              val name = if (store.name == StoreLocation.DefaultStore) it.name else store.name
+              name -> new FamilyRows(state, it.schema)
+            }
+          }
+          .toMap
+        val (put, deleted) = change(TableWriter.of(table, families), blocks)
+        states.foreach(_.commit())
+        Written(states.map(_.getStateStoreCheckpointInfo().stateStoreCkptId.get), put, deleted)
       }
 
-  private def change(state: StateStore, changes: Iterator[RowChange]) = {
+  private def opened[T](partition: Int, of: List[StoreOfOperator], before: Seq[StateStore] = Nil)(
+      use: Seq[StateStore] => T
+  ): T = of match {
+    case Nil             => use(before)
+    case store :: others =>
+      store.using(partition)(store.of(partition)) { state =>
+        opened(partition, others, before :+ state)(use)
+      }
+  }
+
+  private def change(rows: TableWriter, blocks: Iterator[Array[Byte]]) = {
     var (put, deleted) = (0L, 0L)
-    if (replaces) {
-      val old = mutable.ArrayBuffer.empty[UnsafeRow]
-      state.iterator(table.family).foreach(row => old += row.key.copy())
-      old.foreach(state.remove(_, table.family))
-      deleted = old.length
-    }
-    val seen = mutable.HashSet.empty[UnsafeRow]
-    changes.foreach { row =>
-      val key = table.keyRow(row)
-      if (!seen.add(key)) throw twice(key)
-      if (row.value != null) {
-        state.put(key, table.valueRow(row), table.family)
+    val replaced = if (replaces) rows.keys.map(key => key -> rows.remove(key)) else Nil
+    // How many rows of each key were put; none of one to delete.
+    val seen = mutable.HashMap.empty[UnsafeRow, Long]
+    for (block <- blocks; (key, value) <- table.changesOf(block)) {
+      val before = seen.get(key)
+      if (before.exists(nth => nth == 0 || value == null || !table.shape.isList)) throw twice(key)
+      // It would keep the whole block.
+      val kept = if (before.isEmpty) key.copy() else key
+      if (value != null) {
+        rows.put(key, value, before.getOrElse(0L))
+        seen(kept) = before.getOrElse(0L) + 1
         put += 1
-      } else if (state.get(key, table.family) != null) {
-        state.remove(key, table.family)
-        deleted += 1
+      } else {
+        deleted += rows.remove(key)
+        seen(kept) = 0
       }
     }
+    for ((key, count) <- seen if count > 0) rows.finish(key, count)
+    deleted += replaced.collect { case (key, count) if !seen.contains(key) => count }.sum
     (put, deleted)
   }
 
   private def twice(key: UnsafeRow) = new Invalid(
     "KEYFOLD_WRITE_ROWS",
-    s"Cannot write table ${table.family} of operator ${store.operator}: two of the given rows have the key " +
-      s"${table.described(key)}. Give one row for each key. Nothing was changed."
+    s"Cannot write table ${table.name} of operator ${stores.head.operator}: two of the given rows " +
+      s"have the key ${table.described(key)}. Give " +
+      (if (table.shape.isList) "rows to put for a key, or the key to delete, and not both"
+       else "one row for each key") + ". Nothing was changed."
   )
 }
 
@@ -68,12 +95,12 @@ private object StoreUpdate {
 
   /** What a task has done.
     *
-    * @param id
-    *   of the partition's next version
+    * @param ids
+    *   of the next version of each store
     * @param put
     *   rows
     * @param deleted
     *   rows that were there
     */
-  final case class Written(id: String, put: Long, deleted: Long)
+  final case class Written(ids: Seq[String], put: Long, deleted: Long)
 }

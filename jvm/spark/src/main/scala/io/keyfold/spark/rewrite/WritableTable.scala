@@ -17,22 +17,30 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.expressions.objects.AssertNotNull
 import org.apache.spark.sql.execution.streaming.state.StateStoreColFamilySchema
 import org.apache.spark.sql.keyfold.SparkRows
-import org.apache.spark.sql.types.{DataType, StructField, StructType}
+import org.apache.spark.sql.types.{NullType, StructField, StructType}
 
-/** A table of which each row is one row of a column family. Its columns are named as by Spark's
-  * `statestore` source. Sent to executors.
+/** A table whose rows can be written, with the columns of its shape. Sent to executors.
   *
-  * @param isMap
-  *   whether it is a map of transformWithState
+  * @param name
+  *   that its users have for it
+  * @param family
+  *   that has the rows: the column family or, of a join that has a store for each, the store's only
+  *   one, by the store's name
+  * @param schema
+  *   of that family
+  * @param expires
+  *   whether values have the time at which they expire
   * @param normalizes
   *   whether Spark has one zero and one NaN in its keys
   * @param rule
   *   by which rows are placed in partitions, as the files have it
   */
 private[rewrite] final class WritableTable(
+    val name: String,
     val family: String,
     schema: StateStoreColFamilySchema,
-    isMap: Boolean,
+    val shape: TableShape,
+    val expires: Boolean,
     normalizes: Boolean,
     rule: String,
     partitions: Int
@@ -43,45 +51,59 @@ private[rewrite] final class WritableTable(
   private val values = schema.valueSchema
 
   /** Columns that name a row. */
-  val keyColumns: StructType =
-    if (isMap)
-      StructType(Seq(named("key", keys(0).dataType), named("user_map_key", keys(1).dataType)))
-    else StructType(Seq(named("key", keys)))
+  val keyColumns: StructType = shape.keyColumns(keys)
 
   /** Columns of a whole row. */
-  val columns: StructType =
-    keyColumns.add(named(if (isMap) "user_map_value" else "value", values))
+  val columns: StructType = StructType(keyColumns ++ shape.valueColumns(values))
 
-  /** Makes changes of rows, with the partition of each.
+  /** Makes changes of rows, see [[RowChanges]], with the partition of each block. Those of a key
+    * stay in their order.
     *
     * @param rows
     *   with [[columns]], or to be deleted with [[keyColumns]]
     */
-  def changes(rows: Iterator[InternalRow], isDelete: Boolean): Iterator[(Int, RowChange)] = {
+  def changes(rows: Iterator[InternalRow], isDelete: Boolean): Iterator[(Int, Array[Byte])] = {
     val keyOf = UnsafeProjection.create(
-      if (isMap) keyColumns.indices.map(column(keyColumns, _)) else fields(keyColumns, 0).map(asKey)
+      if (keyColumns.length > 1) keyColumns.indices.map(column(keyColumns, _))
+      else fields(keyColumns, 0).map(asKey)
     )
-    val valueOf = UnsafeProjection.create(fields(columns, columns.length - 1))
+    val valueOf = UnsafeProjection.create(valueFields)
     val hashOf = PartitionKey(rule, keys).newHash()
-    rows.map { row =>
+    val changes = new RowChanges
+    val full = rows.flatMap { row =>
       val key = keyOf(row)
-      // A projection writes each row into the same buffer.
-      val value = if (isDelete) null else valueOf(row).copy().getBytes
-      KeyGroups.partitionOf(hashOf(key), partitions) -> RowChange(key.copy().getBytes, value)
+      val partition = KeyGroups.partitionOf(hashOf(key), partitions)
+      changes.add(partition, key, if (isDelete) null else valueOf(row)).map(partition -> _)
     }
+    full ++ changes.rest
   }
+
+  /** The changes of a block: key and value, null for a deletion. */
+  def changesOf(block: Array[Byte]): Iterator[(UnsafeRow, UnsafeRow)] =
+    RowChanges.of(block, keyLength, values.length)
 
   private def asKey(value: Expression) = if (normalizes) SparkRows.normalized(value) else value
 
-  def keyRow(change: RowChange): UnsafeRow = SubtaskStore.pointing(change.key, keys.length)
-  def valueRow(change: RowChange): UnsafeRow = SubtaskStore.pointing(change.value, values.length)
+  /** The fields of the family's value. */
+  private def valueFields: Seq[Expression] =
+    if (columns.length == keyColumns.length) Seq(Literal(null, NullType))
+    else {
+      val others = (keyColumns.length + 1 until columns.length).map(column(columns, _))
+      fields(columns, keyColumns.length) ++ others
+    }
+
+  private val keyLength = if (keyColumns.length > 1) keys.length else fieldsOf(keyColumns.head)
+
+  /** The grouping key of a key that has another column besides. */
+  def groupingKey(key: UnsafeRow): UnsafeRow = key.getStruct(0, fieldsOf(keyColumns.head))
 
   /** A key as text, for messages. */
-  def described(key: UnsafeRow): String = SparkRows.json(key, keys)
+  def described(key: UnsafeRow): String =
+    SparkRows.json(key, StructType(keys.take(keyLength)))
 }
 
 private object WritableTable {
-  private def named(name: String, of: DataType) = StructField(name, of, nullable = false)
+  private def fieldsOf(column: StructField) = column.dataType.asInstanceOf[StructType].length
 
   /** A column, of which nothing is null that may not be. */
   private def column(of: StructType, index: Int): Expression = {

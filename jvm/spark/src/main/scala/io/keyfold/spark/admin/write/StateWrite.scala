@@ -54,7 +54,17 @@ private[admin] final class StateWrite(
   def plan(): StateWritePlan = {
     val refusals = last.fold(Seq(noBatch))(refusalsOf)
     if (refusals.isEmpty) update.require(put, delete)
-    StateWritePlan(logs.location, operator, table, last.getOrElse(-1), None, None, refusals)
+    val warnings = if (refusals.isEmpty) elsewhere +: update.warnings else Nil
+    StateWritePlan(
+      logs.location,
+      operator,
+      table,
+      last.getOrElse(-1),
+      None,
+      None,
+      warnings,
+      refusals
+    )
   }
 
   /** @throws io.keyfold.errors.Invalid
@@ -74,6 +84,7 @@ private[admin] final class StateWrite(
     val (from, batch) = (plan.lastBatch, plan.lastBatch + 1)
     progress(s"writing the state of batch $batch")
     val written = update.write(put, delete, replaces)
+    if (replaces && written.put == 0) throw nothingPut
     progress(s"committing batch $batch")
     begin(batch, from)
     // After the batch is begun nobody replaces it any more.
@@ -124,8 +135,18 @@ private[admin] final class StateWrite(
     case begun if begun > last && !(begun == last + 1 && logs.isWrite(begun)) =>
       s"Batch $last was committed, and the offset log ends at batch $begun. Let the query finish its " +
         s"batch; or, if it fails, drop the batch with `${Command.rollback(logs.location, last)}`, and with " +
-        "--sink-path if it writes to files or a table: the query reads its input again after the write."
+        "--sink-path if it writes to files or a table: the query reads its input again after the write, " +
+        "under another number, so that a foreachBatch which goes by numbers may write its rows again."
   }
+
+  private def elsewhere =
+    "Keyfold cannot see whether the query runs in another application; it must be stopped"
+
+  private def nothingPut = new Invalid(
+    "KEYFOLD_WRITE_ROWS",
+    s"Cannot replace table $table of operator $operator: there are no rows to put, so that it would be " +
+      "empty. If it should be, give its rows as those to delete. Nothing was changed."
+  )
 
   private def noBatch =
     "It has no committed batch: let its query run one first, which writes the " +

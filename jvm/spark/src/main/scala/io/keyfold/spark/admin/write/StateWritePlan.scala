@@ -7,7 +7,9 @@ package io.keyfold.spark.admin.write
   * @param put
   *   rows that were put; None: it was not done
   * @param deleted
-  *   rows that were there and are not any more; None: it was not done
+  *   rows that were there, under keys that have none any more; None: it was not done
+  * @param warnings
+  *   what to check before it, a sentence each
   * @param refusals
   *   why it is refused, one sentence each
   */
@@ -18,5 +20,6 @@ final case class StateWritePlan(
     lastBatch: Long,
     put: Option[Long],
     deleted: Option[Long],
+    warnings: Seq[String],
     refusals: Seq[String]
 )

@@ -8,10 +8,18 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.{ExpiringCounts, FileFaults, KeyfoldExtensions, LocalSpark, QuietLogs}
+import io.keyfold.spark.{
+  EventCounts,
+  ExpiringCounts,
+  FileFaults,
+  KeyfoldExtensions,
+  LocalSpark,
+  QuietLogs
+}
 import io.keyfold.spark.EventCounts.{event, Event}
 import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
+import io.keyfold.spark.rewrite.StateDigest
 import io.keyfold.testkit.{Failure, Folders}
 import org.apache.spark.sql.{DataFrame, Dataset, Encoders, Row}
 import org.apache.spark.sql.functions._
@@ -30,7 +38,11 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     "spark.sql.session.timeZone" -> "UTC"
   )
 
-  private val keys = ('a' to 'p').map(_.toString)
+  /** Some, or as many as `KEYFOLD_WRITE_KEYS` says: 1,000,000 take minutes and 8 GB of heap. */
+  private val keys = {
+    val more = sys.env.get("KEYFOLD_WRITE_KEYS").fold(0)(_.toInt)
+    ('a' to 'p').map(_.toString) ++ (16 until more).map(number => s"key $number")
+  }
   private val first = Seq(keys.map(event(_, 1)), keys.take(9).map(event(_, 8)))
   private val others = first.map(_.map(it => it.copy(key = s"not ${it.key}")))
   private val second =
@@ -43,11 +55,69 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       val seeded = new Run(name)
       seeded.answers(others)
       for (table <- tables) seeded.write(table, put = Some(original.rows(table)), replaces = true)
-      for (table <- tables)
-        assert(seeded.texts(table) == original.texts(table) && seeded.texts(table).nonEmpty)
+      assert(tables.forall(seeded.rows(_).count() > 0) && seeded.state == original.state)
       val answer = original.answers(second)
       assert(answer.nonEmpty && seeded.answers(second) == answer)
+      assert(seeded.state == original.state)
     }
+
+  for (format <- Seq(2, 3))
+    test(s"a join with state format $format: seeded, it goes on as the query that ran") {
+      def run = {
+        val it = new Run("outer join")
+        it.set("spark.sql.streaming.join.stateFormatVersion", s"$format")
+        it
+      }
+      val (original, seeded) = (run, run)
+      original.answers(first)
+      seeded.answers(others)
+      for (side <- Seq("left", "right"))
+        seeded.write(side, put = Some(original.side(side)), replaces = true)
+      assert(seeded.state == original.state && seeded.rowCount > 0)
+      val key = original.side("left").where("key.field0 = 'd'").select("key").distinct()
+      for (it <- Seq(original, seeded)) assert(it.write("left", delete = Some(key)).deleted.get > 0)
+      val answer = original.answers(second)
+      assert(answer.nonEmpty && seeded.answers(second) == answer)
+      assert(seeded.state == original.state)
+    }
+
+  test("what expires: seeded, it expires as in the query that ran") {
+    val (original, seeded) = (new Run("expiring"), new Run("expiring"))
+    val its = new ExpiringCounts(spark, original.folder)
+    val others = new ExpiringCounts(spark, seeded.folder)
+    for (minute <- Seq(0L, 20L)) {
+      its.run(minute, keys.take(if (minute > 0) 5 else 9))
+      others.run(minute, keys.drop(7))
+    }
+    for (table <- Seq("count", "list", "map"))
+      seeded.write(table, Some(original.rows(table)), replaces = true)
+    assert(seeded.state == original.state && seeded.rowCount > 9)
+    for (minute <- Seq(30L, 65L, 81L)) {
+      val answer = its.run(minute, keys)
+      assert(others.run(minute, keys) == answer)
+      assert(seeded.state == original.state)
+    }
+  }
+
+  test("of a list the given rows are all that a key has, in their order; others stay") {
+    val run = new Run("events")
+    run.answers(first)
+    val put = spark.sql(
+      "select named_struct('value', it.key) key, named_struct('value', it.second) list_element " +
+        "from (select explode(array(named_struct('key', 'a', 'second', 3L), named_struct('key', 'a', 'second', 1L), " +
+        "named_struct('key', 'a', 'second', 2L))) it)"
+    )
+    val delete = spark.sql("select named_struct('value', 'b') key")
+    val done = run.write("list", Some(put), Some(delete))
+    assert(done.put.contains(3L) && done.deleted.contains(2L))
+    val answer = run.answers(Seq(Seq("a", "b", "c").map(event(_, 12)))).head
+    assert(answer.exists(_.startsWith("[a 3 3,1,2,12 ")) && answer.exists(_.startsWith("[b 3 12 ")))
+    assert(answer.exists(_.startsWith("[c 3 1,8,12 ")))
+    val both = intercept[Invalid](
+      run.write("list", Some(put), Some(spark.sql("select named_struct('value', 'a') key")))
+    )
+    assert(both.getMessage.contains("and not both"), both.getMessage)
+  }
 
   test("rows are put in place of those of their keys, deleted by key, and others stay") {
     val run = begun()
@@ -108,6 +178,7 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       rows.selectExpr("key") -> "no column value",
       rows.selectExpr("key", "named_struct('cuont', 1L) value") -> "value has the fields cuont",
       rows.selectExpr("key", "value", "1 as more") -> "the table has no column more",
+      rows.selectExpr("key", "value", "value") -> "two columns value",
       rows.selectExpr("key", "named_struct('count', array(1)) value") -> "column value is a STRUCT",
       rows.selectExpr(
         "key",
@@ -172,21 +243,10 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(error.getMessage.contains("column: value.groupState.count"), error.getMessage)
   }
 
-  test("rows of a join that has one store are refused in each of its tables") {
-    val run = new Run("join")
-    run.set("spark.sql.streaming.join.stateFormatVersion", "3")
-    run.answers(first.take(1))
-    for (table <- Seq("left-keyToNumValues", "left-keyWithIndexToValue", "default")) {
-      val refusals = run.plan(table).refusals
-      assert(refusals.exists(_.contains("a row of a join is in several tables")), refusals)
-    }
-  }
-
   test("what cannot be written is refused with its reason") {
     val cases = Seq(
-      ("join", "default") -> "in several tables",
-      ("list", "list") -> "is a list",
-      ("list", "$rowCounter_list") -> "no such state variable",
+      ("join", "left-keyToNumValues") -> "the tables left and right are written",
+      ("events", "$rowCounter_list") -> "there are count, list, map, timers",
       ("count", "nothing") -> "no such table"
     )
     for (((query, table), reason) <- cases) withClue(s"$query $table: ") {
@@ -197,10 +257,6 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
     val run = new Run("count")
     assert(run.plan("default").refusals.exists(_.contains("no committed batch")))
-    val expiring = new Run("expiring")
-    new ExpiringCounts(spark, expiring.folder).run(1, keys)
-    for (table <- Seq("count", "map"))
-      assert(expiring.plan(table).refusals.exists(_.contains("rows expire")))
   }
 
   test("before a batch that was begun and not committed it is refused, and then possible") {
@@ -358,11 +414,29 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     /** As Spark's own source has them. */
     def rows(table: String, batch: Option[Long] = None): DataFrame = {
       val reader = own.read.format("statestore").option("path", folder.toString)
-      if (table != "default") reader.option("stateVarName", table)
+      if (table == "timers") reader.option("readRegisteredTimers", "true")
+      else if (table != "default") reader.option("stateVarName", table)
       reader.option("batchId", batch.getOrElse(newest)).load()
     }
 
-    def texts(table: String): Set[String] = rows(table).drop("partition_id").toJSON.collect().toSet
+    /** Rows of a side of a join, in the order of each key. */
+    def side(name: String): DataFrame = {
+      val rows = own.read
+        .format("statestore")
+        .option("storeName", s"$name-keyWithIndexToValue")
+        .load(folder.toString)
+        .orderBy("key.index")
+      val (key, value) = (Seq("key.field0"), rows.select("value.*").columns.filter(_ != "matched"))
+      val columns = Seq(
+        struct(key.map(col(_).as("field0")): _*).as("key"),
+        struct(value.toIndexedSeq.map(it => col(s"value.$it")): _*).as("value")
+      )
+      rows.select(columns :+ col("value.matched"): _*)
+    }
+
+    def state: Map[String, (Int, Long)] = StateDigest.of(own, folder.toString)
+
+    def rowCount: Int = state.values.map(_._1).sum
 
     def counts: Map[String, Long] =
       rows("default").collect().map(row => keyOf(row) -> countOf(row)).toMap
@@ -460,10 +534,20 @@ private object StateWriteSuite {
     "mapGroups" -> groups,
     "variables" -> (processed(_, new Variables)),
     "variable of keys with a struct" -> structured,
-    "list" -> (processed(_, new EventLists)),
+    "events" -> (processed(_, new EventCounts.Everything)),
     "join" -> { events =>
       val right = events.select(col("key").as("other"), col("at").as("then"))
       events.join(right, expr("key = other"))
+    },
+    "outer join" -> { events =>
+      val left = events.withWatermark("at", "0 seconds")
+      val right = events
+        .select(col("key").as("other"), col("at").as("then"))
+        .withWatermark("then", "0 seconds")
+        .where("other < 'f'")
+      val isNear =
+        expr("key = other and then between at - interval 2 seconds and at + interval 8 seconds")
+      left.join(right, isNear, "left_outer")
     }
   )
 
@@ -477,6 +561,7 @@ private object StateWriteSuite {
     "session windows" -> Seq("default"),
     "mapGroups" -> Seq("default"),
     "variables" -> Seq("count", "map"),
+    "events" -> Seq("count", "list", "map", "timers"),
     "variable of keys with a struct" -> Seq("count")
   )
 
@@ -568,22 +653,6 @@ private object StateWriteSuite {
         map.updateValue(row.at, Option(map.getValue(row.at)).getOrElse(0L) + 1)
       }
       Iterator(s"$key ${count.get()} ${map.iterator().toSeq.map(_.toString).sorted.mkString(",")}")
-    }
-  }
-
-  private final class EventLists extends StatefulProcessor[String, Event, String] {
-    @transient private var list: ListState[Timestamp] = _
-
-    override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-      list = getHandle.getListState[Timestamp]("list", Encoders.TIMESTAMP, TTLConfig.NONE)
-
-    override def handleInputRows(
-        key: String,
-        rows: Iterator[Event],
-        timers: TimerValues
-    ): Iterator[String] = {
-      rows.foreach(it => list.appendValue(it.at))
-      Iterator(key)
     }
   }
 }

@@ -1,0 +1,153 @@
+package io.keyfold.spark.rewrite
+
+import io.keyfold.model.{FamilySpec, PartitionRule, StoreLocation}
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
+import io.keyfold.store.file.LineageReader
+import org.apache.spark.sql.keyfold.SparkShim
+
+/** A table of an operator's state after a committed batch: which family of which store has its
+  * rows, and whether they can be written.
+  *
+  * @param of
+  *   the batch
+  * @param operator
+  *   its number in the query
+  * @param table
+  *   name of the column family that has the rows, `left` or `right` of a join, or `timers`
+  */
+private final class TableOfState(tools: CheckpointTools, of: Long, operator: Long, table: String) {
+  import tools.{logs, session}
+
+  private val metadata = logs.metadata(of).find(_.operatorInfo.operatorId == operator)
+
+  /** In the order in which the commit log has their ids. */
+  lazy val stores: Seq[StoreOfOperator] = metadata.toSeq.flatMap(
+    new OperatorStores(session, logs, of).of
+  )
+  private lazy val variables = metadata.flatMap(OperatorStores.variables)
+
+  /** The store and family that have the table's rows. */
+  private lazy val source: Option[(StoreOfOperator, StoredFamily)] = {
+    val name =
+      if (isJoin) s"$table-keyWithIndexToValue"
+      else if (isTimers) timers.fold("")(_.stateName)
+      else table
+    val families = for (store <- stores; family <- store.families) yield store -> family
+    families.find { case (store, family) => nameOf(store, family) == name }
+  }
+  private def nameOf(store: StoreOfOperator, family: StoredFamily) =
+    if (store.name == StoreLocation.DefaultStore) family.name else store.name
+  private def isJoin = metadata.exists(_.operatorInfo.operatorName == "symmetricHashJoin")
+  private def variable = variables.flatMap(_.find(_.stateName == table))
+  private def isTimers = table == TableOfState.Timers && variable.isEmpty
+  private def timers =
+    variables.flatMap(_.find(_.stateVariableType == SparkShim.StateVariableType.TimerState))
+
+  /** The table's family in the files of each partition. */
+  private lazy val placed: Seq[Option[FamilySpec]] =
+    tools.parallel(partitions) { partition =>
+      val (store, family) = source.get
+      val files = new LineageReader(tools.blobs, StoreLocation(operator, partition, store.name))
+      val footer = files.head(store.versionOf(partition).written).footer
+      footer.families.map(_.spec).find(_.name == family.name)
+    }
+
+  /** None of an operator that has no state yet. */
+  def partitions: Seq[Int] = stores.headOption.flatMap(_.ids).toSeq.flatMap(_.indices)
+
+  /** Why rows of the table cannot be written one by one; none if they can. Reads a footer of each
+    * partition.
+    */
+  def refusals: Seq[String] = {
+    // Refuses metadata of an attempt that failed.
+    logs.operators(of)
+    metadata match {
+      case None     => Seq(s"It has no stateful operator $operator.")
+      case Some(it) =>
+        unsupported.orElse(misplaced).toSeq.map { why =>
+          s"Rows of table $table of operator $operator (${it.operatorInfo.operatorName}) cannot be " +
+            s"written: $why."
+        }
+    }
+  }
+
+  private def unsupported: Option[String] = variables match {
+    case None if source.isEmpty && isJoin =>
+      Some("of a join the tables left and right are written, if its state format is not 4")
+    case None if source.isEmpty                    => Some("it has no such table")
+    case None if source.exists(_._2.hasOldTimeout) =>
+      Some("state format 1 of mapGroupsWithState has no schema of the time of a timeout")
+    case Some(all) if all.exists(_.stateName.startsWith("subtask_of_")) =>
+      Some("they are of subtasks, which `keyfold rescale --operator` changes as a whole")
+    case Some(all) if source.isEmpty || !(isTimers || variable.nonEmpty) =>
+      val known = all.map { it =>
+        if (timers.contains(it)) TableOfState.Timers else it.stateName
+      }
+      Some(s"it has no such state variable; there are ${known.mkString(", ")}")
+    case _ => None
+  }
+
+  /** What to know before rows are written. */
+  def warnings: Seq[String] = Option
+    .when(timers.nonEmpty && !isTimers)(
+      s"timers stay as they are: they are the table ${TableOfState.Timers}"
+    )
+    .toSeq
+
+  private def misplaced: Option[String] = {
+    val rules = placed.flatten.map(_.partitionKey).distinct
+    if (rules.isEmpty || placed.exists(_.isEmpty))
+      Some("not all its files have the table: let the query run one batch first")
+    else if (logs.isBuiltIn(of - 1) && logs.isOwn(of))
+      Some("after a migration the query must run one batch, which says how it partitions its input")
+    else
+      Option.when(
+        rules.length > 1 || rules.contains(PartitionRule.NoRule) || placed.flatten
+          .exists(_.strays) ||
+          !logs.settings(of).exists(_.get(CheckpointLogs.StrictKey).contains("true"))
+      )("the partition of a row cannot be computed from its key")
+  }
+
+  /** Names of operators whose keys Spark normalizes. */
+  private def normalizing =
+    Set("stateStoreSave", "sessionWindowStateStoreSaveExec", "symmetricHashJoin") ++
+      (if (SparkShim.normalizesDuplicates) Set("dedupe", "dedupeWithinWatermark") else Nil)
+
+  /** The table, if nothing speaks against it. */
+  lazy val writable: WritableTable = {
+    val (store, family) = source.get
+    new WritableTable(
+      table,
+      nameOf(store, family),
+      family.schema,
+      shape,
+      variable.exists(_.ttlEnabled),
+      metadata.exists(it => normalizing(it.operatorInfo.operatorName)),
+      placed.head.get.partitionKey,
+      partitions.length
+    )
+  }
+
+  private def shape: TableShape = {
+    val types = SparkShim.StateVariableType
+    variable.map(_.stateVariableType) match {
+      case _ if isJoin           => TableShape.Side
+      case _ if isTimers         => TableShape.Timers
+      case Some(types.ListState) => TableShape.Elements
+      case Some(types.MapState)  => TableShape.Entries
+      case _                     => TableShape.Rows
+    }
+  }
+
+  /** The stores that have the table: two of a side of a join that has a store for each family. */
+  lazy val toWrite: Seq[StoreOfOperator] = {
+    val others = if (isJoin) Seq(TableWriter.countsOf(writable.family)) else Nil
+    stores.filter(it => it == source.get._1 || others.contains(it.name))
+  }
+}
+
+private object TableOfState {
+
+  /** The table of transformWithState's timers. */
+  private val Timers = "timers"
+}
