@@ -20,7 +20,7 @@ from keyfold.table.operator import Operator
 from keyfold.table.scan import Scan
 from keyfold.table.state_table import StateTable
 from keyfold.text.arrow_values import to_pylist
-from keyfold.write import write_state
+from keyfold.write import bootstrap, write_state
 
 __all__ = [
     "Checkpoint",
@@ -37,6 +37,7 @@ __all__ = [
     "SetupReport",
     "StateTable",
     "__version__",
+    "bootstrap",
     "check",
     "configure",
     "jar_path",

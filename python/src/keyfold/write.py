@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from keyfold.admin.bootstrap import bootstrap as call
 from keyfold.admin.write import StateWrite, write
 from keyfold.checkpoint import Checkpoint, open_checkpoint
 from keyfold.errors import InvalidArgumentError
@@ -31,8 +32,7 @@ def write_state(  # noqa: PLR0913 - one for each thing that users choose
     """Puts rows into the state of a stopped query, and deletes others, as a batch of its own.
 
     The batch reads no data. The query goes on with the changed state, and
-    `open_checkpoint(path).rollback(last_batch)` undoes the write. The query must have committed a
-    batch, which has the schema of its state. Not written are the state of an operator's subtasks
+    `open_checkpoint(path).rollback(last_batch)` undoes the write. Not written are the state of an operator's subtasks
     (`keyfold rescale --operator` changes it as a whole), and of a join with state format 4.
 
     Of a list and of a join's side, the given rows are all that their keys have afterwards, in the
@@ -40,9 +40,8 @@ def write_state(  # noqa: PLR0913 - one for each thing that users choose
     for each table. Spark looks for what expires, and for timers, after the time of the last batch
     only: what is due before is not found.
 
-    A new query that takes over the state of another runs one batch first, and offsets and watermark
-    stay as that has left them: what it has read must be in the rows already, and not be later than
-    what they have seen, since Spark removes what is behind the watermark.
+    A query that has not run gets its checkpoint by `bootstrap`. Offsets and watermark stay as they
+    are: Spark removes rows that are behind the watermark in the next batch.
 
     Args:
         rows: rows to put in place of those of the same keys, with the columns that the table has
@@ -73,6 +72,37 @@ def write_state(  # noqa: PLR0913 - one for each thing that users choose
     chosen = source.only if table is None else source[table]
     name = written_name(chosen.source.layout)
     return write(path, source.id, name, rows, delete, replace=replace, dry_run=dry_run)
+
+
+def bootstrap(
+    query: DataFrame,
+    path: str | os.PathLike[str],
+    *,
+    output_mode: str = "append",
+    watermark_ms: int = 0,
+) -> Checkpoint:
+    """Makes the checkpoint of a query that has not run, for `write_state`.
+
+    Spark runs the first batch of the query over sources without rows, and its output is dropped.
+    The query, started with this checkpoint, goes on with the state that it was given meanwhile, and
+    reads its sources from where they are told to begin. A static side of a join is read.
+
+    Args:
+        query: what the query's `writeStream` is called on, of a classic session that has Keyfold.
+        path: the checkpoint; nothing may be there. A folder beside it is made and deleted again.
+        output_mode: the query's: append, update or complete.
+        watermark_ms: the watermark that it begins with, in milliseconds since 1970: that of the
+            state it is given. Rows behind it are too late.
+
+    Returns:
+        The checkpoint, with a table for each that can be written.
+
+    Raises:
+        ClassicSessionError: the DataFrame is of a Spark Connect session.
+        JvmError: it is refused, or the query fails.
+    """
+    call(query, path, output_mode, watermark_ms)
+    return open_checkpoint(path)
 
 
 def _operator(checkpoint: Checkpoint, name: int | str | None) -> Operator:

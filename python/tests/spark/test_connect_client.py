@@ -207,6 +207,14 @@ REFUSED: dict[str, tuple[str, Callable[[str, Any], object]]] = {
 }
 
 
+def bootstraps(path: str, spark: Any) -> None:
+    keyfold.bootstrap(spark.readStream.format("rate").load(), f"{path}-2")
+
+
+# By what the error says to do, which no command line can.
+ONLY_SUBMITTED = {"spark-submit": ("keyfold.bootstrap", bootstraps)}
+
+
 def public() -> Iterator[tuple[str, Any]]:
     """The functions of the package and of what the page of its API names, and their methods."""
     named = re.findall(r"^::: (\S+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
@@ -240,7 +248,8 @@ def page() -> dict[str, str]:
 def test_each_call_that_takes_a_session_is_on_the_page_and_tried_here() -> None:
     known = {name for name, function in public() if takes_spark(function)} | OF_ACTIVE
     assert set(page()) == known
-    assert {*WORK, *(name for name, _ in REFUSED.values())} == known
+    refused = (*REFUSED.values(), *ONLY_SUBMITTED.values())
+    assert {*WORK, *(name for name, _ in refused)} == known
     assert {name for name, said in page().items() if said.startswith("works")} == set(WORK)
 
 
@@ -274,6 +283,16 @@ def test_what_changes_a_checkpoint_names_the_command_line(
     verb, *words = command.split()
     assert said[0] == verb
     assert {it for it in said[1].split() if it.startswith("--")} <= {*words, "--apply"}
+
+
+@pytest.mark.parametrize("said", ONLY_SUBMITTED)
+def test_what_needs_the_query_itself_says_where_to_run_it(
+    connect: Any, path: str, said: str
+) -> None:
+    name, call = ONLY_SUBMITTED[said]
+    with pytest.raises(ClassicSessionError, match=said):
+        call(path, connect)
+    assert said in page()[name]
 
 
 CLIENT = """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-_API = "io.keyfold.spark.admin.AdminApi"
+API = "io.keyfold.spark.admin.AdminApi"
 
 
 def answer(
@@ -46,7 +46,7 @@ def answer(
     """
     checkpoint = place(path)
     with session(command, spark) as it:
-        answered = setup.bridge().call(it, _API, method, checkpoint, *arguments)
+        answered = setup.bridge().call(it, API, method, checkpoint, *arguments)
     found: dict[str, Any] = json.loads(answered)
     return found
 

@@ -7,7 +7,7 @@ import io.keyfold.spark.admin.redistribute.Redistributor
 import io.keyfold.spark.admin.rescale._
 import io.keyfold.spark.admin.rollback.{Rollback, RollbackUndo}
 import io.keyfold.spark.admin.vacuum.Vacuum
-import io.keyfold.spark.admin.write.StateWrite
+import io.keyfold.spark.admin.write.{Bootstrap, StateWrite}
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
@@ -135,6 +135,19 @@ object AdminApi {
       val undo = new MigrationUndo(tools)
       AdminJson.of(if (dryRun) undo.plan() else undo.apply(), !dryRun)
     }
+
+  /** Makes the checkpoint of a query that has not run, for state that is written to it.
+    *
+    * @param watermarkMs
+    *   that the query begins with
+    */
+  def bootstrap(
+      session: SparkSession,
+      query: DataFrame,
+      to: String,
+      outputMode: String,
+      watermarkMs: Long
+  ): Unit = new Bootstrap(session, query, to, outputMode, watermarkMs).run()
 
   /** Puts and deletes rows of a table of state.
     *

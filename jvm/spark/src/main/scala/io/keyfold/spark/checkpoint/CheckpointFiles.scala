@@ -105,6 +105,12 @@ final class CheckpointFiles(folder: String, conf: Configuration) {
 
   def delete(path: String): Unit = manager.delete(resolve(path))
 
+  /** Deletes everything, if anything is there. */
+  def deleteAll(): Unit = {
+    fileSystem.delete(root, true)
+    ()
+  }
+
   /** Whether a file is as it was when it was listed. */
   def isUnchanged(file: FileSize): Boolean = {
     val now = entries(file.path)

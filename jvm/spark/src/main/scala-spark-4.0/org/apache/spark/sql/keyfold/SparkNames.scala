@@ -1,5 +1,6 @@
 package org.apache.spark.sql.keyfold
 
+import org.apache.spark.sql.{Encoder, SparkSession}
 import org.apache.spark.sql.execution.streaming
 
 /** Spark's classes and objects whose packages changed with Spark 4.1. */
@@ -17,6 +18,12 @@ private[keyfold] trait SparkNames {
   type StateStoreWriter = streaming.StateStoreWriter
   type StatefulOperatorStateInfo = streaming.StatefulOperatorStateInfo
   type TransformWithStateExec = streaming.TransformWithStateExec
+
+  /** Later lines make them of sessions. */
+  object MemoryStream {
+    def apply[A: Encoder](session: SparkSession): streaming.MemoryStream[A] =
+      streaming.MemoryStream[A](implicitly[Encoder[A]], session.sqlContext)
+  }
 
   def CheckpointFileManager: streaming.CheckpointFileManager.type = streaming.CheckpointFileManager
   def OffsetSeqMetadata: streaming.OffsetSeqMetadata.type = streaming.OffsetSeqMetadata

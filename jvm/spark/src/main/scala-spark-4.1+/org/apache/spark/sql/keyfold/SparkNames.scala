@@ -20,6 +20,7 @@ private[keyfold] trait SparkNames {
   type StatefulOperatorStateInfo = stateful.StatefulOperatorStateInfo
   type TransformWithStateExec = transformwithstate.TransformWithStateExec
 
+  def MemoryStream: runtime.MemoryStream.type = runtime.MemoryStream
   def CheckpointFileManager: checkpointing.CheckpointFileManager.type =
     checkpointing.CheckpointFileManager
   def OffsetSeqMetadata: checkpointing.OffsetSeqMetadata.type = checkpointing.OffsetSeqMetadata

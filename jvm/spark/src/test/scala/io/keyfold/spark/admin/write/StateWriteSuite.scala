@@ -61,6 +61,43 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       assert(seeded.state == original.state)
     }
 
+  for ((name, tables) <- Tables)
+    test(s"$name: bootstrapped and seeded, it goes on as the query that ran") {
+      val (original, seeded) = (new Run(name), new Run(name))
+      original.answers(first)
+      seeded.bootstrap(original.watermarkMs)
+      assert(seeded.newest == 0 && seeded.rowCount == 0)
+      for (table <- tables) seeded.write(table, put = Some(original.rows(table)))
+      assert(seeded.state == original.state)
+      val answer = original.answers(second)
+      assert(answer.nonEmpty && seeded.answers(second) == answer)
+      assert(seeded.state == original.state)
+    }
+
+  test(
+    "a checkpoint is made of an empty folder, by a session with Keyfold, for a query with state"
+  ) {
+    val run = begun()
+    val (again, stateless, other) = (new Run("count"), new Run("no state"), new Run("count"))
+    val before = run.files
+    other.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "1")
+    for {
+      (it, reason) <- Seq(
+        run -> "is not empty",
+        stateless -> "no stateful operator",
+        other -> "checkpointFormatVersion is not 2"
+      )
+    } withClue(s"$reason: ") {
+      val error = intercept[Invalid](it.bootstrap(0))
+      assert(error.getMessage.contains(reason), error.getMessage)
+    }
+    assert(run.files == before && stateless.files.isEmpty)
+    again.bootstrap(0)
+    assert(again.answers(first).nonEmpty && again.counts == run.counts)
+    val left = again.folder.getParent.toFile.list.filter(_.contains(".bootstrap-"))
+    assert(left.isEmpty, left.mkString(", "))
+  }
+
   for (format <- Seq(2, 3))
     test(s"a join with state format $format: seeded, it goes on as the query that ran") {
       def run = {
@@ -395,7 +432,7 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     def answers(batches: Seq[Seq[Event]]): Seq[Set[String]] = {
       val found = mutable.Buffer.empty[Set[String]]
       val running = Queries(name)(input.toDF()).writeStream
-        .outputMode(if (name.startsWith("count")) "update" else "append")
+        .outputMode(mode)
         .option("checkpointLocation", folder.toString)
         .foreachBatch { (rows: Dataset[Row], _: Long) =>
           found += rows.collect().map(_.toString).toSet
@@ -410,6 +447,22 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       finally running.stop()
       found.filter(_.nonEmpty).toSeq
     }
+
+    def bootstrap(watermarkMs: Long): Unit = AdminApi.bootstrap(
+      own,
+      Queries(name)(input.toDF()),
+      folder.toString,
+      mode,
+      watermarkMs
+    )
+
+    /** After the last batch. */
+    def watermarkMs: Long = {
+      val entry = Files.readString(folder.resolve(s"commits/$newest"))
+      "\"nextBatchWatermarkMs\":(\\d+)".r.findFirstMatchIn(entry).get.group(1).toLong
+    }
+
+    private def mode = if (name.startsWith("count")) "update" else "append"
 
     /** As Spark's own source has them. */
     def rows(table: String, batch: Option[Long] = None): DataFrame = {
@@ -511,6 +564,7 @@ private object StateWriteSuite {
   private def countOf(row: Row) = row.getAs[Row]("value").getLong(0)
 
   private val Queries: Map[String, DataFrame => DataFrame] = Map(
+    "no state" -> (_.where("key > 'b'")),
     "count" -> (_.groupBy("key").count()),
     "count of numbers" -> { events =>
       val number =
