@@ -22,8 +22,9 @@ private final class FamilyRows(state: StateStore, schema: StateStoreColFamilySch
   /** A value of this family; valid until the next one is made. */
   def value(columns: Any*): UnsafeRow = valueOf(InternalRow.fromSeq(columns))
 
-  /** Keys that were there when it was called. */
-  def keys: Seq[UnsafeRow] = state.iterator(name).map(_.key.copy()).toVector
+  /** Keys that were there when it was called, but some. */
+  def keysBut(isOne: UnsafeRow => Boolean): Seq[UnsafeRow] =
+    state.iterator(name).map(_.key).filterNot(isOne).map(_.copy()).toVector
   def get(key: UnsafeRow): Option[UnsafeRow] = Option(state.get(key, name))
   def put(key: UnsafeRow, value: UnsafeRow): Unit = state.put(key, value, name)
   def append(key: UnsafeRow, value: UnsafeRow): Unit = state.merge(key, value, name)

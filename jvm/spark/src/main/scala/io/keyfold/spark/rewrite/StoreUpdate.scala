@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
   * @param stores
   *   as they are read: one, or two of a join that has a store for each family
   * @param replaces
-  *   whether the rows that the table has are removed first
+  *   whether all other rows of the table are removed
   */
 private final class StoreUpdate(
     stores: Seq[StoreOfOperator],
@@ -60,7 +60,6 @@ private final class StoreUpdate(
 
   private def change(rows: TableWriter, blocks: Iterator[Array[Byte]]) = {
     var (put, deleted) = (0L, 0L)
-    val replaced = if (replaces) rows.keys.map(key => key -> rows.remove(key)) else Nil
     // How many rows of each key were put; none of one to delete.
     val seen = mutable.HashMap.empty[UnsafeRow, Long]
     for (block <- blocks; (key, value) <- table.changesOf(block)) {
@@ -78,7 +77,7 @@ private final class StoreUpdate(
       }
     }
     for ((key, count) <- seen if count > 0) rows.finish(key, count)
-    deleted += replaced.collect { case (key, count) if !seen.contains(key) => count }.sum
+    if (replaces) deleted += rows.keysBut(seen.contains).map(rows.remove).sum
     (put, deleted)
   }
 

@@ -10,8 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
   */
 private sealed trait TableWriter {
 
-  /** Keys that have rows. */
-  def keys: Seq[UnsafeRow]
+  /** Keys that have rows, but some. */
+  def keysBut(isOne: UnsafeRow => Boolean): Seq[UnsafeRow]
 
   /** Puts a row.
     *
@@ -53,7 +53,7 @@ private object TableWriter {
   def countsOf(side: String): String = side.replace("keyWithIndexToValue", "keyToNumValues")
 
   private final class Rows(rows: FamilyRows) extends TableWriter {
-    override def keys: Seq[UnsafeRow] = rows.keys
+    override def keysBut(isOne: UnsafeRow => Boolean): Seq[UnsafeRow] = rows.keysBut(isOne)
     override def put(key: UnsafeRow, value: UnsafeRow, nth: Long): Unit = rows.put(key, value)
     override def remove(key: UnsafeRow): Long = {
       val found = rows.get(key)
@@ -71,7 +71,7 @@ private object TableWriter {
   private final class Indexed(rows: FamilyRows, index: FamilyRows)(
       timed: (UnsafeRow, UnsafeRow) => Seq[Any]
   ) extends TableWriter {
-    override def keys: Seq[UnsafeRow] = rows.keys
+    override def keysBut(isOne: UnsafeRow => Boolean): Seq[UnsafeRow] = rows.keysBut(isOne)
     override def put(key: UnsafeRow, value: UnsafeRow, nth: Long): Unit = {
       remove(key)
       rows.put(key, value)
@@ -89,7 +89,7 @@ private object TableWriter {
   }
 
   private class Elements(lists: FamilyRows, counts: FamilyRows) extends TableWriter {
-    override def keys: Seq[UnsafeRow] = counts.keys
+    override def keysBut(isOne: UnsafeRow => Boolean): Seq[UnsafeRow] = counts.keysBut(isOne)
     override def put(key: UnsafeRow, value: UnsafeRow, nth: Long): Unit =
       if (nth > 0) lists.append(key, value)
       else {
@@ -135,7 +135,7 @@ private object TableWriter {
   }
 
   private final class Side(rows: FamilyRows, counts: FamilyRows) extends TableWriter {
-    override def keys: Seq[UnsafeRow] = counts.keys
+    override def keysBut(isOne: UnsafeRow => Boolean): Seq[UnsafeRow] = counts.keysBut(isOne)
     override def put(key: UnsafeRow, value: UnsafeRow, nth: Long): Unit = {
       if (nth == 0) remove(key)
       rows.put(rows.keyWith(key, nth), value)
