@@ -32,16 +32,15 @@ def write_state(  # noqa: PLR0913 - one for each thing that users choose
     """Puts rows into the state of a stopped query, and deletes others, as a batch of its own.
 
     The batch reads no data. The query goes on with the changed state, and
-    `open_checkpoint(path).rollback(last_batch)` undoes the write. Not written are the state of an operator's subtasks
-    (`keyfold rescale --operator` changes it as a whole), and of a join with state format 4.
+    `open_checkpoint(path).rollback(last_batch)` undoes the write. A query that has not run gets its
+    checkpoint by `bootstrap`. Not written are the state of an operator's subtasks, which
+    `redistribute` changes as a whole, and that of a join with state format 4.
 
     Of a list and of a join's side, the given rows are all that their keys have afterwards, in the
     order of the DataFrame. A join, and transformWithState with several variables, takes one call
-    for each table. Spark looks for what expires, and for timers, after the time of the last batch
-    only: what is due before is not found.
-
-    A query that has not run gets its checkpoint by `bootstrap`. Offsets and watermark stay as they
-    are: Spark removes rows that are behind the watermark in the next batch.
+    for each table. Offsets and watermark stay as they are: the next batch removes rows that are
+    behind the watermark. Spark looks for what expires, and for timers, after the time of the last
+    batch only: what is due before is not found.
 
     Args:
         rows: rows to put in place of those of the same keys, with the columns that the table has

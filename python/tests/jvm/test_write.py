@@ -177,9 +177,7 @@ def test_a_side_of_a_join_is_read_and_written(spark: SparkSession, tmp_path: Pat
     side = keyfold.open_checkpoint(checkpoint)["join"]["left"]
     before = side.scan().to_pylist()
     assert {it["matched"] for it in before} == {True}
-    keyfold.write_state(
-        side.to_spark(spark), checkpoint, table="left", replace=True, dry_run=False
-    )
+    keyfold.write_state(side.to_spark(spark), checkpoint, table="left", replace=True, dry_run=False)
     assert sorted(map(str, side.scan().to_pylist())) == sorted(map(str, before))
     with pytest.raises(JvmError, match="no column matched"):
         keyfold.write_state(side.to_spark(spark).drop("matched"), checkpoint, table="left")

@@ -21,8 +21,8 @@ def bootstrap(
     jvm, spark = setup.bridge(), query.sparkSession
     if jvm.is_connect_session(spark):
         raise ClassicSessionError(
-            "Making the checkpoint of a query needs a JVM in this process, which Spark Connect does "
-            "not have. Run the script with spark-submit where the checkpoint can be reached."
+            "Making the checkpoint of a query needs a JVM in this process, which Spark Connect does"
+            " not have. Run the script with spark-submit where the checkpoint can be reached."
         )
     setup.check_loaded(jvm)
     arguments = (jvm.java_frame(query), bridge.place(path), output_mode, watermark_ms)

@@ -85,9 +85,7 @@ def write(  # noqa: PLR0913 - one for each thing that users choose
         "put": None if put is None else "rows.parquet",
         "delete": None if delete is None else "keys.parquet",
     }
-    command = bridge.command_line(
-        "edit", path, table, **files, replace=replace, apply=not dry_run
-    )
+    command = bridge.command_line("edit", path, table, **files, replace=replace, apply=not dry_run)
     given = [it.sparkSession for it in (put, delete) if it is not None and _is_frame(it)]
     with bridge.session(command, next(iter(given), None)) as spark:
         frames = [_frame(spark, it) for it in (put, delete)]

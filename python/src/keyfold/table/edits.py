@@ -69,9 +69,7 @@ def _by_key(rows: pa.Table | None, names: list[str]) -> dict[str, list[_Row]]:
     return every
 
 
-def _changes(
-    old: list[_Row], new: list[_Row]
-) -> Iterator[tuple[Change, _Row | None, _Row | None]]:
+def _changes(old: list[_Row], new: list[_Row]) -> Iterator[tuple[Change, _Row | None, _Row | None]]:
     """Changes of a key, each with the row before and after."""
     old, new = list(old), list(new)
     for row in list(new):

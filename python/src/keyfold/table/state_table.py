@@ -28,8 +28,8 @@ class StateTable:
 
     A list's elements are in `list_element`, a map's in `user_map_key` and `user_map_value`, and
     timers have `expiration_timestamp_ms`. A join's side has one column more than Spark shows,
-    `matched`: whether a partner was found for the row. Batches are numbers of the query's batches; -1 is the
-    last committed, -2 the one before it. Besides the errors that they list, methods raise
+    `matched`: whether a partner was found for the row. Batches are numbers of the query's batches;
+    -1 is the last committed, -2 the one before it. Besides the errors that they list, methods raise
     BatchNotRetainedError for a batch that cannot be read, and FileMissingError or FileCorruptError
     for files that the batch needs.
     """

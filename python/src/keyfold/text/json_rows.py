@@ -69,9 +69,7 @@ def _value(value: Any, kind: pa.DataType) -> Any:  # noqa: ANN401
         # What Python's own types cannot hold is a number, as it is printed.
         if is_kind(kind) and isinstance(value, str):
             return _zoned(parse(value), value, kind)
-    if pa.types.is_duration(kind):
-        return timedelta(seconds=value)
-    return _checked(value, kind)
+    return timedelta(seconds=value) if pa.types.is_duration(kind) else _checked(value, kind)
 
 
 def _list(value: Any, kind: pa.DataType) -> list[Any]:  # noqa: ANN401
