@@ -39,8 +39,8 @@ def write_state(  # noqa: PLR0913 - one for each thing that users choose
     Of a list and of a join's side, the given rows are all that their keys have afterwards, in the
     order of the DataFrame. A join, and transformWithState with several variables, takes one call
     for each table. Offsets and watermark stay as they are: the next batch removes rows that are
-    behind the watermark. Spark looks for what expires, and for timers, after the time of the last
-    batch only: what is due before is not found.
+    behind the watermark. Since 4.2 Spark looks for what expires after the time of the last batch
+    only: it does not remove what was due before.
 
     Args:
         rows: rows to put in place of those of the same keys, with the columns that the table has
@@ -50,9 +50,9 @@ def write_state(  # noqa: PLR0913 - one for each thing that users choose
             outer join returns a row without a partner when it removes it. A column `partition_id`
             does not count. Columns are found by name, their fields must be in the table's order,
             and types are cast as an INSERT does: a time without a zone is one of the session's
-            zone. A null is refused where the schema of the state has none, which since Spark 4.3
-            is nowhere. A DataFrame of a classic session, or a table of Arrow. A task keeps the
-            keys of its partition's rows in memory.
+            zone. A null is refused where the schema of the state has none, but for elements of
+            arrays and maps; since Spark 4.3 that is nowhere. A DataFrame of a classic session, or a
+            table of Arrow. A task keeps the keys of its partition's rows in memory.
         path: checkpoint of a stopped query.
         operator: number, name or kind of the stateful operator, if there are several.
         table: name of its table, if it has several.
@@ -84,7 +84,8 @@ def bootstrap(
 
     Spark runs the first batch of the query over sources without rows, and its output is dropped.
     The query, started with this checkpoint, goes on with the state that it was given meanwhile, and
-    reads its sources from where they are told to begin. A static side of a join is read.
+    reads its sources from where they are told to begin. A static side of a join is read. If the
+    query has an initial state, that is in the checkpoint, and the output for it is dropped too.
 
     Args:
         query: what the query's `writeStream` is called on, of a classic session that has Keyfold.

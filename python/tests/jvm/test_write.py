@@ -250,5 +250,6 @@ def test_a_file_that_does_not_fit_is_refused(spark: SparkSession, tmp_path: Path
         assert "one object of JSON on each line" in refused.stderr
     invoke("edit", checkpoint, "agg", code=2)
     invoke("edit", checkpoint, "agg", "--put", tmp_path / "nothing", code=2)
-    pq.write_table(pa.table({"a": [1]}), tmp_path / "rows.parquet")
-    invoke("edit", checkpoint, "agg", "--put", tmp_path / "rows.parquet", code=2)
+    for columns in ({"a": [1]}, {"key": [{"wrod": "a"}], "value": [{"count": 1}]}):
+        pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
+        invoke("edit", checkpoint, "agg", "--put", tmp_path / "rows.parquet", code=2)

@@ -29,8 +29,7 @@ def read_rows(path: str, schema: pa.Schema, *, keys_only: bool) -> pa.Table:
     columns = pa.schema([schema.field(it) for it in names])
     try:
         if path.endswith(".parquet"):
-            # A time without a zone, as Spark itself writes them by default, is in UTC.
-            return pyarrow.parquet.read_table(path).select(names).cast(columns)
+            return _parquet(path, columns)
         with Path(path).open(encoding="utf-8") as lines:
             return rows_of(lines, columns, set(schema.names) - set(names))
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
@@ -38,3 +37,19 @@ def read_rows(path: str, schema: pa.Schema, *, keys_only: bool) -> pa.Table:
             f"Cannot read rows from {path}: {error}. Give a Parquet file, or one object of JSON on "
             f"each line, with {', '.join(names)}, as `keyfold scan -o json` prints them."
         ) from error
+
+
+def _parquet(path: str, columns: pa.Schema) -> pa.Table:
+    rows = pyarrow.parquet.read_table(path).select(columns.names)
+    # A cast makes nulls of fields that are missing.
+    if _names(pa.struct(list(rows.schema))) != _names(pa.struct(list(columns))):
+        raise ValueError(f"it has {rows.schema.to_string()}, not {columns.to_string()}")
+    # A time without a zone, as Spark itself writes them by default, is in UTC.
+    return rows.cast(columns)
+
+
+def _names(of: pa.DataType) -> list[str]:
+    """Names of fields, those inside of others behind them."""
+    fields = [of.field(it) for it in range(of.num_fields)]
+    own = [it.name for it in fields] if pa.types.is_struct(of) else []
+    return own + [name for it in fields for name in _names(it.type)]

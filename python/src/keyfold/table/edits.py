@@ -54,7 +54,7 @@ def edits(
     changes = [
         _change(shown, *change)
         for key in {**new, **every}
-        for change in _changes(old.get(key, []), new.get(key, []))
+        for change in changes_of(old.get(key, []), new.get(key, []))
     ]
     return pa.Table.from_pylist(changes, shown)
 
@@ -69,14 +69,22 @@ def _by_key(rows: pa.Table | None, names: list[str]) -> dict[str, list[_Row]]:
     return every
 
 
-def _changes(old: list[_Row], new: list[_Row]) -> Iterator[tuple[Change, _Row | None, _Row | None]]:
-    """Changes of a key, each with the row before and after."""
+def changes_of(
+    old: list[_Row], new: list[_Row]
+) -> Iterator[tuple[Change, _Row | None, _Row | None]]:
+    """Changes of a key, each with the row before and after.
+
+    If only the order of rows differs, all are changed.
+    """
+    before, after = old, new
     old, new = list(old), list(new)
-    for row in list(new):
+    for row in after:
         same = next((it for it in old if _without_partition(it) == _without_partition(row)), None)
         if same is not None:
             old.remove(same)
             new.remove(row)
+    if not old and not new and [_without_partition(it) for it in before] != after:
+        old, new = before, after
     if len(old) == len(new) == 1:
         yield Change.UPDATED, old[0], new[0]
         return

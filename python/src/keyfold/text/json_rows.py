@@ -33,7 +33,7 @@ def rows_of(lines: Iterable[str], schema: pa.Schema, others: Iterable[str] = ())
         if not line.strip():
             continue
         try:
-            given = json.loads(line, parse_float=_float)
+            given = json.loads(line, parse_float=_float, object_pairs_hook=_members)
             if isinstance(given, dict):
                 given = {name: it for name, it in given.items() if name not in ignored}
             value = _value(given, row)
@@ -52,6 +52,13 @@ def _float(text: str) -> float | Decimal:
     return Decimal(text) if math.isinf(value) else value
 
 
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"an object has a member twice: {', '.join(name for name, _ in pairs)}")
+    return found
+
+
 def _value(value: Any, kind: pa.DataType) -> Any:  # noqa: ANN401
     """A value as Python has it."""
     if value is None:
@@ -59,10 +66,8 @@ def _value(value: Any, kind: pa.DataType) -> Any:  # noqa: ANN401
     if pa.types.is_struct(kind):
         return _struct(value, kind)
     if pa.types.is_map(kind):
-        return [
-            (_value(it["key"], kind.key_type), _value(it["value"], kind.item_type))
-            for it in _list(value, kind)
-        ]
+        entry = pa.struct({"key": kind.key_type, "value": kind.item_type})
+        return [tuple(_struct(it, entry).values()) for it in _list(value, kind)]
     if pa.types.is_list(kind):
         return [_value(it, kind.value_type) for it in _list(value, kind)]
     for is_kind, parse in _PARSED:
@@ -90,6 +95,8 @@ def _checked(value: Any, kind: pa.DataType) -> Any:  # noqa: ANN401
         if not value.is_integer():
             raise ValueError(f"{value!r} is no whole number")
         return int(value)
+    if isinstance(value, bool) and not pa.types.is_boolean(kind):
+        raise ValueError(f"{value!r} is no {kind}")
     if pa.types.is_floating(kind) and _is_too_large(value, kind):
         raise ValueError(f"{value!r} is too large for {kind}")
     if pa.types.is_temporal(kind) and _has_text(value, kind):

@@ -1,5 +1,6 @@
 package io.keyfold.spark.rewrite
 
+import io.keyfold.errors.Invalid
 import io.keyfold.group.KeyGroups
 import io.keyfold.spark.partition.PartitionKey
 import org.apache.spark.sql.catalyst.InternalRow
@@ -73,7 +74,7 @@ private[rewrite] final class WritableTable(
     val full = rows.flatMap { row =>
       val key = keyOf(row)
       val partition = KeyGroups.partitionOf(hashOf(key), partitions)
-      changes.add(partition, key, if (isDelete) null else valueOf(row)).map(partition -> _)
+      changes.add(partition, key, if (isDelete) null else checked(valueOf(row))).map(partition -> _)
     }
     full ++ changes.rest
   }
@@ -81,6 +82,15 @@ private[rewrite] final class WritableTable(
   /** The changes of a block: key and value, null for a deletion. */
   def changesOf(block: Array[Byte]): Iterator[(UnsafeRow, UnsafeRow)] =
     RowChanges.of(block, keyLength, values.length)
+
+  private def checked(value: UnsafeRow) =
+    if (!expires || (!value.isNullAt(0) && !value.isNullAt(1) && value.getLong(1) >= 0)) value
+    else
+      throw new Invalid(
+        "KEYFOLD_WRITE_ROWS",
+        s"Cannot write table $name: a row has no value, or no time at which it expires, in milliseconds " +
+          s"since 1970: ${SparkRows.json(value, values)}. Nothing was changed."
+      )
 
   private def asKey(value: Expression) = if (normalizes) SparkRows.normalized(value) else value
 

@@ -55,20 +55,20 @@ private[admin] final class Bootstrap(
     val files = new CheckpointFiles(beside, session.sessionState.newHadoopConf())
     try {
       progress("running a first batch without rows")
-      val sources = EmptyInput.run(query, outputMode, beside)
+      EmptyInput.run(query, outputMode, beside)
       require(
         new CheckpointLogs(session, beside).ids(0).exists(_.nonEmpty),
         "it has no stateful operator"
       )
       change(files, "offsets/0") { case version +: metadata +: offsets =>
-        require(
-          version == "v1" && offsets.length == sources,
-          s"its offset log is of format $version"
-        )
-        version +: withField(metadata, "batchWatermarkMs") +: offsets.map(_ => NothingRead)
+        require(version == "v1", s"its offset log is of format $version")
+        // What has expired by now must still be found by the next batch: it looks after this one.
+        val begun =
+          withField(withField(metadata, "batchWatermarkMs", watermarkMs), "batchTimestampMs", 0)
+        version +: begun +: offsets.map(_ => NothingRead)
       }
       change(files, "commits/0") { case version +: metadata +: others =>
-        version +: withField(metadata, "nextBatchWatermarkMs") +: others
+        version +: withField(metadata, "nextBatchWatermarkMs", watermarkMs) +: others
       }
       CheckpointTools.using(session, beside) { tools =>
         new CheckpointClone(tools, to, None, newQuery = true).run()
@@ -92,8 +92,8 @@ private[admin] final class Bootstrap(
     files.replace(path, lines(old).mkString("\n").getBytes(UTF_8))
   }
 
-  private def withField(json: String, name: String) =
-    compact(render(parse(json).merge(JObject(name -> JLong(watermarkMs)))))
+  private def withField(json: String, name: String, value: Long) =
+    compact(render(parse(json).merge(JObject(name -> JLong(value)))))
 
   /** In the offset log, of a source of which nothing was read yet. */
   private def NothingRead = "-"

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
 import org.apache.spark.sql.catalyst.expressions.Alias
-import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{CTERelationRef, LeafNode, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 import org.apache.spark.sql.{classic, DataFrame, Encoder, Row}
@@ -14,16 +14,15 @@ object EmptyInput {
 
   /** Runs the query's first batch, without rows; what it puts out is dropped.
     *
-    * @return
-    *   the number of its sources
     * @throws org.apache.spark.sql.AnalysisException
     *   if Spark refuses the query
     */
-  def run(query: DataFrame, outputMode: String, checkpoint: String): Int = {
+  def run(query: DataFrame, outputMode: String, checkpoint: String): Unit = {
     val frame = query.asInstanceOf[classic.Dataset[Row]]
     val sources = mutable.HashMap.empty[LogicalPlan, LogicalPlan]
-    // As Spark finds the sources of a query: each relation once, however often it is used.
+    // A relation that is used twice is so here too, as Spark has an offset for each use.
     val plan = frame.logicalPlan.transformUp {
+      case reference: CTERelationRef              => reference
       case source: LeafNode if source.isStreaming =>
         val its = sources.getOrElseUpdate(source, empty(frame.sparkSession, source))
         Project(
@@ -36,7 +35,6 @@ object EmptyInput {
     val running = begin(classic.Dataset.ofRows(frame.sparkSession, plan), outputMode, checkpoint)
     try running.awaitTermination()
     finally running.stop()
-    sources.size
   }
 
   private def empty(session: classic.SparkSession, source: LogicalPlan) = {

@@ -98,6 +98,14 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(left.isEmpty, left.mkString(", "))
   }
 
+  for (name <- Seq("union of one source", "count in SQL with a part that is named"))
+    test(s"$name: a checkpoint that was made for it is taken by its first run") {
+      val (expected, run) = (new Run(name), new Run(name))
+      run.bootstrap(0)
+      val answer = expected.answers(first)
+      assert(answer.nonEmpty && run.answers(first) == answer)
+    }
+
   for (format <- Seq(2, 3))
     test(s"a join with state format $format: seeded, it goes on as the query that ran") {
       def run = {
@@ -107,7 +115,7 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       }
       val (original, seeded) = (run, run)
       original.answers(first)
-      seeded.answers(others)
+      if (format == 2) seeded.answers(others) else seeded.bootstrap(original.watermarkMs)
       for (side <- Seq("left", "right"))
         seeded.write(side, put = Some(original.side(side)), replaces = true)
       assert(seeded.state == original.state && seeded.rowCount > 0)
@@ -128,6 +136,13 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
     for (table <- Seq("count", "list", "map"))
       seeded.write(table, Some(original.rows(table)), replaces = true)
+    for (time <- Seq("null", "-1L")) {
+      val value = s"named_struct('value', value.value, 'ttlExpirationMs', $time) value"
+      val error = intercept[Invalid](
+        seeded.write("count", Some(original.rows("count").selectExpr("key", value)))
+      )
+      assert(error.getMessage.contains("no time at which it expires"), error.getMessage)
+    }
     assert(seeded.state == original.state && seeded.rowCount > 9)
     for (minute <- Seq(30L, 65L, 81L)) {
       val answer = its.run(minute, keys)
@@ -565,6 +580,14 @@ private object StateWriteSuite {
 
   private val Queries: Map[String, DataFrame => DataFrame] = Map(
     "no state" -> (_.where("key > 'b'")),
+    "union of one source" ->
+      (events => events.where("key > 'b'").union(events.where("key < 'e'")).dropDuplicates("key")),
+    "count in SQL with a part that is named" -> { events =>
+      events.createOrReplaceTempView("events")
+      events.sparkSession.sql(
+        "with named as (select key, at from events where key > 'b') select key, count(*) from named group by key"
+      )
+    },
     "count" -> (_.groupBy("key").count()),
     "count of numbers" -> { events =>
       val number =
