@@ -97,9 +97,7 @@ def _without_partition(row: _Row) -> _Row:
 
 
 def _change(shown: pa.Schema, change: Change, old: _Row | None, new: _Row | None) -> _Row:
-    sides = {"before": old or {}, "after": new or {}}
-    both = {**sides["after"], **sides["before"]}
-    row = {f"{side}_{name}": it for side, of in sides.items() for name, it in of.items()}
-    return {"change": change.value, **{it: both[it] for it in shown.names if it in both}} | {
-        name: it for name, it in row.items() if name in shown.names
-    }
+    found = {"change": change.value, **(new or {}), **(old or {})}
+    for side, row in (("before", old), ("after", new)):
+        found |= {f"{side}_{name}": it for name, it in (row or {}).items()}
+    return {name: it for name, it in found.items() if name in shown.names}

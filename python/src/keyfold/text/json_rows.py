@@ -114,9 +114,10 @@ def _has_text(value: Any, kind: pa.DataType) -> bool:  # noqa: ANN401
 
 
 def _is_too_large(value: Any, kind: pa.DataType) -> bool:  # noqa: ANN401
-    if isinstance(value, Decimal):
-        return True
-    return kind.bit_width < 64 and math.isfinite(value) and abs(value) >= _MAX_FLOAT32  # noqa: PLR2004
+    is_float = kind == pa.float32()
+    return isinstance(value, Decimal) or (
+        is_float and math.isfinite(value) and abs(value) >= _MAX_FLOAT32
+    )
 
 
 def _struct(value: Any, kind: pa.StructType) -> dict[str, Any]:  # noqa: ANN401

@@ -26,25 +26,25 @@ final class Rewrite(job: Job) extends Work {
 
   /** Loads classes and code with another state. */
   override def prepare(): Unit = {
-    measure(new StoppedCount(spark, math.min(job.rows, WarmUpRows)), math.min(job.rows, WarmUpRows))
+    measure(new StoppedCount(spark, math.min(job.rows, WarmUpRows)))
     count.checkpoint()
     ()
   }
 
-  override def round(number: Int): Seq[Figure] = measure(count, job.rows)
+  override def round(number: Int): Seq[Figure] = measure(count)
 
   override def warmUpSeconds(effort: Effort): Double = 0
   override def close(): Unit = spark.stop()
 
-  private def measure(count: StoppedCount, keys: Int): Seq[Figure] = job.provider match {
+  private def measure(count: StoppedCount): Seq[Figure] = job.provider match {
     case Provider.Keyfold =>
       val read = timed("rewrite", count) { checkpoint =>
         val rows = spark.read.format("statestore").load(checkpoint)
         write(checkpoint, rows.select(col("key"), valueOf(col("value.count") + 1)))
       }
       val made = timed("write", count) { checkpoint =>
-        val rows = spark.range(keys).select(struct(col("id").as("key")).as("key"), valueOf(lit(7L)))
-        write(checkpoint, rows)
+        val key = struct(col("id").as("key")).as("key")
+        write(checkpoint, spark.range(count.keys).select(key, valueOf(lit(7L))))
       }
       Seq(read, made)
     case _: Provider.RocksDb =>

@@ -3,9 +3,7 @@ package io.keyfold.bench.cell
 import java.nio.file.{Files, Path}
 import java.util.concurrent.TimeUnit.DAYS
 
-import scala.jdk.CollectionConverters._
-import scala.util.Using
-
+import io.keyfold.testkit.Folders
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.keyfold.StateStores
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
@@ -15,13 +13,17 @@ import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
   * @param keys
   *   how many the state gets
   */
-final class StoppedCount(spark: SparkSession, keys: Int) {
+final class StoppedCount(spark: SparkSession, val keys: Int) {
   import StoppedCount._
 
   private val count = new CountQuery(spark, keys)
 
   /** One that was just stopped; each call copies the same. */
-  def checkpoint(): Path = copyOf(filled)
+  def checkpoint(): Path = {
+    val copy = Files.createTempDirectory("checkpoint")
+    Folders.copy(filled, copy)
+    copy
+  }
 
   /** With a snapshot, and half as many deltas after it as there are between two. */
   private lazy val filled = {
@@ -49,16 +51,6 @@ final class StoppedCount(spark: SparkSession, keys: Int) {
   /** Checks the keys of the state that a batch has reported. */
   def requireKeys(query: StreamingQuery): Unit =
     count.requireKeys(query.lastProgress.stateOperators.head.numRowsTotal)
-
-  private def copyOf(checkpoint: Path): Path = {
-    val copy = Files.createTempDirectory("checkpoint")
-    Using.resource(Files.walk(checkpoint)) { paths =>
-      paths.iterator.asScala.filter(_ != checkpoint).foreach { path =>
-        Files.copy(path, copy.resolve(checkpoint.relativize(path)))
-      }
-    }
-    copy
-  }
 }
 
 private object StoppedCount {

@@ -53,6 +53,10 @@ private[spark] object CheckpointTools {
   /** Concurrent file operations, which mostly wait: on S3 for 25 ms or more each. */
   private val Threads = 32
 
+  /** What each plan warns of that changes a stopped query's checkpoint. */
+  val MustBeStopped: String =
+    "Keyfold cannot see whether the query runs in another application; it must be stopped"
+
   /** Prints progress to the standard error stream. */
   def progress(line: String): Unit = System.err.println(s"keyfold: $line")
 

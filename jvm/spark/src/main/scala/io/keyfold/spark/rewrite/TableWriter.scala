@@ -7,11 +7,14 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /** Changes rows of a table in a version of a partition, and what Spark keeps to count and to find
   * them, as Spark's operators do. In a task.
+  *
+  * @param keyed
+  *   has each key that has rows once
   */
-private sealed trait TableWriter {
+private sealed abstract class TableWriter(keyed: FamilyRows) {
 
   /** Keys that have rows, but some. */
-  def keysBut(isOne: UnsafeRow => Boolean): Seq[UnsafeRow]
+  def keysBut(isOne: UnsafeRow => Boolean): Seq[UnsafeRow] = keyed.keysBut(isOne)
 
   /** Puts a row.
     *
@@ -24,7 +27,7 @@ private sealed trait TableWriter {
   def remove(key: UnsafeRow): Long
 
   /** Called after the last row of a key, with the number of its rows. */
-  def finish(key: UnsafeRow, count: Long): Unit
+  def finish(key: UnsafeRow, count: Long): Unit = ()
 }
 
 private object TableWriter {
@@ -52,15 +55,13 @@ private object TableWriter {
   /** The family, or store, that counts the rows of a join's side. */
   def countsOf(side: String): String = side.replace("keyWithIndexToValue", "keyToNumValues")
 
-  private final class Rows(rows: FamilyRows) extends TableWriter {
-    override def keysBut(isOne: UnsafeRow => Boolean): Seq[UnsafeRow] = rows.keysBut(isOne)
+  private final class Rows(rows: FamilyRows) extends TableWriter(rows) {
     override def put(key: UnsafeRow, value: UnsafeRow, nth: Long): Unit = rows.put(key, value)
     override def remove(key: UnsafeRow): Long = {
       val found = rows.get(key)
       if (found.nonEmpty) rows.remove(key)
       found.size.toLong
     }
-    override def finish(key: UnsafeRow, count: Long): Unit = ()
   }
 
   /** With an index of rows by time.
@@ -70,8 +71,7 @@ private object TableWriter {
     */
   private final class Indexed(rows: FamilyRows, index: FamilyRows)(
       timed: (UnsafeRow, UnsafeRow) => Seq[Any]
-  ) extends TableWriter {
-    override def keysBut(isOne: UnsafeRow => Boolean): Seq[UnsafeRow] = rows.keysBut(isOne)
+  ) extends TableWriter(rows) {
     override def put(key: UnsafeRow, value: UnsafeRow, nth: Long): Unit = {
       remove(key)
       rows.put(key, value)
@@ -85,24 +85,28 @@ private object TableWriter {
       }
       found.size.toLong
     }
-    override def finish(key: UnsafeRow, count: Long): Unit = ()
   }
 
-  private class Elements(lists: FamilyRows, counts: FamilyRows) extends TableWriter {
-    override def keysBut(isOne: UnsafeRow => Boolean): Seq[UnsafeRow] = counts.keysBut(isOne)
+  /** With the number of rows of each key. */
+  private abstract class Counted(counts: FamilyRows) extends TableWriter(counts) {
+    override def remove(key: UnsafeRow): Long = {
+      val count = counts.get(key).fold(0L)(_.getLong(0))
+      removeRows(key, count)
+      counts.remove(key)
+      count
+    }
+    protected def removeRows(key: UnsafeRow, count: Long): Unit
+    override def finish(key: UnsafeRow, count: Long): Unit = counts.put(key, counts.value(count))
+  }
+
+  private class Elements(lists: FamilyRows, counts: FamilyRows) extends Counted(counts) {
     override def put(key: UnsafeRow, value: UnsafeRow, nth: Long): Unit =
       if (nth > 0) lists.append(key, value)
       else {
         remove(key)
         lists.put(key, value)
       }
-    override def remove(key: UnsafeRow): Long = {
-      val count = counts.get(key).fold(0L)(_.getLong(0))
-      lists.remove(key)
-      counts.remove(key)
-      count
-    }
-    override def finish(key: UnsafeRow, count: Long): Unit = counts.put(key, counts.value(count))
+    override protected def removeRows(key: UnsafeRow, count: Long): Unit = lists.remove(key)
   }
 
   /** With the time at which the first element of each list expires, and an index of lists by it. */
@@ -134,18 +138,12 @@ private object TableWriter {
     }
   }
 
-  private final class Side(rows: FamilyRows, counts: FamilyRows) extends TableWriter {
-    override def keysBut(isOne: UnsafeRow => Boolean): Seq[UnsafeRow] = counts.keysBut(isOne)
+  private final class Side(rows: FamilyRows, counts: FamilyRows) extends Counted(counts) {
     override def put(key: UnsafeRow, value: UnsafeRow, nth: Long): Unit = {
       if (nth == 0) remove(key)
       rows.put(rows.keyWith(key, nth), value)
     }
-    override def remove(key: UnsafeRow): Long = {
-      val count = counts.get(key).fold(0L)(_.getLong(0))
+    override protected def removeRows(key: UnsafeRow, count: Long): Unit =
       for (nth <- 0L until count) rows.remove(rows.keyWith(key, nth))
-      counts.remove(key)
-      count
-    }
-    override def finish(key: UnsafeRow, count: Long): Unit = counts.put(key, counts.value(count))
   }
 }

@@ -204,9 +204,7 @@ private[admin] final class RescalePlanner(tools: CheckpointTools, to: Int) {
       format: Int,
       operators: Seq[OperatorPlan]
   ) = {
-    val warnings =
-      Seq("Keyfold cannot see whether the query runs in another application; it must be stopped") ++
-        readsMore(operators.flatMap(_.stores))
+    val warnings = CheckpointTools.MustBeStopped +: readsMore(operators.flatMap(_.stores)).toSeq
     CheckpointPlan(
       logs.location,
       last + 1,

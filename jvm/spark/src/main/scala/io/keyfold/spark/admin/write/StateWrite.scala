@@ -54,7 +54,7 @@ private[admin] final class StateWrite(
   def plan(): StateWritePlan = {
     val refusals = last.fold(Seq(noBatch))(refusalsOf)
     if (refusals.isEmpty) update.require(put, delete)
-    val warnings = if (refusals.isEmpty) elsewhere +: update.warnings else Nil
+    val warnings = if (refusals.isEmpty) CheckpointTools.MustBeStopped +: update.warnings else Nil
     StateWritePlan(
       logs.location,
       operator,
@@ -138,9 +138,6 @@ private[admin] final class StateWrite(
         "--sink-path if it writes to files or a table: the query reads its input again after the write, " +
         "under another number, so that a foreachBatch which goes by numbers may write its rows again."
   }
-
-  private def elsewhere =
-    "Keyfold cannot see whether the query runs in another application; it must be stopped"
 
   private def nothingPut = new Invalid(
     "KEYFOLD_WRITE_ROWS",
