@@ -27,7 +27,10 @@ class FakeCheckpoint:
     def write(self, path: str, content: str | bytes) -> Path:
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content.encode() if isinstance(content, str) else content)
+        # At once, as Keyfold and Spark write: some tests write beside readers.
+        whole = self.root.with_name(f"{self.root.name}-{target.name}.part")
+        whole.write_bytes(content.encode() if isinstance(content, str) else content)
+        whole.replace(target)
         return target
 
     def start(self, batch: int, *, version: str = "v1", partitions: int | None = None) -> None:
