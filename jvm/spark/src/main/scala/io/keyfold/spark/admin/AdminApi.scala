@@ -2,6 +2,7 @@ package io.keyfold.spark.admin
 
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.clone.{CheckpointClone, CheckpointSync}
+import io.keyfold.spark.admin.evolve.{Choices, Evolution}
 import io.keyfold.spark.admin.migrate.{Migration, MigrationUndo}
 import io.keyfold.spark.admin.redistribute.Redistributor
 import io.keyfold.spark.admin.rescale._
@@ -148,6 +149,41 @@ object AdminApi {
       outputMode: String,
       watermarkMs: Long
   ): Unit = new Bootstrap(session, query, to, outputMode, watermarkMs).run()
+
+  /** Makes the checkpoint of a changed query, with the state of a stopped one.
+    *
+    * @param query
+    *   the changed one
+    * @param to
+    *   its checkpoint, where nothing may be
+    * @param before
+    *   the query as it was; null: not at hand
+    * @param map
+    *   operators and tables that take another's state, as `Choices.of` takes them, with the
+    *   character of number 0 between two
+    * @param set
+    *   expressions for columns, likewise
+    * @param sources
+    *   sources that go on, likewise
+    */
+  def evolve(
+      session: SparkSession,
+      checkpoint: String,
+      query: DataFrame,
+      to: String,
+      outputMode: String,
+      before: DataFrame,
+      map: String,
+      set: String,
+      sources: String,
+      dryRun: Boolean
+  ): String = CheckpointTools.using(session, checkpoint) { tools =>
+    def lines(of: String) = of.split('\u0000').toSeq.filter(_.nonEmpty)
+    val choices = Choices.of(lines(map), lines(set), lines(sources))
+    AdminJson.of(
+      new Evolution(tools, query, to, outputMode, Option(before), choices).run(dryRun)
+    )
+  }
 
   /** Puts and deletes rows of a table of state.
     *

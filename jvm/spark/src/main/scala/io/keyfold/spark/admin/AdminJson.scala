@@ -4,6 +4,7 @@ import io.keyfold.errors.RescaleRefused
 import io.keyfold.format.Layer
 import io.keyfold.rescale.{PartitionPlan, StorePlan}
 import io.keyfold.spark.admin.clone.{ClonePlan, Synced}
+import io.keyfold.spark.admin.evolve.EvolutionPlan
 import io.keyfold.spark.admin.migrate.{MigrationPlan, UndoPlan}
 import io.keyfold.spark.admin.redistribute.RedistributionPlan
 import io.keyfold.spark.admin.rescale.{CheckpointPlan, OpenPlan, OperatorPlan}
@@ -98,6 +99,22 @@ private object AdminJson {
     ("checkpoint" -> plan.checkpoint) ~ ("operator" -> plan.operator) ~ ("table" -> plan.table) ~
       ("lastBatch" -> plan.lastBatch) ~ ("put" -> plan.put) ~ ("deleted" -> plan.deleted) ~
       ("warnings" -> plan.warnings) ~ ("refusals" -> plan.refusals) ~ ("applied" -> plan.put.nonEmpty)
+  )
+
+  def of(plan: EvolutionPlan): String = text(
+    ("checkpoint" -> plan.checkpoint) ~ ("target" -> plan.to) ~ ("lastBatch" -> plan.lastBatch) ~
+      ("operators" -> plan.operators.map { operator =>
+        ("operator" -> operator.operator) ~ ("name" -> operator.name) ~
+          ("source" -> operator.from) ~ ("tables" -> operator.tables.map { table =>
+            ("name" -> table.name) ~ ("source" -> table.from) ~ ("merges" -> table.merges) ~
+              ("columns" -> table.columns.map { column =>
+                ("name" -> column.name) ~ ("source" -> column.source) ~
+                  ("aggregate" -> column.aggregate)
+              })
+          })
+      }) ~ ("lost" -> plan.lost) ~ ("sources" -> plan.sources) ~ ("rows" -> plan.rows) ~
+      ("warnings" -> plan.warnings) ~ ("refusals" -> plan.refusals) ~
+      ("applied" -> plan.rows.nonEmpty)
   )
 
   def of(location: String, found: Seq[Unreferenced], applied: Boolean): String = text(

@@ -7,21 +7,24 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata
 import org.apache.spark.sql.keyfold.SparkShim
 
-/** Reads all rows of a batch's state with the batch's provider and writes them as the state of the
-  * next batch with other settings, including another provider; one task per partition. Changes no
-  * log and no existing file.
+/** Reads all rows of a batch's state with the batch's provider and writes them as the state of
+  * another batch with other settings, including another provider; one task per partition. Changes
+  * no log and no existing file.
   *
   * (Spark's own `StateRewriter` cannot read HDFSBacked.)
   *
   * @param of
   *   the batch whose state is read; it must be committed
+  * @param batch
+  *   whose state is written
   * @param settings
-  *   changed settings of the batch to write
+  *   changed settings of that batch
   */
 final class StateRewrite(
     session: SparkSession,
     logs: CheckpointLogs,
     of: Long,
+    batch: Long,
     settings: Map[String, String]
 ) {
   private val stores = new OperatorStores(session, logs, of)
@@ -38,7 +41,7 @@ final class StateRewrite(
     val written = operators.map { operator =>
       val id = operator.operatorInfo.operatorId
       val partitions = logs.partitionFolders(id).indices
-      val copies = storesOf(operator).map(new StoreRewrite(_, stores.conf(to)))
+      val copies = storesOf(operator).map(new StoreRewrite(_, batch, stores.conf(to)))
       id -> copies.map(run(_, partitions)).transpose.map(_.toArray).toArray
     }
     Option.when(hasIds)(written.toMap)

@@ -4,6 +4,7 @@ import java.util.UUID
 
 import io.keyfold.model.VersionId
 import io.keyfold.spark.state.FamilySchemas
+import org.apache.spark.TaskContext
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
@@ -103,6 +104,17 @@ private final case class StoreOfOperator(
         use(state)
       } finally if (!state.hasCommitted) state.abort()
     } finally opened.close()
+  }
+
+  /** The rows of a family in the version of a partition, in a task, at whose end it is closed. */
+  def rows(partition: Int, family: StoredFamily): Iterator[UnsafeRowPair] = {
+    val opened = provider(partition)
+    val task = TaskContext.get()
+    task.addTaskCompletionListener[Unit](_ => opened.close())
+    val state = of(partition)(opened)
+    task.addTaskCompletionListener[Unit](_ => state.abort())
+    families.foreach(_.createIn(state))
+    family.rowsOf(state)
   }
 
   private def provider(partition: Int) = {

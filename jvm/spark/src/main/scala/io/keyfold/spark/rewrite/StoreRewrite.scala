@@ -9,9 +9,12 @@ import org.slf4j.LoggerFactory
 /** Copies a version of one store of one operator from one provider to another. Sent to executors.
   *
   * @param store
-  *   as it is read; the next version is written
+  *   as it is read
+  * @param batch
+  *   whose version is written
   */
-private final class StoreRewrite(store: StoreOfOperator, to: StateStoreConf) extends Serializable {
+private final class StoreRewrite(store: StoreOfOperator, batch: Long, to: StateStoreConf)
+    extends Serializable {
   import StoreRewrite._
 
   /** Runs in a task. What only another copy of the files can mend does not fail the task: Spark
@@ -31,7 +34,7 @@ private final class StoreRewrite(store: StoreOfOperator, to: StateStoreConf) ext
 
   private def copied(partition: Int): Option[String] =
     store.using(partition)(read(_, partition)) { rows =>
-      store.copy(conf = to).using(partition)(SparkShim.emptyStore(_, store.version)) { copy =>
+      store.copy(conf = to).using(partition)(SparkShim.emptyStore(_, batch)) { copy =>
         store.families.foreach(family => family.put(family.rowsOf(rows), copy))
         copy.commit()
         copy.getStateStoreCheckpointInfo().stateStoreCkptId

@@ -3,7 +3,12 @@ package io.keyfold.spark.rewrite
 import io.keyfold.model.{FamilySpec, PartitionRule, StoreLocation}
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import io.keyfold.store.file.LineageReader
-import org.apache.spark.sql.keyfold.SparkShim
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeProjection}
+import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, StateStore}
+import org.apache.spark.sql.keyfold.{SparkRows, SparkShim}
+import org.apache.spark.sql.types.StructType
 
 /** A table of an operator's state after a committed batch: which family of which store has its
   * rows, and whether they can be written.
@@ -37,7 +42,7 @@ private final class TableOfState(tools: CheckpointTools, of: Long, operator: Lon
   }
   private def nameOf(store: StoreOfOperator, family: StoredFamily) =
     if (store.name == StoreLocation.DefaultStore) family.name else store.name
-  private def isJoin = metadata.exists(_.operatorInfo.operatorName == "symmetricHashJoin")
+  private def isJoin = metadata.exists(TableOfState.isJoin)
   private def variable = variables.flatMap(_.find(_.stateName == table))
   private def isTimers = table == TableOfState.Timers && variable.isEmpty
   private def timers =
@@ -71,7 +76,8 @@ private final class TableOfState(tools: CheckpointTools, of: Long, operator: Lon
     }
   }
 
-  private def unsupported: Option[String] = variables match {
+  /** Why there is no such table that a user can read or write. */
+  def unsupported: Option[String] = variables match {
     case None if source.isEmpty && isJoin =>
       Some("of a join the tables left and right are written, if its state format is not 4")
     case None if source.isEmpty                    => Some("it has no such table")
@@ -113,6 +119,25 @@ private final class TableOfState(tools: CheckpointTools, of: Long, operator: Lon
     Set("stateStoreSave", "sessionWindowStateStoreSaveExec", "symmetricHashJoin") ++
       (if (SparkShim.normalizesDuplicates) Set("dedupe", "dedupeWithinWatermark") else Nil)
 
+  /** Columns of its rows. */
+  lazy val columns: StructType = {
+    val schema = source.get._2.schema
+    StructType(shape.keyColumns(schema.keySchema) ++ shape.valueColumns(schema.valueSchema))
+  }
+
+  /** All its rows, those of a key in their order; a task reads a partition. */
+  def rows: DataFrame = {
+    val (store, family) = source.get
+    val its = if (partitions.nonEmpty) partitions else logs.partitionFolders(operator)
+    val (keys, values, of) = (family.schema.keySchema, family.schema.valueSchema, shape)
+    val read = session.sparkContext.parallelize(its, math.max(its.length, 1)).flatMap { partition =>
+      val columns = UnsafeProjection.create(of.columnsOf(keys, values))
+      val pair = new JoinedRow
+      store.rows(partition, family).map(it => columns(pair(it.key, it.value)): InternalRow)
+    }
+    SparkRows.frame(session, read, columns)
+  }
+
   /** The table, if nothing speaks against it. */
   lazy val writable: WritableTable = {
     val (store, family) = source.get
@@ -150,4 +175,17 @@ private object TableOfState {
 
   /** The table of transformWithState's timers. */
   private val Timers = "timers"
+
+  /** Names of the tables of an operator. */
+  def names(of: OperatorStateMetadata): Seq[String] = OperatorStores.variables(of) match {
+    case Some(variables) =>
+      val (timers, others) =
+        variables.partition(_.stateVariableType == SparkShim.StateVariableType.TimerState)
+      others.map(_.stateName) ++ timers.take(1).map(_ => Timers)
+    case None if isJoin(of) => Seq("left", "right")
+    case None               => Seq(StateStore.DEFAULT_COL_FAMILY_NAME)
+  }
+
+  private def isJoin(of: OperatorStateMetadata) =
+    of.operatorInfo.operatorName == "symmetricHashJoin"
 }

@@ -15,6 +15,7 @@ private[keyfold] trait SparkNames {
   type CommitMetadata = streaming.CommitMetadata
   type FileStreamSinkLog = streaming.FileStreamSinkLog
   type StatefulOperator = streaming.StatefulOperator
+  type QueryWrapper = streaming.StreamingQueryWrapper
   type StateStoreWriter = streaming.StateStoreWriter
   type StatefulOperatorStateInfo = streaming.StatefulOperatorStateInfo
   type TransformWithStateExec = streaming.TransformWithStateExec

@@ -16,6 +16,7 @@ private[keyfold] trait SparkNames {
   type CommitMetadata = checkpointing.CommitMetadata
   type FileStreamSinkLog = sinks.FileStreamSinkLog
   type StatefulOperator = stateful.StatefulOperator
+  type QueryWrapper = runtime.StreamingQueryWrapper
   type StateStoreWriter = stateful.StateStoreWriter
   type StatefulOperatorStateInfo = stateful.StatefulOperatorStateInfo
   type TransformWithStateExec = transformwithstate.TransformWithStateExec

@@ -21,7 +21,7 @@ import io.keyfold.spark.conf.ProviderClass
   * Spark's own. Subtasks that the newest batch's state was given to since are left out: no batch
   * has run with them. The checkpoint is only read and may be in use.
   */
-private[clone] final class ClonePlanner(tools: CheckpointTools) {
+private[admin] final class ClonePlanner(tools: CheckpointTools) {
   import tools._
 
   private val from = files

@@ -30,7 +30,7 @@ final class Migration(tools: CheckpointTools, progress: String => Unit) {
     case Some(batch) =>
       val settings = logs.settings(batch).getOrElse(Map.empty)
       if (settings.get(ProviderKey).exists(BuiltIn.contains)) {
-        new StateRewrite(session, logs, batch, Map.empty).requireSchemas()
+        new StateRewrite(session, logs, batch, batch + 1, Map.empty).requireSchemas()
       }
       MigrationPlan(
         logs.location,
@@ -64,7 +64,7 @@ final class Migration(tools: CheckpointTools, progress: String => Unit) {
     if (!logs.begin(batch, from, settings) && !logs.isKeyfolds(batch)) throw lost(batch)
     progress(s"writing the state of batch $from with Keyfold, ${plan.partitions} partitions")
     val ids =
-      try new StateRewrite(session, logs, from, settings).write()
+      try new StateRewrite(session, logs, from, batch, settings).write()
       catch {
         case e: Invalid =>
           new MigrationUndo(tools).apply()

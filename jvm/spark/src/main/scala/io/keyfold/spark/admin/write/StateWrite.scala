@@ -3,8 +3,8 @@ package io.keyfold.spark.admin.write
 import java.util.UUID
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.admin.rescale.{OpenPlans, UnfinishedRescale}
-import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools, Command}
+import io.keyfold.spark.admin.rescale.OpenPlans
+import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.rewrite.StateUpdate
 import org.apache.spark.sql.DataFrame
@@ -113,7 +113,6 @@ private[admin] final class StateWrite(
 
   private def refusalsOf(batch: Long): Seq[String] = {
     val ofCheckpoint = Seq(
-      Option.when(logs.isRunningHere)("Its query is running; stop it first."),
       Option.when(!logs.isKeyfolds(batch))(
         s"Its state store provider is ${logs.providerOf(batch).getOrElse("none")}, not " +
           s"${ProviderClass.Keyfold}; `keyfold migrate` moves the state to Keyfold."
@@ -121,22 +120,9 @@ private[admin] final class StateWrite(
       Option.when(logs.ids(batch).isEmpty)(
         "It has checkpoint format 1, in which files of state have no ids, so that what is written " +
           "could be taken for the query's."
-      ),
-      new UnfinishedRescale(tools).refusal(batch).map(_.getMessage).orElse(otherEnd(batch))
-    ).flatten
+      )
+    ).flatten ++ new CommittedEnd(tools).refusals(batch)
     if (ofCheckpoint.nonEmpty) ofCheckpoint else update.refusals
-  }
-
-  /** Whether the logs end at different batches. */
-  private def otherEnd(last: Long): Option[String] = logs.lastBegun.collect {
-    case begun if begun < last =>
-      s"Batch $last was committed, and the offset log ends at batch $begun. " +
-        s"`${Command.fsck(logs.location)}` says how the query goes on."
-    case begun if begun > last && !(begun == last + 1 && logs.isWrite(begun)) =>
-      s"Batch $last was committed, and the offset log ends at batch $begun. Let the query finish its " +
-        s"batch; or, if it fails, drop the batch with `${Command.rollback(logs.location, last)}`, and with " +
-        "--sink-path if it writes to files or a table: the query reads its input again after the write, " +
-        "under another number, so that a foreachBatch which goes by numbers may write its rows again."
   }
 
   private def nothingPut = new Invalid(

@@ -14,10 +14,12 @@ object EmptyInput {
 
   /** Runs the query's first batch, without rows; what it puts out is dropped.
     *
+    * @return
+    *   its aggregations
     * @throws org.apache.spark.sql.AnalysisException
     *   if Spark refuses the query
     */
-  def run(query: DataFrame, outputMode: String, checkpoint: String): Unit = {
+  def run(query: DataFrame, outputMode: String, checkpoint: String): Seq[PlannedAggregation] = {
     val frame = query.asInstanceOf[classic.Dataset[Row]]
     val sources = mutable.HashMap.empty[LogicalPlan, LogicalPlan]
     // A relation that is used twice is so here too, as Spark has an offset for each use.
@@ -33,8 +35,10 @@ object EmptyInput {
         )
     }
     val running = begin(classic.Dataset.ofRows(frame.sparkSession, plan), outputMode, checkpoint)
-    try running.awaitTermination()
-    finally running.stop()
+    try {
+      running.awaitTermination()
+      PlannedAggregation.of(running.asInstanceOf[SparkShim.QueryWrapper])
+    } finally running.stop()
   }
 
   private def empty(session: classic.SparkSession, source: LogicalPlan) = {

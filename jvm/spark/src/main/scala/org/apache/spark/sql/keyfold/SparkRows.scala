@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 
 /** A user's rows in Spark's own form, and back. */
 object SparkRows {
@@ -35,6 +35,13 @@ object SparkRows {
 
   /** The same columns, of which each field may be null. */
   def nullable(columns: StructType): StructType = columns.asNullable
+
+  /** Whether an INSERT would cast values of a type to another. */
+  def canStore(from: DataType, to: DataType): Boolean = Cast.canANSIStoreAssign(from, to)
+
+  /** Rows in Spark's own form as a frame. */
+  def frame(session: SparkSession, rows: RDD[InternalRow], columns: StructType): DataFrame =
+    session.asInstanceOf[classic.SparkSession].internalCreateDataFrame(rows, columns)
 
   /** The rows of a frame of a classic session. */
   def of(frame: DataFrame): RDD[InternalRow] =

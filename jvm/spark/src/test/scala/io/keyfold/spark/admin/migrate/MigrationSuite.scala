@@ -513,7 +513,7 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
       val logs = new CheckpointLogs(own, folder.toString)
       assert(logs.begin(of + 1, of, changes))
       if (written) {
-        new io.keyfold.spark.rewrite.StateRewrite(own, logs, of, changes).write()
+        new io.keyfold.spark.rewrite.StateRewrite(own, logs, of, of + 1, changes).write()
         ()
       }
     }

@@ -1,0 +1,137 @@
+package io.keyfold.spark.admin.evolve
+
+import java.util.UUID
+
+import io.keyfold.errors.Invalid
+import io.keyfold.spark.admin.clone.{CheckpointClone, ClonePlanner}
+import io.keyfold.spark.admin.write.{CommittedEnd, FirstBatch, StateWrite}
+import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointTools, LogEntry}
+import io.keyfold.spark.rewrite.{StateRewrite, StateTable}
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.keyfold.PlannedAggregation
+import org.json4s.JsonAST.JInt
+
+/** Makes the checkpoint of a changed query, which goes on where the query before was stopped, with
+  * its state. The checkpoint of that is only read: it is the way back.
+  *
+  * In a folder beside the target, Spark runs a first batch of the changed query without rows, which
+  * gives schemas and metadata ([[FirstBatch]]); the rows are written into its tables
+  * ([[StateWrite]]); then the state becomes that of the batch with the number of the last one of
+  * the query before, with the offsets and the watermark of that, so that a sink which counts
+  * batches goes on too; and the folder is cloned, the commit log last. A run that breaks off leaves
+  * that folder, and perhaps a target without a commit, which is to be deleted.
+  *
+  * @param tools
+  *   of the checkpoint of the query before, of any provider
+  * @param to
+  *   the new checkpoint; nothing may be there
+  * @param before
+  *   the query that wrote the state, as it was, if it is at hand: it tells aggregates apart
+  */
+private[admin] final class Evolution(
+    tools: CheckpointTools,
+    query: DataFrame,
+    to: String,
+    outputMode: String,
+    before: Option[DataFrame],
+    choices: Choices
+) {
+  import CheckpointTools.progress
+  import tools.{logs, session}
+
+  private val target = new CheckpointFiles(to, logs.hadoopConf)
+  private val beside = s"${target.location}.evolve-${UUID.randomUUID}"
+  private val first = new FirstBatch(session, query, outputMode, beside)
+
+  /** @param dryRun
+    *   only plan: the folder beside the target is made, and deleted again
+    * @throws io.keyfold.errors.Invalid
+    *   if it is refused, or another process has changed the checkpoint meanwhile
+    */
+  def run(dryRun: Boolean): EvolutionPlan = {
+    val end = logs.lastCommitted.filter(logs.settings(_).nonEmpty)
+    val refusals = end.fold(Seq("It has no committed batch."))(refusalsOf)
+    val last = end.getOrElse(-1L)
+    if (refusals.nonEmpty) done(refusedPlan(last, refusals), dryRun)
+    else
+      try {
+        val aggregations = first.run(watermarkMs(last))
+        val ofBefore = before.toSeq.flatMap(aggregationsOf)
+        CheckpointTools.using(session, beside) { made =>
+          val planner = new EvolutionPlanner(tools, made, last, aggregations, ofBefore, choices)
+          val plan = done(planner.plan(target.location), dryRun)
+          if (dryRun) plan else plan.copy(rows = Some(write(made, last, planner)))
+        }
+      } finally first.delete()
+  }
+
+  private def refusedPlan(last: Long, refusals: Seq[String]) =
+    EvolutionPlan(logs.location, target.location, last, Nil, Nil, Nil, None, Nil, refusals)
+
+  private def done(plan: EvolutionPlan, dryRun: Boolean) = {
+    if (!dryRun && plan.refusals.nonEmpty) {
+      throw new Invalid(
+        "KEYFOLD_EVOLVE_REFUSED",
+        s"Cannot make a checkpoint of ${logs.location} for the query: ${plan.refusals.mkString(" ")} " +
+          "Nothing was changed."
+      )
+    }
+    plan
+  }
+
+  private def refusalsOf(last: Long): Seq[String] = {
+    new ClonePlanner(tools).requireOutside(target)
+    val ofTarget = Option.unless(target.isEmpty)(
+      s"${target.location} is not empty; give a folder that does not exist, or delete this one if an " +
+        "interrupted run has left it."
+    )
+    val others = Option.unless(logs.canStartAfter(last))(
+      s"Batch $last cannot be gone on from, as the offsets of the batch before were deleted."
+    )
+    first.refusal.map(it => s"${it.capitalize}.").toSeq ++ ofTarget ++ others ++
+      ofLog(last) ++ new CommittedEnd(tools).refusals(last)
+  }
+
+  private def ofLog(last: Long) = {
+    val version = LogEntry.read(tools.files, s"offsets/$last").version
+    Option.when(version != LogEntry.Version)(s"Its offset log is of format $version.")
+  }
+
+  private def watermarkMs(last: Long) =
+    LogEntry.read(tools.files, s"commits/$last").field("nextBatchWatermarkMs") match {
+      case JInt(it) => it.toLong
+      case _        => 0L
+    }
+
+  /** What the query before aggregates. */
+  private def aggregationsOf(query: DataFrame): Seq[PlannedAggregation] = {
+    val its = new FirstBatch(session, query, outputMode, s"$beside-before")
+    try its.run(0)
+    finally its.delete()
+  }
+
+  private def write(made: CheckpointTools, last: Long, planner: EvolutionPlanner): Long = {
+    val written = planner.writes.map { case (table, rows) =>
+      progress(s"writing table ${table.name} of operator ${table.operator}")
+      writeOf(made, table, rows).run().put.get
+    }
+    progress(s"writing the state as that of batch $last")
+    val end = made.logs.lastCommitted.get
+    val ids = new StateRewrite(session, made.logs, end, last, Map.empty).write()
+    new EvolvedLogs(tools, made, last, planner.sources).write(end, ids.get)
+    if (!logs.lastCommitted.contains(last) || !logs.lastBegun.contains(last)) {
+      throw new Invalid(
+        "KEYFOLD_CONCURRENT_UPDATE",
+        s"Cannot make a checkpoint of ${logs.location}: its query, or another command, has gone on " +
+          s"after batch $last meanwhile. Stop it, and run the command again. Nothing was changed."
+      )
+    }
+    CheckpointTools.using(session, beside) {
+      new CheckpointClone(_, to, Some(last), newQuery = true).run()
+    }
+    written.sum
+  }
+
+  private def writeOf(made: CheckpointTools, table: StateTable, rows: DataFrame) =
+    new StateWrite(made, table.operator, table.name, Some(rows), None, replaces = false)
+}

@@ -1,0 +1,66 @@
+package io.keyfold.spark.admin.evolve
+
+import io.keyfold.spark.checkpoint.{CheckpointTools, LogEntry}
+import org.json4s.JsonAST.{JArray, JObject, JString}
+
+/** Makes the last batch of one checkpoint that of another: its number, its time, its watermark, and
+  * what was read of each source by then.
+  *
+  * @param from
+  *   of the checkpoint that has the batch
+  * @param made
+  *   of the one to change, which nobody else uses
+  * @param batch
+  *   the number of the batch
+  * @param sources
+  *   for each source of the new checkpoint that of the old one; None: nothing was read of it
+  */
+private final class EvolvedLogs(
+    from: CheckpointTools,
+    made: CheckpointTools,
+    batch: Long,
+    sources: Seq[Option[Int]]
+) {
+
+  /** @param end
+    *   the last batch that the new checkpoint has
+    * @param ids
+    *   of the state
+    */
+  def write(end: Long, ids: Map[Long, Array[Array[String]]]): Unit = {
+    val begun = LogEntry.read(made.files, "offsets/0")
+    val committed = LogEntry.read(made.files, s"commits/$end")
+    for (number <- 0L to end; log <- Seq("offsets", "commits"))
+      made.files.delete(s"$log/$number")
+    val last = LogEntry.read(from.files, s"offsets/$batch")
+    val times = Seq("batchWatermarkMs", "batchTimestampMs").map(name => name -> last.field(name))
+    made.files.replace(s"offsets/$batch", withSources(begun.withFields(times: _*), last).bytes)
+    // With its own settings: a batch of Keyfold's own is known by having others than the one before.
+    if (batch > 0) {
+      val before = LogEntry.read(from.files, s"offsets/${batch - 1}")
+      made.files.replace(s"offsets/${batch - 1}", withSources(before, before).bytes)
+    }
+    made.files.replace(
+      s"commits/$batch",
+      committed.withFields("stateUniqueIds" -> json(ids)).bytes
+    )
+    copySources()
+  }
+
+  private def withSources(entry: LogEntry, of: LogEntry) =
+    entry.copy(sources = sources.map(_.flatMap(of.sources.lift).getOrElse(LogEntry.NothingRead)))
+
+  private def json(ids: Map[Long, Array[Array[String]]]) = JObject(
+    ids.toList.map { case (operator, all) =>
+      operator.toString -> JArray(all.toList.map(its => JArray(its.toList.map(JString(_)))))
+    }
+  )
+
+  /** What sources keep in the checkpoint, such as the files that were read. */
+  private def copySources(): Unit =
+    for {
+      (Some(old), number) <- sources.zipWithIndex
+      file <- from.files.walk(s"sources/$old")
+      bytes <- from.files.read(file.path)
+    } made.files.replace(s"sources/$number/${file.path.stripPrefix(s"sources/$old/")}", bytes)
+}

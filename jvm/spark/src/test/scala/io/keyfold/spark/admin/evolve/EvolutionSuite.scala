@@ -1,0 +1,342 @@
+package io.keyfold.spark.admin.evolve
+
+import java.nio.file.Files
+
+import io.keyfold.errors.Invalid
+import io.keyfold.spark.admin.evolve.EvolvedQuery.{Flight, FlightDelays}
+import io.keyfold.spark.conf.ProviderClass
+import io.keyfold.spark.{KeyfoldExtensions, KeyfoldStateStoreProvider, LocalSpark, QuietLogs}
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions._
+import org.scalatest.funsuite.AnyFunSuite
+
+/** A query that was changed goes on with its state, and answers as if it had been so from the
+  * beginning, over the past that the rules say.
+  */
+class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
+  import EvolutionSuite._
+
+  override protected def settings: Map[String, String] = Map(
+    "spark.sql.extensions" -> classOf[KeyfoldExtensions].getName,
+    "spark.sql.shuffle.partitions" -> "3",
+    "spark.sql.streaming.stateStore.providerClass" -> classOf[KeyfoldStateStoreProvider].getName,
+    "spark.sql.streaming.stateStore.checkpointFormatVersion" -> "2",
+    "spark.sql.session.timeZone" -> "UTC"
+  )
+
+  for (change <- Changes)
+    test(change.name) {
+      val before = run(change.old)
+      before.answers(First)
+      val (after, plan) = evolved(before, change.fresh, change.choices)
+      assert(plan.rows.exists(_ > 0))
+      val expected = run(change.fresh)
+      expected.answers(First.map(_.map(change.past)))
+      val answers = after.answers(Second)
+      assert(answers.nonEmpty && answers == expected.answers(Second))
+      if (change.hasSameBytes) assert(after.digest == expected.digest)
+    }
+
+  for (provider <- ProviderClass.BuiltIn)
+    test(s"of a checkpoint of ${provider.split('.').last}") {
+      val before = run(_.groupBy("carrier").agg(count("*")))
+      before.set("spark.sql.streaming.stateStore.providerClass", provider)
+      before.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "1")
+      before.answers(First)
+      val fresh = (flights: DataFrame) => flights.groupBy("carrier").agg(max("delay"), count("*"))
+      val (after, _) = evolved(before, fresh, none)
+      val expected = run(fresh)
+      expected.answers(First.map(_.map(_.copy(delay = None))))
+      assert(after.answers(Second) == expected.answers(Second))
+    }
+
+  test("aggregates that only the query tells apart are found in the query before") {
+    val old = (flights: DataFrame) =>
+      flights.groupBy("carrier").agg(sum("delay"), sum("distance"), count("*"))
+    val fresh = (flights: DataFrame) => flights.groupBy("carrier").agg(count("*"), sum("distance"))
+    val before = run(old)
+    before.answers(First)
+    val refused = planned(before, fresh, none)
+    assert(refused.refusals.exists(_.contains("give the query before with --from")), refused)
+    val after = run(fresh)
+    after.add(First)
+    val plan = before.evolve(after, none, Some(old), dryRun = false)
+    assert(plan.lost == Seq("column value.sum of operator 0"), plan)
+    val expected = run(fresh)
+    expected.answers(First)
+    assert(after.answers(Second) == expected.answers(Second))
+  }
+
+  test("what cannot be carried over is refused by name, and nothing is written") {
+    val both = (flights: DataFrame) => flights.groupBy("carrier", "origin").agg(count("*"))
+    val cases: Seq[(Query, Query, Choices, String)] = Seq(
+      (
+        _.groupBy("carrier", "origin").agg(first("delay")),
+        _.groupBy("carrier").agg(first("delay")),
+        none,
+        "first(delay) of several groups is not what it would be"
+      ),
+      (
+        _.groupBy("carrier").agg(count("*")),
+        both,
+        none,
+        "column key.origin of operator 0 is not in the checkpoint"
+      ),
+      (
+        _.groupBy("carrier").agg(max("origin")),
+        _.groupBy("carrier").agg(max("delay")),
+        none,
+        "column value.max of operator 0 is a INT and was a STRING"
+      ),
+      (both, both, choices(set = Seq("0.value.nothing=1")), "has no column value.nothing"),
+      (both, both, choices(set = Seq("0.value.count=nothing")), "cannot be computed"),
+      (both, both, choices(map = Seq("1=0")), "checkpoint has no operator 1"),
+      (both, both, choices(sources = Seq("0", "new")), "has 1 sources and the checkpoint 1"),
+      (both, _.where("delay > 0"), none, "no stateful operator"),
+      (
+        flights => joined(flights),
+        _.groupBy("carrier").agg(count("*")),
+        none,
+        "The query has 1 sources and the checkpoint 2"
+      )
+    )
+    for ((old, fresh, choices, reason) <- cases) withClue(s"$reason: ") {
+      val before = run(old)
+      before.answers(First.take(1))
+      val files = before.files
+      val after = run(fresh)
+      val refusals =
+        try before.evolve(after, choices, None, dryRun = true).refusals
+        catch { case e: Invalid => Seq(e.getMessage) }
+      assert(refusals.exists(_.contains(reason)), refusals)
+      intercept[Invalid](before.evolve(after, choices, None, dryRun = false))
+      assert(before.files == files && after.files.isEmpty)
+      val left = after.folder.getParent.toFile.list.filter(_.contains(".evolve-"))
+      assert(left.isEmpty, left.mkString(", "))
+    }
+  }
+
+  private def run(query: Query) =
+    new EvolvedQuery(spark, Files.createTempDirectory("keyfold-evolve"), query)
+
+  private def evolved(before: EvolvedQuery, fresh: Query, choices: Choices) = {
+    val after = run(fresh)
+    after.add(First)
+    (after, before.evolve(after, choices, None, dryRun = false))
+  }
+
+  private def planned(before: EvolvedQuery, fresh: Query, choices: Choices) =
+    before.evolve(run(fresh), choices, None, dryRun = true)
+}
+
+private object EvolutionSuite {
+  type Query = DataFrame => DataFrame
+
+  private def flight(carrier: String, origin: String, delay: Int, minute: Int) =
+    Flight(carrier, origin, Some(delay), delay.toLong * 100, EvolvedQuery.at(minute))
+
+  private val First = Seq(
+    for (carrier <- "abcdefgh".map(_.toString); n <- 1 to 3)
+      yield flight(carrier, s"${"xyz" (n % 3)}", n * 7, n),
+    Seq(flight("a", "x", 50, 4), flight("b", "y", 2, 5), flight("z", "z", 1, 6))
+  )
+  private val Second = Seq(
+    Seq(flight("a", "x", 60, 7), flight("b", "q", 1, 7), flight("n", "x", 5, 8)),
+    for (carrier <- "abcn".map(_.toString)) yield flight(carrier, "y", 11, 9),
+    Seq(flight("z", "z", 100, 30)),
+    Seq(flight("z", "x", 3, 60))
+  )
+
+  private def choices(
+      map: Seq[String] = Nil,
+      set: Seq[String] = Nil,
+      sources: Seq[String] = Nil
+  ) = Choices.of(map, set, sources)
+  private val none = choices()
+
+  /** @param past
+    *   what the rows before the change are for the changed query
+    * @param hasSameBytes
+    *   whether merged buffers are those of an aggregation of all rows, and not only give its answer
+    */
+  private final case class Change(
+      name: String,
+      old: Query,
+      fresh: Query,
+      choices: Choices = none,
+      past: Flight => Flight = identity,
+      hasSameBytes: Boolean = true
+  )
+
+  private def late(flights: DataFrame, delay: String = "0 seconds") =
+    flights.withWatermark("at", delay)
+  private def joined(flights: DataFrame, more: String*): DataFrame = {
+    val right =
+      late(flights).selectExpr("carrier as other", "origin as its", "at as then").where("its = 'x'")
+    val left = late(flights).select(col("carrier") +: col("at") +: more.map(col): _*)
+    left.join(
+      right,
+      expr("carrier = other and then between at - interval 2 minutes and at + interval 9 minutes"),
+      "left_outer"
+    )
+  }
+
+  private val Changes = Seq(
+    Change(
+      "an aggregate is added and starts empty",
+      _.groupBy("carrier").agg(count("*")),
+      _.groupBy("carrier").agg(count("*"), max("delay"), avg("delay"), collect_list("delay")),
+      past = _.copy(delay = None)
+    ),
+    Change(
+      "an aggregate is added and starts from an expression",
+      _.groupBy("carrier").agg(count("*")),
+      _.groupBy("carrier").agg(count("*"), sum("delay")),
+      choices(set = Seq("0.value.sum=value.count * 10")),
+      _.copy(delay = Some(10))
+    ),
+    Change(
+      "an aggregate is removed",
+      _.groupBy("carrier").agg(count("*"), sum("delay"), max("origin")),
+      _.groupBy("carrier").agg(count("*"), max("origin"))
+    ),
+    Change(
+      "aggregates are in another order",
+      _.groupBy("carrier")
+        .agg(count("*"), avg("delay"), max("origin"), approx_count_distinct("origin")),
+      _.groupBy("carrier")
+        .agg(approx_count_distinct("origin"), max("origin"), avg("delay"), count("*"))
+    ),
+    Change(
+      "a column is wider",
+      _.groupBy("carrier").agg(max("delay"), sum("delay")),
+      _.groupBy("carrier").agg(max(col("delay").cast("bigint")), sum(col("delay").cast("double")))
+    ),
+    Change(
+      "a grouping column has another name and type",
+      _.groupBy("carrier", "delay").agg(count("*")),
+      _.select(col("carrier").as("airline"), col("delay").cast("bigint"))
+        .groupBy("airline", "delay")
+        .agg(count("*"))
+    ),
+    Change(
+      "grouping columns are in another order",
+      _.groupBy("carrier", "origin").agg(count("*"), min("delay")),
+      _.groupBy("origin", "carrier").agg(count("*"), min("delay"))
+    ),
+    Change(
+      "a grouping column is dropped",
+      _.groupBy("carrier", "origin")
+        .agg(
+          count("*"),
+          sum("delay"),
+          avg("delay"),
+          min("delay"),
+          max("origin"),
+          approx_count_distinct("delay")
+        ),
+      _.groupBy("carrier")
+        .agg(
+          count("*"),
+          sum("delay"),
+          avg("delay"),
+          min("delay"),
+          max("origin"),
+          approx_count_distinct("delay")
+        )
+    ),
+    Change(
+      "a grouping column is dropped from sketches",
+      _.groupBy("carrier", "origin")
+        .agg(expr("hll_sketch_agg(delay)").as("it"))
+        .select(col("carrier"), expr("hll_sketch_estimate(it)")),
+      _.groupBy("carrier")
+        .agg(expr("hll_sketch_agg(delay)").as("it"))
+        .select(col("carrier"), expr("hll_sketch_estimate(it)")),
+      hasSameBytes = false
+    ),
+    Change(
+      "a grouping column is added, of which the past has one value",
+      _.groupBy("carrier").agg(count("*")),
+      _.groupBy("carrier", "origin").agg(count("*")),
+      choices(set = Seq("0.key.origin='?'")),
+      _.copy(origin = "?")
+    ),
+    Change(
+      "a grouping column is computed anew",
+      _.groupBy("carrier", "origin").agg(sum("delay")),
+      _.groupBy(upper(col("carrier")).as("carrier")).agg(sum("delay")),
+      choices(set = Seq("0.key._groupingexpression=upper(key.carrier)"))
+    ),
+    Change(
+      "windows get another aggregate, and wait longer for late rows",
+      late(_).groupBy(window(col("at"), "10 minutes"), col("carrier")).agg(count("*")),
+      _.withWatermark("at", "20 minutes")
+        .groupBy(window(col("at"), "10 minutes"), col("carrier"))
+        .agg(count("*"), max("delay")),
+      past = _.copy(delay = None)
+    ),
+    Change(
+      "session windows get another aggregate",
+      late(_).groupBy(session_window(col("at"), "10 minutes"), col("carrier")).agg(count("*")),
+      late(_)
+        .groupBy(session_window(col("at"), "10 minutes"), col("carrier"))
+        .agg(max("delay"), count("*")),
+      past = _.copy(delay = None)
+    ),
+    Change(
+      "a deduplication goes by one column less",
+      _.dropDuplicates("carrier", "origin"),
+      _.dropDuplicates("carrier")
+    ),
+    Change(
+      "a deduplication within the watermark goes by one column less",
+      late(_, "20 minutes").dropDuplicatesWithinWatermark("carrier", "origin"),
+      late(_, "20 minutes").dropDuplicatesWithinWatermark("carrier")
+    ),
+    Change(
+      "a deduplication comes before a count",
+      _.groupBy("carrier").agg(count("*")),
+      flights =>
+        late(flights).dropDuplicates("carrier", "origin", "at").groupBy("carrier").agg(count("*"))
+    ),
+    Change(
+      "a deduplication goes, and the count after it stays",
+      _.dropDuplicates("carrier", "origin", "at").groupBy("carrier").agg(count("*")),
+      _.groupBy("carrier").agg(count("*"))
+    ),
+    Change(
+      "two deduplications change places",
+      late(_, "20 minutes")
+        .dropDuplicates("carrier", "at", "delay")
+        .dropDuplicates("carrier", "at"),
+      late(_, "20 minutes")
+        .dropDuplicates("carrier", "at")
+        .dropDuplicates("carrier", "at", "delay"),
+      choices(map = Seq("0=1", "1=0"))
+    ),
+    Change(
+      "a side of a join gets a column",
+      joined(_),
+      joined(_, "delay"),
+      past = _.copy(delay = None)
+    ),
+    Change(
+      "a side of a join loses a column",
+      joined(_, "delay", "origin"),
+      joined(_, "origin")
+    ),
+    Change(
+      "the state of mapGroups gets a field",
+      EvolvedQuery.groups(withOrigin = false),
+      EvolvedQuery.groups(withOrigin = true),
+      past = _.copy(origin = null)
+    ),
+    Change(
+      "variables are renamed, added, removed and wider",
+      FlightDelays.of(changed = false),
+      FlightDelays.of(changed = true),
+      choices(map = Seq("0/total=0/sum"))
+    )
+  )
+}

@@ -1,0 +1,192 @@
+package io.keyfold.spark.admin.evolve
+
+import java.nio.file.{Files, Path}
+import java.sql.Timestamp
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import io.keyfold.spark.checkpoint.CheckpointTools
+import io.keyfold.spark.rewrite.StateDigest
+import org.apache.spark.sql.keyfold.TestNames.MemoryStream
+import org.apache.spark.sql.streaming._
+import org.apache.spark.sql.{DataFrame, Dataset, Encoders, Row, SparkSession}
+
+/** A query over flights, on a checkpoint of its own. */
+private final class EvolvedQuery(
+    spark: SparkSession,
+    val folder: Path,
+    query: DataFrame => DataFrame
+) {
+  import EvolvedQuery._
+
+  private val own = spark.newSession()
+  private val input = {
+    import own.implicits._
+    MemoryStream[Flight](own)
+  }
+
+  def set(key: String, value: String): Unit = own.conf.set(key, value)
+
+  def frame: DataFrame = query(input.toDF())
+
+  /** Gives it rows that it has read, or is to read. */
+  def add(batches: Seq[Seq[Flight]]): Unit = batches.foreach(input.addData(_))
+
+  /** Starts it, gives it batches, and stops it: rows that came, a set for each batch. */
+  def answers(batches: Seq[Seq[Flight]]): Seq[Set[String]] = {
+    val found = mutable.Buffer.empty[Set[String]]
+    val running = frame.writeStream
+      .outputMode(mode)
+      .option("checkpointLocation", folder.toString)
+      .foreachBatch { (rows: Dataset[Row], _: Long) =>
+        found += rows.collect().map(_.toString).toSet
+        ()
+      }
+      .start()
+    try
+      for (batch <- batches) {
+        add(Seq(batch))
+        running.processAllAvailable()
+      }
+    finally running.stop()
+    found.filter(_.nonEmpty).toSeq
+  }
+
+  /** Makes the checkpoint of another query with its state. */
+  def evolve(
+      to: EvolvedQuery,
+      choices: Choices,
+      before: Option[DataFrame => DataFrame],
+      dryRun: Boolean
+  ): EvolutionPlan = CheckpointTools.using(to.own, folder.toString) { tools =>
+    val old = before.map(_(to.input.toDF()))
+    new Evolution(tools, to.frame, to.folder.toString, to.mode, old, choices).run(dryRun)
+  }
+
+  /** All that is stored. */
+  def digest: Map[String, (Int, Long)] = StateDigest.of(own, folder.toString)
+
+  def files: Map[String, Seq[Byte]] = Using.resource(Files.walk(folder)) { paths =>
+    paths.iterator.asScala
+      .filter(path => Files.isRegularFile(path) && !path.toString.endsWith(".crc"))
+      .map(path => folder.relativize(path).toString -> Files.readAllBytes(path).toSeq)
+      .toMap
+  }
+
+  private def mode =
+    if (frame.queryExecution.analyzed.exists(_.nodeName == "Aggregate") && !hasWindow) "update"
+    else "append"
+  private def hasWindow = frame.queryExecution.analyzed.toString.contains("session_window")
+}
+
+private object EvolvedQuery {
+  final case class Flight(
+      carrier: String,
+      origin: String,
+      delay: Option[Int],
+      distance: Long,
+      at: Timestamp
+  )
+
+  def at(minute: Int): Timestamp = new Timestamp(1700000000000L / 600000 * 600000 + minute * 60000L)
+
+  final case class Seen(count: Int)
+  final case class SeenFrom(count: Int, origin: String)
+
+  /** Counts with mapGroups, and keeps where the last flight was from. */
+  def groups(withOrigin: Boolean)(flights: DataFrame): DataFrame = {
+    val session = flights.sparkSession
+    import session.implicits._
+    val keyed = flights.as[Flight].groupByKey(_.carrier)
+    if (!withOrigin) {
+      def work(key: String, rows: Iterator[Flight], state: GroupState[Seen]): Iterator[String] = {
+        state.update(Seen(state.getOption.fold(0)(_.count) + rows.size))
+        Iterator(s"$key ${state.get.count}")
+      }
+      keyed
+        .flatMapGroupsWithState(OutputMode.Append(), GroupStateTimeout.NoTimeout())(work)
+        .toDF()
+    } else {
+      def work(
+          key: String,
+          rows: Iterator[Flight],
+          state: GroupState[SeenFrom]
+      ): Iterator[String] = {
+        val all = rows.toSeq
+        val before = state.getOption
+        state.update(
+          SeenFrom(
+            before.fold(0)(_.count) + all.size,
+            all.map(_.origin).filter(_ != null).maxOption.orNull
+          )
+        )
+        Iterator(s"$key ${state.get.count} ${before.map(_.origin)}")
+      }
+      keyed
+        .flatMapGroupsWithState(OutputMode.Append(), GroupStateTimeout.NoTimeout())(work)
+        .toDF()
+    }
+  }
+
+  /** Delays of each carrier, in state variables. */
+  final class FlightDelays(changed: Boolean) extends StatefulProcessor[String, Flight, String] {
+    @transient private var total: ValueState[Int] = _
+    @transient private var sum: ValueState[Long] = _
+    @transient private var origins: MapState[String, Long] = _
+    @transient private var minutes: ListState[Long] = _
+    @transient private var extra: ListState[String] = _
+
+    override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
+      if (changed) {
+        sum = getHandle.getValueState[Long]("sum", Encoders.scalaLong, TTLConfig.NONE)
+        extra = getHandle.getListState[String]("extra", Encoders.STRING, TTLConfig.NONE)
+      } else {
+        total = getHandle.getValueState[Int]("total", Encoders.scalaInt, TTLConfig.NONE)
+        minutes = getHandle.getListState[Long]("minutes", Encoders.scalaLong, TTLConfig.NONE)
+      }
+      origins = getHandle.getMapState[String, Long](
+        "origins",
+        Encoders.STRING,
+        Encoders.scalaLong,
+        TTLConfig.NONE
+      )
+    }
+
+    override def handleInputRows(
+        key: String,
+        rows: Iterator[Flight],
+        timers: TimerValues
+    ): Iterator[String] = {
+      val all = rows.toSeq
+      for (row <- all) {
+        val delay = row.delay.getOrElse(0)
+        if (changed) sum.update(Option(sum.get()).getOrElse(0L) + delay)
+        else {
+          total.update(Option(total.get()).getOrElse(0) + delay)
+          minutes.appendValue(delay.toLong)
+        }
+        origins.updateValue(row.origin, Option(origins.getValue(row.origin)).getOrElse(0L) + 1)
+      }
+      if (changed) {
+        val known = extra.get().toSeq
+        if (all.exists(_.origin == "q")) extra.appendValue(s"q${known.size}")
+      }
+      val total_ = if (changed) sum.get() else total.get().toLong
+      Iterator(s"$key ${total_} ${origins.iterator().toSeq.sorted.mkString(",")}")
+    }
+  }
+
+  object FlightDelays {
+    def of(changed: Boolean)(flights: DataFrame): DataFrame = {
+      val session = flights.sparkSession
+      import session.implicits._
+      flights
+        .as[Flight]
+        .groupByKey(_.carrier)
+        .transformWithState(new FlightDelays(changed), TimeMode.None(), OutputMode.Append())
+        .toDF()
+    }
+  }
+}
