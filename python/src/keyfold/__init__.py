@@ -1,6 +1,7 @@
 """Keyfold, a state store for Apache Spark Structured Streaming: set up, look inside, change."""
 
 from keyfold._version import __version__
+from keyfold.admin.evolve import evolve
 from keyfold.admin.migrate import migrate, undo_migration
 from keyfold.admin.redistribute import redistribute
 from keyfold.admin.rescale import plan_rescale, rescale, undo_rescale
@@ -40,6 +41,7 @@ __all__ = [
     "bootstrap",
     "check",
     "configure",
+    "evolve",
     "jar_path",
     "migrate",
     "open_checkpoint",

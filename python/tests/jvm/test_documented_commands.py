@@ -85,6 +85,12 @@ def root(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(session_of(spark, HDFS, 1), made, delays, [["JFK"]], "old")
     row = '{"key": {"origin": "JFK", "letters": 3}, "value": {"count": 5}}'
     (made / "rows.json").write_text(row, encoding="utf-8")
+    (made / "app.py").write_text(
+        "def build(spark):\n"
+        f"    rows = spark.readStream.schema('word string').json('{made / 'in'}')\n"
+        "    return rows.selectExpr('word AS origin').groupBy('origin').count()\n",
+        encoding="utf-8",
+    )
     return made
 
 
@@ -132,6 +138,9 @@ FILLED_IN = {
     "clone PATH TO": "clone PATH {root}/copy",
     "sync PATH TO": "sync PATH {root}/synced",
     "savepoint PATH NAME": "savepoint PATH before-upgrade",
+    "evolve PATH --to app.py:build --into NEW": (
+        "evolve PATH --to {root}/app.py:build --into {root}/new --output-mode update"
+    ),
 }
 
 

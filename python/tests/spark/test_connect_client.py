@@ -160,6 +160,12 @@ REFUSED: dict[str, tuple[str, Callable[[str, Any], object]]] = {
         "keyfold.write_state",
         lambda path, spark: keyfold.write_state(spark.range(1), path),
     ),
+    "evolve {} --to FILE.py:FUNCTION --into /new --output-mode update": (
+        "keyfold.evolve",
+        lambda path, spark: keyfold.evolve(
+            path, spark.readStream.format("rate").load(), "/new", output_mode="update"
+        ),
+    ),
     "rollback {} --to-batch 0 --sink-path '/a sink'": (
         "keyfold.admin.rollback.rollback",
         lambda path, spark: rollback(path, 0, sink_path="/a sink", spark=spark),

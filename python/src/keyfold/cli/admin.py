@@ -12,6 +12,7 @@ from dataclasses import asdict
 
 import click
 
+from keyfold.admin import evolve as evolving
 from keyfold.admin import migrate as migrating
 from keyfold.admin import redistribute as redistributing
 from keyfold.admin import rescale as rescaling
@@ -19,9 +20,10 @@ from keyfold.admin import rollback as rolling
 from keyfold.admin import sync as syncing
 from keyfold.admin.write import write
 from keyfold.checkpoint import open_checkpoint, require_checkpoint
-from keyfold.cli.command import changeable, command, folder, output, table_of
+from keyfold.cli.command import changeable, command, folder, output, pairs, table_of
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import Output, message
+from keyfold.cli.query_file import load_query
 from keyfold.cli.rows_file import read_rows
 from keyfold.errors import InvalidArgumentError, JvmError
 from keyfold.table.edits import edits, written_name
@@ -250,6 +252,76 @@ def edit(  # noqa: PLR0913 - one for each option
     )  # fmt: skip
     output.value(asdict(found), str(found))
     return ExitCode.NO if found.refusals else None
+
+
+@command(
+    changeable,
+    click.option(
+        "--to", "query", metavar="FILE.py:FUNCTION", required=True,
+        help="The changed query: a function that takes a session and returns what writeStream is "
+        "called on.",
+    ),
+    click.option("--into", "to", type=folder, required=True, help="Folder of its checkpoint."),
+    click.option(
+        "--output-mode", type=click.Choice(["append", "update", "complete"]), default="append",
+        show_default=True, help="The changed query's.",
+    ),
+    click.option(
+        "--from", "before", metavar="FILE.py:FUNCTION",
+        help="The query before: tells aggregates apart that have columns of the same names.",
+    ),
+    click.option(
+        "--map", "mapping", multiple=True, metavar="OLD=NEW", callback=pairs,
+        help="Operator NEW takes the state of operator OLD, or a table, as 0/total=0/sum. "
+        "Repeatable.",
+    ),
+    click.option(
+        "--set", "values", multiple=True, metavar="COLUMN=SQL", callback=pairs,
+        help="An expression over the old rows, as 0.value.sum='value.count * 10', or "
+        "0/left.value.city=... of a named table. Repeatable.",
+    ),
+    click.option(
+        "--sources", metavar="0,new,...",
+        help="For each source of the changed query that of the checkpoint, or new.",
+    ),
+    _apply,
+    output,
+)  # fmt: skip
+def evolve(  # noqa: PLR0913 - one for each option
+    output: Output,
+    *,
+    checkpoint: str,
+    query: str,
+    to: str,
+    output_mode: str,
+    before: str | None,
+    mapping: dict[str, str],
+    values: dict[str, str],
+    sources: str | None,
+    applies: bool,
+) -> int | None:
+    """Make the checkpoint of a changed query, with this one's state.
+
+    The query must be stopped. Its checkpoint is only read. The plan says where each column comes
+    from and what is lost.
+    """
+    require_checkpoint(checkpoint)
+    queries = load_query(query), None if before is None else load_query(before)
+    found = evolving.evolve(
+        checkpoint, queries[0], to, output_mode=output_mode, before=queries[1], mapping=mapping,
+        values=values, sources=None if sources is None else _sources(sources), dry_run=not applies,
+    )  # fmt: skip
+    output.value(asdict(found), str(found))
+    return ExitCode.NO if found.refusals else None
+
+
+def _sources(text: str) -> list[int | None]:
+    try:
+        return [None if it.strip() == "new" else int(it) for it in text.split(",")]
+    except ValueError:
+        raise InvalidArgumentError(
+            f"Invalid --sources '{text}': give numbers and new, such as 0,new."
+        ) from None
 
 
 @command(

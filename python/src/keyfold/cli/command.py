@@ -36,8 +36,8 @@ def cli() -> None:
     CHECKPOINT is the query's checkpointLocation, a path or a URI such as s3://bucket/folder, for
     which --storage-option and AWS's environment variables give endpoint and credentials.
     Commands that read need no Spark, and the query may run meanwhile. Commands that change
-    something (rescale, rollback, migrate, clone, sync, savepoint, edit, vacuum) start Spark, and so
-    does check, which needs no checkpoint.
+    something (rescale, rollback, migrate, clone, sync, savepoint, edit, evolve, vacuum) start
+    Spark, and so does check, which needs no checkpoint.
 
     TABLE is an operator, by number, name or kind (agg, dedup, join, session, limit, groups, tws).
     If the operator has several tables, add the name of one: join/left, tws/count.
@@ -95,7 +95,7 @@ folder = click.Path()
 _argument = click.argument("checkpoint", type=folder)
 
 
-def _pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+def pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     """KEY=VALUE as a dictionary."""
     found = {}
     for one in given:
@@ -109,7 +109,7 @@ def _pairs(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dic
 
 def _storage_option(name: str) -> Callable[[C], C]:
     return click.option(
-        "--storage-option", name, callback=_pairs, multiple=True, metavar="KEY=VALUE",
+        "--storage-option", name, callback=pairs, multiple=True, metavar="KEY=VALUE",
         help="Where and how to reach an object store, such as aws_endpoint_url=http://host:9000. "
         "Repeatable. Environment variables do as well: AWS_ENDPOINT_URL. Use them for credentials, "
         "since other users of this machine may see a command line.",
@@ -133,7 +133,7 @@ def readable_or_pipeline(function: C) -> C:
 def changeable(function: C) -> C:
     """The argument of a command that changes: it gets the path, which Spark opens."""
     option = click.option(
-        "--storage-option", "refused_options", callback=_pairs, multiple=True, hidden=True
+        "--storage-option", "refused_options", callback=pairs, multiple=True, hidden=True
     )
     return _argument(option(function))
 

@@ -5,8 +5,13 @@ import java.util.UUID
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.clone.{CheckpointClone, ClonePlanner}
 import io.keyfold.spark.admin.write.{CommittedEnd, FirstBatch, StateWrite}
-import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointTools, LogEntry}
-import io.keyfold.spark.rewrite.{StateRewrite, StateTable}
+import io.keyfold.spark.checkpoint.{
+  CheckpointFiles,
+  CheckpointLogs,
+  CheckpointTools,
+  LogEntry
+}
+import io.keyfold.spark.rewrite.StateRewrite
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.keyfold.PlannedAggregation
 import org.json4s.JsonAST.JInt
@@ -36,6 +41,7 @@ private[admin] final class Evolution(
     before: Option[DataFrame],
     choices: Choices
 ) {
+  import CheckpointLogs.PartitionsKey
   import CheckpointTools.progress
   import tools.{logs, session}
 
@@ -55,8 +61,9 @@ private[admin] final class Evolution(
     if (refusals.nonEmpty) done(refusedPlan(last, refusals), dryRun)
     else
       try {
-        val aggregations = first.run(watermarkMs(last))
-        val ofBefore = before.toSeq.flatMap(aggregationsOf)
+        val (aggregations, ofBefore) = withPartitionsOf(last) {
+          (first.run(watermarkMs(last)), before.toSeq.flatMap(aggregationsOf))
+        }
         CheckpointTools.using(session, beside) { made =>
           val planner = new EvolutionPlanner(tools, made, last, aggregations, ofBefore, choices)
           val plan = done(planner.plan(target.location), dryRun)
@@ -103,6 +110,15 @@ private[admin] final class Evolution(
       case _        => 0L
     }
 
+  /** The number of partitions stays, whatever the session has. */
+  private def withPartitionsOf[T](batch: Long)(run: => T): T = {
+    val own = session.conf.getOption(PartitionsKey)
+    try {
+      logs.partitions(batch).foreach(it => session.conf.set(PartitionsKey, it.toString))
+      run
+    } finally own.fold(session.conf.unset(PartitionsKey))(session.conf.set(PartitionsKey, _))
+  }
+
   /** What the query before aggregates. */
   private def aggregationsOf(query: DataFrame): Seq[PlannedAggregation] = {
     val its = new FirstBatch(session, query, outputMode, s"$beside-before")
@@ -113,7 +129,11 @@ private[admin] final class Evolution(
   private def write(made: CheckpointTools, last: Long, planner: EvolutionPlanner): Long = {
     val written = planner.writes.map { case (table, rows) =>
       progress(s"writing table ${table.name} of operator ${table.operator}")
-      writeOf(made, table, rows).run().put.get
+      val (put, quiet) = (Some(rows), (_: String) => ())
+      new StateWrite(made, table.operator, table.name, put, None, replaces = false, quiet)
+        .run()
+        .put
+        .get
     }
     progress(s"writing the state as that of batch $last")
     val end = made.logs.lastCommitted.get
@@ -131,7 +151,4 @@ private[admin] final class Evolution(
     }
     written.sum
   }
-
-  private def writeOf(made: CheckpointTools, table: StateTable, rows: DataFrame) =
-    new StateWrite(made, table.operator, table.name, Some(rows), None, replaces = false)
 }

@@ -30,6 +30,8 @@ import org.apache.spark.sql.DataFrame
   *   keys of rows to delete
   * @param replaces
   *   whether all other rows of the table are deleted
+  * @param progress
+  *   is told what it does
   */
 private[admin] final class StateWrite(
     tools: CheckpointTools,
@@ -37,9 +39,9 @@ private[admin] final class StateWrite(
     table: String,
     put: Option[DataFrame],
     delete: Option[DataFrame],
-    replaces: Boolean
+    replaces: Boolean,
+    progress: String => Unit = CheckpointTools.progress
 ) {
-  import CheckpointTools.progress
   import CheckpointLogs.WriteKey
   import tools.logs
 
