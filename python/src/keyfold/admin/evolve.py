@@ -107,13 +107,12 @@ class Evolution:
             *(("lost", it) for it in self.lost),
             *((f"source {number}", it) for number, it in enumerate(self.sources)),
         ]
+        rows += [("warning", it) for it in self.warnings]
         if self.rows is not None:
             rows += [
                 ("done", f"{count(self.rows)} rows. Start the query with the new checkpoint"),
                 ("to undo", f"start the query before with {self.checkpoint}, which is as it was"),
             ]
-        else:
-            rows += [("warning", it) for it in self.warnings]
         return lines(rows, applied=self.applied, refusals=self.refusals)
 
 
@@ -132,12 +131,14 @@ def evolve(  # noqa: PLR0913 - one for each thing that users choose
     """Makes the checkpoint of a changed query, which goes on with the state of a stopped one.
 
     Spark runs a first batch of the changed query over sources without rows, in a folder beside the
-    new checkpoint that is deleted again; its output is dropped. The tables of its state are then
-    filled from those of the checkpoint. What is said here in `mapping` and `values` counts; else
-    operators of the same kind are matched by the names of their columns, and columns by name; new
-    aggregates start empty. Number of partitions, offsets, watermark and the number of the last
-    batch stay. If a grouping column was dropped, the aggregates of its groups are merged as Spark
-    merges those of its tasks. The result says where each column comes from, and what is lost.
+    new checkpoint that is deleted again; its output is dropped, and a state that it begins with is
+    not taken again. The tables of its state are then filled from those of the checkpoint. What is
+    said here in `mapping` and `values` counts; else operators of the same kind are matched by the
+    names of their columns, and columns by name; what has no source is null, and new aggregates
+    start empty. Number of partitions, offsets, watermark and the number of the last batch stay. If
+    a grouping column was dropped, the aggregates of its groups are merged as Spark merges those of
+    its tasks. The result says where each column comes from, what is lost, and what names alone have
+    decided.
 
     The old checkpoint is only read, of whatever provider it is: to go back, start the query before
     on it again. The new checkpoint has a query id of its own.
@@ -149,7 +150,8 @@ def evolve(  # noqa: PLR0913 - one for each thing that users choose
         to: the new checkpoint; nothing may be there.
         output_mode: the changed query's: append, update or complete.
         before: the query before, likewise. The checkpoint has only names such as `sum` of its
-            aggregates: if several have the same, this tells them apart.
+            aggregates: this says which sum it is. Needed if several have the same name, and for
+            those that keep bytes, such as `collect_list` and sketches.
         mapping: operators that take the state of another, as `{0: 1}`, old number to new; and
             tables, as `{"0/total": "0/sum"}`.
         values: expressions of SQL over the old table's columns, by column of the changed query:

@@ -268,7 +268,7 @@ def edit(  # noqa: PLR0913 - one for each option
     ),
     click.option(
         "--from", "before", metavar="FILE.py:FUNCTION",
-        help="The query before: tells aggregates apart that have columns of the same names.",
+        help="The query before: says which aggregate each column is of, where names do not.",
     ),
     click.option(
         "--map", "mapping", multiple=True, metavar="OLD=NEW", callback=pairs,

@@ -20,6 +20,18 @@ private[spark] final case class LogEntry(version: String, json: String, sources:
   /** A field; JNothing if it is not there. */
   def field(name: String): JValue = parsed \ name
 
+  /** Of the offset log: that the batch ran with, in milliseconds since 1970. */
+  def watermarkMs: Long = number("batchWatermarkMs")
+
+  /** Of the commit log: that the next batch runs with. */
+  def nextWatermarkMs: Long = number("nextBatchWatermarkMs")
+
+  private def number(name: String) = field(name) match {
+    case JInt(it)  => it.toLong
+    case JLong(it) => it
+    case _         => 0L
+  }
+
   def bytes: Array[Byte] = (version +: json +: sources).mkString("\n").getBytes(UTF_8)
 
   private def parsed = parse(json).asInstanceOf[JObject]

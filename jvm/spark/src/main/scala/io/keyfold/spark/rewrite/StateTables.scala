@@ -8,6 +8,8 @@ import org.apache.spark.sql.types.{StructField, StructType}
   *
   * @param operator
   *   its number in the query
+  * @param family
+  *   name of the column family that has the rows
   * @param columns
   *   as `write_state` takes them; the fields of one may have the same name
   * @param refusal
@@ -17,6 +19,7 @@ private[spark] final class StateTable private[rewrite] (
     val operator: Long,
     val operatorName: String,
     val name: String,
+    val family: String,
     val columns: StructType,
     val refusal: Option[String],
     stored: => DataFrame
@@ -49,11 +52,13 @@ private[spark] object StateTables {
       name <- TableOfState.names(operator)
       table = new TableOfState(tools, batch, info.operatorId, name)
       refusal = table.unsupported
-      columns = if (refusal.isEmpty) table.columns else new StructType
+      (family, columns) =
+        if (refusal.isEmpty) (table.family, table.columns) else ("", new StructType)
     } yield new StateTable(
       info.operatorId,
       info.operatorName,
       name,
+      family,
       columns,
       refusal,
       table.rows

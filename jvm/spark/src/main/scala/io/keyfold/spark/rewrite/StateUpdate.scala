@@ -163,10 +163,10 @@ object StateUpdate {
       _.startsWith("22")
     )
 
-  /** Names of the fields of a column, with those inside them behind a dot, in their order. */
   private def fields(of: StructField): Seq[String] = fieldsOf(of.dataType)
 
-  private def fieldsOf(of: DataType): Seq[String] = of match {
+  /** Names of the fields of a type, with those inside them behind a dot, in their order. */
+  private[spark] def fieldsOf(of: DataType): Seq[String] = of match {
     case struct: StructType =>
       struct.flatMap(it => it.name +: fields(it).map(inner => s"${it.name}.$inner"))
     case array: ArrayType => fieldsOf(array.elementType)

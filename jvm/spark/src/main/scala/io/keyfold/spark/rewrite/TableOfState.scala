@@ -119,6 +119,9 @@ private final class TableOfState(tools: CheckpointTools, of: Long, operator: Lon
     Set("stateStoreSave", "sessionWindowStateStoreSaveExec", "symmetricHashJoin") ++
       (if (SparkShim.normalizesDuplicates) Set("dedupe", "dedupeWithinWatermark") else Nil)
 
+  /** Name of the column family that has its rows. */
+  def family: String = source.get._2.name
+
   /** Columns of its rows. */
   lazy val columns: StructType = {
     val schema = source.get._2.schema

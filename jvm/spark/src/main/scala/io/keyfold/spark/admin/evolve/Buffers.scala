@@ -3,9 +3,10 @@ package io.keyfold.spark.admin.evolve
 import scala.collection.mutable
 
 import org.apache.spark.sql.keyfold.PlannedAggregation.Aggregate
+import org.apache.spark.sql.types.{BinaryType, DataType}
 
 /** Finds which buffers in a checkpoint belong to the aggregates of a changed query. Its schema has
-  * only their names, such as `sum`: which sum it is only a query says.
+  * only their names, such as `sum`: which sum it is only the query says that wrote them.
   */
 private object Buffers {
 
@@ -16,74 +17,97 @@ private object Buffers {
     * @param name
     *   that the aggregate gives it
     */
-  final case class Buffer(column: String, name: String)
+  final case class Buffer(column: String, name: String, of: DataType)
 
   /** Where an aggregate starts. */
   sealed trait Start
   final case class From(columns: Seq[String]) extends Start
   case object Empty extends Start
 
-  /** Several aggregates have buffers of the same names, and not as many as before. */
-  case object Unknown extends Start
+  /** It cannot be told, for a reason. */
+  final case class Unknown(why: String) extends Start
 
-  /** For each aggregate where it starts; and whether the order alone tells some apart. */
-  final case class Found(starts: Seq[Start], byOrder: Boolean)
+  private val AskForQuery = "give the query before with --from"
 
-  /** @param before
+  /** For each aggregate where it starts, by names of buffers alone. The longest are found first: an
+    * average has the buffers of a sum and of a count.
+    *
+    * @param before
     *   the buffers in the checkpoint
-    * @param asked
-    *   the aggregates of the query that wrote them, if it is given; None if there is none
     */
-  def find(
+  def byNames(aggregates: Seq[Aggregate], before: Seq[Buffer]): Seq[Start] = {
+    val used = mutable.HashSet.empty[Int]
+    val alike = aggregates.indices.groupBy(aggregates(_).buffers).toSeq
+    val found =
+      for ((names, its) <- alike.sortBy { case (names, its) => (-names.length, its.head) }) yield {
+        val free = runsOf(names, before, used)
+        if (free.isEmpty) its.map(_ -> Empty)
+        else if (free.flatten.exists(before(_).of == BinaryType))
+          its.map(_ -> Unknown(s"no checkpoint says what its bytes are: $AskForQuery"))
+        else if (free.length != its.length)
+          its.map(_ -> Unknown(s"several have its name: $AskForQuery"))
+        else {
+          used ++= free.flatten
+          its.zip(free.map(places => From(places.map(before(_).column))))
+        }
+      }
+    val starts = found.flatten.toMap[Int, Start]
+    aggregates.indices.map(starts)
+  }
+
+  /** The same, if the query before is known.
+    *
+    * @param asked
+    *   its aggregates
+    */
+  def byQuery(
       aggregates: Seq[Aggregate],
       before: Seq[Buffer],
-      asked: Option[Seq[Aggregate]]
-  ): Found = {
-    asked.fold(byNames(aggregates, before))(byText(aggregates, before, _))
-  }
-
-  private def byText(aggregates: Seq[Aggregate], before: Seq[Buffer], asked: Seq[Aggregate]) = {
-    val ends = asked.scanLeft(0)(_ + _.buffers.length)
-    val places =
-      asked.zip(ends).map { case (it, from) => it.text -> (from, it.buffers.length) }.toMap
-    val starts = aggregates.map { it =>
-      places.get(it.text).fold[Start](Empty) { case (from, length) =>
-        From(before.slice(from, from + length).map(_.column))
+      asked: Seq[Aggregate]
+  ): Seq[Start] =
+    if (asked.flatMap(_.buffers) != before.map(_.name)) {
+      val why =
+        "the query that --from gives has other aggregates than the one that wrote the checkpoint"
+      aggregates.map(_ => Unknown(why))
+    } else {
+      val ends = asked.scanLeft(0)(_ + _.buffers.length)
+      aggregates.map { it =>
+        asked.zip(ends).filter { case (other, _) => isSame(it, other) }.toList match {
+          case Nil                  => Empty
+          case (other, from) :: Nil =>
+            val its = before.slice(from, from + other.buffers.length)
+            if (its.exists(_.of == BinaryType) && it.types != other.types)
+              Unknown("it aggregated values of other types, and its bytes cannot be changed")
+            else From(its.map(_.column))
+          // Their texts do not tell them apart, such as those of two tables with a column of a name.
+          case _ => Unknown("several of the query before are the same")
+        }
       }
     }
-    Found(starts, byOrder = false)
-  }
 
-  /** The longest first: an average has the buffers of a sum and of a count. */
-  private def byNames(aggregates: Seq[Aggregate], before: Seq[Buffer]) = {
-    val starts = mutable.HashMap.empty[Int, Start]
-    val used = mutable.HashSet.empty[Int]
-    var byOrder = false
-    val alike = aggregates.indices.groupBy(aggregates(_).buffers).toSeq
-    for ((names, numbers) <- alike.sortBy { case (names, its) => (-names.length, its.head) }) {
-      val free = runsOf(names, before, used)
-      if (free.length == numbers.length) {
-        byOrder ||= free.length > 1
-        for ((number, places) <- numbers.zip(free)) {
-          used ++= places
-          starts(number) = From(places.map(before(_).column))
-        }
-      } else numbers.foreach(starts(_) = if (free.isEmpty) Empty else Unknown)
-    }
-    Found(aggregates.indices.map(starts), byOrder)
-  }
+  private def isSame(one: Aggregate, other: Aggregate) =
+    one.text == other.text && one.kind == other.kind && one.buffers == other.buffers
 
-  /** Places where buffers have these names, one behind the other, without those that are used. */
+  /** Places where buffers have these names, one behind the other, and the next one does not go on
+    * with the same aggregate; without those that are used.
+    */
   private def runsOf(names: Seq[String], before: Seq[Buffer], used: collection.Set[Int]) = {
     val found = mutable.Buffer.empty[Range]
     var from = 0
     while (from + names.length <= before.length) {
       val places = from until from + names.length
-      if (!places.exists(used) && places.map(before(_).name) == names) {
+      val goesOn = before.lift(places.end).exists(it => isContinued(it.name))
+      if (!places.exists(used) && !goesOn && places.map(before(_).name) == names) {
         found += places
         from = places.end
       } else from += 1
     }
     found.toSeq
   }
+
+  /** Whether it is never the first buffer: the words of an approximate count but the first, whether
+    * a decimal sum has no value, whether a first value was set.
+    */
+  private def isContinued(name: String) =
+    (name.startsWith("MS[") && name != "MS[0]") || name == "isEmpty" || name == "valueSet"
 }

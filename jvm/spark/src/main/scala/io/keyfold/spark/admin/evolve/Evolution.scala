@@ -5,16 +5,10 @@ import java.util.UUID
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.clone.{CheckpointClone, ClonePlanner}
 import io.keyfold.spark.admin.write.{CommittedEnd, FirstBatch, StateWrite}
-import io.keyfold.spark.checkpoint.{
-  CheckpointFiles,
-  CheckpointLogs,
-  CheckpointTools,
-  LogEntry
-}
+import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointLogs, CheckpointTools, LogEntry}
 import io.keyfold.spark.rewrite.StateRewrite
-import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.keyfold.PlannedAggregation
-import org.json4s.JsonAST.JInt
+import org.apache.spark.sql.keyfold.EmptyInput
+import org.apache.spark.sql.{AnalysisException, DataFrame}
 
 /** Makes the checkpoint of a changed query, which goes on where the query before was stopped, with
   * its state. The checkpoint of that is only read: it is the way back.
@@ -41,13 +35,14 @@ private[admin] final class Evolution(
     before: Option[DataFrame],
     choices: Choices
 ) {
-  import CheckpointLogs.PartitionsKey
+  import Evolution.OfState
   import CheckpointTools.progress
   import tools.{logs, session}
 
   private val target = new CheckpointFiles(to, logs.hadoopConf)
   private val beside = s"${target.location}.evolve-${UUID.randomUUID}"
-  private val first = new FirstBatch(session, query, outputMode, beside)
+  private val first =
+    new FirstBatch(session, query, outputMode, beside, withInitialState = false)
 
   /** @param dryRun
     *   only plan: the folder beside the target is made, and deleted again
@@ -61,13 +56,14 @@ private[admin] final class Evolution(
     if (refusals.nonEmpty) done(refusedPlan(last, refusals), dryRun)
     else
       try {
-        val (aggregations, ofBefore) = withPartitionsOf(last) {
-          (first.run(watermarkMs(last)), before.toSeq.flatMap(aggregationsOf))
+        val begun = logs.lastBegun
+        val (now, then) = withSettingsOf(last) {
+          (first.run(watermarkMs(last)), before.map(planned))
         }
         CheckpointTools.using(session, beside) { made =>
-          val planner = new EvolutionPlanner(tools, made, last, aggregations, ofBefore, choices)
+          val planner = new EvolutionPlanner(tools, made, last, now, then, choices)
           val plan = done(planner.plan(target.location), dryRun)
-          if (dryRun) plan else plan.copy(rows = Some(write(made, last, planner)))
+          if (dryRun) plan else plan.copy(rows = Some(write(made, last, begun, planner)))
         }
       } finally first.delete()
   }
@@ -95,8 +91,12 @@ private[admin] final class Evolution(
     val others = Option.unless(logs.canStartAfter(last))(
       s"Batch $last cannot be gone on from, as the offsets of the batch before were deleted."
     )
+    // Refuses metadata of an attempt that failed.
+    val unknown = Option.when(logs.operators(last).isEmpty && logs.hasState)(
+      "Spark's metadata of its operators are lost. Start its query once, which writes them again."
+    )
     first.refusal.map(it => s"${it.capitalize}.").toSeq ++ ofTarget ++ others ++
-      ofLog(last) ++ new CommittedEnd(tools).refusals(last)
+      ofLog(last) ++ unknown ++ new CommittedEnd(tools).refusals(last)
   }
 
   private def ofLog(last: Long) = {
@@ -105,28 +105,39 @@ private[admin] final class Evolution(
   }
 
   private def watermarkMs(last: Long) =
-    LogEntry.read(tools.files, s"commits/$last").field("nextBatchWatermarkMs") match {
-      case JInt(it) => it.toLong
-      case _        => 0L
-    }
+    LogEntry.read(tools.files, s"commits/$last").nextWatermarkMs
 
-  /** The number of partitions stays, whatever the session has. */
-  private def withPartitionsOf[T](batch: Long)(run: => T): T = {
-    val own = session.conf.getOption(PartitionsKey)
+  /** Settings that a checkpoint keeps stay, whatever the session has: they count for all its
+    * batches.
+    */
+  private def withSettingsOf[T](batch: Long)(run: => T): T = {
+    val conf = query.sparkSession.conf
+    val its = logs.settings(batch).getOrElse(Map.empty) -- OfState
+    val own = its.keys.toSeq.map(key => key -> conf.getOption(key))
     try {
-      logs.partitions(batch).foreach(it => session.conf.set(PartitionsKey, it.toString))
+      its.foreach { case (key, value) => conf.set(key, value) }
       run
-    } finally own.fold(session.conf.unset(PartitionsKey))(session.conf.set(PartitionsKey, _))
+    } finally own.foreach { case (key, value) => value.fold(conf.unset(key))(conf.set(key, _)) }
   }
 
-  /** What the query before aggregates. */
-  private def aggregationsOf(query: DataFrame): Seq[PlannedAggregation] = {
-    val its = new FirstBatch(session, query, outputMode, s"$beside-before")
-    try its.run(0)
-    finally its.delete()
+  /** What the query before has. Its output mode is not known. */
+  private def planned(query: DataFrame): EmptyInput.Planned = {
+    val modes = Seq(outputMode, "update", "append", "complete").distinct
+    val tried = modes.iterator.map { mode =>
+      val its = new FirstBatch(session, query, mode, s"$beside-before", withInitialState = false)
+      try Right(its.run(0))
+      catch { case e: AnalysisException => Left(e) }
+      finally its.delete()
+    }.toSeq
+    tried.collectFirst { case Right(it) => it }.getOrElse(throw tried.head.left.toOption.get)
   }
 
-  private def write(made: CheckpointTools, last: Long, planner: EvolutionPlanner): Long = {
+  private def write(
+      made: CheckpointTools,
+      last: Long,
+      begun: Option[Long],
+      planner: EvolutionPlanner
+  ): Long = {
     val written = planner.writes.map { case (table, rows) =>
       progress(s"writing table ${table.name} of operator ${table.operator}")
       val (put, quiet) = (Some(rows), (_: String) => ())
@@ -139,7 +150,7 @@ private[admin] final class Evolution(
     val end = made.logs.lastCommitted.get
     val ids = new StateRewrite(session, made.logs, end, last, Map.empty).write()
     new EvolvedLogs(tools, made, last, planner.sources).write(end, ids.get)
-    if (!logs.lastCommitted.contains(last) || !logs.lastBegun.contains(last)) {
+    if (!logs.lastCommitted.contains(last) || logs.lastBegun != begun) {
       throw new Invalid(
         "KEYFOLD_CONCURRENT_UPDATE",
         s"Cannot make a checkpoint of ${logs.location}: its query, or another command, has gone on " +
@@ -151,4 +162,15 @@ private[admin] final class Evolution(
     }
     written.sum
   }
+}
+
+private object Evolution {
+
+  /** Settings of how state is kept, which is new in the new checkpoint. */
+  private val OfState = Set(
+    CheckpointLogs.ProviderKey,
+    CheckpointLogs.FormatKey,
+    CheckpointLogs.StrictKey,
+    CheckpointLogs.WriteKey
+  )
 }

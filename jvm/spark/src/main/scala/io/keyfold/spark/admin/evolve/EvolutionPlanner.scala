@@ -2,10 +2,10 @@ package io.keyfold.spark.admin.evolve
 
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.write.StateWrite
-import io.keyfold.spark.checkpoint.{CheckpointTools, LogEntry}
+import io.keyfold.spark.checkpoint.CheckpointTools
 import io.keyfold.spark.rewrite.{StateTable, StateTables}
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.keyfold.PlannedAggregation
+import org.apache.spark.sql.keyfold.EmptyInput.Planned
 
 /** Compares the state of a checkpoint with that of a changed query.
   *
@@ -13,13 +13,17 @@ import org.apache.spark.sql.keyfold.PlannedAggregation
   *   of a checkpoint of the changed query, which has no rows yet
   * @param last
   *   the batch whose state is taken
+  * @param now
+  *   what the changed query has shown
+  * @param before
+  *   the same of the query that wrote the state, if it is at hand
   */
 private final class EvolutionPlanner(
     tools: CheckpointTools,
     made: CheckpointTools,
     last: Long,
-    aggregations: Seq[PlannedAggregation],
-    before: Seq[PlannedAggregation],
+    now: Planned,
+    before: Option[Planned],
     choices: Choices
 ) {
   private val fresh = StateTables.of(made, made.logs.lastCommitted.get)
@@ -41,36 +45,34 @@ private final class EvolutionPlanner(
         table,
         from,
         choices.values.getOrElse((table.operator, table.name), Map.empty),
-        aggregations.find(_.operator == table.operator),
-        before.find(_.operator == from.operator)
+        now.aggregations.find(_.operator == table.operator),
+        before.flatMap(_.aggregations.find(_.operator == from.operator))
       )
       table -> source
     }).toMap
 
-  private val ofQuery = LogEntry.read(made.files, "offsets/0").sources
-  private val ofCheckpoint = LogEntry.read(tools.files, s"offsets/$last").sources
-
-  /** For each source of the changed query that of the checkpoint; None: it begins anew. */
-  val sources: Seq[Option[Int]] =
-    choices.sources.getOrElse(ofQuery.indices.map(Some(_)))
+  /** How each source goes on. */
+  val sources = new SourcePairs(tools, made, last, now, before, choices)
 
   /** The rows of each table that takes some. */
-  lazy val writes: Seq[(StateTable, DataFrame)] =
-    fresh.flatMap(table => filled.get(table).flatMap(_.frame.toOption).map(table -> _))
+  def writes: Seq[(StateTable, DataFrame)] =
+    fresh.flatMap(table => filled.get(table).map(table -> _.rows))
 
   def plan(to: String): EvolutionPlan = {
     val its = fresh.flatMap(filled.get)
-    val refusals = unreadable ++ pairs.unknown.map(sentence) ++ refusalOfSources ++
-      its.flatMap(_.refusals).map(sentence)
+    val refusals = unreadable ++ pairs.unknown.map(sentence) ++ pairs.refusals.map(sentence) ++
+      unknownBefore ++ sources.refusals ++ its.flatMap(_.refusals).map(sentence)
     EvolutionPlan(
       tools.logs.location,
       to,
       last,
       operators,
       lost ++ its.flatMap(_.lost),
-      sources.map(describe),
+      sources.described,
       None,
-      CheckpointTools.MustBeStopped +: its.flatMap(_.warnings),
+      CheckpointTools.MustBeStopped +: (pairs.warnings ++ sources.warnings ++ its.flatMap(
+        _.warnings
+      )),
       if (refusals.nonEmpty) refusals else refusalsOfRows
     )
   }
@@ -92,41 +94,19 @@ private final class EvolutionPlanner(
     }
   }
 
+  /** What --from gives, if it is not the query that wrote the state. */
+  private def unknownBefore = for {
+    query <- before.toSeq
+    (table, from) <- taken if now.aggregations.exists(_.operator == table.operator)
+    if !query.aggregations.exists(_.operator == from.operator)
+  } yield s"The query that --from gives has no aggregation as its operator ${from.operator}."
+
   /** Whether the rows fit; asked only of rows that can be made. */
-  private def refusalsOfRows: Seq[String] = writes.flatMap { case (table, rows) =>
-    try {
-      val write = new StateWrite(
-        made,
-        table.operator,
-        table.name,
-        Some(rows),
-        None,
-        replaces = false
-      )
-      write.plan().refusals
-    } catch { case e: Invalid => Seq(e.getMessage) }
-  }
-
-  private def describe(source: Option[Int]) = source match {
-    case None     => "begins anew"
-    case Some(it) =>
-      s"source $it at ${ofCheckpoint.lift(it).getOrElse("?")}"
-  }
-
-  private def refusalOfSources: Option[String] = {
-    val (own, its) = (ofQuery.length, ofCheckpoint.length)
-    val say = s"The query has $own sources and the checkpoint $its"
-    choices.sources match {
-      case None if own != its =>
-        Some(
-          s"$say: give for each of the query, in its order, the number of that in the checkpoint, or " +
-            "new, with --sources, such as --sources 0,new."
-        )
-      case Some(all) if all.length != own => Some(s"$say, and --sources has ${all.length}.")
-      case Some(all) if all.flatten.exists(_ >= its) =>
-        Some(s"$say, and --sources has ${all.flatten.max}.")
-      case _ => None
-    }
+  private def refusalsOfRows: Seq[String] = filled.toSeq.flatMap { case (table, source) =>
+    val rows = Some(source.unmerged)
+    try
+      new StateWrite(made, table.operator, table.name, rows, None, replaces = false).plan().refusals
+    catch { case e: Invalid => Seq(e.getMessage) }
   }
 
   private def sentence(text: String) = s"${text.capitalize}."

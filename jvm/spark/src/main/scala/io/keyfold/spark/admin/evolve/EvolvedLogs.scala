@@ -13,13 +13,13 @@ import org.json4s.JsonAST.{JArray, JObject, JString}
   * @param batch
   *   the number of the batch
   * @param sources
-  *   for each source of the new checkpoint that of the old one; None: nothing was read of it
+  *   which of the old checkpoint go on
   */
 private final class EvolvedLogs(
     from: CheckpointTools,
     made: CheckpointTools,
     batch: Long,
-    sources: Seq[Option[Int]]
+    sources: SourcePairs
 ) {
 
   /** @param end
@@ -32,13 +32,14 @@ private final class EvolvedLogs(
     val committed = LogEntry.read(made.files, s"commits/$end")
     for (number <- 0L to end; log <- Seq("offsets", "commits"))
       made.files.delete(s"$log/$number")
-    val last = LogEntry.read(from.files, s"offsets/$batch")
-    val times = Seq("batchWatermarkMs", "batchTimestampMs").map(name => name -> last.field(name))
-    made.files.replace(s"offsets/$batch", withSources(begun.withFields(times: _*), last).bytes)
-    // With its own settings: a batch of Keyfold's own is known by having others than the one before.
-    if (batch > 0) {
-      val before = LogEntry.read(from.files, s"offsets/${batch - 1}")
-      made.files.replace(s"offsets/${batch - 1}", withSources(before, before).bytes)
+    // A batch of Keyfold's own is known by having other settings than the one before.
+    val first = Iterator.iterate(batch)(_ - 1).dropWhile(from.logs.isOwn).next()
+    val isOwn = first < batch
+    for (number <- math.max(math.min(first, batch - 1), 0) to batch) {
+      val its = LogEntry.read(from.files, s"offsets/$number")
+      val times = Seq("batchWatermarkMs", "batchTimestampMs").map(name => name -> its.field(name))
+      val entry = if (isOwn && number < batch) its else begun.withFields(times: _*)
+      made.files.replace(s"offsets/$number", withSources(entry, its).bytes)
     }
     made.files.replace(
       s"commits/$batch",
@@ -48,7 +49,9 @@ private final class EvolvedLogs(
   }
 
   private def withSources(entry: LogEntry, of: LogEntry) =
-    entry.copy(sources = sources.map(_.flatMap(of.sources.lift).getOrElse(LogEntry.NothingRead)))
+    entry.copy(sources =
+      sources.lines.map(_.flatMap(of.sources.lift).getOrElse(LogEntry.NothingRead))
+    )
 
   private def json(ids: Map[Long, Array[Array[String]]]) = JObject(
     ids.toList.map { case (operator, all) =>
@@ -59,8 +62,8 @@ private final class EvolvedLogs(
   /** What sources keep in the checkpoint, such as the files that were read. */
   private def copySources(): Unit =
     for {
-      (Some(old), number) <- sources.zipWithIndex
+      (folder, old) <- sources.folders
       file <- from.files.walk(s"sources/$old")
       bytes <- from.files.read(file.path)
-    } made.files.replace(s"sources/$number/${file.path.stripPrefix(s"sources/$old/")}", bytes)
+    } made.files.replace(s"sources/$folder/${file.path.stripPrefix(s"sources/$old/")}", bytes)
 }

@@ -1,12 +1,12 @@
 package io.keyfold.spark.admin.evolve
 
 import io.keyfold.spark.admin.evolve.Buffers.{Buffer, Empty, From, Unknown}
-import io.keyfold.spark.rewrite.StateTable
+import io.keyfold.spark.rewrite.{StateTable, StateUpdate}
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.functions.{col, expr, lit, struct, when}
 import org.apache.spark.sql.keyfold.PlannedAggregation.Aggregate
 import org.apache.spark.sql.keyfold.{PlannedAggregation, SparkRows}
-import org.apache.spark.sql.types.{DataType, StructField, StructType}
+import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType}
 
 /** Where a field of a table comes from.
   *
@@ -18,6 +18,8 @@ import org.apache.spark.sql.types.{DataType, StructField, StructType}
   *   the same for people
   * @param takes
   *   paths before that it is computed from
+  * @param isColumn
+  *   whether it is a column before, as it was
   * @param aggregate
   *   that it is a buffer of
   */
@@ -25,13 +27,13 @@ private final case class FieldSource(
     path: String,
     value: Either[String, Column],
     text: String,
-    takes: Set[String],
-    aggregate: Option[String]
+    takes: Set[String] = Set.empty,
+    isColumn: Boolean = false,
+    aggregate: Option[String] = None
 )
 
-/** Finds where the fields of a table come from, in this order: what the user has given; for buffers
-  * of aggregates, those of the same aggregate; the field of the same name; one that has another
-  * name, if only that one is left on both sides; null.
+/** Finds where the fields of a table come from: what the user has given; of an aggregation, what
+  * its query says; else the field of the same name, or null.
   *
   * @param values
   *   expressions that a user has given, by path
@@ -53,16 +55,23 @@ private final class FieldSources(
   val paths: Seq[String] = fresh.named.flatMap(pathsOf)
   val pathsBefore: Seq[String] = old.named.flatMap(pathsOf)
 
-  private lazy val buffers = {
+  private val keys = structOf(fresh, "key")
+  private val keysBefore = structOf(old, "key")
+  private val isSession = aggregation.exists(_.isSession)
+
+  private lazy val starts = {
     val fields = structOf(old, "value")
-    // Its leading fields are no buffers if it is a session window's.
-    val keys = structOf(old, "key").fieldNames :+ "session_window"
-    val leading =
-      if (aggregation.forall(_.canMerge)) 0
-      else fields.takeWhile(it => keys.contains(it.name)).length
+    // Those of a session have the key before the buffers.
+    val its = keysBefore.fieldNames :+ "session_window"
+    val leading = if (isSession) fields.takeWhile(it => its.contains(it.name)).length else 0
     val names = old.columns("value").dataType.asInstanceOf[StructType].fieldNames
-    val its = fields.zip(names).drop(leading).map { case (it, name) => Buffer(it.name, name) }
-    Buffers.find(aggregation.toSeq.flatMap(_.aggregates), its, before.map(_.aggregates))
+    val buffers = fields.zip(names).drop(leading).map { case (it, name) =>
+      Buffer(it.name, name, it.dataType)
+    }
+    val aggregates = aggregation.toSeq.flatMap(_.aggregates)
+    before.fold(Buffers.byNames(aggregates, buffers)) { it =>
+      Buffers.byQuery(aggregates, buffers, it.aggregates)
+    }
   }
 
   /** By column of the table. */
@@ -70,66 +79,115 @@ private final class FieldSources(
     column -> (column.dataType match {
       case struct: StructType if hasFields(column) => ofStruct(column.name, struct)
       case _                                       =>
-        Seq(asked(column.name).getOrElse(named(column.name, column, old.named, "", column.name)))
+        Seq(asked(column.name).getOrElse(named(column.name, column, old.named, "")))
     })
   }
 
-  /** Whether only the order tells some aggregates apart. */
-  def isByOrder: Boolean = aggregation.nonEmpty && buffers.byOrder
+  /** What to look at in the plan: names alone decided it. */
+  def warnings: Seq[String] = {
+    val its = all.flatMap(_._2)
+    val ofBuffers = its.exists(it => it.aggregate.nonEmpty && it.isColumn)
+    val ofKeys = its.filter(it => it.isColumn && MadeUp.findFirstIn(it.path).nonEmpty).map(_.path)
+    Seq(
+      Option.when(before.isEmpty && ofBuffers)(
+        s"$place: a checkpoint has only names of what was aggregated: check that each aggregate is that of " +
+          "before, or give the query before with --from"
+      ),
+      Option.when((before.isEmpty || isSession) && ofKeys.nonEmpty)(
+        s"$place: Spark gives ${ofKeys.mkString(" and ")} this name whatever the query computes: check that it is " +
+          "as before, and in the same order"
+      )
+    ).flatten
+  }
 
-  private def ofStruct(column: String, to: StructType) = {
+  private def ofStruct(column: String, to: StructType): Seq[FieldSource] = {
     val from = structOf(old, column)
     val aggregates = aggregation.filter(_ => column == "value").toSeq.flatMap(_.aggregates)
     val (leading, others) = to.splitAt(to.length - aggregates.map(_.buffers.length).sum)
-    val known = from.fieldNames.toSet
-    val unknown =
-      leading.filterNot(it => known(it.name) || values.contains(s"$column.${it.name}"))
-    val left = if (aggregates.nonEmpty) Nil else from.filterNot(it => to.exists(_.name == it.name))
-    val renamed = Option.when(unknown.length == 1 && left.length == 1)(left.head.name)
-    leading.map { it =>
+    val its = leading.map { it =>
       val path = s"$column.${it.name}"
-      val name = if (known(it.name)) it.name else renamed.getOrElse(it.name)
-      asked(path).getOrElse(named(path, it, from, s"$column.", name))
-    } ++ ofBuffers(aggregates, others, from)
+      asked(path).getOrElse {
+        // The value of a session has its key too.
+        if (column == "value" && isSession && keys.exists(_.name == it.name))
+          key(it).copy(path = path)
+        else if (column == "key") key(it)
+        else named(path, it, from, s"$column.")
+      }
+    }
+    its ++ ofBuffers(aggregates, others, from)
   }
+
+  private def key(field: StructField): FieldSource = {
+    val path = s"key.${field.name}"
+    asked(path).getOrElse {
+      (aggregation, before) match {
+        case (Some(now), Some(then)) if !isSession =>
+          val names = old.columns("key").dataType.asInstanceOf[StructType].fieldNames.toSeq
+          if (then.keys.map(_._1) != names)
+            missing(path, "is unknown, as the query that --from gives groups by other columns")
+          else {
+            val text = now.keys(keys.fieldIndex(field.name))._2
+            keysBefore.zip(then.keys).collect { case (it, (_, `text`)) => it } match {
+              case Seq(one) => taken(path, field, one, s"key.${one.name}")
+              case Seq()    => missing(path, s"($text) was no grouping column")
+              case _ => missing(path, s"($text) was computed twice, which cannot be told apart")
+            }
+          }
+        case _ if isJoin && keys.length != keysBefore.length =>
+          missing(path, "cannot be told, as the join has another number of equalities")
+        case _ => named(path, field, keysBefore, "key.")
+      }
+    }
+  }
+
+  private def isJoin = fresh.operatorName == "symmetricHashJoin"
 
   private def asked(path: String): Option[FieldSource] = values.get(path).map { text =>
-    // Any that it may take: they are not reported as lost.
-    FieldSource(path, Right(expr(text)), text, pathsBefore.filter(text.contains).toSet, None)
+    val words = text.split("[^\\p{L}\\p{N}_.]+").toSet
+    val takes =
+      pathsBefore.filter(it => words.exists(word => word == it || word.startsWith(s"$it.")))
+    FieldSource(path, Right(expr(text)), text, takes.toSet, isColumn = takes == Seq(text))
   }
 
-  /** @param from
+  /** The field of the same name.
+    *
+    * @param from
     *   fields before, below a prefix
     */
-  private def named(
-      path: String,
-      field: StructField,
-      from: StructType,
-      prefix: String,
-      name: String
-  ): FieldSource = from.find(_.name == name) match {
-    case Some(it)                               => taken(path, field, it, s"$prefix$name", None)
-    case None if field.nullable && !isKey(path) =>
-      FieldSource(path, Right(lit(null).cast(field.dataType)), "null", Set.empty, None)
-    case None =>
-      val why = s"the column $path of $place is not in the checkpoint: give it a value with " +
-        s"${option(path)}, of the columns ${pathsBefore.mkString(", ")}"
-      FieldSource(path, Left(why), "", Set.empty, None)
-  }
+  private def named(path: String, field: StructField, from: StructType, prefix: String) =
+    from.find(_.name == field.name) match {
+      case Some(it)                               => taken(path, field, it, s"$prefix${field.name}")
+      case None if field.nullable && !isKey(path) =>
+        FieldSource(path, Right(lit(null).cast(field.dataType)), "null")
+      case None => missing(path, "is not in the checkpoint")
+    }
 
-  private def taken(
-      path: String,
-      field: StructField,
-      from: StructField,
-      pathBefore: String,
-      aggregate: Option[String]
-  ) = {
+  private def missing(path: String, why: String) = FieldSource(
+    path,
+    Left(
+      s"the column $path of $place $why: give it a value with ${option(path)}, of the columns " +
+        pathsBefore.mkString(", ")
+    ),
+    ""
+  )
+
+  private def taken(path: String, field: StructField, from: StructField, pathBefore: String) = {
     val value = pathBefore.split("\\.", 2).toSeq match {
       case Seq(column, name) => col(column).getField(name)
       case _                 => col(pathBefore)
     }
     val adapted = adapt(value, from.dataType, field.dataType, path)
-    FieldSource(path, adapted, pathBefore, Set(pathBefore), aggregate)
+    val isSame = DataType.equalsIgnoreNullability(from.dataType, field.dataType)
+    val inside = if (isSame) "" else notesOf(from.dataType, field.dataType)
+    FieldSource(path, adapted, s"$pathBefore$inside", Set(pathBefore), isColumn = true)
+  }
+
+  /** What differs inside of a struct. */
+  private def notesOf(from: DataType, to: DataType) = {
+    val (its, wanted) = (StateUpdate.fieldsOf(from), StateUpdate.fieldsOf(to))
+    val (nulls, lost) = (wanted.diff(its), its.diff(wanted))
+    (if (nulls.isEmpty) "" else s", ${nulls.mkString(", ")} null") +
+      (if (lost.isEmpty) "" else s", ${lost.mkString(", ")} lost")
   }
 
   /** A value in another type; fields of a struct are found by name. */
@@ -153,8 +211,11 @@ private final class FieldSources(
         val named = fields.zip(to).collect { case (Right(it), field) => it.as(field.name) }
         Right(when(value.isNotNull, struct(named: _*)))
       }
-    case _ if SparkRows.canStore(from, to) => Right(value)
-    case _                                 =>
+    // A cast would take the fields of structs in arrays and maps by their places.
+    case _
+        if SparkRows.canStore(from, to) && StateUpdate.fieldsOf(from) == StateUpdate.fieldsOf(to) =>
+      Right(value)
+    case _ =>
       Left(
         s"the column $path of $place is a ${to.sql} and was a ${from.sql}: give it a value with ${option(path)}"
       )
@@ -163,26 +224,27 @@ private final class FieldSources(
   private def ofBuffers(aggregates: Seq[Aggregate], fields: Seq[StructField], from: StructType) = {
     val next = fields.iterator
     for {
-      (aggregate, start) <- if (aggregates.isEmpty) Nil else aggregates.zip(buffers.starts)
+      (aggregate, start) <- if (aggregates.isEmpty) Nil else aggregates.zip(starts)
       nth <- aggregate.buffers.indices
       field = next.next()
       path = s"value.${field.name}"
     } yield {
-      def source(value: Either[String, Column], text: String) =
-        FieldSource(path, value, text, Set.empty, Some(aggregate.text))
-      (asked(path), start) match {
-        case (Some(it), _)      => it.copy(aggregate = Some(aggregate.text))
-        case (_, From(columns)) =>
-          val name = columns(nth)
-          taken(path, field, from(name), s"value.$name", Some(aggregate.text))
-        case (_, Empty)   => source(Right(aggregate.initial(nth)), "starts empty")
-        case (_, Unknown) =>
-          val why = s"which column of the checkpoint is $path (${aggregate.text}) of $place cannot be told, " +
-            s"as several have its name: give the query before with --from, or a value with ${option(path)}"
-          source(Left(why), "")
+      val source = (asked(path), start) match {
+        case (Some(it), _)      => it
+        case (_, From(columns)) => buffer(path, field, from(columns(nth)))
+        case (_, Empty)         => FieldSource(path, Right(aggregate.initial(nth)), "starts empty")
+        case (_, Unknown(why))  =>
+          missing(path, s"(${aggregate.text}) cannot be told from the checkpoint, as $why; or")
       }
+      source.copy(aggregate = Some(aggregate.text))
     }
   }
+
+  /** As text, numbers would be in another order. */
+  private def buffer(path: String, field: StructField, from: StructField) =
+    if (field.dataType == StringType && from.dataType != StringType)
+      missing(path, s"is a STRING and was a ${from.dataType.sql}")
+    else taken(path, field, from, s"value.${from.name}")
 
   private def option(path: String) = s"--set ${place.stripPrefix("operator ")}.$path=EXPRESSION"
   private def place = placeOf(fresh)
@@ -202,6 +264,9 @@ private object FieldSources {
       .map(_.dataType)
       .collect { case it: StructType => it }
       .getOrElse(new StructType)
+
+  /** Names that Spark gives columns of a key: what was computed, a side of a join, a typed key. */
+  private val MadeUp = """^key\.(_groupingexpression|field\d+|value|_\d+)(_\d+)?$""".r
 
   private val WithFields = Set("key", "value", "user_map_key", "user_map_value", "list_element")
   private def hasFields(column: StructField) = WithFields(column.name)

@@ -8,19 +8,46 @@ import io.keyfold.spark.rewrite.StateTable
   */
 private final class OperatorPairs(fresh: Seq[StateTable], old: Seq[StateTable], choices: Choices) {
 
+  private val asked = choices.operators.map(_.swap)
+
+  private val scores: Map[(Long, Long), Int] = (for {
+    one <- fresh.map(_.operator).distinct if !asked.contains(one)
+    other <- old.map(_.operator).distinct if !choices.operators.contains(other)
+    score <- score(tablesOf(fresh, one), tablesOf(old, other))
+  } yield (one, other) -> score).toMap
+
   /** Number in the checkpoint, by number in the changed query. */
-  val operators: Map[Long, Long] = {
-    val asked = choices.operators.map(_.swap)
-    val scores = for {
-      one <- fresh.map(_.operator).distinct if !asked.contains(one)
-      other <- old.map(_.operator).distinct if !choices.operators.contains(other)
-      score <- score(tablesOf(fresh, one), tablesOf(old, other))
-    } yield (one, other, score)
-    scores.sortBy { case (one, other, score) => (-score, one, other) }.foldLeft(asked) {
-      case (pairs, (one, other, _)) =>
+  val operators: Map[Long, Long] =
+    scores.toSeq.sortBy { case (pair, score) => (-score, pair) }.foldLeft(asked) {
+      case (pairs, ((one, other), _)) =>
         if (pairs.contains(one) || pairs.values.exists(_ == other)) pairs
         else pairs.updated(one, other)
     }
+
+  /** Operators that would fit another one as well. */
+  private val unclear = operators.toSeq.sorted.filter { case (one, other) =>
+    scores.exists { case ((a, b), score) =>
+      (a == one) != (b == other) && scores.get(one -> other).contains(score)
+    }
+  }
+
+  /** Of some operators there are fewer or more than before, and which one is new cannot be told. */
+  def refusals: Seq[String] = unclear.filterNot(hasSameNumber).map { case (one, _) =>
+    s"several operators of the checkpoint and of the query are like operator $one: say with --map OLD=NEW which " +
+      s"state it takes; the checkpoint has ${old.map(FieldSources.placeOf).mkString(", ")}"
+  }
+
+  /** What is decided by the order of operators. */
+  def warnings: Seq[String] = unclear.filter(hasSameNumber).map { case (one, other) =>
+    s"operator $one takes operator $other by its place alone, as several are alike: if their order has changed, " +
+      "say so with --map"
+  }
+
+  private def hasSameNumber(pair: (Long, Long)) = {
+    val kind = tablesOf(fresh, pair._1).head.operatorName
+    def number(in: Seq[StateTable]) =
+      in.filter(_.operatorName == kind).map(_.operator).distinct.length
+    number(fresh) == number(old)
   }
 
   /** The table that a table takes the rows of; None: it starts empty. */
@@ -34,7 +61,7 @@ private final class OperatorPairs(fresh: Seq[StateTable], old: Seq[StateTable], 
   }
 
   /** What the user has named, and what is not there. */
-  val unknown: Seq[String] = {
+  def unknown: Seq[String] = {
     def missing(in: Seq[StateTable], where: String)(operator: Long, table: Option[String]) =
       Option.unless(in.exists(it => it.operator == operator && table.forall(_ == it.name))) {
         s"$where has no operator $operator${table.fold("")(it => s" with a table $it")}; it has " +
@@ -46,7 +73,13 @@ private final class OperatorPairs(fresh: Seq[StateTable], old: Seq[StateTable], 
       choices.tables.toSeq.flatMap { case ((b, to), (a, from)) =>
         ofOld(a, Some(from)) ++ ofFresh(b, Some(to))
       } ++
-      choices.values.keys.toSeq.flatMap { case (operator, table) => ofFresh(operator, Some(table)) }
+      choices.values.keys.toSeq.flatMap { case (operator, table) =>
+        val empty =
+          fresh.find(it => it.operator == operator && it.name == table && tableFor(it).isEmpty)
+        ofFresh(operator, Some(table)) ++ empty.map { it =>
+          s"${FieldSources.placeOf(it)} takes no rows, so that --set has nothing to compute from: say with --map whose"
+        }
+      }
   }
 
   private def tablesOf(all: Seq[StateTable], operator: Long) = all.filter(_.operator == operator)

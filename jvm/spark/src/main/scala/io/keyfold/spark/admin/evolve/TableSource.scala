@@ -29,32 +29,46 @@ private final class TableSource(
   private val sources = new FieldSources(fresh, old, values, aggregation, before)
   private val fields = sources.all.flatMap(_._2)
   private val unused = sources.pathsBefore.filterNot(fields.flatMap(_.takes).toSet)
-  private val lostKeys = unused.filter(_.startsWith("key."))
-  private def canMerge = aggregation.exists(_.canMerge)
 
-  /** Rows of several keys may become one. */
+  /** Whether rows of several keys may become one. */
   private val merges =
-    lostKeys.nonEmpty || (canMerge && values.keys.exists(_.startsWith("key.")))
+    unused.exists(_.startsWith("key.")) ||
+      fields.exists(it => it.path.startsWith("key.") && !it.isColumn)
 
-  /** The rows, with the columns of the table; or why they cannot be made. */
-  lazy val frame: Either[String, DataFrame] =
+  /** The rows, before those of a key are merged; or why they cannot be made. */
+  private lazy val computed: Either[String, DataFrame] =
     try {
-      val types = SparkRows.nullable(fresh.columns)
       val columns = sources.all.map { case (column, its) =>
         val found = its.map(_.value.toOption.get)
-        val whole = column.dataType match {
+        val whole = fresh.columns(column.name).dataType match {
           case named: StructType if its.map(_.path) != Seq(column.name) =>
             struct(found.zip(named).map { case (value, it) => value.as(it.name) }: _*)
           case _ => found.head
         }
-        whole.cast(types(column.name).dataType).as(column.name)
+        whole.as(column.name)
       }
-      val rows = old.rows.select(columns: _*)
-      Right(if (merges) merged(rows) else rows)
+      SparkRows
+        .fitted(old.rows.select(columns: _*), fresh.columns)
+        .left
+        .map(column => s"the column $column of $place has other types")
     } catch {
       case e: AnalysisException =>
         Left(s"$place cannot be computed: ${e.getMessage.linesIterator.next().stripSuffix(".")}")
     }
+
+  /** The rows as they are written; call it only if nothing is refused. */
+  def rows: DataFrame = {
+    val all = computed.toOption.get
+    fresh.operatorName match {
+      case _ if !merges => all
+      case Dedupe       => all.groupBy("key").agg(first("value").as("value"))
+      case DedupeWithin => all.groupBy("key").agg(max("value").as("value"))
+      case _            => aggregation.fold(all)(_.merged(all))
+    }
+  }
+
+  /** The same of which nothing is merged yet: they have the same columns. */
+  def unmerged: DataFrame = computed.toOption.get
 
   def table: EvolvedTable = {
     val columns = fields.map(it => EvolvedColumn(it.path, it.text, it.aggregate))
@@ -65,48 +79,54 @@ private final class TableSource(
   def lost: Seq[String] =
     unused.filterNot(_.endsWith(Placeholder)).map(it => s"column $it of ${placeOf(old)}")
 
-  def warnings: Seq[String] = Option
-    .when(sources.isByOrder)(
-      s"$place has several aggregates whose columns have the same names: they are taken in their order; if " +
-        "that has changed, give the query before with --from"
-    )
-    .toSeq
+  def warnings: Seq[String] = sources.warnings
 
   val refusals: Seq[String] = {
     val unknown = values.keys.toSeq.filterNot(sources.paths.contains).map { path =>
       s"$place has no column $path, which is given a value; it has ${sources.paths.mkString(", ")}"
     }
     val found = unknown ++ fields.flatMap(_.value.left.toOption) ++
-      (if (lostKeys.nonEmpty) refusalOfMerge else None)
-    if (found.nonEmpty) found else frame.left.toSeq
-  }
-
-  private def merged(rows: DataFrame) = fresh.operatorName match {
-    case Dedupe       => rows.groupBy("key").agg(first("value").as("value"))
-    case DedupeWithin => rows.groupBy("key").agg(max("value").as("value"))
-    case _            => aggregation.filter(_.canMerge).fold(rows)(_.merged(rows))
+      (if (merges) refusalOfMerge else None) ++ refusalOfOthers
+    if (found.nonEmpty) found else computed.left.toSeq
   }
 
   private def refusalOfMerge: Option[String] = {
-    val dropped =
-      s"without ${lostKeys.mkString(" and ")}, rows of several keys of $place become one"
+    val dropped = s"by the columns of its key, rows of several keys of $place may become one"
     aggregation match {
       case _ if Mergeable(fresh.operatorName) => None
-      case Some(it) if it.canMerge            =>
+      case Some(it) if !it.isSession          =>
         it.aggregates.find(_.needsOrder).map { aggregate =>
           s"$dropped, and ${aggregate.text} of several groups is not what it would be of all their rows"
         }
       case _ => Some(s"$dropped, and Keyfold cannot merge those of a ${fresh.operatorName}")
     }
   }
+
+  /** Rows without any of their values are those of something else. */
+  private def refusalOfOthers: Option[String] = {
+    val values = sources.pathsBefore.filter { it =>
+      OfValues.exists(column => it.startsWith(s"$column.")) && !it.endsWith(Placeholder)
+    }
+    val takes = fields.flatMap(_.takes).toSet
+    if (old.family != fresh.family && fresh.name == Timers)
+      Some(s"$place are timers of another kind of time")
+    else
+      Option.when(values.nonEmpty && aggregation.isEmpty && !values.exists(takes))(
+        s"$place has no column of ${placeOf(old)} but its key, so it seems to be something else: give its columns " +
+          "values with --set, or another table with --map"
+      )
+  }
 }
 
 private object TableSource {
   private val Dedupe = "dedupe"
   private val DedupeWithin = "dedupeWithinWatermark"
+  private val Timers = "timers"
 
   /** Of which Keyfold knows how, besides aggregations; a side of a join has many rows of a key. */
   private val Mergeable = Set(Dedupe, DedupeWithin, "symmetricHashJoin")
+
+  private val OfValues = Seq("value", "user_map_value", "list_element")
 
   /** What Spark has as the value of what has none. */
   private val Placeholder = ".__dummy__"

@@ -4,7 +4,7 @@ import io.keyfold.errors.Invalid
 import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointLogs, CheckpointTools, LogEntry}
 import io.keyfold.spark.conf.ProviderClass
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.keyfold.{EmptyInput, PlannedAggregation}
+import org.apache.spark.sql.keyfold.EmptyInput
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.json4s.JsonAST.JLong
 
@@ -14,12 +14,15 @@ import org.json4s.JsonAST.JLong
   *
   * @param folder
   *   its checkpoint; nothing is there
+  * @param withInitialState
+  *   whether operators get the state that the query gives them in its first batch
   */
 private[admin] final class FirstBatch(
     session: SparkSession,
     query: DataFrame,
     outputMode: String,
-    folder: String
+    folder: String,
+    withInitialState: Boolean = true
 ) {
   private val files = new CheckpointFiles(folder, session.sessionState.newHadoopConf())
 
@@ -38,13 +41,13 @@ private[admin] final class FirstBatch(
   /** @param watermarkMs
     *   that the query begins with, in milliseconds since 1970
     * @return
-    *   its aggregations
+    *   what it has shown of the query
     * @throws io.keyfold.errors.Invalid
     *   if the query has no state
     */
-  def run(watermarkMs: Long): Seq[PlannedAggregation] = {
+  def run(watermarkMs: Long): EmptyInput.Planned = {
     CheckpointTools.progress("running a first batch without rows")
-    val found = EmptyInput.run(query, outputMode, folder)
+    val found = EmptyInput.run(query, outputMode, folder, withInitialState)
     if (!new CheckpointLogs(session, folder).ids(0).exists(_.nonEmpty)) {
       throw new Invalid(
         "KEYFOLD_WRITE_REFUSED",

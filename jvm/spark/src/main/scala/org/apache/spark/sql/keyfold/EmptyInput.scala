@@ -4,7 +4,13 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
 import org.apache.spark.sql.catalyst.expressions.Alias
-import org.apache.spark.sql.catalyst.plans.logical.{CTERelationRef, LeafNode, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  CTERelationRef,
+  LeafNode,
+  LocalRelation,
+  LogicalPlan,
+  Project
+}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 import org.apache.spark.sql.{classic, DataFrame, Encoder, Row}
@@ -12,16 +18,36 @@ import org.apache.spark.sql.{classic, DataFrame, Encoder, Row}
 /** A streaming query over sources that have no rows. */
 object EmptyInput {
 
+  /** What a run has shown of a query.
+    *
+    * @param aggregations
+    *   those that it has
+    * @param sources
+    *   how Spark names each use of a source, as far as it is known
+    * @param distinct
+    *   number of sources; one may be used twice
+    */
+  final case class Planned(
+      aggregations: Seq[PlannedAggregation],
+      sources: Seq[String],
+      distinct: Int
+  )
+
   /** Runs the query's first batch, without rows; what it puts out is dropped.
     *
-    * @return
-    *   its aggregations
+    * @param withInitialState
+    *   whether operators get the state that the query gives them in its first batch
     * @throws org.apache.spark.sql.AnalysisException
     *   if Spark refuses the query
     */
-  def run(query: DataFrame, outputMode: String, checkpoint: String): Seq[PlannedAggregation] = {
+  def run(
+      query: DataFrame,
+      outputMode: String,
+      checkpoint: String,
+      withInitialState: Boolean
+  ): Planned = {
     val frame = query.asInstanceOf[classic.Dataset[Row]]
-    val sources = mutable.HashMap.empty[LogicalPlan, LogicalPlan]
+    val sources = mutable.LinkedHashMap.empty[LogicalPlan, LogicalPlan]
     // A relation that is used twice is so here too, as Spark has an offset for each use.
     val plan = frame.logicalPlan.transformUp {
       case reference: CTERelationRef              => reference
@@ -33,13 +59,28 @@ object EmptyInput {
           },
           its
         )
+      case it if !withInitialState && HaveInitialState(it.nodeName) =>
+        val (rows, state) = (it.children.head, it.children.last)
+        it.withNewChildren(Seq(rows, LocalRelation(state.output)))
     }
     val running = begin(classic.Dataset.ofRows(frame.sparkSession, plan), outputMode, checkpoint)
     try {
       running.awaitTermination()
-      PlannedAggregation.of(running.asInstanceOf[SparkShim.QueryWrapper])
+      val aggregations = PlannedAggregation.of(running.asInstanceOf[SparkShim.QueryWrapper])
+      val uses = frame.logicalPlan.collect {
+        case it: LeafNode if it.isStreaming && !it.isInstanceOf[CTERelationRef] => it.toString
+      }
+      Planned(aggregations, uses.map(_.linesIterator.next().take(80)), sources.size)
     } finally running.stop()
   }
+
+  /** Operators with the state that they begin with as their second input. */
+  private val HaveInitialState = Set(
+    "FlatMapGroupsWithState",
+    "TransformWithState",
+    "TransformWithStateInPandas",
+    "TransformWithStateInPySpark"
+  )
 
   private def empty(session: classic.SparkSession, source: LogicalPlan) = {
     implicit val encoder: Encoder[Row] =

@@ -1,11 +1,12 @@
 package org.apache.spark.sql.keyfold
 
+import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
 import org.apache.spark.sql.catalyst.expressions.aggregate._
-import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, GenericInternalRow, Literal}
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
-import org.apache.spark.sql.execution.RDDScanExec
-import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.sql.execution.{ProjectExec, RDDScanExec}
+import org.apache.spark.sql.types.{DataType, StructField, StructType}
 import org.apache.spark.sql.{classic, Column, DataFrame}
 import org.apache.spark.sql.functions.{col, expr, struct}
 
@@ -14,23 +15,48 @@ import org.apache.spark.sql.functions.{col, expr, struct}
   *
   * @param operator
   *   its number in the query
+  * @param save
+  *   name of the operator that writes the state
+  * @param partial
+  *   what aggregates rows of the input
+  * @param merge
+  *   what merges that with the state
   */
 final class PlannedAggregation private (
     val operator: Long,
     save: String,
+    partial: BaseAggregateExec,
     merge: BaseAggregateExec
 ) {
   import PlannedAggregation._
 
   /** In the order in which the state has their buffers. */
-  val aggregates: Seq[Aggregate] =
-    merge.aggregateExpressions.map(_.aggregateFunction).map { function =>
-      val names = function.aggBufferAttributes.map(_.name)
-      Aggregate(toPrettySQL(function), names, needsOrder(function), initialOf(function))
-    }
+  val aggregates: Seq[Aggregate] = partial.aggregateExpressions.map { it =>
+    val function = it.aggregateFunction
+    Aggregate(
+      toPrettySQL(it),
+      kindOf(function),
+      function.children.map(_.dataType),
+      function.aggBufferAttributes.map(_.name),
+      needsOrder(function),
+      initialOf(function)
+    )
+  }
 
-  /** Whether rows of several keys can become one. Sessions would have to be found anew. */
-  def canMerge: Boolean = save == Save
+  /** By what it groups, in the order in which the state has the columns of the key: name in the
+    * state, and expression.
+    */
+  val keys: Seq[(String, String)] = partial.groupingExpressions.map { it =>
+    // What is computed is computed before, under a name of Spark's own.
+    val computed = partial.collect { case below: ProjectExec => below.projectList }.flatten
+    val its = computed.collectFirst {
+      case alias: Alias if alias.exprId == it.exprId => alias.child
+    }
+    it.name -> toPrettySQL(its.getOrElse(it))
+  }
+
+  /** Whether it has sessions, of which the values of the state have the key too. */
+  def isSession: Boolean = save != Save
 
   /** Rows of the state in which each key is there once: values of the same key are merged as Spark
     * merges what its tasks have aggregated.
@@ -40,9 +66,10 @@ final class PlannedAggregation private (
     */
   def merged(rows: DataFrame): DataFrame = {
     val session = rows.sparkSession.asInstanceOf[classic.SparkSession]
-    val sorted = rows.repartition(col("key")).sortWithinPartitions(col("key"))
-    val flat = sorted.select(col("key.*"), col("value.*"))
-    val keys = merge.groupingExpressions.length
+    val count = merge.groupingExpressions.length
+    // Without keys each partition would have a row.
+    val dealt = if (count == 0) rows.coalesce(1) else rows.repartition(col("key"))
+    val flat = dealt.sortWithinPartitions(col("key")).select(col("key.*"), col("value.*"))
     session.withActive {
       val scan = RDDScanExec(merge.children.head.output, SparkRows.of(flat), "state")
       val merging = merge.withNewChildren(Seq(scan))
@@ -53,7 +80,7 @@ final class PlannedAggregation private (
       val frame = SparkRows.frame(session, merging.execute(), StructType(columns))
       def structOf(of: Seq[String], column: String): Column =
         struct(of.map(col): _*).cast(rows.schema(column).dataType).as(column)
-      frame.select(structOf(names.take(keys), "key"), structOf(names.drop(keys), "value"))
+      frame.select(structOf(names.take(count), "key"), structOf(names.drop(count), "value"))
     }
   }
 }
@@ -62,15 +89,21 @@ object PlannedAggregation {
 
   /** @param text
     *   as in a query, such as `sum(delay)`
+    * @param kind
+    *   what the text does not say of what it computes
+    * @param types
+    *   of what it aggregates
     * @param buffers
     *   names of its columns in the values of the state
     * @param needsOrder
-    *   whether the order of rows counts
+    *   whether the order of its rows counts
     * @param initial
     *   its buffers of a key that has no rows yet
     */
   final case class Aggregate(
       text: String,
+      kind: String,
+      types: Seq[DataType],
       buffers: Seq[String],
       needsOrder: Boolean,
       initial: Seq[Column]
@@ -83,9 +116,26 @@ object PlannedAggregation {
   def of(query: SparkShim.QueryWrapper): Seq[PlannedAggregation] =
     query.streamingQuery.lastExecution.executedPlan.collect {
       case it: SparkShim.StateStoreWriter if Saves(it.shortName) =>
-        val merge = it.children.head.collectFirst { case merge: BaseAggregateExec => merge }
-        new PlannedAggregation(it.stateInfo.get.operatorId, it.shortName, merge.get)
+        val below = it.children.head
+        val merge = below.collectFirst { case merge: BaseAggregateExec => merge }
+        val partial = below.collectFirst {
+          case partial: BaseAggregateExec
+              if partial.aggregateExpressions.forall(_.mode == Partial) =>
+            partial
+        }
+        new PlannedAggregation(it.stateInfo.get.operatorId, it.shortName, partial.get, merge.get)
     }
+
+  /** Its class and what it was told, such as a precision. */
+  private def kindOf(function: AggregateFunction): String = {
+    val told = function.productIterator.collect {
+      case it @ (_: Boolean | _: Double | _: String) => it.toString
+      case it: ExpressionEncoder[_]                  => it.schema.json
+      case it: AnyRef if !it.isInstanceOf[Expression] && !it.isInstanceOf[Iterable[_]] =>
+        it.getClass.getName
+    }
+    (function.getClass.getName +: told.toSeq).mkString(" ")
+  }
 
   private def needsOrder(function: AggregateFunction) = function match {
     case _: First | _: Last => true

@@ -6,6 +6,7 @@ import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.evolve.EvolvedQuery.{Flight, FlightDelays}
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.{KeyfoldExtensions, KeyfoldStateStoreProvider, LocalSpark, QuietLogs}
+import io.keyfold.testkit.Failure
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.scalatest.funsuite.AnyFunSuite
@@ -18,7 +19,7 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
   override protected def settings: Map[String, String] = Map(
     "spark.sql.extensions" -> classOf[KeyfoldExtensions].getName,
-    "spark.sql.shuffle.partitions" -> "3",
+    "spark.sql.shuffle.partitions" -> "2",
     "spark.sql.streaming.stateStore.providerClass" -> classOf[KeyfoldStateStoreProvider].getName,
     "spark.sql.streaming.stateStore.checkpointFormatVersion" -> "2",
     "spark.sql.session.timeZone" -> "UTC"
@@ -28,7 +29,8 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     test(change.name) {
       val before = run(change.old)
       before.answers(First)
-      val (after, plan) = evolved(before, change.fresh, change.choices)
+      val old = Option.when(change.isGiven)(change.old)
+      val (after, plan) = evolved(before, change.fresh, change.choices, old)
       assert(plan.rows.exists(_ > 0))
       val expected = run(change.fresh)
       expected.answers(First.map(_.map(change.past)))
@@ -50,6 +52,69 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       assert(after.answers(Second) == expected.answers(Second))
     }
 
+  test("after a write of rows, and after one that broke off") {
+    val query = (flights: DataFrame) => flights.groupBy("carrier").agg(count("*"))
+    val before = run(query)
+    before.answers(First)
+    before.delete("carrier", "a")
+    val (after, plan) = evolved(before, query, none)
+    assert(plan.lastBatch == 2)
+    val expected = run(query)
+    expected.answers(First.map(_.filter(_.carrier != "a")))
+    assert(after.answers(Second) == expected.answers(Second))
+    Files.delete(before.folder.resolve("commits/2"))
+    Files.deleteIfExists(before.folder.resolve("commits/.2.crc"))
+    val (again, _) = evolved(before, query, none)
+    val whole = run(query)
+    whole.answers(First)
+    assert(again.answers(Second) == whole.answers(Second))
+  }
+
+  test("what a query begins with is not taken once more") {
+    val query = EvolvedQuery.beginning _
+    val before = run(query)
+    before.answers(First)
+    val (after, _) = evolved(before, query, none)
+    assert(after.digest == before.digest)
+    assert(after.answers(Second) == before.answers(Second))
+  }
+
+  test("wherever a write fails, nothing is there that starts, or all") {
+    val query = (flights: DataFrame) => flights.groupBy("carrier").agg(count("*"))
+    val before = run(query)
+    before.answers(First)
+    val files = before.files
+    val expected = run(query)
+    expected.answers(First)
+    val answers = expected.answers(Second)
+    for {
+      path <- Seq("state/0/1/.*", "offsets/1", "commits/1")
+      failure <- Seq(Failure.Before, Failure.After)
+    } withClue(s"$path, $failure: ") {
+      val after = run(query)
+      after.add(First)
+      after.failingAt(path, failure)(before.evolve(after, none, None, dryRun = false))
+      assert(before.files == files)
+      // Without both Spark does not start.
+      if (!Set("offsets/1", "commits/1").subsetOf(after.files.keySet)) {
+        after.clear()
+        before.evolve(after, none, None, dryRun = false)
+      }
+      assert(after.answers(Second) == answers)
+    }
+  }
+
+  test("without Spark's metadata of its operators it is refused") {
+    val query = (flights: DataFrame) => flights.groupBy("carrier").agg(count("*"))
+    val before = run(query)
+    before.answers(First)
+    Files.delete(before.folder.resolve("state/0/_metadata/metadata"))
+    val refusals =
+      try planned(before, query, none).refusals
+      catch { case e: Invalid => Seq(e.getMessage) }
+    assert(refusals.exists(_.contains("metadata")), refusals)
+  }
+
   test("aggregates that only the query tells apart are found in the query before") {
     val old = (flights: DataFrame) =>
       flights.groupBy("carrier").agg(sum("delay"), sum("distance"), count("*"))
@@ -65,6 +130,9 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     val expected = run(fresh)
     expected.answers(First)
     assert(after.answers(Second) == expected.answers(Second))
+    val other = (flights: DataFrame) => flights.groupBy("carrier").agg(count("*"), sum("delay"))
+    val refusals = before.evolve(run(fresh), none, Some(other), dryRun = true).refusals
+    assert(refusals.exists(_.contains("has other aggregates than the one that wrote")), refusals)
   }
 
   test("what cannot be carried over is refused by name, and nothing is written") {
@@ -83,6 +151,30 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         "column key.origin of operator 0 is not in the checkpoint"
       ),
       (
+        _.groupBy("carrier").agg(collect_list("delay")),
+        _.groupBy("carrier").agg(collect_list(col("delay").cast("bigint"))),
+        none,
+        "no checkpoint says what its bytes are: give the query before with --from"
+      ),
+      (
+        _.groupBy("carrier").agg(max("delay")),
+        _.groupBy("carrier").agg(max(col("delay").cast("string"))),
+        none,
+        "is a STRING and was a INT"
+      ),
+      (
+        flights => joined(flights),
+        flights => joined(flights.withColumnRenamed("at", "when").withColumn("at", col("when"))),
+        choices(map = Seq("0/left=0/right", "0/right=0/left")),
+        "no column of 0/right but its key"
+      ),
+      (
+        _.dropDuplicates("carrier"),
+        flights => flights.dropDuplicates("carrier").union(flights.dropDuplicates("carrier")),
+        choices(sources = Seq("0", "new")),
+        "everal operators of the checkpoint and of the query are like operator"
+      ),
+      (
         _.groupBy("carrier").agg(max("origin")),
         _.groupBy("carrier").agg(max("delay")),
         none,
@@ -91,13 +183,13 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       (both, both, choices(set = Seq("0.value.nothing=1")), "has no column value.nothing"),
       (both, both, choices(set = Seq("0.value.count=nothing")), "cannot be computed"),
       (both, both, choices(map = Seq("1=0")), "checkpoint has no operator 1"),
-      (both, both, choices(sources = Seq("0", "new")), "has 1 sources and the checkpoint 1"),
+      (both, both, choices(sources = Seq("0", "new")), "and --sources has 2"),
       (both, _.where("delay > 0"), none, "no stateful operator"),
       (
         flights => joined(flights),
         _.groupBy("carrier").agg(count("*")),
         none,
-        "The query has 1 sources and the checkpoint 2"
+        "The query reads 1 sources and the checkpoint has offsets of 2"
       )
     )
     for ((old, fresh, choices, reason) <- cases) withClue(s"$reason: ") {
@@ -119,10 +211,15 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
   private def run(query: Query) =
     new EvolvedQuery(spark, Files.createTempDirectory("keyfold-evolve"), query)
 
-  private def evolved(before: EvolvedQuery, fresh: Query, choices: Choices) = {
+  private def evolved(
+      before: EvolvedQuery,
+      fresh: Query,
+      choices: Choices,
+      old: Option[Query] = None
+  ) = {
     val after = run(fresh)
     after.add(First)
-    (after, before.evolve(after, choices, None, dryRun = false))
+    (after, before.evolve(after, choices, old, dryRun = false))
   }
 
   private def planned(before: EvolvedQuery, fresh: Query, choices: Choices) =
@@ -143,8 +240,7 @@ private object EvolutionSuite {
   private val Second = Seq(
     Seq(flight("a", "x", 60, 7), flight("b", "q", 1, 7), flight("n", "x", 5, 8)),
     for (carrier <- "abcn".map(_.toString)) yield flight(carrier, "y", 11, 9),
-    Seq(flight("z", "z", 100, 30)),
-    Seq(flight("z", "x", 3, 60))
+    Seq(flight("z", "x", 100, 60))
   )
 
   private def choices(
@@ -156,6 +252,8 @@ private object EvolutionSuite {
 
   /** @param past
     *   what the rows before the change are for the changed query
+    * @param isGiven
+    *   whether the query before is given, which tells apart what names do not
     * @param hasSameBytes
     *   whether merged buffers are those of an aggregation of all rows, and not only give its answer
     */
@@ -165,6 +263,7 @@ private object EvolutionSuite {
       fresh: Query,
       choices: Choices = none,
       past: Flight => Flight = identity,
+      isGiven: Boolean = false,
       hasSameBytes: Boolean = true
   )
 
@@ -196,6 +295,12 @@ private object EvolutionSuite {
       _.copy(delay = Some(10))
     ),
     Change(
+      "an approximate count gets another precision and starts anew",
+      _.groupBy("carrier").agg(approx_count_distinct("delay"), count("*")),
+      _.groupBy("carrier").agg(approx_count_distinct("delay", 0.2), count("*")),
+      past = _.copy(delay = None)
+    ),
+    Change(
       "an aggregate is removed",
       _.groupBy("carrier").agg(count("*"), sum("delay"), max("origin")),
       _.groupBy("carrier").agg(count("*"), max("origin"))
@@ -217,7 +322,8 @@ private object EvolutionSuite {
       _.groupBy("carrier", "delay").agg(count("*")),
       _.select(col("carrier").as("airline"), col("delay").cast("bigint"))
         .groupBy("airline", "delay")
-        .agg(count("*"))
+        .agg(count("*")),
+      choices(set = Seq("0.key.airline=key.carrier"))
     ),
     Change(
       "grouping columns are in another order",
@@ -253,7 +359,36 @@ private object EvolutionSuite {
       _.groupBy("carrier")
         .agg(expr("hll_sketch_agg(delay)").as("it"))
         .select(col("carrier"), expr("hll_sketch_estimate(it)")),
+      isGiven = true,
       hasSameBytes = false
+    ),
+    Change(
+      "all grouping columns are dropped",
+      _.groupBy("carrier").agg(count("*"), sum("delay")),
+      _.agg(count("*"), sum("delay"))
+    ),
+    Change(
+      "a list and a filtered count are told apart by the query before",
+      _.groupBy("carrier")
+        .agg(count("*"), expr("count(*) filter (where delay > 9)"), collect_list("delay")),
+      _.groupBy("carrier")
+        .agg(collect_list("delay"), expr("count(*) filter (where delay > 9)"), count("*")),
+      isGiven = true
+    ),
+    Change(
+      "computed grouping columns are told apart by the query before",
+      _.groupBy(upper(col("carrier")), lower(col("origin"))).agg(count("*")),
+      _.groupBy(lower(col("origin")), upper(col("carrier"))).agg(count("*")),
+      isGiven = true
+    ),
+    Change(
+      "the grouping column of sessions has another name",
+      late(_).groupBy(session_window(col("at"), "10 minutes"), col("carrier")).agg(count("*")),
+      late(_)
+        .withColumnRenamed("carrier", "airline")
+        .groupBy(session_window(col("at"), "10 minutes"), col("airline"))
+        .agg(count("*")),
+      choices(set = Seq("0.key.airline=key.carrier"))
     ),
     Change(
       "a grouping column is added, of which the past has one value",

@@ -7,8 +7,12 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
+import io.keyfold.spark.FileFaults
+import io.keyfold.spark.admin.write.StateWrite
 import io.keyfold.spark.checkpoint.CheckpointTools
 import io.keyfold.spark.rewrite.StateDigest
+import io.keyfold.testkit.Failure
+import org.apache.commons.io.FileUtils
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.streaming._
 import org.apache.spark.sql.{DataFrame, Dataset, Encoders, Row, SparkSession}
@@ -65,8 +69,35 @@ private final class EvolvedQuery(
     new Evolution(tools, to.frame, to.folder.toString, to.mode, old, choices).run(dryRun)
   }
 
+  /** Deletes the rows of a key, as a batch of its own. */
+  def delete(column: String, key: String): Unit =
+    CheckpointTools.using(own, folder.toString) { tools =>
+      val rows = own.sql(s"select named_struct('$column', '$key') key")
+      new StateWrite(tools, 0, "default", None, Some(rows), replaces = false).run()
+      ()
+    }
+
+  /** Does something of which the first write to such a path of its folder fails. */
+  def failingAt(path: String, failure: Failure)(work: => Any): Unit = {
+    val faults = new FileFaults(folder.toString)
+    faults.settings.foreach { case (key, value) => own.conf.set(key, value) }
+    var isFirst = true
+    faults.plan.fail(failure) { call =>
+      val fails = isFirst && call.what == "rename" && call.path.matches(path)
+      if (fails) isFirst = false
+      fails
+    }
+    try work
+    catch { case _: Exception => }
+    faults.plan.clear()
+    assert(!isFirst)
+  }
+
   /** All that is stored. */
   def digest: Map[String, (Int, Long)] = StateDigest.of(own, folder.toString)
+
+  /** Deletes its folder, as the message says. */
+  def clear(): Unit = FileUtils.deleteDirectory(folder.toFile)
 
   def files: Map[String, Seq[Byte]] = Using.resource(Files.walk(folder)) { paths =>
     paths.iterator.asScala
@@ -130,6 +161,27 @@ private object EvolvedQuery {
     }
   }
 
+  /** Counts flights up to five of each carrier, on top of what it begins with. */
+  def beginning(flights: DataFrame): DataFrame = {
+    val session = flights.sparkSession
+    import session.implicits._
+    def work(key: String, rows: Iterator[Flight], state: GroupState[Seen]): Iterator[String] = {
+      val count = state.getOption.fold(0)(_.count) + rows.size
+      if (count > 5) state.remove() else state.update(Seen(count))
+      Iterator(s"$key $count")
+    }
+    val first = Seq("a" -> Seen(2), "k" -> Seen(1), "n" -> Seen(3)).toDS().groupByKey(_._1)
+    flights
+      .as[Flight]
+      .groupByKey(_.carrier)
+      .flatMapGroupsWithState(
+        OutputMode.Append(),
+        GroupStateTimeout.NoTimeout(),
+        first.mapValues(_._2)
+      )(work)
+      .toDF()
+  }
+
   /** Delays of each carrier, in state variables. */
   final class FlightDelays(changed: Boolean) extends StatefulProcessor[String, Flight, String] {
     @transient private var total: ValueState[Int] = _
@@ -137,8 +189,10 @@ private object EvolvedQuery {
     @transient private var origins: MapState[String, Long] = _
     @transient private var minutes: ListState[Long] = _
     @transient private var extra: ListState[String] = _
+    @transient private var kept: ListState[String] = _
 
     override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
+      kept = getHandle.getListState[String]("kept", Encoders.STRING, TTLConfig.NONE)
       if (changed) {
         sum = getHandle.getValueState[Long]("sum", Encoders.scalaLong, TTLConfig.NONE)
         extra = getHandle.getListState[String]("extra", Encoders.STRING, TTLConfig.NONE)
@@ -167,6 +221,7 @@ private object EvolvedQuery {
           total.update(Option(total.get()).getOrElse(0) + delay)
           minutes.appendValue(delay.toLong)
         }
+        kept.appendValue(row.origin)
         origins.updateValue(row.origin, Option(origins.getValue(row.origin)).getOrElse(0L) + 1)
       }
       if (changed) {
@@ -174,7 +229,9 @@ private object EvolvedQuery {
         if (all.exists(_.origin == "q")) extra.appendValue(s"q${known.size}")
       }
       val total_ = if (changed) sum.get() else total.get().toLong
-      Iterator(s"$key ${total_} ${origins.iterator().toSeq.sorted.mkString(",")}")
+      Iterator(
+        s"$key ${total_} ${kept.get().mkString} ${origins.iterator().toSeq.sorted.mkString(",")}"
+      )
     }
   }
 
