@@ -1,1 +1,1 @@
-"""Random lives of queries: stopped, killed, given faulty files, rescaled, rolled back, copied."""
+"""Random lives of queries: stopped, killed, with faulty files, rescaled, rolled back, copied."""

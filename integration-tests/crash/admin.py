@@ -15,7 +15,7 @@ from crash.world import MOST_PARTITIONS
 from kit.kill_moment import last_batch
 
 MOST_MS = 600
-CHANGES = ("rescale", "rollback", "rollback and undo", "clone", "savepoint", "vacuum")
+CHANGES = ("rescale", "rollback", "rollback and undo", "clone", "evolve", "savepoint", "vacuum")
 
 
 class Admin:
@@ -55,6 +55,8 @@ class Admin:
             elif what == "savepoint":
                 self._ask(None, "savepoint", name=f"s{step}")
                 self._keep(Path(self._subject.checkpoint, "keyfold/savepoints", f"s{step}"), last)
+            elif what == "evolve":
+                self._evolve(killed_after, step)
             else:
                 self._clone(chance, step, batch)
             self._subject.counts[what] += 1
@@ -94,13 +96,25 @@ class Admin:
         # A function has what it was told by the number of the batch; another sink of the clone's
         # would have nothing of the batches before.
         if chance.random() < 0.6 and self._subject.world.sink == FUNCTION:
-            self._subject.note("go on with the clone")
-            old = self._subject.history.checkpoint
-            self._copies = [it for it in self._copies if old not in it[0].parents]
-            self._subject.history.checkpoint = to
-            shutil.rmtree(old)
+            self._go_on_with(to)
         else:
             self._keep(to, batch)
+
+    def _evolve(self, killed_after: int | None, step: int) -> None:
+        """Makes a checkpoint of the same query with its state, and goes on with it."""
+        to, world = self._subject.folder / f"evolved-{step}", self._subject.world
+        self._ask(
+            killed_after, "evolve", to=str(to), kind=world.kind.name,
+            source=self._subject.input.source, settings=dict(world.settings),
+        )  # fmt: skip
+        self._go_on_with(to)
+
+    def _go_on_with(self, copy: Path) -> None:
+        self._subject.note(f"go on with {copy.name}")
+        old = self._subject.history.checkpoint
+        self._copies = [it for it in self._copies if old not in it[0].parents]
+        self._subject.history.checkpoint = copy
+        shutil.rmtree(old)
 
     def _keep(self, copy: Path, batch: int) -> None:
         self._copies.append((copy, batch, self._oracle.kept(self._subject.history, batch)))

@@ -13,16 +13,17 @@ import sys
 import traceback
 from contextlib import suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.cloudpickle import register_pickle_by_value
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 import keyfold
 from crash import processor, sinks
-from crash.kinds import KINDS
+from crash.kinds import KINDS, Kind
 from keyfold.admin import copies, rescale, rollback, vacuum
 from kit import queries
 from kit.queries.streams import streams, topics
@@ -62,20 +63,13 @@ class Job:
         fault_seed: int,
         one_in: int,
     ) -> None:
-        """Starts a query: of a folder of `files`, or of topics with a `prefix` at `kafka`."""
+        """Starts a query, as `_question` makes it."""
         if one_in:
             faults = self._spark._jvm.io.keyfold.spark.ChanceFaults
             self._faults = faults(checkpoint, fault_seed, one_in)
             settings |= dict(self._faults.settings())
-        session = self._session(settings)
-        asked = next(it for it in KINDS if it.name == kind)
-        if "files" in source:
-            read = streams(session, Path(source["files"]))
-        else:
-            servers, prefix = source.pop("kafka"), source.pop("prefix")
-            options = {"kafka.bootstrap.servers": servers, "startingOffsets": "earliest"}
-            read = topics(session, options | source, prefix)
-        self._query = sinks.start(asked.question(read), sink, Path(folder), checkpoint, asked.mode)
+        asked, question = self._question(kind, source, settings)
+        self._query = sinks.start(question, sink, Path(folder), checkpoint, asked.mode)
 
     def read(self, sink: str, folder: str) -> list[list[Any]]:
         """All rows of a sink."""
@@ -156,6 +150,15 @@ class Job:
     def clone(self, checkpoint: str, to: str, batch: int | None) -> int:
         return copies.clone(checkpoint, to, batch=batch, spark=self._spark).batch
 
+    def evolve(
+        self, checkpoint: str, to: str, kind: str, source: dict[str, str], settings: dict[str, str]
+    ) -> int:
+        """Makes the checkpoint of the same query anew; what an interrupted run has left goes."""
+        rmtree(to, ignore_errors=True)
+        asked, question = self._question(kind, source, settings)
+        found = keyfold.evolve(checkpoint, question, to, output_mode=asked.mode, dry_run=False)
+        return found.last_batch
+
     def savepoint(self, checkpoint: str, name: str) -> int:
         return copies.savepoint(checkpoint, name, spark=self._spark).batch
 
@@ -170,6 +173,20 @@ class Job:
     def compare(self, checkpoint: str, settings: dict[str, str]) -> int:
         """Compares what Spark's own source reads with what Keyfold's reader does."""
         return sum(compare(self._session(settings), Path(checkpoint)).values())
+
+    def _question(
+        self, kind: str, source: dict[str, str], settings: dict[str, str]
+    ) -> tuple[Kind, DataFrame]:
+        """A query of a folder of `files`, or of topics with a `prefix` at `kafka`."""
+        session = self._session(settings)
+        asked = next(it for it in KINDS if it.name == kind)
+        if "files" in source:
+            read = streams(session, Path(source["files"]))
+        else:
+            options = {"kafka.bootstrap.servers": source["kafka"], "startingOffsets": "earliest"}
+            others = {it: source[it] for it in source if it not in ("kafka", "prefix")}
+            read = topics(session, options | others, source["prefix"])
+        return asked, asked.question(read)
 
     def _session(self, settings: dict[str, str]) -> SparkSession:
         session = self._spark.newSession()

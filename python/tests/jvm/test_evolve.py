@@ -119,6 +119,43 @@ def test_the_query_before_tells_aggregates_apart(spark: SparkSession, tmp_path: 
     assert values(new) == {"a": (0,), "b": (0,), "cc": (1,), "dd": (1,)}
 
 
+def test_each_query_has_its_own_neighbours(spark: SparkSession, tmp_path: Path) -> None:
+    old, new = run(spark, tmp_path, two_udfs, FIRST), tmp_path / "new"
+    for name, aggregates in (("one", "first(c), second(c)"), ("two", "second(c), first(c)")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "aggregates.py").write_text(
+            "from __future__ import annotations\n"
+            "from dataclasses import dataclass\n"
+            "from pyspark.sql import functions as F\n\n\n"
+            "@dataclass\nclass Columns:\n    word: str\n\n\n"
+            "def first(c): return F.sum(F.udf(lengths, 'int')(c.word))\n"
+            "def second(c): return F.sum(F.udf(ones, 'int')(c.word))\n"
+            "def lengths(word): return len(word)\n"
+            "def ones(word): return 1\n"
+            f"def both(): c = Columns('word'); return [{aggregates}]\n",
+            encoding="utf-8",
+        )
+        (folder / "app.py").write_text(
+            "from aggregates import both\n\n\ndef build(spark):\n"
+            f"    rows = spark.readStream.schema('word string').json('{tmp_path / 'in'}')\n"
+            "    return rows.groupBy('word').agg(*both())\n",
+            encoding="utf-8",
+        )
+    invoke(
+        "evolve", old, "--to", f"{tmp_path}/two/app.py:build", "--into", new,
+        "--from", f"{tmp_path}/one/app.py:build", "--output-mode", "update", "--apply",
+    )  # fmt: skip
+    # How often, and how many letters: in the other order.
+    assert values(old) == {"a": (3, 3), "b": (1, 1), "cc": (2, 1), "dd": (2, 1)}
+    assert values(new) == {"a": (3, 3), "b": (1, 1), "cc": (1, 2), "dd": (1, 2)}
+
+
+def two_udfs(stream: DataFrame) -> DataFrame:
+    lengths, ones = F.udf(len, "int"), F.udf(lambda _: 1, "int")
+    return stream.groupBy("word").agg(F.sum(lengths("word")), F.sum(ones("word")))
+
+
 def test_wrong_use_is_named(spark: SparkSession, tmp_path: Path) -> None:
     old = run(spark, tmp_path, by_word, FIRST[:1])
     to = saved(tmp_path, "app.py", "groupBy('word').count()")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from keyfold.errors import InvalidArgumentError
@@ -26,24 +28,73 @@ def load_query(place: str) -> Callable[[SparkSession], DataFrame]:
             f"Invalid query '{place}': give FILE.py:FUNCTION, a function that takes a session and "
             "returns what writeStream is called on."
         )
-    path = Path(file)
-    if not path.is_file():
+    if not Path(file).is_file():
         raise InvalidArgumentError(f"There is no file {file}.")
-    # Not among the modules that workers import: its functions are sent to them as they are, and
-    # the query before may have a file of the same name.
-    spec = spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise InvalidArgumentError(f"{file} is no file of Python.")
-    module = module_from_spec(spec)
-    sys.path.insert(0, str(path.absolute().parent))
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise InvalidArgumentError(f"{file} fails: {type(error).__name__}: {error}") from error
-    finally:
-        sys.path.pop(0)
-    function = getattr(module, name, None)
-    if not callable(function):
-        raise InvalidArgumentError(f"{file} has no function {name}.")
-    query: Callable[[SparkSession], DataFrame] = function
-    return query
+    return _QueryFile(Path(file)).function(name)
+
+
+class _QueryFile:
+    """A file and what it imports from its folder, of which another query may have other versions.
+
+    They are among the modules only while the file is run or its function is called.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file.absolute()
+        self._modules: dict[str, ModuleType] = {}
+
+    def function(self, name: str) -> Callable[[SparkSession], DataFrame]:
+        with self._imported():
+            module = self._run()
+        found = getattr(module, name, None)
+        if not callable(found):
+            raise InvalidArgumentError(f"{self._file} has no function {name}.")
+
+        def build(spark: SparkSession) -> DataFrame:
+            with self._imported():
+                self._send_as_they_are()
+                query: DataFrame = found(spark)
+                return query
+
+        return build
+
+    def _run(self) -> ModuleType:
+        # A name that nobody imports.
+        spec = spec_from_file_location(f"keyfold_query_{id(self)}", self._file)
+        if spec is None or spec.loader is None:
+            raise InvalidArgumentError(f"{self._file} is no file of Python.")
+        module = module_from_spec(spec)
+        sys.modules[spec.name] = module
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            raise InvalidArgumentError(
+                f"{self._file} fails: {type(error).__name__}: {error}"
+            ) from error
+        return module
+
+    def _send_as_they_are(self) -> None:
+        """Workers cannot import them."""
+        from pyspark.cloudpickle import register_pickle_by_value  # noqa: PLC0415 - need not be there
+
+        for it in self._modules.values():
+            register_pickle_by_value(it)  # type: ignore[no-untyped-call]
+
+    @contextmanager
+    def _imported(self) -> Iterator[None]:
+        folder = str(self._file.parent)
+        before = dict(sys.modules)
+        sys.path.insert(0, folder)
+        sys.modules.update(self._modules)
+        try:
+            yield
+        finally:
+            sys.path.remove(folder)
+            own = {name: it for name, it in sys.modules.items() if name not in before}
+            self._modules |= {name: it for name, it in own.items() if self._is_beside(it)}
+            for name in self._modules:
+                sys.modules.pop(name, None)
+
+    def _is_beside(self, module: ModuleType) -> bool:
+        file = getattr(module, "__file__", None)
+        return file is not None and self._file.parent in Path(file).absolute().parents

@@ -35,7 +35,15 @@ private object Buffers {
     * @param before
     *   the buffers in the checkpoint
     */
-  def byNames(aggregates: Seq[Aggregate], before: Seq[Buffer]): Seq[Start] = {
+  def byNames(aggregates: Seq[Aggregate], before: Seq[Buffer]): Seq[Start] =
+    if (aggregates.flatMap(_.buffers) == before.map(_.name) && !before.exists(_.of == BinaryType)) {
+      val ends = aggregates.scanLeft(0)(_ + _.buffers.length)
+      aggregates.zip(ends).map { case (it, from) =>
+        From(before.slice(from, from + it.buffers.length).map(_.column))
+      }
+    } else byLongest(aggregates, before)
+
+  private def byLongest(aggregates: Seq[Aggregate], before: Seq[Buffer]): Seq[Start] = {
     val used = mutable.HashSet.empty[Int]
     val alike = aggregates.indices.groupBy(aggregates(_).buffers).toSeq
     val found =
@@ -70,17 +78,20 @@ private object Buffers {
         "the query that --from gives has other aggregates than the one that wrote the checkpoint"
       aggregates.map(_ => Unknown(why))
     } else {
-      val ends = asked.scanLeft(0)(_ + _.buffers.length)
-      aggregates.map { it =>
-        asked.zip(ends).filter { case (other, _) => isSame(it, other) }.toList match {
-          case Nil                  => Empty
-          case (other, from) :: Nil =>
-            val its = before.slice(from, from + other.buffers.length)
-            if (its.exists(_.of == BinaryType) && it.types != other.types)
-              Unknown("it aggregated values of other types, and its bytes cannot be changed")
-            else From(its.map(_.column))
-          // Their texts do not tell them apart, such as those of two tables with a column of a name.
-          case _ => Unknown("several of the query before are the same")
+      val places = asked.zip(asked.scanLeft(0)(_ + _.buffers.length))
+      aggregates.zipWithIndex.map { case (it, number) =>
+        val same = places.filter { case (other, _) => isSame(it, other) }
+        // Texts do not tell those of two tables with a column of one name apart: by their order.
+        val nth = aggregates.take(number).count(isSame(it, _))
+        if (same.isEmpty) Empty
+        else if (same.length != aggregates.count(isSame(it, _)))
+          Unknown("the query before has it more or less often")
+        else {
+          val (other, from) = same(nth)
+          val its = before.slice(from, from + other.buffers.length)
+          if (its.exists(_.of == BinaryType) && it.types != other.types)
+            Unknown("it aggregated values of other types, and its bytes cannot be changed")
+          else From(its.map(_.column))
         }
       }
     }

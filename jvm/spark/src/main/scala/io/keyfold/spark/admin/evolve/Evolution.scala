@@ -7,6 +7,7 @@ import io.keyfold.spark.admin.clone.{CheckpointClone, ClonePlanner}
 import io.keyfold.spark.admin.write.{CommittedEnd, FirstBatch, StateWrite}
 import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointLogs, CheckpointTools, LogEntry}
 import io.keyfold.spark.rewrite.StateRewrite
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.keyfold.EmptyInput
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 
@@ -35,7 +36,7 @@ private[admin] final class Evolution(
     before: Option[DataFrame],
     choices: Choices
 ) {
-  import Evolution.OfState
+  import Evolution._
   import CheckpointTools.progress
   import tools.{logs, session}
 
@@ -95,8 +96,12 @@ private[admin] final class Evolution(
     val unknown = Option.when(logs.operators(last).isEmpty && logs.hasState)(
       "Spark's metadata of its operators are lost. Start its query once, which writes them again."
     )
+    val isOld = Option.when(
+      logs.settings(last).exists(_.get(AggregationFormat).contains("1")) &&
+        logs.operators(last).exists(_.name == "stateStoreSave")
+    )(s"Its aggregations have the state format of Spark 2.3 ($AggregationFormat is 1).")
     first.refusal.map(it => s"${it.capitalize}.").toSeq ++ ofTarget ++ others ++
-      ofLog(last) ++ unknown ++ new CommittedEnd(tools).refusals(last)
+      ofLog(last) ++ unknown ++ isOld ++ new CommittedEnd(tools).refusals(last)
   }
 
   private def ofLog(last: Long) = {
@@ -123,12 +128,13 @@ private[admin] final class Evolution(
   /** What the query before has. Its output mode is not known. */
   private def planned(query: DataFrame): EmptyInput.Planned = {
     val modes = Seq(outputMode, "update", "append", "complete").distinct
-    val tried = modes.iterator.map { mode =>
+    // Only as far as needed.
+    val tried = modes.to(LazyList).map { mode =>
       val its = new FirstBatch(session, query, mode, s"$beside-before", withInitialState = false)
       try Right(its.run(0))
       catch { case e: AnalysisException => Left(e) }
       finally its.delete()
-    }.toSeq
+    }
     tried.collectFirst { case Right(it) => it }.getOrElse(throw tried.head.left.toOption.get)
   }
 
@@ -165,6 +171,8 @@ private[admin] final class Evolution(
 }
 
 private object Evolution {
+
+  private val AggregationFormat = SQLConf.STREAMING_AGGREGATION_STATE_FORMAT_VERSION.key
 
   /** Settings of how state is kept, which is new in the new checkpoint. */
   private val OfState = Set(

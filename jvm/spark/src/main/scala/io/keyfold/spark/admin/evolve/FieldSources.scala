@@ -2,7 +2,7 @@ package io.keyfold.spark.admin.evolve
 
 import io.keyfold.spark.admin.evolve.Buffers.{Buffer, Empty, From, Unknown}
 import io.keyfold.spark.rewrite.{StateTable, StateUpdate}
-import org.apache.spark.sql.Column
+import org.apache.spark.sql.{AnalysisException, Column}
 import org.apache.spark.sql.functions.{col, expr, lit, struct, when}
 import org.apache.spark.sql.keyfold.PlannedAggregation.Aggregate
 import org.apache.spark.sql.keyfold.{PlannedAggregation, SparkRows}
@@ -19,7 +19,9 @@ import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType
   * @param takes
   *   paths before that it is computed from
   * @param isColumn
-  *   whether it is a column before, as it was
+  *   whether it is a column before, of which no two values become one
+  * @param lost
+  *   fields inside of what it takes that it does not take
   * @param aggregate
   *   that it is a buffer of
   */
@@ -29,6 +31,7 @@ private final case class FieldSource(
     text: String,
     takes: Set[String] = Set.empty,
     isColumn: Boolean = false,
+    lost: Seq[String] = Nil,
     aggregate: Option[String] = None
 )
 
@@ -87,13 +90,18 @@ private final class FieldSources(
   def warnings: Seq[String] = {
     val its = all.flatMap(_._2)
     val ofBuffers = its.exists(it => it.aggregate.nonEmpty && it.isColumn)
-    val ofKeys = its.filter(it => it.isColumn && MadeUp.findFirstIn(it.path).nonEmpty).map(_.path)
+    def isKnown(path: String) = before.nonEmpty && !isSession && aggregation.exists {
+      _.keys.exists { case (name, text) => path == s"key.$name" && name != text }
+    }
+    val ofKeys = its
+      .filter(it => it.isColumn && MadeUp.matches(it.path) && !isKnown(it.path))
+      .map(_.path)
     Seq(
       Option.when(before.isEmpty && ofBuffers)(
         s"$place: a checkpoint has only names of what was aggregated: check that each aggregate is that of " +
           "before, or give the query before with --from"
       ),
-      Option.when((before.isEmpty || isSession) && ofKeys.nonEmpty)(
+      Option.when(ofKeys.nonEmpty)(
         s"$place: Spark gives ${ofKeys.mkString(" and ")} this name whatever the query computes: check that it is " +
           "as before, and in the same order"
       )
@@ -126,11 +134,15 @@ private final class FieldSources(
           if (then.keys.map(_._1) != names)
             missing(path, "is unknown, as the query that --from gives groups by other columns")
           else {
-            val text = now.keys(keys.fieldIndex(field.name))._2
-            keysBefore.zip(then.keys).collect { case (it, (_, `text`)) => it } match {
-              case Seq(one) => taken(path, field, one, s"key.${one.name}")
-              case Seq()    => missing(path, s"($text) was no grouping column")
-              case _ => missing(path, s"($text) was computed twice, which cannot be told apart")
+            val number = keys.fieldIndex(field.name)
+            val text = now.keys(number)._2
+            val same = keysBefore.zip(then.keys).collect { case (it, (_, `text`)) => it }
+            if (same.isEmpty) missing(path, s"(${text.take(80)}) was no grouping column")
+            else if (same.length != now.keys.count(_._2 == text))
+              missing(path, s"(${text.take(80)}) is there more or less often than before")
+            else {
+              val one = same(now.keys.take(number).count(_._2 == text))
+              taken(path, field, one, s"key.${one.name}")
             }
           }
         case _ if isJoin && keys.length != keysBefore.length =>
@@ -143,10 +155,18 @@ private final class FieldSources(
   private def isJoin = fresh.operatorName == "symmetricHashJoin"
 
   private def asked(path: String): Option[FieldSource] = values.get(path).map { text =>
-    val words = text.split("[^\\p{L}\\p{N}_.]+").toSet
-    val takes =
-      pathsBefore.filter(it => words.exists(word => word == it || word.startsWith(s"$it.")))
-    FieldSource(path, Right(expr(text)), text, takes.toSet, isColumn = takes == Seq(text))
+    try {
+      val (columns, isOne) = SparkRows.columnsOf(text)
+      val takes = pathsBefore.filter { it =>
+        columns.exists(column => s"$column.".toLowerCase.startsWith(s"$it.".toLowerCase))
+      }
+      val isColumn = isOne && takes.exists(_.equalsIgnoreCase(columns.head))
+      FieldSource(path, Right(expr(text)), text, takes.toSet, isColumn)
+    } catch {
+      case e: AnalysisException =>
+        val why = e.getMessage.linesIterator.map(_.trim).find(_.nonEmpty).getOrElse("")
+        FieldSource(path, Left(s"the value of $path of $place is no expression of SQL: $why"), text)
+    }
   }
 
   /** The field of the same name.
@@ -177,17 +197,16 @@ private final class FieldSources(
       case _                 => col(pathBefore)
     }
     val adapted = adapt(value, from.dataType, field.dataType, path)
-    val isSame = DataType.equalsIgnoreNullability(from.dataType, field.dataType)
-    val inside = if (isSame) "" else notesOf(from.dataType, field.dataType)
-    FieldSource(path, adapted, s"$pathBefore$inside", Set(pathBefore), isColumn = true)
-  }
-
-  /** What differs inside of a struct. */
-  private def notesOf(from: DataType, to: DataType) = {
-    val (its, wanted) = (StateUpdate.fieldsOf(from), StateUpdate.fieldsOf(to))
-    val (nulls, lost) = (wanted.diff(its), its.diff(wanted))
-    (if (nulls.isEmpty) "" else s", ${nulls.mkString(", ")} null") +
-      (if (lost.isEmpty) "" else s", ${lost.mkString(", ")} lost")
+    val (its, wanted) = (StateUpdate.fieldsOf(from.dataType), StateUpdate.fieldsOf(field.dataType))
+    val nulls = wanted.diff(its)
+    FieldSource(
+      path,
+      adapted,
+      if (nulls.isEmpty) pathBefore else s"$pathBefore, ${nulls.mkString(", ")} null",
+      Set(pathBefore),
+      isColumn = !isKey(path) || SparkRows.isWider(from.dataType, field.dataType),
+      lost = its.diff(wanted).map(inner => s"$pathBefore.$inner")
+    )
   }
 
   /** A value in another type; fields of a struct are found by name. */
@@ -198,7 +217,11 @@ private final class FieldSources(
       path: String
   ): Either[String, Column] = (from, to) match {
     case _ if DataType.equalsIgnoreNullability(from, to) => Right(value)
-    case (from: StructType, to: StructType)              =>
+    case (from: StructType, to: StructType) if !to.exists(it => from.exists(_.name == it.name)) =>
+      Left(
+        s"no field of $path of $place is in the checkpoint: give it a value with ${option(path)}"
+      )
+    case (from: StructType, to: StructType) =>
       val fields = to.map { field =>
         val inner = s"$path.${field.name}"
         from.find(_.name == field.name) match {
@@ -266,7 +289,8 @@ private object FieldSources {
       .getOrElse(new StructType)
 
   /** Names that Spark gives columns of a key: what was computed, a side of a join, a typed key. */
-  private val MadeUp = """^key\.(_groupingexpression|field\d+|value|_\d+)(_\d+)?$""".r
+  private val MadeUp =
+    """key\.(window|session_window|_groupingexpression|_nondeterministic|field\d+|value|_\d+)(_\d+)?""".r
 
   private val WithFields = Set("key", "value", "user_map_key", "user_map_value", "list_element")
   private def hasFields(column: StructField) = WithFields(column.name)

@@ -45,7 +45,9 @@ private final class SourcePairs(
   }
 
   def warnings: Seq[String] = {
-    val isKnown = before.exists(_.sources == now.sources)
+    // Two of the same name are told apart by nothing.
+    val isKnown = before.exists(_.sources == now.sources) &&
+      now.sources.distinct.length == now.distinct
     val watermark = LogEntry.read(made.files, "offsets/0").watermarkMs
     Seq(
       Option.when(choices.sources.isEmpty && now.distinct > 1 && !isKnown)(
@@ -71,8 +73,8 @@ private final class SourcePairs(
         Seq(s"$say, and --sources has ${all.flatten.max}.")
       case Some(_) if now.distinct != own || isUsedTwice =>
         Seq(
-          "A source is used twice, so that what sources keep in the checkpoint cannot be told apart: " +
-            "--sources is not possible."
+          "A source seems to be used twice, so that what sources keep in the checkpoint cannot be told apart for " +
+            "--sources; if none is, give the query before with --from."
         )
       case _ => Nil
     }

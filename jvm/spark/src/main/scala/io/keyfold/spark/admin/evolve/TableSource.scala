@@ -53,7 +53,8 @@ private final class TableSource(
         .map(column => s"the column $column of $place has other types")
     } catch {
       case e: AnalysisException =>
-        Left(s"$place cannot be computed: ${e.getMessage.linesIterator.next().stripSuffix(".")}")
+        val why = e.getMessage.linesIterator.map(_.trim).find(_.nonEmpty).getOrElse("")
+        Left(s"$place cannot be computed: ${why.stripSuffix(".")}")
     }
 
   /** The rows as they are written; call it only if nothing is refused. */
@@ -77,9 +78,17 @@ private final class TableSource(
 
   /** Columns of the rows before that are not taken. */
   def lost: Seq[String] =
-    unused.filterNot(_.endsWith(Placeholder)).map(it => s"column $it of ${placeOf(old)}")
+    (unused.filterNot(_.endsWith(Placeholder)) ++ fields.flatMap(_.lost)).map { it =>
+      s"column $it of ${placeOf(old)}"
+    }
 
-  def warnings: Seq[String] = sources.warnings
+  def warnings: Seq[String] = sources.warnings ++ {
+    val empty = fields.filter(it => it.aggregate.nonEmpty && it.takes.isEmpty && it.value.isRight)
+    Option.when(before.nonEmpty && empty.nonEmpty && unused.exists(_.startsWith("value.")))(
+      s"$place: ${empty.flatMap(_.aggregate).distinct.mkString(", ")} starts empty while columns are lost: if one " +
+        "is the other, only written otherwise, say so with --set"
+    )
+  }
 
   val refusals: Seq[String] = {
     val unknown = values.keys.toSeq.filterNot(sources.paths.contains).map { path =>

@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   LogicalPlan,
   Project
 }
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 import org.apache.spark.sql.{classic, DataFrame, Encoder, Row}
@@ -68,11 +69,26 @@ object EmptyInput {
       running.awaitTermination()
       val aggregations = PlannedAggregation.of(running.asInstanceOf[SparkShim.QueryWrapper])
       val uses = frame.logicalPlan.collect {
-        case it: LeafNode if it.isStreaming && !it.isInstanceOf[CTERelationRef] => it.toString
+        case it: LeafNode if it.isStreaming && !it.isInstanceOf[CTERelationRef] => nameOf(it)
       }
-      Planned(aggregations, uses.map(_.linesIterator.next().take(80)), sources.size)
+      Planned(aggregations, uses, sources.size)
     } finally running.stop()
   }
+
+  /** Its format, and what it reads; no other options, which may be secret. */
+  private def nameOf(source: LeafNode) = {
+    val name = source match {
+      case it: StreamingRelationV2 =>
+        val options = WhatIsRead.flatMap(key => Option(it.extraOptions.get(key)))
+        (it.sourceName +: options).mkString(" ")
+      case other => other.toString.linesIterator.next()
+    }
+    name.take(LongestName)
+  }
+
+  private val WhatIsRead =
+    Seq("path", "subscribe", "subscribePattern", "assign", "topic", "table", "dbtable", "host")
+  private val LongestName = 200
 
   /** Operators with the state that they begin with as their second input. */
   private val HaveInitialState = Set(

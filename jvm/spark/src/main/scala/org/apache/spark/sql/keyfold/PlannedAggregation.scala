@@ -2,10 +2,9 @@ package org.apache.spark.sql.keyfold
 
 import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
 import org.apache.spark.sql.catalyst.expressions.aggregate._
-import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, GenericInternalRow, Literal}
-import org.apache.spark.sql.catalyst.util.toPrettySQL
+import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow, Literal}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
-import org.apache.spark.sql.execution.{ProjectExec, RDDScanExec}
+import org.apache.spark.sql.execution.RDDScanExec
 import org.apache.spark.sql.types.{DataType, StructField, StructType}
 import org.apache.spark.sql.{classic, Column, DataFrame}
 import org.apache.spark.sql.functions.{col, expr, struct}
@@ -30,11 +29,13 @@ final class PlannedAggregation private (
 ) {
   import PlannedAggregation._
 
+  private val definitions = new Definitions(partial)
+
   /** In the order in which the state has their buffers. */
   val aggregates: Seq[Aggregate] = partial.aggregateExpressions.map { it =>
     val function = it.aggregateFunction
     Aggregate(
-      toPrettySQL(it),
+      definitions.text(it),
       kindOf(function),
       function.children.map(_.dataType),
       function.aggBufferAttributes.map(_.name),
@@ -46,14 +47,8 @@ final class PlannedAggregation private (
   /** By what it groups, in the order in which the state has the columns of the key: name in the
     * state, and expression.
     */
-  val keys: Seq[(String, String)] = partial.groupingExpressions.map { it =>
-    // What is computed is computed before, under a name of Spark's own.
-    val computed = partial.collect { case below: ProjectExec => below.projectList }.flatten
-    val its = computed.collectFirst {
-      case alias: Alias if alias.exprId == it.exprId => alias.child
-    }
-    it.name -> toPrettySQL(its.getOrElse(it))
-  }
+  val keys: Seq[(String, String)] =
+    partial.groupingExpressions.map(it => it.name -> definitions.text(it))
 
   /** Whether it has sessions, of which the values of the state have the key too. */
   def isSession: Boolean = save != Save

@@ -1,8 +1,10 @@
 package org.apache.spark.sql.keyfold
 
 import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Alias, Cast, Expression, UnsafeRow}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.classic
@@ -38,6 +40,21 @@ object SparkRows {
 
   /** Whether an INSERT would cast values of a type to another. */
   def canStore(from: DataType, to: DataType): Boolean = Cast.canANSIStoreAssign(from, to)
+
+  /** Whether no two values of a type become one when they are cast to another. */
+  def isWider(from: DataType, to: DataType): Boolean = Cast.canUpCast(from, to)
+
+  /** The columns that an expression of SQL is computed from, as they are written, and whether it is
+    * one of them.
+    *
+    * @throws org.apache.spark.sql.AnalysisException
+    *   if it is no expression
+    */
+  def columnsOf(sql: String): (Seq[String], Boolean) = {
+    val parsed = CatalystSqlParser.parseExpression(sql)
+    val columns = parsed.collect { case it: UnresolvedAttribute => it.nameParts.mkString(".") }
+    columns -> parsed.isInstanceOf[UnresolvedAttribute]
+  }
 
   /** Rows in Spark's own form as a frame. */
   def frame(session: SparkSession, rows: RDD[InternalRow], columns: StructType): DataFrame =

@@ -135,6 +135,18 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(refusals.exists(_.contains("has other aggregates than the one that wrote")), refusals)
   }
 
+  test("another size of windows is warned of, and refused if the query before is given") {
+    def sized(minutes: Int)(flights: DataFrame) =
+      late(flights)
+        .groupBy(window(col("at"), s"$minutes minutes", "5 minutes"), col("carrier"))
+        .agg(count("*"))
+    val before = run(sized(10))
+    before.answers(First)
+    assert(planned(before, sized(20), none).warnings.exists(_.contains("key.window")))
+    val refusals = before.evolve(run(sized(20)), none, Some(sized(10)), dryRun = true).refusals
+    assert(refusals.exists(_.contains("was no grouping column")), refusals)
+  }
+
   test("what cannot be carried over is refused by name, and nothing is written") {
     val both = (flights: DataFrame) => flights.groupBy("carrier", "origin").agg(count("*"))
     val cases: Seq[(Query, Query, Choices, String)] = Seq(
@@ -181,6 +193,7 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         "column value.max of operator 0 is a INT and was a STRING"
       ),
       (both, both, choices(set = Seq("0.value.nothing=1")), "has no column value.nothing"),
+      (both, both, choices(set = Seq("0.value.count=1 +")), "no expression of SQL: ["),
       (both, both, choices(set = Seq("0.value.count=nothing")), "cannot be computed"),
       (both, both, choices(map = Seq("1=0")), "checkpoint has no operator 1"),
       (both, both, choices(sources = Seq("0", "new")), "and --sources has 2"),
@@ -293,6 +306,26 @@ private object EvolutionSuite {
       _.groupBy("carrier").agg(count("*"), sum("delay")),
       choices(set = Seq("0.value.sum=value.count * 10")),
       _.copy(delay = Some(10))
+    ),
+    Change(
+      "nothing is changed, with an average, a sum and a count",
+      _.groupBy("carrier").agg(avg("delay"), sum("distance"), count("*")),
+      _.groupBy("carrier").agg(avg("delay"), sum("distance"), count("*"))
+    ),
+    Change(
+      "nothing is changed, and the query before is given",
+      late(_)
+        .groupBy(window(col("at"), "10 minutes", "5 minutes"), upper(col("carrier")))
+        .agg(count("*"), collect_list("delay"), first("origin")),
+      late(_)
+        .groupBy(window(col("at"), "10 minutes", "5 minutes"), upper(col("carrier")))
+        .agg(count("*"), collect_list("delay"), first("origin")),
+      isGiven = true
+    ),
+    Change(
+      "a deduplication goes by days",
+      _.dropDuplicates("carrier", "at"),
+      _.withColumn("at", to_date(col("at"))).dropDuplicates("carrier", "at")
     ),
     Change(
       "an approximate count gets another precision and starts anew",

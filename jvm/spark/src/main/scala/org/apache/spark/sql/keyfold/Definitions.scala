@@ -1,0 +1,32 @@
+package org.apache.spark.sql.keyfold
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.toPrettySQL
+import org.apache.spark.sql.execution.python.EvalPythonExec
+import org.apache.spark.sql.execution.{ExpandExec, ProjectExec, SparkPlan}
+import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
+
+/** What the columns of a plan are computed from: Spark computes some before it groups by them,
+  * under names of its own.
+  */
+private final class Definitions(plan: SparkPlan) {
+  private val known: Map[ExprId, Expression] = plan
+    .collect {
+      case it: ProjectExec    => it.projectList.collect { case a: Alias => a.exprId -> a.child }
+      case it: ExpandExec     => it.output.map(_.exprId).zip(it.projections.head)
+      case it: EvalPythonExec => it.resultAttrs.map(_.exprId).zip(it.udfs)
+    }
+    .flatten
+    .toMap
+
+  /** An expression as in a query, the same in each run of it. */
+  def text(of: Expression): String = toPrettySQL(resolved(of, Set.empty).transform {
+    case it: ExpressionWithRandomSeed                            => it.withNewSeed(0)
+    case Literal(_, TimestampType | TimestampNTZType | DateType) => Literal("time")
+  })
+
+  private def resolved(of: Expression, within: Set[ExprId]): Expression = of.transform {
+    case it: AttributeReference if known.contains(it.exprId) && !within(it.exprId) =>
+      resolved(known(it.exprId), within + it.exprId)
+  }
+}
