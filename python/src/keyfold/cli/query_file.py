@@ -90,11 +90,15 @@ class _QueryFile:
             yield
         finally:
             sys.path.remove(folder)
-            own = {name: it for name, it in sys.modules.items() if name not in before}
-            self._modules |= {name: it for name, it in own.items() if self._is_beside(it)}
+            new = {name: it for name, it in sys.modules.items() if name not in before}
+            self._modules |= {name: it for name, it in new.items() if self._is_own(name, it)}
             for name in self._modules:
                 sys.modules.pop(name, None)
 
-    def _is_beside(self, module: ModuleType) -> bool:
+    def _is_own(self, name: str, module: ModuleType) -> bool:
+        """Whether it was found in the file's folder; a virtual environment may be below it."""
         file = getattr(module, "__file__", None)
-        return file is not None and self._file.parent in Path(file).absolute().parents
+        if file is None:
+            return False
+        found, top = Path(file).absolute(), self._file.parent / name.partition(".")[0]
+        return found == self._file or found == top.with_suffix(".py") or top in found.parents

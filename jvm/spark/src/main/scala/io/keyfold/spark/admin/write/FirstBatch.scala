@@ -35,7 +35,7 @@ private[admin] final class FirstBatch(
       Some(
         s"the session's state store provider is ${conf.stateStoreProviderClass}, not ${ProviderClass.Keyfold}"
       )
-    else Option.when(conf.getConf(format) < 2)(s"${format.key} is not 2")
+    else Option.when(conf.getConf(format) < 2)(s"the session's ${format.key} is not 2")
   }
 
   /** @param watermarkMs
