@@ -208,10 +208,10 @@ smoke-operators: $(call JAR_OF,$(SPARK)) # each operator, and values of operator
 		$$(build/pyspark $(PYSPARK_$(SPARK)))/bin/python -m pytest integration-tests/operators \
 		python/tests/spark/test_operator_values.py $(PYTEST_ARGS)
 
-upgrades: jars $(TEST_CLASSES) ## checkpoints of each line, each operator, on every later line; Delta, Iceberg, pipelines on each, Kubernetes, sync: 45 minutes
+upgrades: jars $(TEST_CLASSES) ## checkpoints of each line and of Spark 3.5, each operator, on every later line; Delta, Iceberg, pipelines on each, Kubernetes, sync: 45 minutes
 	KEYFOLD_EVERY_LINE=1 $(BIN)/python -m pytest -m long integration-tests/pipelines \
 		integration-tests/lines/test_lake_tables.py integration-tests/lines/test_first_lines.py \
-		integration-tests/lines/test_delta.py \
+		integration-tests/lines/test_delta.py integration-tests/lines/test_spark_3.py \
 		integration-tests/cluster/test_kubernetes.py integration-tests/cluster/test_sync.py
 	$(MAKE) smoke SPARK=4.1 BEGUN_ON=4.0
 	for begun in 4.0 4.1; do \

@@ -131,6 +131,7 @@ ELLIPSES = {
     "sync": "{root}/synced",
     "edit": "agg --put {root}/rows.json",
 }
+EVOLVE, EVOLVED = "evolve PATH --to app.py:build", "evolve PATH --to {root}/app.py:build"
 FILLED_IN = {
     "get CHECKPOINT TABLE KEY": "get CHECKPOINT " + ELLIPSES["get"],
     "report PATH delays.html": "report PATH {root}/delays.html",
@@ -138,9 +139,8 @@ FILLED_IN = {
     "clone PATH TO": "clone PATH {root}/copy",
     "sync PATH TO": "sync PATH {root}/synced",
     "savepoint PATH NAME": "savepoint PATH before-upgrade",
-    "evolve PATH --to app.py:build --into NEW": (
-        "evolve PATH --to {root}/app.py:build --into {root}/new --output-mode update"
-    ),
+    f"{EVOLVE} --into NEW": f"{EVOLVED} --into {{root}}/new --output-mode update",
+    f"{EVOLVE} --into NEW --apply": f"{EVOLVED} --into {{root}}/new --output-mode update --apply",
 }
 
 

@@ -188,7 +188,7 @@ final class CheckpointLogs(session: SparkSession, checkpoint: String) {
   def hasState: Boolean = operatorFolders.nonEmpty
 
   /** Operators that have a folder, ascending. */
-  private[checkpoint] def operatorFolders: Seq[Long] = numbers("state")
+  private[spark] def operatorFolders: Seq[Long] = numbers("state")
 
   def hasCommitted(batch: Long): Boolean = committed(batch).nonEmpty
 

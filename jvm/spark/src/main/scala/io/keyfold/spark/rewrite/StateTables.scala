@@ -2,6 +2,7 @@ package io.keyfold.spark.rewrite
 
 import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata
 import org.apache.spark.sql.types.{StructField, StructType}
 
 /** A table of an operator's state, to be read by Spark.
@@ -45,12 +46,20 @@ private[spark] final class StateTable private[rewrite] (
 
 /** The tables of all operators after a committed batch, of any provider. */
 private[spark] object StateTables {
-  def of(tools: CheckpointTools, batch: Long): Seq[StateTable] =
+
+  /** @param operators
+    *   what Spark says of the batch's operators
+    */
+  def of(
+      tools: CheckpointTools,
+      batch: Long,
+      operators: Seq[OperatorStateMetadata]
+  ): Seq[StateTable] =
     for {
-      operator <- tools.logs.metadata(batch)
+      operator <- operators
       info = operator.operatorInfo
       name <- TableOfState.names(operator)
-      table = new TableOfState(tools, batch, info.operatorId, name)
+      table = new TableOfState(tools, batch, info.operatorId, name, operators)
       refusal = table.unsupported
       (family, columns) =
         if (refusal.isEmpty) (table.family, table.columns) else ("", new StructType)

@@ -19,11 +19,19 @@ import org.apache.spark.sql.types.StructType
   *   its number in the query
   * @param table
   *   name of the column family that has the rows, `left` or `right` of a join, or `timers`
+  * @param operators
+  *   what Spark says of the batch's operators
   */
-private final class TableOfState(tools: CheckpointTools, of: Long, operator: Long, table: String) {
+private final class TableOfState(
+    tools: CheckpointTools,
+    of: Long,
+    operator: Long,
+    table: String,
+    operators: Seq[OperatorStateMetadata]
+) {
   import tools.{logs, session}
 
-  private val metadata = logs.metadata(of).find(_.operatorInfo.operatorId == operator)
+  private val metadata = operators.find(_.operatorInfo.operatorId == operator)
 
   /** In the order in which the commit log has their ids. */
   lazy val stores: Seq[StoreOfOperator] = metadata.toSeq.flatMap(

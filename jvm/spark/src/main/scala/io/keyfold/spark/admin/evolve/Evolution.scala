@@ -7,6 +7,7 @@ import io.keyfold.spark.admin.clone.{CheckpointClone, ClonePlanner}
 import io.keyfold.spark.admin.write.{CommittedEnd, FirstBatch, StateWrite}
 import io.keyfold.spark.checkpoint.{CheckpointFiles, CheckpointLogs, CheckpointTools, LogEntry}
 import io.keyfold.spark.rewrite.StateRewrite
+import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.keyfold.EmptyInput
 import org.apache.spark.sql.{AnalysisException, DataFrame}
@@ -62,7 +63,11 @@ private[admin] final class Evolution(
           (first.run(watermarkMs(last)), before.map(planned))
         }
         CheckpointTools.using(session, beside) { made =>
-          val planner = new EvolutionPlanner(tools, made, last, now, then, choices)
+          val described = logs.metadata(last)
+          val operators =
+            if (described.nonEmpty) described else then.fold(made.logs.metadata(0))(_._2)
+          val planner =
+            new EvolutionPlanner(tools, made, last, operators, now, then.map(_._1), choices)
           val plan = done(planner.plan(target.location), dryRun)
           if (dryRun) plan else plan.copy(rows = Some(write(made, last, begun, planner)))
         }
@@ -93,15 +98,13 @@ private[admin] final class Evolution(
       s"Batch $last cannot be gone on from, as the offsets of the batch before were deleted."
     )
     // Refuses metadata of an attempt that failed.
-    val unknown = Option.when(logs.operators(last).isEmpty && logs.hasState)(
-      "Spark's metadata of its operators are lost. Start its query once, which writes them again."
-    )
+    val operators = logs.operators(last)
     val isOld = Option.when(
       logs.settings(last).exists(_.get(AggregationFormat).contains("1")) &&
-        logs.operators(last).exists(_.name == "stateStoreSave")
+        operators.exists(_.name == "stateStoreSave")
     )(s"Its aggregations have the state format of Spark 2.3 ($AggregationFormat is 1).")
     first.refusal.map(it => s"${it.capitalize}.").toSeq ++ ofTarget ++ others ++
-      ofLog(last) ++ unknown ++ isOld ++ new CommittedEnd(tools).refusals(last)
+      ofLog(last) ++ isOld ++ new CommittedEnd(tools).refusals(last)
   }
 
   private def ofLog(last: Long) = {
@@ -125,13 +128,16 @@ private[admin] final class Evolution(
     } finally own.foreach { case (key, value) => value.fold(conf.unset(key))(conf.set(key, _)) }
   }
 
-  /** What the query before has. Its output mode is not known. */
-  private def planned(query: DataFrame): EmptyInput.Planned = {
+  /** What the query before has, and how Spark describes its operators. Its output mode is not
+    * known.
+    */
+  private def planned(query: DataFrame): (EmptyInput.Planned, Seq[OperatorStateMetadata]) = {
     val modes = Seq(outputMode, "update", "append", "complete").distinct
+    val folder = s"$beside-before"
     // Only as far as needed.
     val tried = modes.to(LazyList).map { mode =>
-      val its = new FirstBatch(session, query, mode, s"$beside-before", withInitialState = false)
-      try Right(its.run(0))
+      val its = new FirstBatch(session, query, mode, folder, withInitialState = false)
+      try Right(its.run(0) -> new CheckpointLogs(session, folder).metadata(0))
       catch { case e: AnalysisException => Left(e) }
       finally its.delete()
     }

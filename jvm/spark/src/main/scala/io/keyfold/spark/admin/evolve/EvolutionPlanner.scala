@@ -5,6 +5,7 @@ import io.keyfold.spark.admin.write.StateWrite
 import io.keyfold.spark.checkpoint.CheckpointTools
 import io.keyfold.spark.rewrite.{StateTable, StateTables}
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata
 import org.apache.spark.sql.keyfold.EmptyInput.Planned
 
 /** Compares the state of a checkpoint with that of a changed query.
@@ -13,6 +14,8 @@ import org.apache.spark.sql.keyfold.EmptyInput.Planned
   *   of a checkpoint of the changed query, which has no rows yet
   * @param last
   *   the batch whose state is taken
+  * @param operators
+  *   what Spark says of the operators that have it
   * @param now
   *   what the changed query has shown
   * @param before
@@ -22,12 +25,16 @@ private final class EvolutionPlanner(
     tools: CheckpointTools,
     made: CheckpointTools,
     last: Long,
+    operators: Seq[OperatorStateMetadata],
     now: Planned,
     before: Option[Planned],
     choices: Choices
 ) {
-  private val fresh = StateTables.of(made, made.logs.lastCommitted.get)
-  private val old = StateTables.of(tools, last)
+  private val fresh = {
+    val first = made.logs.lastCommitted.get
+    StateTables.of(made, first, made.logs.metadata(first))
+  }
+  private val old = StateTables.of(tools, last, operators)
   private val pairs = new OperatorPairs(fresh, old, choices)
 
   private val taken: Seq[(StateTable, StateTable)] =
@@ -60,24 +67,24 @@ private final class EvolutionPlanner(
 
   def plan(to: String): EvolutionPlan = {
     val its = fresh.flatMap(filled.get)
-    val refusals = unreadable ++ pairs.unknown.map(sentence) ++ pairs.refusals.map(sentence) ++
-      unknownBefore ++ sources.refusals ++ its.flatMap(_.refusals).map(sentence)
+    val refusals =
+      unlike.toSeq ++ unreadable ++ pairs.unknown.map(sentence) ++ pairs.refusals.map(sentence) ++
+        unknownBefore ++ sources.refusals ++ its.flatMap(_.refusals).map(sentence)
     EvolutionPlan(
       tools.logs.location,
       to,
       last,
-      operators,
+      evolved,
       lost ++ its.flatMap(_.lost),
       sources.described,
       None,
-      CheckpointTools.MustBeStopped +: (pairs.warnings ++ sources.warnings ++ its.flatMap(
-        _.warnings
-      )),
+      CheckpointTools.MustBeStopped +:
+        (undescribed.toSeq ++ pairs.warnings ++ sources.warnings ++ its.flatMap(_.warnings)),
       if (refusals.nonEmpty) refusals else refusalsOfRows
     )
   }
 
-  private def operators =
+  private def evolved =
     fresh.map(it => it.operator -> it.operatorName).distinct.map { case (id, name) =>
       val tables = fresh.filter(_.operator == id).map { table =>
         filled.get(table).fold(EvolvedTable(table.name, None, Nil, merges = false))(_.table)
@@ -92,6 +99,24 @@ private final class EvolutionPlanner(
         Seq(s"operator $operator (${tables.head.operatorName})")
       else tables.map(it => s"table ${it.name} of operator $operator")
     }
+  }
+
+  /** A Spark before 4.0 does not say what its operators are. */
+  private def undescribed = Option.when(tools.logs.metadata(last).isEmpty)(
+    "the checkpoint does not say what its operators are, as a Spark before 4.0 has written it: they are taken to be " +
+      "those of " + (if (before.isEmpty)
+                       "this query; give the query before with --from if it had others"
+                     else "the query that --from gives")
+  )
+
+  /** Whether a query's operators cannot be those that have the state. */
+  private def unlike = {
+    val (its, known) =
+      (tools.logs.operatorFolders, operators.map(_.operatorInfo.operatorId).sorted)
+    Option.when(tools.logs.metadata(last).isEmpty && its != known)(
+      s"The checkpoint has state of the operators ${its.mkString(", ")}, and the query has the operators " +
+        s"${known.mkString(", ")}: give the query that wrote it with --from."
+    )
   }
 
   /** What --from gives, if it is not the query that wrote the state. */

@@ -64,6 +64,7 @@ private final class MigrationRefusals(
   private def withoutOperators =
     if (logs.hasState)
       "Spark's description of its operators is lost, or it ran on a Spark before 4.0. " +
+        "`keyfold evolve` takes it from the query, and migrates the state on the way. Or: " +
         s"$once Spark writes the description again. Then migrate."
     else
       "It has no state. If its query keeps state, the folder state is lost: restore it from a copy, " +

@@ -104,15 +104,19 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
   }
 
-  test("without Spark's metadata of its operators it is refused") {
+  test("without Spark's metadata of its operators they are taken to be those of the query") {
     val query = (flights: DataFrame) => flights.groupBy("carrier").agg(count("*"))
     val before = run(query)
     before.answers(First)
     Files.delete(before.folder.resolve("state/0/_metadata/metadata"))
-    val refusals =
-      try planned(before, query, none).refusals
-      catch { case e: Invalid => Seq(e.getMessage) }
-    assert(refusals.exists(_.contains("metadata")), refusals)
+    val (after, plan) = evolved(before, query, none)
+    assert(plan.warnings.exists(_.contains("does not say what its operators are")))
+    val expected = run(query)
+    expected.answers(First)
+    assert(after.answers(Second) == expected.answers(Second))
+    val two = (flights: DataFrame) => query(late(flights).dropDuplicates("carrier", "at"))
+    val refusals = planned(before, two, none).refusals
+    assert(refusals.exists(_.contains("has state of the operators 0")), refusals)
   }
 
   test("aggregates that only the query tells apart are found in the query before") {
