@@ -3,10 +3,10 @@ package io.keyfold.spark.admin.evolve
 import io.keyfold.spark.admin.evolve.Buffers.{Buffer, Empty, From, Unknown}
 import io.keyfold.spark.rewrite.{StateTable, StateUpdate}
 import org.apache.spark.sql.{AnalysisException, Column}
-import org.apache.spark.sql.functions.{col, expr, lit, struct, when}
+import org.apache.spark.sql.functions.{col, expr, lit}
 import org.apache.spark.sql.keyfold.PlannedAggregation.Aggregate
 import org.apache.spark.sql.keyfold.{PlannedAggregation, SparkRows}
-import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType}
+import org.apache.spark.sql.types.{StringType, StructField, StructType}
 
 /** Where a field of a table comes from.
   *
@@ -182,21 +182,21 @@ private final class FieldSources(
       case None => missing(path, "is not in the checkpoint")
     }
 
-  private def missing(path: String, why: String) = FieldSource(
-    path,
-    Left(
-      s"the column $path of $place $why: give it a value with ${option(path)}, of the columns " +
-        pathsBefore.mkString(", ")
-    ),
-    ""
-  )
+  private def missing(path: String, why: String) =
+    FieldSource(path, Left(refusal(path, s"the column $path of $place $why")), "")
+
+  private def refusal(path: String, why: String) =
+    s"$why: give it a value with ${option(path)}, of the columns ${pathsBefore.mkString(", ")}"
 
   private def taken(path: String, field: StructField, from: StructField, pathBefore: String) = {
     val value = pathBefore.split("\\.", 2).toSeq match {
       case Seq(column, name) => col(column).getField(name)
       case _                 => col(pathBefore)
     }
-    val adapted = adapt(value, from.dataType, field.dataType, path)
+    val adapted = OtherType
+      .of(value, from.dataType, field.dataType, path)
+      .left
+      .map { case (inner, why) => refusal(path, s"the column $inner of $place $why") }
     val (its, wanted) = (StateUpdate.fieldsOf(from.dataType), StateUpdate.fieldsOf(field.dataType))
     val nulls = wanted.diff(its)
     FieldSource(
@@ -207,41 +207,6 @@ private final class FieldSources(
       isColumn = !isKey(path) || SparkRows.isWider(from.dataType, field.dataType),
       lost = its.diff(wanted).map(inner => s"$pathBefore.$inner")
     )
-  }
-
-  /** A value in another type; fields of a struct are found by name. */
-  private def adapt(
-      value: Column,
-      from: DataType,
-      to: DataType,
-      path: String
-  ): Either[String, Column] = (from, to) match {
-    case _ if DataType.equalsIgnoreNullability(from, to) => Right(value)
-    case (from: StructType, to: StructType) if !to.exists(it => from.exists(_.name == it.name)) =>
-      Left(
-        s"no field of $path of $place is in the checkpoint: give it a value with ${option(path)}"
-      )
-    case (from: StructType, to: StructType) =>
-      val fields = to.map { field =>
-        val inner = s"$path.${field.name}"
-        from.find(_.name == field.name) match {
-          case Some(it) => adapt(value.getField(it.name), it.dataType, field.dataType, inner)
-          case None if field.nullable => Right(lit(null).cast(field.dataType))
-          case None => Left(s"$inner of $place is not in the checkpoint, and cannot be null")
-        }
-      }
-      fields.collectFirst { case Left(why) => Left(why) }.getOrElse {
-        val named = fields.zip(to).collect { case (Right(it), field) => it.as(field.name) }
-        Right(when(value.isNotNull, struct(named: _*)))
-      }
-    // A cast would take the fields of structs in arrays and maps by their places.
-    case _
-        if SparkRows.canStore(from, to) && StateUpdate.fieldsOf(from) == StateUpdate.fieldsOf(to) =>
-      Right(value)
-    case _ =>
-      Left(
-        s"the column $path of $place is a ${to.sql} and was a ${from.sql}: give it a value with ${option(path)}"
-      )
   }
 
   private def ofBuffers(aggregates: Seq[Aggregate], fields: Seq[StructField], from: StructType) = {
