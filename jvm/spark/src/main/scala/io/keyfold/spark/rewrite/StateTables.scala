@@ -60,7 +60,7 @@ private[spark] object StateTables {
       info = operator.operatorInfo
       name <- TableOfState.names(operator)
       table = new TableOfState(tools, batch, info.operatorId, name, operators)
-      refusal = table.unsupported
+      refusal = refusalOf(table)
       (family, columns) =
         if (refusal.isEmpty) (table.family, table.columns) else ("", new StructType)
     } yield new StateTable(
@@ -72,4 +72,11 @@ private[spark] object StateTables {
       refusal,
       table.rows
     )
+
+  private def refusalOf(table: TableOfState) =
+    try table.unsupported
+    catch {
+      case e: OperatorStores.UnreadableSchema =>
+        Some(s"the schema of its state cannot be read (${e.getCause.getMessage})")
+    }
 }

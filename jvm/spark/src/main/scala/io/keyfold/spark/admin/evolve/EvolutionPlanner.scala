@@ -30,11 +30,22 @@ private final class EvolutionPlanner(
     before: Option[Planned],
     choices: Choices
 ) {
+
+  /** Whether a query's operators cannot be those that have the state. */
+  private val unlike = {
+    val (its, known) =
+      (tools.logs.operatorFolders, operators.map(_.operatorInfo.operatorId).sorted)
+    Option.when(tools.logs.metadata(last).isEmpty && its != known)(
+      s"The checkpoint has state of the operators ${its.mkString(", ")}, and the query has the operators " +
+        s"${known.mkString(", ")}: give the query that wrote it with --from."
+    )
+  }
+
   private val fresh = {
     val first = made.logs.lastCommitted.get
     StateTables.of(made, first, made.logs.metadata(first))
   }
-  private val old = StateTables.of(tools, last, operators)
+  private val old = if (unlike.isEmpty) StateTables.of(tools, last, operators) else Nil
   private val pairs = new OperatorPairs(fresh, old, choices)
 
   private val taken: Seq[(StateTable, StateTable)] =
@@ -80,7 +91,9 @@ private final class EvolutionPlanner(
       None,
       CheckpointTools.MustBeStopped +:
         (undescribed.toSeq ++ pairs.warnings ++ sources.warnings ++ its.flatMap(_.warnings)),
-      if (refusals.nonEmpty) refusals else refusalsOfRows
+      if (unlike.nonEmpty) unlike.toSeq
+      else if (refusals.nonEmpty) refusals
+      else refusalsOfRows
     )
   }
 
@@ -108,16 +121,6 @@ private final class EvolutionPlanner(
                        "this query; give the query before with --from if it had others"
                      else "the query that --from gives")
   )
-
-  /** Whether a query's operators cannot be those that have the state. */
-  private def unlike = {
-    val (its, known) =
-      (tools.logs.operatorFolders, operators.map(_.operatorInfo.operatorId).sorted)
-    Option.when(tools.logs.metadata(last).isEmpty && its != known)(
-      s"The checkpoint has state of the operators ${its.mkString(", ")}, and the query has the operators " +
-        s"${known.mkString(", ")}: give the query that wrote it with --from."
-    )
-  }
 
   /** What --from gives, if it is not the query that wrote the state. */
   private def unknownBefore = for {
