@@ -6,12 +6,14 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pyspark
+from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import DataFrame, SparkSession
@@ -293,6 +295,12 @@ def frame_of(spark: SparkSession, rows: Any) -> DataFrame:  # noqa: ANN401
 def java_frame(frame: DataFrame) -> Any:  # noqa: ANN401
     """A DataFrame of a classic session as an argument of `call`."""
     return frame._jdf  # noqa: SLF001 - there is no public way to the JVM
+
+
+def pickle_by_value(modules: Iterable[ModuleType]) -> None:
+    """Functions of modules are sent to workers as they are, which cannot import the modules."""
+    for it in modules:
+        register_pickle_by_value(it)  # type: ignore[no-untyped-call]
 
 
 def call(session: Any, owner: str, method: str, *arguments: object) -> str:  # noqa: ANN401

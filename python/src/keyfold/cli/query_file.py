@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from keyfold import session as setup
 from keyfold.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ class _QueryFile:
 
         def build(spark: SparkSession) -> DataFrame:
             with self._imported():
-                self._send_as_they_are()
+                # Workers cannot import them.
+                setup.bridge().pickle_by_value(self._modules.values())
                 query: DataFrame = found(spark)
                 return query
 
@@ -72,13 +74,6 @@ class _QueryFile:
                 f"{self._file} fails: {type(error).__name__}: {error}"
             ) from error
         return module
-
-    def _send_as_they_are(self) -> None:
-        """Workers cannot import them."""
-        from pyspark.cloudpickle import register_pickle_by_value  # noqa: PLC0415 - need not be there
-
-        for it in self._modules.values():
-            register_pickle_by_value(it)  # type: ignore[no-untyped-call]
 
     @contextmanager
     def _imported(self) -> Iterator[None]:

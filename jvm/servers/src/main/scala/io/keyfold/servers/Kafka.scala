@@ -37,6 +37,8 @@ final class Kafka(folder: File) {
     "offsets.topic.replication.factor" -> "1",
     "transaction.state.log.replication.factor" -> "1",
     "transaction.state.log.min.isr" -> "1",
+    // A busy machine may not let it say for 9 seconds that it lives; then no partition has a leader.
+    "broker.session.timeout.ms" -> "120000",
     // A topic is made in an instant, and so are its files.
     "log.cleaner.enable" -> "false"
   )
