@@ -67,7 +67,16 @@ private[admin] final class Evolution(
           val operators =
             if (described.nonEmpty) described else then.fold(made.logs.metadata(0))(_._2)
           val planner =
-            new EvolutionPlanner(tools, made, last, operators, now, then.map(_._1), choices)
+            new EvolutionPlanner(
+              tools,
+              made,
+              last,
+              operators,
+              described.nonEmpty,
+              now,
+              then.map(_._1),
+              choices
+            )
           val plan = done(planner.plan(target.location), dryRun)
           if (dryRun) plan else plan.copy(rows = Some(write(made, last, begun, planner)))
         }

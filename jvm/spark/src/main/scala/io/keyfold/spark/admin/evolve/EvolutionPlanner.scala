@@ -16,6 +16,8 @@ import org.apache.spark.sql.keyfold.EmptyInput.Planned
   *   the batch whose state is taken
   * @param operators
   *   what Spark says of the operators that have it
+  * @param isDescribed
+  *   whether the checkpoint has that; else it is a query's
   * @param now
   *   what the changed query has shown
   * @param before
@@ -26,6 +28,7 @@ private final class EvolutionPlanner(
     made: CheckpointTools,
     last: Long,
     operators: Seq[OperatorStateMetadata],
+    isDescribed: Boolean,
     now: Planned,
     before: Option[Planned],
     choices: Choices
@@ -35,7 +38,7 @@ private final class EvolutionPlanner(
   private val unlike = {
     val (its, known) =
       (tools.logs.operatorFolders, operators.map(_.operatorInfo.operatorId).sorted)
-    Option.when(tools.logs.metadata(last).isEmpty && its != known)(
+    Option.when(!isDescribed && its != known)(
       s"The checkpoint has state of the operators ${its.mkString(", ")}, and the query has the operators " +
         s"${known.mkString(", ")}: give the query that wrote it with --from."
     )
@@ -115,7 +118,7 @@ private final class EvolutionPlanner(
   }
 
   /** A Spark before 4.0 does not say what its operators are. */
-  private def undescribed = Option.when(tools.logs.metadata(last).isEmpty)(
+  private def undescribed = Option.when(!isDescribed)(
     "the checkpoint does not say what its operators are, as a Spark before 4.0 has written it: they are taken to be " +
       "those of " + (if (before.isEmpty)
                        "this query; give the query before with --from if it had others"

@@ -1,7 +1,6 @@
 package io.keyfold.spark.admin.evolve
 
-import io.keyfold.spark.checkpoint.{CheckpointTools, LogEntry}
-import org.json4s.JsonAST.{JArray, JObject, JString}
+import io.keyfold.spark.checkpoint.{CheckpointTools, LogEntry, RewrittenLogs}
 
 /** Makes the last batch of one checkpoint that of another: its number, its time, its watermark, and
   * what was read of each source by then.
@@ -29,7 +28,8 @@ private final class EvolvedLogs(
     */
   def write(end: Long, ids: Map[Long, Array[Array[String]]]): Unit = {
     val begun = LogEntry.read(made.files, "offsets/0")
-    val committed = LogEntry.read(made.files, s"commits/$end")
+    val committed =
+      new RewrittenLogs(made.logs, end).commit(made.files.read(s"commits/$end").get, ids)
     for (number <- 0L to end; log <- Seq("offsets", "commits"))
       made.files.delete(s"$log/$number")
     // A batch of Keyfold's own is known by having other settings than the one before.
@@ -41,10 +41,7 @@ private final class EvolvedLogs(
       val entry = if (isOwn && number < batch) its else begun.withFields(times: _*)
       made.files.replace(s"offsets/$number", withSources(entry, its).bytes)
     }
-    made.files.replace(
-      s"commits/$batch",
-      committed.withFields("stateUniqueIds" -> json(ids)).bytes
-    )
+    made.files.replace(s"commits/$batch", committed.after.get)
     copySources()
   }
 
@@ -52,12 +49,6 @@ private final class EvolvedLogs(
     entry.copy(sources =
       sources.lines.map(_.flatMap(of.sources.lift).getOrElse(LogEntry.NothingRead))
     )
-
-  private def json(ids: Map[Long, Array[Array[String]]]) = JObject(
-    ids.toList.map { case (operator, all) =>
-      operator.toString -> JArray(all.toList.map(its => JArray(its.toList.map(JString(_)))))
-    }
-  )
 
   /** What sources keep in the checkpoint, such as the files that were read. */
   private def copySources(): Unit =

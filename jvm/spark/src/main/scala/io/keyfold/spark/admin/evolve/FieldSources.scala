@@ -114,13 +114,14 @@ private final class FieldSources(
     val (leading, others) = to.splitAt(to.length - aggregates.map(_.buffers.length).sum)
     val its = leading.map { it =>
       val path = s"$column.${it.name}"
-      asked(path).getOrElse {
-        // The value of a session has its key too.
-        if (column == "value" && isSession && keys.exists(_.name == it.name))
-          key(it).copy(path = path)
-        else if (column == "key") key(it)
-        else named(path, it, from, s"$column.")
-      }
+      if (column == "key") key(it)
+      else
+        asked(path).getOrElse {
+          // The value of a session has its key too.
+          if (column == "value" && isSession && keys.exists(_.name == it.name))
+            key(it).copy(path = path)
+          else named(path, it, from, s"$column.")
+        }
     }
     its ++ ofBuffers(aggregates, others, from)
   }
@@ -164,8 +165,8 @@ private final class FieldSources(
       FieldSource(path, Right(expr(text)), text, takes.toSet, isColumn)
     } catch {
       case e: AnalysisException =>
-        val why = e.getMessage.linesIterator.map(_.trim).find(_.nonEmpty).getOrElse("")
-        FieldSource(path, Left(s"the value of $path of $place is no expression of SQL: $why"), text)
+        val why = s"the value of $path of $place is no expression of SQL: ${firstLineOf(e)}"
+        FieldSource(path, Left(why), text)
     }
   }
 
@@ -244,6 +245,10 @@ private object FieldSources {
   def placeOf(table: StateTable): String =
     if (table.name == "default") s"operator ${table.operator}"
     else s"${table.operator}/${table.name}"
+
+  /** What Spark says first, without the query. */
+  def firstLineOf(e: AnalysisException): String =
+    e.getMessage.linesIterator.map(_.trim).find(_.nonEmpty).getOrElse("")
 
   /** The fields of a column; none if there is no such column. */
   def structOf(table: StateTable, column: String): StructType =

@@ -22,7 +22,7 @@ private final class TableSource(
     aggregation: Option[PlannedAggregation],
     before: Option[PlannedAggregation]
 ) {
-  import FieldSources.placeOf
+  import FieldSources.{firstLineOf, placeOf}
   import TableSource._
 
   private val place = placeOf(fresh)
@@ -53,8 +53,7 @@ private final class TableSource(
         .map(column => s"the column $column of $place has other types")
     } catch {
       case e: AnalysisException =>
-        val why = e.getMessage.linesIterator.map(_.trim).find(_.nonEmpty).getOrElse("")
-        Left(s"$place cannot be computed: ${why.stripSuffix(".")}")
+        Left(s"$place cannot be computed: ${firstLineOf(e).stripSuffix(".")}")
     }
 
   /** The rows as they are written; call it only if nothing is refused. */

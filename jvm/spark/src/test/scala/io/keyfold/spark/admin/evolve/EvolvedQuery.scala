@@ -3,11 +3,10 @@ package io.keyfold.spark.admin.evolve
 import java.nio.file.{Files, Path}
 import java.sql.Timestamp
 
-import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import io.keyfold.spark.FileFaults
+import io.keyfold.spark.{Answers, FileFaults}
 import io.keyfold.spark.admin.write.StateWrite
 import io.keyfold.spark.checkpoint.CheckpointTools
 import io.keyfold.spark.rewrite.StateDigest
@@ -15,7 +14,7 @@ import io.keyfold.testkit.Failure
 import org.apache.commons.io.FileUtils
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.streaming._
-import org.apache.spark.sql.{DataFrame, Dataset, Encoders, Row, SparkSession}
+import org.apache.spark.sql.{DataFrame, Encoders, SparkSession}
 
 /** A query over flights, on a checkpoint of its own. */
 private final class EvolvedQuery(
@@ -39,24 +38,8 @@ private final class EvolvedQuery(
   def add(batches: Seq[Seq[Flight]]): Unit = batches.foreach(input.addData(_))
 
   /** Starts it, gives it batches, and stops it: rows that came, a set for each batch. */
-  def answers(batches: Seq[Seq[Flight]]): Seq[Set[String]] = {
-    val found = mutable.Buffer.empty[Set[String]]
-    val running = frame.writeStream
-      .outputMode(mode)
-      .option("checkpointLocation", folder.toString)
-      .foreachBatch { (rows: Dataset[Row], _: Long) =>
-        found += rows.collect().map(_.toString).toSet
-        ()
-      }
-      .start()
-    try
-      for (batch <- batches) {
-        add(Seq(batch))
-        running.processAllAvailable()
-      }
-    finally running.stop()
-    found.filter(_.nonEmpty).toSeq
-  }
+  def answers(batches: Seq[Seq[Flight]]): Seq[Set[String]] =
+    Answers.of(frame, mode, folder, batches)(batch => add(Seq(batch)))
 
   /** Makes the checkpoint of another query with its state. */
   def evolve(

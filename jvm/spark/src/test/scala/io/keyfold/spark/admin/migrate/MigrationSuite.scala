@@ -8,6 +8,7 @@ import scala.util.Using
 
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.{
+  Answers,
   EventCounts,
   FileFaults,
   KeyfoldExtensions,
@@ -19,7 +20,7 @@ import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.testkit.{Failure, FileContents, Folders, LocalBlobStore}
-import org.apache.spark.sql.{DataFrame, Dataset, Row}
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.keyfold.StateStores
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
@@ -449,22 +450,8 @@ class MigrationSuite extends AnyFunSuite with QuietLogs with LocalSpark with Eve
     /** Starts the query, gives it batches, and stops it: rows that came, a set for each batch. */
     def answers(batches: Seq[Seq[Event]], query: String = name): Seq[Set[String]] = {
       if (isMigrated) own.conf.set(CheckpointLogs.FormatKey, "2")
-      val found = mutable.Buffer.empty[Set[String]]
-      val running = Queries(query)(input.toDF()).writeStream
-        .outputMode(if (name.startsWith("aggregation")) "update" else "append")
-        .option("checkpointLocation", folder.toString)
-        .foreachBatch { (rows: Dataset[Row], _: Long) =>
-          found += rows.collect().map(_.toString).toSet
-          ()
-        }
-        .start()
-      try
-        for (batch <- batches) {
-          add(batch)
-          running.processAllAvailable()
-        }
-      finally running.stop()
-      found.filter(_.nonEmpty).toSeq
+      val mode = if (name.startsWith("aggregation")) "update" else "append"
+      Answers.of(Queries(query)(input.toDF()), mode, folder, batches)(add)
     }
 
     def undo(dryRun: Boolean): UndoPlan =

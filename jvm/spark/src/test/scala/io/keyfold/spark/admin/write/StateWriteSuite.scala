@@ -9,6 +9,7 @@ import scala.util.Using
 
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.{
+  Answers,
   EventCounts,
   ExpiringCounts,
   FileFaults,
@@ -21,7 +22,7 @@ import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import io.keyfold.spark.rewrite.StateDigest
 import io.keyfold.testkit.{Failure, Folders}
-import org.apache.spark.sql.{DataFrame, Dataset, Encoders, Row}
+import org.apache.spark.sql.{DataFrame, Encoders, Row}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
 import org.apache.spark.sql.streaming._
@@ -444,24 +445,8 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     def newest: Long = new CheckpointLogs(own, folder.toString).lastCommitted.get
 
     /** Starts the query, gives it batches, and stops it: rows that came, a set for each batch. */
-    def answers(batches: Seq[Seq[Event]]): Seq[Set[String]] = {
-      val found = mutable.Buffer.empty[Set[String]]
-      val running = Queries(name)(input.toDF()).writeStream
-        .outputMode(mode)
-        .option("checkpointLocation", folder.toString)
-        .foreachBatch { (rows: Dataset[Row], _: Long) =>
-          found += rows.collect().map(_.toString).toSet
-          ()
-        }
-        .start()
-      try
-        for (batch <- batches) {
-          add(batch)
-          running.processAllAvailable()
-        }
-      finally running.stop()
-      found.filter(_.nonEmpty).toSeq
-    }
+    def answers(batches: Seq[Seq[Event]]): Seq[Set[String]] =
+      Answers.of(Queries(name)(input.toDF()), mode, folder, batches)(add)
 
     def bootstrap(watermarkMs: Long): Unit = AdminApi.bootstrap(
       own,
