@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 import keyfold
+from keyfold.settings import JARS_KEY
 from kit.places import INTEGRATION_TESTS, TEST_CLASSES, TESTKIT
 from kit.program import JVM_OPTIONS
 from kit.servers.needed import S3A
@@ -69,6 +71,9 @@ def session(root: Path, settings: Mapping[str, str]) -> Iterator[SparkSession]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
+        # What a JVM is started with stays for every Spark of the process.
+        jar = SparkConf(loadDefaults=False).set(JARS_KEY, str(keyfold.jar_path()))
+        SparkContext._ensure_initialized(conf=jar)  # noqa: SLF001 - there is no other way
         made = keyfold.configure(builder).getOrCreate()
         made.sparkContext.setLogLevel("OFF")
         yield made
