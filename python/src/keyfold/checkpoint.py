@@ -44,6 +44,7 @@ from keyfold.spark_log.progress import newest_commit, read_progress
 from keyfold.storage.storage import Storage
 from keyfold.table.operator import Operator
 from keyfold.table.source import unknown
+from keyfold.watch.watch import watch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -227,6 +228,23 @@ class Checkpoint:
         """
         return describe(self._storage.once(), self._query)
 
+    def watch(self, *, interval: float | None = None, seconds: float | None = None) -> None:
+        """Shows batches, state, skew and hot key groups, anew whenever there is something new.
+
+        In a notebook it shows them in the output of the cell, with plots if Matplotlib is there, in
+        a terminal on the screen, and elsewhere it prints a line for each batch. What cannot be read
+        is shown, and tried again. docs/watch.md says from which files each figure comes.
+
+        Args:
+            interval: seconds from one look to the next: 2, and 5 on an object store, by default.
+            seconds: how long to watch. By default until it is interrupted: by Ctrl-C, or by the
+                notebook's stop button, neither of which raises an error.
+
+        Raises:
+            InvalidArgumentError: one of them is not a time.
+        """
+        watch(self._storage, interval=interval, seconds=seconds)
+
     def _repr_html_(self) -> str:
         storage = self._storage.once()
         return notebook(storage, describe(storage, self._query))
@@ -284,6 +302,16 @@ def open_for_command(path: str, storage_options: Mapping[str, Any]) -> Checkpoin
     """The same for one command, after which it is not used: it asks the storage nothing twice."""
     storage = Storage(path, storage_options).once()
     return Checkpoint(storage, _checked(storage))
+
+
+def storage_to_watch(path: str, storage_options: Mapping[str, Any]) -> Storage:
+    """The storage of a checkpoint that may not be there yet; else raises as `open_checkpoint`."""
+    storage = Storage(path, storage_options)
+    once = storage.once()
+    once.fetch(listings=["", "commits", "state"])
+    if any(once.listing(it) for it in ("", "commits", "state")):
+        _checked(once)
+    return storage
 
 
 def open_or_list(path: str, storage_options: Mapping[str, Any]) -> Checkpoint | tuple[Flow, ...]:

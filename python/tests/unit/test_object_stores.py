@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import obstore
 import pytest
 from click.testing import CliRunner
-from obstore.store import LocalStore
 
 import keyfold
 from keyfold.cli.exit_code import ExitCode
@@ -21,10 +18,9 @@ from keyfold.errors import (
     InvalidArgumentError,
     StorageError,
 )
-from keyfold.storage import object_store
-from keyfold.storage.object_files import ObjectFiles
 from keyfold.storage.refusal import reason
 from keyfold.storage.storage import Storage
+from kit.counted_requests import Requests
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter
 
@@ -44,39 +40,6 @@ def no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "nothing"))
     monkeypatch.setenv("AWS_REGION", "us-east-1")
-
-
-class Requests:
-    """A bucket that is a folder, and the requests to it."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-        self.asked: list[tuple[str, str]] = []
-        store = LocalStore(folder)
-        monkeypatch.setattr(
-            object_store,
-            "bucket_files",
-            lambda *_, **__: ObjectFiles(store, "a bucket", ordered=True),
-        )
-        for name in ("get", "get_range", "head", "list", "list_with_delimiter"):
-            monkeypatch.setattr(obstore, name, self._counted(name, getattr(obstore, name)))
-
-    def _counted(self, name: str, original: Any) -> Any:
-        def counted(store: Any, path: str, *rest: Any, **others: Any) -> Any:
-            self.asked.append((name, f"{path} {others.get('offset') or ''}"))
-            found = original(store, path, *rest, **others)
-            if name == "list":
-                # In the order of S3, which a folder does not have.
-                return [sorted((it for page in found for it in page), key=lambda it: it["path"])]
-            return found
-
-        return counted
-
-    def counts(self, twice: int = 0) -> Counter[str]:
-        """Requests by kind, of which none was sent twice, or as many as said."""
-        assert sum(it > 1 for it in Counter(self.asked).values()) <= twice
-        found = Counter(name for name, _ in self.asked)
-        self.asked.clear()
-        return found
 
 
 @pytest.fixture

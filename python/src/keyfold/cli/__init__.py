@@ -1,4 +1,5 @@
 """The command `keyfold`.
 
-Imports: _version, admin, checkpoint, errors, session, setup, spark_log, table, text.
+Imports: _version, admin, checkpoint, errors, session, setup, spark_log, storage, table, text,
+watch.
 """

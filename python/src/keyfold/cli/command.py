@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from keyfold._version import __version__
-from keyfold.checkpoint import Checkpoint, open_for_command, open_or_list
+from keyfold.checkpoint import Checkpoint, open_for_command, open_or_list, storage_to_watch
 from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import JsonOutput, Output, TextOutput, message
 from keyfold.errors import InvalidArgumentError, KeyfoldError, UnknownNameError
@@ -117,7 +117,11 @@ def _storage_option(name: str) -> Callable[[C], C]:
 
 
 # What opens the checkpoint of a command, by the name of its option.
-_OPENS = {"storage_options": open_for_command, "options_or_pipeline": open_or_list}
+_OPENS: dict[str, Callable[[str, dict[str, str]], object]] = {
+    "storage_options": open_for_command,
+    "options_or_pipeline": open_or_list,
+    "options_to_watch": storage_to_watch,
+}
 
 
 def readable(function: C) -> C:
@@ -128,6 +132,11 @@ def readable(function: C) -> C:
 def readable_or_pipeline(function: C) -> C:
     """The same, or the flows of the pipeline whose storage folder it is."""
     return _argument(_storage_option("options_or_pipeline")(function))
+
+
+def watchable(function: C) -> C:
+    """The same, or one that is not there yet: it gets the `Storage`."""
+    return _argument(_storage_option("options_to_watch")(function))
 
 
 def changeable(function: C) -> C:

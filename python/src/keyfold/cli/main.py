@@ -13,7 +13,7 @@ from click.shell_completion import get_completion_class
 
 from keyfold._version import __version__
 from keyfold.checkpoint import Checkpoint
-from keyfold.cli import admin, setup
+from keyfold.cli import admin, setup, watch
 from keyfold.cli.command import cli, command, readable_or_pipeline, table_of
 from keyfold.cli.command import output as _output
 from keyfold.cli.command import readable as _checkpoint
@@ -23,7 +23,7 @@ from keyfold.errors import InvalidArgumentError
 from keyfold.spark_log.flows import Flow
 
 # Importing them adds their commands to the group.
-__all__ = ["admin", "cli", "setup"]
+__all__ = ["admin", "cli", "setup", "watch"]
 
 _INSPECT = (
     "partitions", "files", "snapshots", "deltas", "merged-deltas", "references", "groups",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.spark_log.logs import Offsets, batches, offsets_or_none
@@ -33,7 +35,7 @@ def batch_table(storage: Storage) -> pa.Table:
     started, committed = batches(storage, "offsets"), batches(storage, "commits")
     read = storage.side_by_side(lambda it: offsets_or_none(storage, it), started)
     offsets = dict(zip(started, read, strict=True))
-    times = _times(storage, committed, offsets)
+    times = commit_times(storage, committed, offsets)
     rows = []
     for number in sorted({*committed, *started}):
         of_batch = offsets.get(number)
@@ -54,10 +56,13 @@ def batch_table(storage: Storage) -> pa.Table:
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
-def _times(
-    storage: Storage, committed: list[int], offsets: dict[int, Offsets | None]
+def commit_times(
+    storage: Storage, committed: Sequence[int], offsets: Mapping[int, Offsets | None]
 ) -> dict[int, int | None]:
-    """When each batch was committed; None where the file is younger than the next batch."""
+    """When each batch was committed, in ms since 1970, by the time of its file in the commit log.
+
+    None where the file is younger than the next batch, as in a copy. `committed` is ascending.
+    """
     written = {it.name: it.modified for it in storage.listing("commits")}
     times: dict[int, int | None] = {}
     is_copy = False

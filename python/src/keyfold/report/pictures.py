@@ -52,8 +52,10 @@ def growth(found: list[Size]) -> str:
     return canvas.svg
 
 
-def spread(partitions: pa.Table, groups: pa.Table) -> str:
-    """Bytes by partition, and by key group, the largest first."""
+def spread(
+    partitions: pa.Table, groups: pa.Table, of_groups: str = "bytes in files of the last batch"
+) -> str:
+    """Bytes by partition, and by key group, the largest first; `of_groups` says which bytes."""
     with drawing("Spread over partitions and key groups") as canvas:
         left, right = canvas.axes(1, 2), canvas.axes(2, 2)
         # A rescale does not know what each partition has; the groups in its files are known.
@@ -72,7 +74,7 @@ def spread(partitions: pa.Table, groups: pa.Table) -> str:
         ranked(right, len(weights))
         title = "bytes of keys and values" if known else "bytes in files that are referred to"
         _name(left, f"{title}; the line is the mean", "partition")
-        _name(right, "bytes in files of the last batch", "key groups by rank, the heaviest is 1")
+        _name(right, of_groups, "key groups by rank, the heaviest is 1")
         numbers(left.xaxis)
         in_bytes(left)
         in_bytes(right)

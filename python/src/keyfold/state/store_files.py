@@ -165,6 +165,10 @@ class StoreFiles:
             self._layers[name] = known
         return known
 
+    def lend(self, name: FileName, footer: Footer) -> None:
+        """Gives it the footer of a file, which it then does not read."""
+        self._footers[f"{self.folder}/{name}"] = footer
+
     def footer_or_none(self, name: FileName) -> Footer | None:
         """The footer of a file; None if it cannot be read."""
         try:

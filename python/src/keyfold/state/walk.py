@@ -14,6 +14,7 @@ from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.chain import Step
+from keyfold.state.heads import Heads
 from keyfold.state.store_files import StoreFiles, list_partitions, list_store
 from keyfold.storage.storage import Storage
 
@@ -54,10 +55,14 @@ def partitions_with_state(batch: Batch, operator: OperatorMetadata, heads: list[
 
 
 class Walk:
-    """Reads the heads of a checkpoint's stores at one committed batch."""
+    """Reads the heads of a checkpoint's stores at one committed batch.
 
-    def __init__(self, storage: Storage, batch: Batch) -> None:
+    What is in `heads` it does not read again, and what it reads it adds.
+    """
+
+    def __init__(self, storage: Storage, batch: Batch, heads: Heads | None = None) -> None:
         earlier = earlier_batches(storage)
+        self._heads = heads
         self._storage = storage
         self._batch = batch
         self._oldest = earlier.next_version if earlier else 0
@@ -113,10 +118,14 @@ class Walk:
         # Twice, as a running query may replace or remove the file after it was listed.
         for anew in (False, True):
             files = list_store(self._storage, location, version, self._oldest, anew=anew)
+            if self._heads is not None:
+                self._heads.lend(files, written)
             try:
                 head = files.head(written)
                 files.release()
                 self._check(head, files)
+                if self._heads is not None:
+                    self._heads.add(files, head)
                 return Part(version, unique, written, files, head, None)
             except KeyfoldError as found:
                 error = found

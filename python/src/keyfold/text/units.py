@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
+_SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
+_LONG = (
+    ("d", _DAY, "h", _HOUR),
+    ("h", _HOUR, "min", _MINUTE),
+    ("min", _MINUTE, "s", _SECOND),
+)
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -48,3 +54,18 @@ def moment(ms: int | None) -> str:
 def plural(number: int | None, noun: str) -> str:
     """A number and its noun."""
     return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def duration(ms: float | None) -> str:
+    """A duration given in ms, in one or two units."""
+    if ms is None:
+        return "unknown"
+    if ms < _SECOND:
+        return f"{ms:.0f} ms"
+    if ms < _MINUTE:
+        return f"{ms / _SECOND:.1f} s"
+    for name, unit, smaller, part in _LONG:
+        if ms >= unit:
+            rest = int(ms % unit // part)
+            return f"{int(ms // unit)} {name}" + (f" {rest} {smaller}" if rest else "")
+    raise AssertionError

@@ -1,0 +1,103 @@
+"""A look as HTML for a notebook, with plots where Matplotlib is installed."""
+
+from __future__ import annotations
+
+from html import escape
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from keyfold.report import pictures
+from keyfold.report.figure import is_installed
+from keyfold.report.growth import Size
+from keyfold.text.html_table import html_table
+from keyfold.text.printable import printable
+from keyfold.text.units import moment, plural
+from keyfold.watch.values import Look
+from keyfold.watch.words import Rows, group_rows, headline, operator_rows, pace, partition_rows
+
+_ROWS = 5
+_BATCHES = pa.schema([(it, pa.int64()) for it in ("batch_id", "started_ms", "duration_ms")])
+_FILES = pa.schema([("batch_id", pa.int64()), ("kind", pa.string()), ("modified_ms", pa.int64())])
+_PARTITIONS = pa.schema([("partition", pa.int64()), ("live_bytes", pa.int64())])
+
+
+def page(look: Look, drawn: str, message: str) -> str:
+    """One `div`: text and tables, plots as `plots` has drawn them, and a message at the end."""
+    parts = [
+        f"<b>{escape(printable(look.path))}</b>, query {escape(look.query_id or 'not known')}",
+        escape(headline(look, look.looked_ms)),
+    ]
+    if look.last is not None:
+        parts += [escape(pace(look)), _table(operator_rows(look)), drawn, _skew(look)]
+    notes = ([look.note] if look.note else []) + list(look.problems) + [message]
+    parts += [escape(printable(it)) for it in notes if it]
+    parts.append(f"Looked at {moment(look.looked_ms)}")
+    return f'<div style="max-width:1060px">{"".join(f"<div>{it}</div>" for it in parts)}</div>'
+
+
+def plots(look: Look) -> str:
+    """Batches, state and skew; nothing without Matplotlib, or before the first batch."""
+    if look.last is None or not is_installed():
+        return ""
+    shown = [("Batches", _durations(look))]
+    sizes = _sizes(look)
+    if sizes:
+        shown.append(("State", pictures.growth(sizes)))
+    if look.partitions:
+        shown.append(("Skew", _spread(look)))
+    return "".join(f"<h4>{title}</h4>{svg}" for title, svg in shown)
+
+
+def _durations(look: Look) -> str:
+    batches = [
+        {"batch_id": it.batch_id, "started_ms": it.started_ms, "duration_ms": it.duration_ms}
+        for it in look.batches
+    ]
+    files = [
+        {"batch_id": it.batch_id, "kind": "delta", "modified_ms": it.last_state_ms}
+        for it in look.batches
+    ]
+    return pictures.durations(
+        pa.Table.from_pylist(batches, _BATCHES), pa.Table.from_pylist(files, _FILES)
+    )
+
+
+def _sizes(look: Look) -> list[Size]:
+    """The state after each batch whose heads say all of it."""
+    found = []
+    for batch in look.batches:
+        for it in batch.operators if batch.rows is not None else ():
+            if it.rows is not None and it.live_bytes is not None:
+                name = printable(f"{it.id} {it.name}")
+                found.append(Size(batch.batch_id, name, it.rows, it.live_bytes))
+    return found
+
+
+def _spread(look: Look) -> str:
+    partitions = [
+        {"partition": it.partition, "live_bytes": it.live_bytes} for it in look.partitions
+    ]
+    operator, partition, key_group, _, size = look.groups
+    groups = pa.table(
+        {"operator": operator, "partition": partition, "key_group": key_group, "bytes": size}
+    )
+    return pictures.spread(
+        pa.Table.from_pylist(partitions, _PARTITIONS),
+        groups,
+        f"bytes changed in the last {plural(look.hot_batches, 'batch')}",
+    )
+
+
+def _skew(look: Look) -> str:
+    tables = [
+        ("Heaviest partitions", partition_rows(look, _ROWS)),
+        (f"Hottest key groups, {plural(look.hot_batches, 'batch')}", group_rows(look, _ROWS)),
+    ]
+    cells = "".join(f"<div><h4>{name}</h4>{_table(rows)}</div>" for name, rows in tables)
+    return f'<div style="display:flex;flex-wrap:wrap;column-gap:60px">{cells}</div>'
+
+
+def _table(rows: Rows) -> str:
+    names, *others = rows
+    shown = [[printable(it) for it in row] for row in others]
+    return html_table(names, shown, right=range(1, len(names)))

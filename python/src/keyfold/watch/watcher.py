@@ -1,0 +1,172 @@
+"""Looks at a checkpoint again and again, and reads what is new."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from keyfold.describe.batch_table import commit_times
+from keyfold.errors import CheckpointDamagedError, FileMissingError
+from keyfold.format.group_table import Numbers
+from keyfold.spark_log.logs import Offsets, batches, offsets_or_none, query_id
+from keyfold.spark_log.migrated import own_batches
+from keyfold.state.heads import Heads
+from keyfold.storage.files import Listed
+from keyfold.storage.storage import Storage
+from keyfold.text.units import moment
+from keyfold.watch.changes import Changed, changed, first, summed
+from keyfold.watch.log import CommitLog, commit_log
+from keyfold.watch.now import operators_now, partitions_now
+from keyfold.watch.reading import BatchRead, read_earlier, read_last
+from keyfold.watch.values import RECENT, Look, WatchedBatch, between
+
+# Batches that are kept for plots.
+_KEPT = 400
+# Key groups that are named with a batch.
+_HOTTEST = 3
+
+
+class _Recent(NamedTuple):
+    """What a batch has changed of key groups, and the query's partitions at that time."""
+
+    batch: int
+    partitions: int | None
+    groups: Numbers
+
+
+class Watcher:
+    """Looks at a checkpoint whose query may run meanwhile, also before its first batch.
+
+    Without a new batch, a look lists the two logs. After a look that fails, the next one goes on
+    from the one before.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._log: CommitLog | None = None
+        self._begun: Listed | None = None
+        self._heads = Heads()
+        self._recent: list[_Recent] = []
+        self._seen = Look(storage.root)
+
+    def look(self) -> Look:
+        """What there is now.
+
+        Raises:
+            KeyfoldError: the storage cannot be reached, or a log is damaged.
+        """
+        storage = self._storage.once()
+        storage.forget()
+        # The commits first: what a commit needs is in listings that are made after it.
+        if self._log is None or commit_log(storage).newest != self._log.newest:
+            self._read(storage, self._log or CommitLog())
+        self._read_begun(storage)
+        return replace(self._seen, looked_ms=_now_ms())
+
+    def _read(self, storage: Storage, before: CommitLog) -> None:
+        last = read_last(storage, self._heads)
+        log, query = commit_log(storage), _query(storage)
+        happened = before.what_happened(log, same_query=query == self._seen.query_id)
+        note, known = self._seen.note, self._seen.batches
+        if happened is not None:
+            note, common = f"{moment(_now_ms())}: {happened}.", before.common(log)
+            known = tuple(it for it in known if common is not None and it.batch_id <= common)
+            kept = {it.batch_id for it in known}
+            self._recent = [it for it in self._recent if it.batch in kept]
+        if last is None:
+            self._seen = Look(self._storage.root, query, note=note)
+        else:
+            new = self._new(storage, last, known)
+            self._seen = self._summed(last, Look(self._storage.root, query, (*known, *new), note))
+        self._begun, self._log = None, log
+
+    def _new(
+        self, storage: Storage, last: BatchRead, known: Sequence[WatchedBatch]
+    ) -> list[WatchedBatch]:
+        """The batches that were committed since the last look, up to the last one."""
+        newest, seen = last.batch.number, known[-1].batch_id if known else -1
+        numbers = [it for it in own_batches(storage) if seen < it <= newest]
+        if not known:
+            numbers = numbers[-RECENT:]
+        storage.fetch(f"{log}/{it}" for it in numbers for log in ("commits", "offsets"))
+        offsets = {it: offsets_or_none(storage, it) for it in numbers}
+        times = commit_times(storage, numbers, offsets)
+        read = read_earlier(storage, last, numbers[:-1], self._heads) | {newest: last}
+        made, before = [], known[-1] if known else None
+        for number in numbers:
+            found = read.get(number)
+            what = changed(found.parts) if found else None
+            if found and what:
+                self._recent.append(_Recent(number, found.batch.shuffle_partitions, what.groups))
+            before = _batch(number, offsets[number], times[number], what, before)
+            made.append(before)
+        return made
+
+    def _summed(self, last: BatchRead, seen: Look) -> Look:
+        """With what there is at the last batch."""
+        heads = ((it.files, it.head) for parts in last.parts.values() for it in parts if it.head)
+        self._heads.keep(heads)
+        self._recent = self._recent[-RECENT:]
+        # Before a rescale, key groups were in other partitions.
+        now = last.batch.shuffle_partitions
+        tables = [it.groups for it in self._recent if it.partitions == now]
+        return replace(
+            seen,
+            batches=seen.batches[-_KEPT:],
+            operators=operators_now(last.parts),
+            partitions=partitions_now(last.parts),
+            groups=summed(tables),
+            hot_batches=len(tables),
+            problems=tuple(dict.fromkeys(map(str, last.problems))),
+        )
+
+    def _read_begun(self, storage: Storage) -> None:
+        """The batch that has begun and is not committed, if there is one."""
+        last = -1 if self._log is None or self._log.last is None else self._log.last
+        number = max((it for it in batches(storage, "offsets") if it > last), default=None)
+        entry = next((it for it in storage.listing("offsets") if it.name == str(number)), None)
+        if entry == self._begun and number == self._seen.begun:
+            return
+        offsets = None if number is None else offsets_or_none(storage, number)
+        self._begun = entry
+        self._seen = replace(
+            self._seen, begun=number, begun_ms=None if offsets is None else offsets.timestamp_ms
+        )
+
+
+def _batch(
+    number: int,
+    offsets: Offsets | None,
+    committed: int | None,
+    what: Changed | None,
+    before: WatchedBatch | None,
+) -> WatchedBatch:
+    started = None if offsets is None else offsets.timestamp_ms
+    follows = before is not None and before.batch_id == number - 1
+    # A copy's files have other times than those that were copied.
+    times = [it for it in what.times if it is not None] if what and committed else []
+    return WatchedBatch(
+        batch_id=number,
+        started_ms=started,
+        first_state_ms=min(times, default=None),
+        last_state_ms=max(times, default=None),
+        committed_ms=committed,
+        interval_ms=between(before.started_ms, started) if before and follows else None,
+        partitions=None if offsets is None else offsets.shuffle_partitions,
+        written_bytes=what.written_bytes if what else None,
+        operators=what.operators if what else (),
+        hottest=first(summed([what.groups]), _HOTTEST) if what else (),
+    )
+
+
+def _query(storage: Storage) -> str | None:
+    try:
+        return query_id(storage)
+    except (FileMissingError, CheckpointDamagedError):
+        return None
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

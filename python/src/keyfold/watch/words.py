@@ -1,0 +1,136 @@
+"""The texts and tables that terminal, pipe and notebook share."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from keyfold.errors import KeyfoldError
+from keyfold.text.units import count, duration, moment, plural, size
+from keyfold.watch.changes import first
+from keyfold.watch.values import Look, WatchedBatch
+
+# A heading, and rows below it.
+Rows: TypeAlias = list[tuple[str, ...]]
+
+_MINUTE_MS = 60_000
+_UNKNOWN = "-"
+
+
+def headline(look: Look, now_ms: int) -> str:
+    """Which batch is the last one, and how old it is."""
+    begun = ""
+    if look.begun is not None:
+        begun = f"batch {look.begun} began {_ago(look.begun_ms, now_ms)}"
+    last = look.last
+    if last is None:
+        there = look.query_id is not None or begun
+        waiting = "no batch is committed yet" if there else "there is no checkpoint yet"
+        return f"{waiting}: {begun or 'waiting for the query'}"
+    if last.committed_ms is not None:
+        said = f"batch {last.batch_id} was committed {_ago(last.committed_ms, now_ms)}"
+    else:
+        said = f"batch {last.batch_id} began {_ago(last.started_ms, now_ms)} and is committed"
+    return f"{said}; {begun}" if begun else said
+
+
+def pace(look: Look) -> str:
+    """How fast batches follow each other, and what they change."""
+    parts = []
+    if look.interval_ms:
+        minute = _MINUTE_MS / look.interval_ms
+        parts.append(f"{minute:.1f} batches a minute, {duration(look.interval_ms)} apart")
+    changes, written = look.mean_changes, look.mean_written_bytes
+    if changes is not None and written is not None:
+        parts.append(f"{plural(round(changes), 'change')} and {size(round(written))} a batch")
+    return "; ".join(parts)
+
+
+def failed(error: KeyfoldError, interval: float) -> str:
+    """Why the last look failed."""
+    return f"{error} Trying again every {interval:g} s."
+
+
+def batch_rows(look: Look, most: int) -> Rows:
+    """The last batches, the newest first."""
+    rows: Rows = [("batch", "began (UTC)", "took", "commit", "changes", "written", "rows", "state")]
+    return rows + [_batch(it) for it in reversed(look.batches[-most:])]
+
+
+def operator_rows(look: Look) -> Rows:
+    """The operators."""
+    rows: Rows = [("operator", "partitions", "rows", "state", "on disk", "since snapshot")]
+    return rows + [
+        (
+            f"{it.id} {it.name}",
+            count(it.partitions),
+            _number(it.rows),
+            _size(it.live_bytes),
+            size(it.disk_bytes),
+            _UNKNOWN if it.since_snapshot is None else count(it.since_snapshot),
+        )
+        for it in look.operators
+    ]
+
+
+def partition_rows(look: Look, most: int) -> Rows:
+    """The partitions with the most bytes, and how they compare to the mean of their operator."""
+    sizes: dict[int, list[int]] = {}
+    for it in look.partitions:
+        sizes.setdefault(it.operator, []).append(it.live_bytes)
+    rows: Rows = [("partition", "rows", "state", "of mean")]
+    for it in look.partitions[:most]:
+        mean = sum(sizes[it.operator]) / len(sizes[it.operator])
+        share = f"{it.live_bytes / mean:.2f} x" if mean else _UNKNOWN
+        rows.append((f"{it.operator}/{it.partition}", count(it.rows), size(it.live_bytes), share))
+    return rows
+
+
+def group_rows(look: Look, most: int) -> Rows:
+    """The key groups with the most changes, and their shares of all."""
+    all_changes = int(look.groups[3].sum())
+    rows: Rows = [("key group", "partition", "changes", "share")]
+    return rows + [
+        (
+            count(it.key_group),
+            f"{it.operator}/{it.partition}",
+            count(it.changes),
+            f"{100 * it.changes / all_changes:.1f} %" if all_changes else _UNKNOWN,
+        )
+        for it in first(look.groups, most)
+    ]
+
+
+def line(it: WatchedBatch) -> str:
+    """A batch in one line."""
+    written = "unknown" if it.written_bytes is None else size(it.written_bytes)
+    return (
+        f"batch {it.batch_id}, began {moment(it.started_ms)}, took {duration(it.duration_ms)}, "
+        f"commit {duration(it.commit_ms)}, changes {count(it.changes)}, written {written}, "
+        f"rows {count(it.rows)}, state {size(it.live_bytes)}"
+    )
+
+
+def _batch(it: WatchedBatch) -> tuple[str, ...]:
+    return (
+        str(it.batch_id),
+        _UNKNOWN if it.started_ms is None else moment(it.started_ms)[11:19],
+        _UNKNOWN if it.duration_ms is None else duration(it.duration_ms),
+        _UNKNOWN if it.commit_ms is None else duration(it.commit_ms),
+        _number(it.changes),
+        _size(it.written_bytes),
+        _number(it.rows),
+        _size(it.live_bytes),
+    )
+
+
+def _number(number: int | None) -> str:
+    return _UNKNOWN if number is None else count(number)
+
+
+def _size(number: int | None) -> str:
+    return _UNKNOWN if number is None else size(number)
+
+
+def _ago(ms: int | None, now_ms: int) -> str:
+    """How long ago; the clock of what wrote the time may be ahead of this machine's."""
+    return "at an unknown time" if ms is None else f"{duration(max(now_ms - ms, 0))} ago"
