@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +17,8 @@ from click.testing import CliRunner
 import keyfold
 from keyfold.cli.main import cli
 from keyfold.errors import NotACheckpointError, StorageError
+from keyfold.storage.storage import Storage
+from keyfold.watch.watcher import Watcher
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.servers.faults import Faults
 from kit.servers.proxy import Proxy
@@ -117,3 +124,53 @@ def test_a_file_that_is_gone_is_found(checkpoint: str, server: S3Server, tmp_pat
     ).fsck()
     assert {it.kind.value for it in found.findings} == {"damaged"}
     assert any(it.path.endswith(f"state/0/7/{lost.name}") for it in found.findings)
+
+
+def test_a_look_asks_for_what_is_new(server: S3Server, proxy: Proxy, tmp_path: Path) -> None:
+    # The files of one operator with 4 partitions, as docs/watch.md has them.
+    folder = server.bucket / "watched"
+    folder.mkdir()
+    writer = StateWriter(FakeCheckpoint(tmp_path / "watched"), partitions=4)
+
+    def batch(number: int) -> None:
+        writer.batch(dict.fromkeys(range(40), number))
+        shutil.copytree(writer.fake.root, folder, dirs_exist_ok=True)
+
+    for number in range(10):
+        batch(number)
+    watcher = Watcher(Storage(f"s3://{BUCKET}/watched", options(proxy.port)))
+    assert len(watcher.look().batches) == 10
+    first = proxy.counted
+    watcher.look()
+    nothing_new = proxy.counted - first
+    assert nothing_new.total() == 2
+    batch(10)
+    assert watcher.look().batches[-1].changes == 40
+    one_batch = proxy.counted - first - nothing_new
+    # Commits, offsets, operators, files; id, description, two entries, the oldest, and four deltas.
+    assert one_batch.total() == 4 + 5 + 4
+    # Two entries and four deltas of each of nine batches more.
+    assert first.total() == one_batch.total() + 9 * (2 + 4) - 1
+
+
+def test_a_server_that_hangs_does_not_hold_up_the_end_of_a_watch(
+    checkpoint: str, proxy: Proxy
+) -> None:
+    given = {name.upper(): value for name, value in options(proxy.port).items()}
+    command = [sys.executable, "-c", "from keyfold.cli.main import cli; cli()", "watch", checkpoint]
+    with subprocess.Popen(
+        [*command, "--interval", "0.2"],
+        env=os.environ | given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        for _ in range(10):
+            assert process.stdout.readline().startswith(b"batch ")
+        proxy.faults = Faults(hang=1, hang_s=120)
+        while not proxy.happened["hang"]:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()

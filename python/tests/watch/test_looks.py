@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,41 +14,14 @@ from keyfold.storage.storage import Storage
 from keyfold.watch.values import Look
 from keyfold.watch.watcher import Watcher
 from kit.fake_checkpoint import QUERY, FakeCheckpoint
+from kit.golden.spec import family
 from kit.state_writer import StateWriter, hash_of
-
-# When FakeCheckpoint's batch 0 began.
-BEGAN = 1_700_000_000_000
+from python.tests.watch.running import BEGAN, Running
 
 
 @pytest.fixture
 def watcher(fake: FakeCheckpoint) -> Watcher:
     return Watcher(Storage(fake.root))
-
-
-def set_time(path: Path, ms: int) -> None:
-    os.utime(path, ns=(ms * 1_000_000,) * 2)
-
-
-def timed(writer: StateWriter, changes: dict[int, Any], **how: Any) -> int:
-    """A batch whose state files are written 100 and 300 ms after its start, its commit 700 ms."""
-    number = writer.batch(changes, **how)
-    began = BEGAN + number * 1000
-    for partition in range(writer.partitions):
-        path = writer.path(number + 1, partition=partition)
-        if path.exists():
-            set_time(path, began + 100 + 200 * partition)
-    set_time(writer.fake.root / f"commits/{number}", began + 700)
-    return number
-
-
-def back_to(writer: StateWriter, batch: int) -> None:
-    """As a rollback: the next batch is the one after it."""
-    for number in range(batch + 1, writer.batch_number + 1):
-        for log in ("commits", "offsets"):
-            (writer.fake.root / log / str(number)).unlink()
-    writer.batch_number = batch
-    for partition, lineage in writer.lineage.items():
-        writer.lineage[partition] = [it for it in lineage if it["version"] <= batch + 1]
 
 
 def numbers(look: Look) -> list[int]:
@@ -75,9 +47,9 @@ def test_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
 
 
 def test_what_is_said_of_a_batch(fake: FakeCheckpoint, watcher: Watcher) -> None:
-    writer = StateWriter(fake)
-    timed(writer, dict.fromkeys(range(30), 1))
-    timed(writer, {1: 2, 2: None, 40: 4})
+    running = Running(fake)
+    running.batch(dict.fromkeys(range(30), 1))
+    running.batch({1: 2, 2: None, 40: 4})
     fake.start(2)
     look = watcher.look()
     first, last = look.batches
@@ -87,7 +59,7 @@ def test_what_is_said_of_a_batch(fake: FakeCheckpoint, watcher: Watcher) -> None
     assert (last.duration_ms, last.commit_ms) == (700, 600)
     assert (first.changes, last.changes) == (30, 3)
     assert (first.rows, last.rows, last.live_bytes) == (30, 30, 30 * 32)
-    sizes = [writer.path(2, partition=it).stat().st_size for it in range(2)]
+    sizes = [running.writer.path(2, partition=it).stat().st_size for it in range(2)]
     assert last.written_bytes == sum(sizes)
     assert last.partitions == 2
     assert (look.begun, look.begun_ms) == (2, BEGAN + 2000)
@@ -95,16 +67,16 @@ def test_what_is_said_of_a_batch(fake: FakeCheckpoint, watcher: Watcher) -> None
 
 
 def test_what_is_said_of_the_state(fake: FakeCheckpoint, watcher: Watcher) -> None:
-    writer = StateWriter(fake)
+    running = Running(fake)
     for number in range(4):
-        timed(writer, dict.fromkeys(range(number, number + 20), number), snapshots=number == 1)
+        running.batch(dict.fromkeys(range(number, number + 20), number), snapshots=number == 1)
     (operator,) = watcher.look().operators
     assert (operator.id, operator.name, operator.partitions) == (0, "stateStoreSave", 2)
     assert (operator.rows, operator.live_bytes, operator.since_snapshot) == (23, 23 * 32, 2)
     files = [it for it in fake.root.glob("state/0/[01]/*") if it.is_file()]
     files = [it for it in files if it.name[0].isdigit()]
     assert operator.disk_bytes == sum(it.stat().st_size for it in files)
-    rows = [sum(writer.owner(key) == it for key in range(23)) for it in range(2)]
+    rows = [sum(running.writer.owner(key) == it for key in range(23)) for it in range(2)]
     heaviest = sorted(range(2), key=lambda it: -rows[it])
     found = watcher.look().partitions
     assert [(it.operator, it.partition, it.rows) for it in found] == [
@@ -146,13 +118,13 @@ def test_hot_key_groups_are_those_of_the_last_ten_batches(
 
 
 def test_batches_between_two_looks_are_all_seen(fake: FakeCheckpoint, watcher: Watcher) -> None:
-    writer = StateWriter(fake)
+    running = Running(fake)
     for number in range(15):
-        timed(writer, {number: 1})
+        running.batch({number: 1})
     # The last ten at first.
     assert numbers(watcher.look()) == list(range(5, 15))
     for number in range(3):
-        timed(writer, {number: 2, 50 + number: 2})
+        running.batch({number: 2, 50 + number: 2})
     look = watcher.look()
     assert numbers(look) == list(range(5, 18))
     assert [it.changes for it in look.batches[-3:]] == [2, 2, 2]
@@ -160,9 +132,9 @@ def test_batches_between_two_looks_are_all_seen(fake: FakeCheckpoint, watcher: W
 
 
 def test_of_many_files_the_newest_are_read(fake: FakeCheckpoint, watcher: Watcher) -> None:
-    writer = StateWriter(fake, partitions=100, groups=100)
+    running = Running(fake, partitions=100, groups=100)
     for _ in range(5):
-        timed(writer, {1: 1})
+        running.batch({1: 1})
     # 100 files of the last batch, and at most 256 of those before it.
     assert [it.changes for it in watcher.look().batches] == [None, None, 1, 1, 1]
     assert [it.duration_ms for it in watcher.look().batches] == [700] * 5
@@ -188,12 +160,12 @@ def test_a_checkpoint_without_ids(fake: FakeCheckpoint, watcher: Watcher) -> Non
 
 
 def test_rolled_back_and_run_again(fake: FakeCheckpoint, watcher: Watcher) -> None:
-    writer = StateWriter(fake)
+    running = Running(fake)
     for number in range(6):
-        timed(writer, {number: 1})
+        running.batch({number: 1})
     before = watcher.look()
     assert before.note is None
-    back_to(writer, 2)
+    running.back_to(2)
     fake.write("metadata", '{"id": "another-id"}')
     look = watcher.look()
     assert look.batches == before.batches[:3]
@@ -203,21 +175,20 @@ def test_rolled_back_and_run_again(fake: FakeCheckpoint, watcher: Watcher) -> No
     assert look.groups[3].sum() == 3
     # Run again, between two looks, as far as it had been and further.
     for number in range(4):
-        timed(writer, {number: 7, 100 + number: 7})
+        running.batch({number: 7, 100 + number: 7})
     look = watcher.look()
     assert numbers(look) == list(range(7))
     assert [it.changes for it in look.batches] == [1, 1, 1, 2, 2, 2, 2]
 
 
 def test_rolled_back_and_run_as_far_as_before(fake: FakeCheckpoint, watcher: Watcher) -> None:
-    writer = StateWriter(fake)
+    running = Running(fake)
     for number in range(4):
-        timed(writer, {number: 1})
+        running.batch({number: 1})
     watcher.look()
-    back_to(writer, 1)
+    running.back_to(1)
     for number in range(2):
-        timed(writer, {number: 7, 100 + number: 7})
-        set_time(fake.root / f"commits/{number + 2}", BEGAN + 90_000 + number)
+        running.batch({number: 7, 100 + number: 7}, late_ms=90_000)
     look = watcher.look()
     assert look.note is not None
     assert "rolled back from batch 3 to batch 1" in look.note
@@ -225,9 +196,9 @@ def test_rolled_back_and_run_as_far_as_before(fake: FakeCheckpoint, watcher: Wat
 
 
 def test_another_query_in_the_same_folder(fake: FakeCheckpoint, watcher: Watcher) -> None:
-    writer = StateWriter(fake)
+    running = Running(fake)
     for number in range(4):
-        timed(writer, {number: 1})
+        running.batch({number: 1})
     watcher.look()
     shutil.rmtree(fake.root)
     look = watcher.look()
@@ -242,16 +213,15 @@ def test_another_query_in_the_same_folder(fake: FakeCheckpoint, watcher: Watcher
 
 
 def test_replaced_between_two_looks(fake: FakeCheckpoint, watcher: Watcher) -> None:
-    writer = StateWriter(fake)
+    running = Running(fake)
     for number in range(4):
-        timed(writer, {number: 1})
+        running.batch({number: 1})
     watcher.look()
     shutil.rmtree(fake.root)
     fake.write("metadata", '{"id": "another"}')
-    other = StateWriter(fake, partitions=3)
+    other = Running(fake, partitions=3)
     for number in range(9):
-        timed(other, {number: 1, 50 + number: 1})
-        set_time(fake.root / f"commits/{number}", BEGAN + 900 + number * 1000)
+        other.batch({number: 1, 50 + number: 1}, late_ms=200)
     look = watcher.look()
     assert look.query_id == "another"
     assert look.note is not None
@@ -266,11 +236,9 @@ def test_rescaled(fake: FakeCheckpoint, watcher: Watcher) -> None:
     assert watcher.look().operators[0].partitions == 2
     fake.partitions = 4
     ids = [[f"r{it}"] for it in range(4)]
+    unknown = family(0, "default", -1, -1)
     for partition in range(4):
-        unknown = [{"keys": -1, "values": -1, "bytes": -1}]
-        fake.state(
-            4, "reference", partition=partition, id=f"r{partition}", families=families(unknown)
-        )
+        fake.state(4, "reference", partition=partition, id=f"r{partition}", families=[unknown])
     fake.start(3, partitions=4)
     fake.commit(3, {0: ids})
     look = watcher.look()
@@ -282,19 +250,13 @@ def test_rescaled(fake: FakeCheckpoint, watcher: Watcher) -> None:
     assert (look.hot_batches, look.groups.shape[1]) == (1, 0)
 
 
-def families(counts: list[dict[str, int]]) -> list[dict[str, Any]]:
-    from kit.golden.spec import family  # noqa: PLC0415
-
-    return [family(0, "default", -1, -1) | it for it in counts]
-
-
 def test_a_storage_error_and_after_it(
     fake: FakeCheckpoint, watcher: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = StateWriter(fake)
-    timed(writer, {1: 1})
+    running = Running(fake)
+    running.batch({1: 1})
     watcher.look()
-    timed(writer, {2: 2})
+    running.batch({2: 2})
     for broken in ("listing", "content"):
         with monkeypatch.context() as patch:
             patch.setattr(Storage, broken, refuse)
@@ -312,16 +274,16 @@ def refuse(*_: object, **__: object) -> Any:
 def test_a_damaged_head_is_named_and_the_rest_is_shown(
     fake: FakeCheckpoint, watcher: Watcher
 ) -> None:
-    writer = StateWriter(fake)
-    timed(writer, dict.fromkeys(range(20), 1))
-    path = writer.path(1, partition=1)
+    running = Running(fake)
+    running.batch(dict.fromkeys(range(20), 1))
+    path = running.writer.path(1, partition=1)
     path.write_bytes(path.read_bytes()[:-4])
     look = watcher.look()
     assert len(look.problems) == 1
     assert path.name in look.problems[0]
     assert (look.last.rows, look.last.changes) == (None, None)  # type: ignore[union-attr]
     assert [it.partition for it in look.partitions] == [0]
-    timed(writer, dict.fromkeys(range(20), 2))
+    running.batch(dict.fromkeys(range(20), 2))
     look = watcher.look()
     assert (look.problems, look.batches[-1].rows) == ((), 20)
 
@@ -329,14 +291,14 @@ def test_a_damaged_head_is_named_and_the_rest_is_shown(
 def test_a_damaged_log_entry_is_an_error_until_the_next_batch(
     fake: FakeCheckpoint, watcher: Watcher
 ) -> None:
-    writer = StateWriter(fake)
-    timed(writer, {1: 1})
+    running = Running(fake)
+    running.batch({1: 1})
     watcher.look()
-    timed(writer, {2: 2})
+    running.batch({2: 2})
     fake.write("commits/1", "nonsense")
     with pytest.raises(KeyfoldError, match="commits/1"):
         watcher.look()
-    timed(writer, {3: 3})
+    running.batch({3: 3})
     look = watcher.look()
     assert [(it.batch_id, it.changes) for it in look.batches] == [(0, 1), (1, None), (2, 1)]
 
@@ -345,19 +307,19 @@ def test_a_damaged_log_entry_is_an_error_until_the_next_batch(
 def test_the_query_goes_on_and_deletes_what_was_listed(
     fake: FakeCheckpoint, watcher: Watcher, monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
-    writer = StateWriter(fake)
-    timed(writer, {1: 1})
+    running = Running(fake)
+    running.batch({1: 1})
     watcher.look()
-    timed(writer, {2: 2})
+    running.batch({2: 2})
     listing, pending = Storage.listing, [True]
 
     def listed(self: Storage, path: str, **how: Any) -> list[Listed]:
         found = listing(self, path, **how)
         if path == folder and pending:
             pending.clear()
-            timed(writer, {3: 3, 4: 4}, snapshots=True)
-            timed(writer, {5: 5})
-            writer.retain(4)
+            running.batch({3: 3, 4: 4}, snapshots=True)
+            running.batch({5: 5})
+            running.writer.retain(4)
         return found
 
     monkeypatch.setattr(Storage, "listing", listed)
@@ -372,9 +334,9 @@ def test_the_query_goes_on_and_deletes_what_was_listed(
 def test_a_copy_has_no_times_of_its_files(
     fake: FakeCheckpoint, watcher: Watcher, tmp_path: Path
 ) -> None:
-    writer = StateWriter(fake)
+    running = Running(fake)
     for number in range(3):
-        timed(writer, {number: 1})
+        running.batch({number: 1})
     assert watcher.look().batches[-1].duration_ms == 700
     shutil.copytree(fake.root, tmp_path / "copy", copy_function=shutil.copyfile)
     last = Watcher(Storage(tmp_path / "copy")).look().batches[-1]
