@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -151,26 +146,3 @@ def test_a_look_asks_for_what_is_new(server: S3Server, proxy: Proxy, tmp_path: P
     assert one_batch.total() == 4 + 5 + 4
     # Two entries and four deltas of each of nine batches more.
     assert first.total() == one_batch.total() + 9 * (2 + 4) - 1
-
-
-def test_a_server_that_hangs_does_not_hold_up_the_end_of_a_watch(
-    checkpoint: str, proxy: Proxy
-) -> None:
-    given = {name.upper(): value for name, value in options(proxy.port).items()}
-    command = [sys.executable, "-c", "from keyfold.cli.main import cli; cli()", "watch", checkpoint]
-    with subprocess.Popen(
-        [*command, "--interval", "0.2"],
-        env=os.environ | given,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        assert process.stdout is not None
-        for _ in range(10):
-            assert process.stdout.readline().startswith(b"batch ")
-        proxy.faults = Faults(hang=1, hang_s=120)
-        while not proxy.happened["hang"]:
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
-        assert process.stderr is not None
-        assert b"Traceback" not in process.stderr.read()

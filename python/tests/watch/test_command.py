@@ -51,10 +51,22 @@ def once(*arguments: str, code: int = ExitCode.DONE) -> Result:
     return result
 
 
+RUN = "from keyfold.cli.main import cli; cli()"
+# Its reads do not end, in threads for which Python waits at its end.
+HANGING = f"""
+import sys, time
+from keyfold.state.walk import Walk
+def part(*_):
+    print("asleep", file=sys.stderr, flush=True)
+    time.sleep(600)
+Walk._part = part
+{RUN}
+"""
+
+
 @contextmanager
-def started(path: Path, *options: str, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
-    code = "from keyfold.cli.main import cli; cli()"
-    command = [sys.executable, "-c", code, "watch", str(path), "--interval", "0.1", *options]
+def started(path: Path, code: str = RUN, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-c", code, "watch", str(path), "--interval", "0.1"]
     with subprocess.Popen(command, **how) as process:
         try:
             yield process
@@ -198,6 +210,19 @@ def test_a_storage_that_does_not_answer_does_not_hold_up_its_end(
     assert looks.is_looking
     interrupter.join()
     answers.set()
+    assert running.writer.batch_number == 2
+
+
+def test_neither_does_one_whose_threads_would_be_waited_for(
+    running: Running, fake: FakeCheckpoint
+) -> None:
+    # Two stores that are read side by side.
+    fake.operator(stores=("default", "other"))
+    with started(fake.root, HANGING, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"asleep\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(WAIT_S) == ExitCode.DONE
     assert running.writer.batch_number == 2
 
 
