@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from keyfold.storage.storage import Storage
-from keyfold.watch.values import Look, WatchedBatch
+from keyfold.watch.batch import WatchedBatch
+from keyfold.watch.look import Look
 from keyfold.watch.watcher import Watcher
 from kit.session import NEEDS_JAR
 

@@ -28,7 +28,7 @@ from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.main import cli
 from keyfold.errors import InvalidArgumentError, StorageError
 from keyfold.storage.storage import Storage
-from keyfold.watch.values import Look
+from keyfold.watch.look import Look
 from keyfold.watch.watch import watch
 from keyfold.watch.watcher import Watcher
 from kit.fake_checkpoint import QUERY, FakeCheckpoint

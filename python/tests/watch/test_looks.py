@@ -11,7 +11,7 @@ import pytest
 from keyfold.errors import KeyfoldError, StorageError
 from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
-from keyfold.watch.values import Look
+from keyfold.watch.look import Look
 from keyfold.watch.watcher import Watcher
 from kit.fake_checkpoint import QUERY, FakeCheckpoint
 from kit.golden.spec import family
@@ -115,6 +115,18 @@ def test_hot_key_groups_are_those_of_the_last_ten_batches(
     assert (changes, size) == (8, 8 * 32)
     assert look.groups[3].tolist() == [8, 2]
     assert look.batches[-1].hottest[0].key_group == hash_of(hot) % 12
+
+
+def test_a_group_is_hot_by_what_is_written_of_it(fake: FakeCheckpoint, watcher: Watcher) -> None:
+    writer = StateWriter(fake, multi=True)
+    often, much = 1, next(it for it in range(2, 99) if hash_of(it) % 12 != hash_of(1) % 12)
+    for number in range(5):
+        writer.batch({often: [number]})
+    writer.batch({much: list(range(50))})
+    groups = watcher.look().groups.tolist()
+    assert groups[2] == [hash_of(much) % 12, hash_of(often) % 12]
+    assert groups[3] == [1, 5]
+    assert groups[4][0] > groups[4][1]
 
 
 def test_batches_between_two_looks_are_all_seen(fake: FakeCheckpoint, watcher: Watcher) -> None:

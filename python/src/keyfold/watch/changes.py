@@ -12,7 +12,7 @@ from keyfold.format.group_table import Numbers
 from keyfold.format.names import FileKind
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.walk import Part
-from keyfold.watch.values import KeyGroup, OperatorAfter
+from keyfold.watch.batch import KeyGroup, OperatorAfter
 
 _COLUMNS = 5
 
@@ -45,12 +45,12 @@ def changed(of_operators: Mapping[OperatorMetadata, list[Part]]) -> Changed:
 
 
 def summed(tables: Iterable[Numbers]) -> Numbers:
-    """The groups of some batches, each once, with the most changes first."""
+    """The groups of some batches, each once, with the most bytes first."""
     found = np.hstack([np.zeros((_COLUMNS, 0), dtype=np.int64), *tables])
     places, which = np.unique(found[:3], axis=1, return_inverse=True)
     # Sums of up to 53 bits are exact as floating-point numbers.
     sums = [np.bincount(which.reshape(-1), it, places.shape[1]) for it in found[3:]]
-    order = np.argsort(-sums[0], kind="stable")
+    order = np.argsort(-sums[1], kind="stable")
     return np.stack([*places, *sums]).astype(np.int64)[:, order]
 
 

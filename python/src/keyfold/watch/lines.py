@@ -6,8 +6,9 @@ import sys
 
 from keyfold.text.json_text import json_text
 from keyfold.text.printable import printable
+from keyfold.watch.batch import WatchedBatch
+from keyfold.watch.look import Look
 from keyfold.watch.loop import Looks, Seen
-from keyfold.watch.values import Look, WatchedBatch
 from keyfold.watch.words import failed, headline, line
 
 

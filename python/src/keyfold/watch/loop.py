@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from keyfold.errors import InvalidArgumentError, KeyfoldError
 from keyfold.storage.storage import Storage
-from keyfold.watch.values import Look
+from keyfold.watch.look import Look
 from keyfold.watch.watcher import Watcher
 
 # Seconds between looks. A look at an object store costs money.

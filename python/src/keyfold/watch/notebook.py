@@ -6,9 +6,10 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from keyfold.watch.batch import WatchedBatch
+from keyfold.watch.look import Look
 from keyfold.watch.loop import Looks
 from keyfold.watch.page import page, plots
-from keyfold.watch.values import Look, WatchedBatch
 from keyfold.watch.words import failed
 
 

@@ -8,7 +8,7 @@ from keyfold.format.footer import total
 from keyfold.format.names import FileKind
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.walk import Part
-from keyfold.watch.values import OperatorNow, PartitionNow
+from keyfold.watch.look import OperatorNow, PartitionNow
 
 # What has all rows of a version, so that the deltas before it are not needed.
 _WHOLE = {FileKind.SNAPSHOT, FileKind.REFERENCE}

@@ -12,7 +12,7 @@ from keyfold.report.growth import Size
 from keyfold.text.html_table import html_table
 from keyfold.text.printable import printable
 from keyfold.text.units import moment, plural
-from keyfold.watch.values import Look
+from keyfold.watch.look import Look
 from keyfold.watch.words import Rows, group_rows, headline, operator_rows, pace, partition_rows
 
 _ROWS = 5

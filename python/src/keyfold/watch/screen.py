@@ -12,8 +12,8 @@ from rich.text import Text
 from keyfold.errors import KeyfoldError
 from keyfold.text.printable import printable
 from keyfold.text.units import duration
+from keyfold.watch.look import RECENT, Look
 from keyfold.watch.loop import Looks
-from keyfold.watch.values import RECENT, Look
 from keyfold.watch.words import (
     Rows,
     batch_rows,
@@ -62,13 +62,13 @@ class Screen:
             _text(headline(look, now_ms)),
         ]
         if look.last is not None:
-            side = Table.grid(padding=(0, 4, 0, 0))
+            side = Table.grid(padding=(0, 4, 0, 0), pad_edge=False)
             side.add_row(
                 Text("heaviest partitions", "bold"),
                 Text(f"hottest key groups, {look.hot_batches} batches", "bold"),
             )
             side.add_row(
-                _table(partition_rows(look, _HEAVIEST)), _table(group_rows(look, _HEAVIEST))
+                _table(partition_rows(look, _HEAVIEST), 1), _table(group_rows(look, _HEAVIEST), 1)
             )
             parts += [
                 _text(pace(look)),
@@ -104,10 +104,10 @@ def show(looks: Looks, console: Console) -> None:
             live.refresh()
 
 
-def _table(rows: Rows) -> Table:
+def _table(rows: Rows, gap: int = 2) -> Table:
     """A grid; all columns but the first are of numbers."""
     names, *others = rows
-    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    grid = Table(box=None, padding=(0, gap, 0, 0), header_style="dim", pad_edge=False)
     for index, name in enumerate(names):
         grid.add_column(name, justify="right" if index else "left", no_wrap=True)
     for row in others:

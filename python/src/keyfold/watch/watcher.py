@@ -16,11 +16,12 @@ from keyfold.state.heads import Heads
 from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
 from keyfold.text.units import moment
+from keyfold.watch.batch import WatchedBatch, between
 from keyfold.watch.changes import Changed, changed, first, summed
 from keyfold.watch.log import CommitLog, commit_log
+from keyfold.watch.look import RECENT, Look
 from keyfold.watch.now import operators_now, partitions_now
 from keyfold.watch.reading import BatchRead, read_earlier, read_last
-from keyfold.watch.values import RECENT, Look, WatchedBatch, between
 
 # Batches that are kept for plots.
 _KEPT = 400

@@ -6,8 +6,9 @@ from typing import TypeAlias
 
 from keyfold.errors import KeyfoldError
 from keyfold.text.units import count, duration, moment, plural, size
+from keyfold.watch.batch import WatchedBatch
 from keyfold.watch.changes import first
-from keyfold.watch.values import Look, WatchedBatch
+from keyfold.watch.look import Look
 
 # A heading, and rows below it.
 Rows: TypeAlias = list[tuple[str, ...]]
@@ -86,15 +87,15 @@ def partition_rows(look: Look, most: int) -> Rows:
 
 
 def group_rows(look: Look, most: int) -> Rows:
-    """The key groups with the most changes, and their shares of all."""
-    all_changes = int(look.groups[3].sum())
-    rows: Rows = [("key group", "partition", "changes", "share")]
+    """The key groups of which most bytes were written, and their shares of all."""
+    written = int(look.groups[-1].sum())
+    rows: Rows = [("key group", "changes", "written", "share")]
     return rows + [
         (
-            count(it.key_group),
-            f"{it.operator}/{it.partition}",
+            f"{it.operator}/{it.partition}/{it.key_group}",
             count(it.changes),
-            f"{100 * it.changes / all_changes:.1f} %" if all_changes else _UNKNOWN,
+            size(it.bytes),
+            f"{100 * it.bytes / written:.1f} %" if written else _UNKNOWN,
         )
         for it in first(look.groups, most)
     ]
