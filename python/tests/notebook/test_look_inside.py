@@ -182,6 +182,17 @@ def test_health(executed: Executed) -> None:
     assert all("damaged/state/0/0/1_" in it["path"] for it in damage)
 
 
+def test_a_running_query_is_watched_in_one_output(executed: Executed) -> None:
+    operators, partitions, groups = executed.tables("watch")
+    assert [(it["operator"], it["rows"]) for it in operators] == [("0 stateStoreSave", "200")]
+    assert float(partitions[0]["of mean"].removesuffix(" x")) > 1.5
+    # That of the customer with the long comments.
+    first, second = (float(it["share"].removesuffix(" %")) for it in groups[:2])
+    assert first > 10 * second
+    assert "was committed" in executed.html("watch")
+    assert "batches a minute" in executed.html("watch")
+
+
 def test_changes(executed: Executed, orders: Orders) -> None:
     checkpoint = executed.folder / "checkpoint"
     assert executed.text("savepoint") == "('before-upgrade',)"
@@ -202,7 +213,7 @@ def test_can_be_read_on_a_laptop(
 ) -> None:
     with page(executed, browser, tmp_path, theme) as it:
         assert it.problems(".jp-OutputArea-output") == []
-        assert it.page.locator("svg[role=img]").count() == 4
+        assert it.page.locator("svg[role=img]").count() == 4 + 3
 
 
 def test_its_report_can_be_read_on_a_laptop(executed: Executed, browser: Browser) -> None:

@@ -42,7 +42,7 @@ def test_a_running_query(running: Running, fake: FakeCheckpoint) -> None:
     (batch,) = [it.split() for it in shown.splitlines() if it.startswith("11 ")]
     assert batch[:6] == ["11", "22:13:31", "700", "ms", "600", "ms"]
     assert "0 stateStoreSave" in shown
-    assert "hottest key groups, 10 batches" in shown
+    assert "hottest key groups, last 10 batches" in shown
     assert running.writer.batch_number == 11
 
 

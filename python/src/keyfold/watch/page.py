@@ -11,9 +11,18 @@ from keyfold.report.figure import is_installed
 from keyfold.report.growth import Size
 from keyfold.text.html_table import html_table
 from keyfold.text.printable import printable
-from keyfold.text.units import moment, plural
+from keyfold.text.units import moment
 from keyfold.watch.look import Look
-from keyfold.watch.words import Rows, group_rows, headline, operator_rows, pace, partition_rows
+from keyfold.watch.words import (
+    Rows,
+    group_rows,
+    headline,
+    hot_title,
+    operator_rows,
+    pace,
+    partition_rows,
+    recent,
+)
 
 _ROWS = 5
 _BATCHES = pa.schema([(it, pa.int64()) for it in ("batch_id", "started_ms", "duration_ms")])
@@ -84,14 +93,14 @@ def _spread(look: Look) -> str:
     return pictures.spread(
         pa.Table.from_pylist(partitions, _PARTITIONS),
         groups,
-        f"bytes changed in the last {plural(look.hot_batches, 'batch')}",
+        f"bytes of changed rows, {recent(look)}",
     )
 
 
 def _skew(look: Look) -> str:
     tables = [
         ("Heaviest partitions", partition_rows(look, _ROWS)),
-        (f"Hottest key groups, {plural(look.hot_batches, 'batch')}", group_rows(look, _ROWS)),
+        (hot_title(look).capitalize(), group_rows(look, _ROWS)),
     ]
     cells = "".join(f"<div><h4>{name}</h4>{_table(rows)}</div>" for name, rows in tables)
     return f'<div style="display:flex;flex-wrap:wrap;column-gap:60px">{cells}</div>'

@@ -20,6 +20,7 @@ from keyfold.watch.words import (
     failed,
     group_rows,
     headline,
+    hot_title,
     operator_rows,
     pace,
     partition_rows,
@@ -65,7 +66,7 @@ class Screen:
             side = Table.grid(padding=(0, 4, 0, 0), pad_edge=False)
             side.add_row(
                 Text("heaviest partitions", "bold"),
-                Text(f"hottest key groups, {look.hot_batches} batches", "bold"),
+                Text(hot_title(look), "bold"),
             )
             side.add_row(
                 _table(partition_rows(look, _HEAVIEST), 1), _table(group_rows(look, _HEAVIEST), 1)

@@ -89,7 +89,7 @@ def partition_rows(look: Look, most: int) -> Rows:
 def group_rows(look: Look, most: int) -> Rows:
     """The key groups of which most bytes were written, and their shares of all."""
     written = int(look.groups[-1].sum())
-    rows: Rows = [("key group", "changes", "written", "share")]
+    rows: Rows = [("key group", "changes", "bytes", "share")]
     return rows + [
         (
             f"{it.operator}/{it.partition}/{it.key_group}",
@@ -99,6 +99,16 @@ def group_rows(look: Look, most: int) -> Rows:
         )
         for it in first(look.groups, most)
     ]
+
+
+def hot_title(look: Look) -> str:
+    """What `group_rows` are."""
+    return f"hottest key groups, {recent(look)}"
+
+
+def recent(look: Look) -> str:
+    """The batches of which key groups are hot."""
+    return f"last {look.hot_batches} batches" if look.hot_batches > 1 else "last batch"
 
 
 def line(it: WatchedBatch) -> str:
