@@ -132,12 +132,18 @@ ELLIPSES = {
     "edit": "agg --put {root}/rows.json",
 }
 EVOLVE, EVOLVED = "evolve PATH --to app.py:build", "evolve PATH --to {root}/app.py:build"
+WATCH = "watch CHECKPOINT -o json --seconds"
 FILLED_IN = {
     "get CHECKPOINT TABLE KEY": "get CHECKPOINT " + ELLIPSES["get"],
     "report PATH delays.html": "report PATH {root}/delays.html",
     "migrate CHECKPOINT": "migrate CHECKPOINT",
     "clone PATH TO": "clone PATH {root}/copy",
     "sync PATH TO": "sync PATH {root}/synced",
+    # It ends with Ctrl-C.
+    "watch CHECKPOINT": "watch CHECKPOINT --seconds 0",
+    "watch PATH": "watch PATH --seconds 0",
+    "watch CHECKPOINT --interval 10": "watch CHECKPOINT --interval 10 --seconds 0",
+    f"{WATCH} 600 > batches.jsonl": f"{WATCH} 0",
     "savepoint PATH NAME": "savepoint PATH before-upgrade",
     f"{EVOLVE} --into NEW": f"{EVOLVED} --into {{root}}/new --output-mode update",
     f"{EVOLVE} --into NEW --apply": f"{EVOLVED} --into {{root}}/new --output-mode update --apply",

@@ -72,7 +72,7 @@ def test_what_is_said_of_the_state(fake: FakeCheckpoint, watcher: Watcher) -> No
         running.batch(dict.fromkeys(range(number, number + 20), number), snapshots=number == 1)
     (operator,) = watcher.look().operators
     assert (operator.id, operator.name, operator.partitions) == (0, "stateStoreSave", 2)
-    assert (operator.rows, operator.live_bytes, operator.since_snapshot) == (23, 23 * 32, 2)
+    assert (operator.rows, operator.live_bytes, operator.snapshot_age) == (23, 23 * 32, 2)
     files = [it for it in fake.root.glob("state/0/[01]/*") if it.is_file()]
     files = [it for it in files if it.name[0].isdigit()]
     assert operator.disk_bytes == sum(it.stat().st_size for it in files)
@@ -93,9 +93,9 @@ def test_snapshots_of_partitions_that_do_not_change_do_not_age(
     writer.batch({still: 1, changing: 1}, snapshots=True)
     for number in range(5):
         writer.batch({changing: number})
-    assert watcher.look().operators[0].since_snapshot == 5
+    assert watcher.look().operators[0].snapshot_age == 5
     writer.batch({changing: 9}, snapshots=True)
-    assert watcher.look().operators[0].since_snapshot == 0
+    assert watcher.look().operators[0].snapshot_age == 0
 
 
 def test_hot_key_groups_are_those_of_the_last_ten_batches(
@@ -256,7 +256,7 @@ def test_rescaled(fake: FakeCheckpoint, watcher: Watcher) -> None:
     look = watcher.look()
     assert look.problems == ()
     (operator,) = look.operators
-    assert (operator.partitions, operator.rows, operator.since_snapshot) == (4, None, 0)
+    assert (operator.partitions, operator.rows, operator.snapshot_age) == (4, None, 0)
     assert (look.batches[-1].partitions, look.batches[-1].changes) == (4, 0)
     # Those of other partitions are not added to them.
     assert (look.hot_batches, look.groups.shape[1]) == (1, 0)

@@ -29,7 +29,7 @@ from keyfold.watch.watch import watch as watch_storage
 def watch(
     output: Output, checkpoint: Storage, interval: float | None, seconds: float | None
 ) -> None:
-    """Batches, state, skew and hot key groups of a query, again and again.
+    """Batches, state and skew of a query while it runs.
 
     The query runs anywhere, or has not begun. Without a terminal, or with -o json, prints a line
     for each batch: the last ten, then each one when it is committed.

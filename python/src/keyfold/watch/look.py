@@ -17,8 +17,9 @@ RECENT = 10
 class OperatorNow:
     """An operator at the last batch, with all its files.
 
-    `since_snapshot` is the largest number of batches that a partition has changed in since its
-    newest snapshot, or since the beginning if it has none; None if no head can be read.
+    `snapshot_age` is the number of batches from the newest snapshot of a partition, or from the
+    beginning if it has none, to its last change: the largest of all partitions; None if no head can
+    be read.
     """
 
     id: int
@@ -27,7 +28,7 @@ class OperatorNow:
     rows: int | None
     live_bytes: int | None
     disk_bytes: int
-    since_snapshot: int | None
+    snapshot_age: int | None
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def operators_now(of_operators: Mapping[OperatorMetadata, list[Part]]) -> tuple[
             rows=total(it.head.rows if it.head else None for it in parts),
             live_bytes=total(it.head.bytes if it.head else None for it in parts),
             disk_bytes=sum(sum(it.files.sizes.values()) for it in parts),
-            since_snapshot=max((_since_snapshot(it) for it in parts if it.head), default=None),
+            snapshot_age=max((_snapshot_age(it) for it in parts if it.head), default=None),
         )
         for operator, parts in of_operators.items()
     )
@@ -45,7 +45,7 @@ def partitions_now(of_operators: Mapping[OperatorMetadata, list[Part]]) -> tuple
     return tuple(sorted(found, key=lambda it: -it.live_bytes))
 
 
-def _since_snapshot(part: Part) -> int:
+def _snapshot_age(part: Part) -> int:
     newest = part.written.number
     whole = (it.version for it in part.files.sizes if it.kind in _WHOLE and it.version <= newest)
     return newest - max(whole, default=0)

@@ -110,7 +110,10 @@ def _table(rows: Rows, gap: int = 2) -> Table:
     names, *others = rows
     grid = Table(box=None, padding=(0, gap, 0, 0), header_style="dim", pad_edge=False)
     for index, name in enumerate(names):
-        grid.add_column(name, justify="right" if index else "left", no_wrap=True)
+        # Names of operators may be long: they are folded before numbers are cut.
+        grid.add_column(
+            name, justify="right" if index else "left", no_wrap=index > 0, overflow="fold"
+        )
     for row in others:
         grid.add_row(*map(_text, row))
     return grid

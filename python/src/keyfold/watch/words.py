@@ -59,7 +59,7 @@ def batch_rows(look: Look, most: int) -> Rows:
 
 def operator_rows(look: Look) -> Rows:
     """The operators."""
-    rows: Rows = [("operator", "partitions", "rows", "state", "on disk", "since snapshot")]
+    rows: Rows = [("operator", "partitions", "rows", "state", "on disk", "snapshot age")]
     return rows + [
         (
             f"{it.id} {it.name}",
@@ -67,7 +67,7 @@ def operator_rows(look: Look) -> Rows:
             _number(it.rows),
             _size(it.live_bytes),
             size(it.disk_bytes),
-            _UNKNOWN if it.since_snapshot is None else count(it.since_snapshot),
+            _UNKNOWN if it.snapshot_age is None else count(it.snapshot_age),
         )
         for it in look.operators
     ]
