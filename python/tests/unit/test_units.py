@@ -21,3 +21,23 @@ def test_moment() -> None:
 def test_span_and_plural() -> None:
     assert [units.span(5, 5), units.span(0, 1000)] == ["5", "0-1,000"]
     assert [units.plural(1, "row"), units.plural(2000, "row")] == ["1 row", "2,000 rows"]
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"),
+    [
+        (0, "0 ms"),
+        (999, "999 ms"),
+        (999.9, "1.0 s"),
+        (59_900, "59.9 s"),
+        (59_960, "1 min"),
+        (60_000, "1 min"),
+        (61_000, "1 min 1 s"),
+        (3_599_999, "59 min 59 s"),
+        (11_520_000, "3 h 12 min"),
+        (90_000_000, "1 d 1 h"),
+        (None, "unknown"),
+    ],
+)
+def test_durations_have_one_or_two_units(ms: float | None, text: str) -> None:
+    assert units.duration(ms) == text

@@ -60,10 +60,12 @@ def duration(ms: float | None) -> str:
     """A duration given in ms, in one or two units."""
     if ms is None:
         return "unknown"
-    if ms < _SECOND:
-        return f"{ms:.0f} ms"
-    if ms < _MINUTE:
+    # As it is rounded for people: not 1000 ms, nor 60.0 s.
+    if round(ms) < _SECOND:
+        return f"{round(ms)} ms"
+    if round(ms / _SECOND, 1) < _MINUTE / _SECOND:
         return f"{ms / _SECOND:.1f} s"
+    ms = max(ms, _MINUTE)
     for name, unit, smaller, part in _LONG:
         if ms >= unit:
             rest = int(ms % unit // part)
