@@ -361,7 +361,8 @@ golden: $(VENV)/ready ## write the golden files again; must leave git clean
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.golden
 
 docs: $(VENV)/ready ## pages of settings and errors from their registries, and the site: docs-out/index.html
-	build/sbt "spark/Test/runMain io.keyfold.spark.ConfigurationPage"
+	build/sbt "spark/Test/runMain io.keyfold.spark.ConfigurationPage" \
+		"spark/Test/runMain io.keyfold.spark.MetricsPage"
 	$(BIN)/python build/errors_page.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
