@@ -18,7 +18,10 @@ from keyfold.cli.main import cli
 from kit.browser import chromium, shown
 
 ROOT = Path(__file__).parents[3]
-PAGES = ["index", "tutorial", "configuration", "errors", "api", "cli", "DESIGN", "design/faults"]
+PAGES = [
+    "index", "tutorial", "configuration", "doctor", "errors", "api", "cli", "DESIGN",
+    "design/faults",
+]  # fmt: skip
 
 
 def build(config: Path, site: Path) -> subprocess.CompletedProcess[str]:
