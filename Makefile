@@ -88,7 +88,7 @@ JCSTRESS := java @java.args org.openjdk.jcstress.Main -v -r report -c 2 -f 1 -it
 	-hs 256 -strideSize 16 -strideCount 8 -sc false -jvmArgs -XX:+UseSerialGC
 
 .PHONY: help setup jars wheel servers s3 demo test test-long test-faults test-lines test-installed smoke-on-4.0 smoke-on-4.3 environments smoke contract smoke-operators upgrades release test-release test-jvm test-python test-reader crash incidents like-spark soak soak-stores soak-queries soak-runs fuzz jcstress conformance conformance-reach \
-	conformance-baseline conformance-page bench bench-quick bench-engine bench-checkpoints bench-bigstate bench-yarn bench-page bench-python bench-subtasks bench-pictures nexmark nexmark-check model golden docs fmt lint clean
+	conformance-baseline conformance-page bench bench-quick bench-engine bench-checkpoints bench-bigstate bench-yarn bench-page bench-python bench-subtasks bench-metrics bench-pictures nexmark nexmark-check model golden docs fmt lint clean
 
 # What a user or a contributor needs first, in this order.
 FIRST := wheel demo setup test test-jvm test-python fmt docs bench-quick clean
@@ -327,6 +327,9 @@ bench-python: setup ## the Python reader beside Spark's `statestore` source, in 
 bench-subtasks: setup ## state of an operator's subtasks, in 5 minutes: docs/benchmarks-operator-state.md
 	PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python $(BIN)/python -m bench.subtasks
 
+bench-metrics: setup ## batches with metrics and without, 20 pairs, in 15 minutes
+	$(BIN)/python -m bench.metrics
+
 bench-checkpoints: setup servers ## checkpoints on a local disk, S3 and HDFS beside Spark's own providers, in 45 minutes; CELL=s3
 	build/sbt testkit/compile
 	PYTHONPATH=integration-tests $(BIN)/python -m bench.places --cell "$(CELL)"
@@ -361,7 +364,8 @@ golden: $(VENV)/ready ## write the golden files again; must leave git clean
 	cd integration-tests && $(CURDIR)/$(BIN)/python -m kit.golden
 
 docs: $(VENV)/ready ## pages of settings and errors from their registries, and the site: docs-out/index.html
-	build/sbt "spark/Test/runMain io.keyfold.spark.ConfigurationPage"
+	build/sbt "spark/Test/runMain io.keyfold.spark.ConfigurationPage" \
+		"spark/Test/runMain io.keyfold.spark.MetricsPage"
 	$(BIN)/python build/errors_page.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 

@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -56,7 +57,7 @@ class Admin:
                 self._ask(None, "savepoint", name=f"s{step}")
                 self._keep(Path(self._subject.checkpoint, "keyfold/savepoints", f"s{step}"), last)
             elif what == "evolve":
-                self._evolve(killed_after, step)
+                self._evolve(chance, killed_after, step)
             else:
                 self._clone(chance, step, batch)
             self._subject.counts[what] += 1
@@ -100,13 +101,19 @@ class Admin:
         else:
             self._keep(to, batch)
 
-    def _evolve(self, killed_after: int | None, step: int) -> None:
-        """Makes a checkpoint of the same query with its state, and goes on with it."""
+    def _evolve(self, chance: Random, killed_after: int | None, step: int) -> None:
+        """Makes a checkpoint of the same query with its state, or of a changed one, and goes on."""
         to, world = self._subject.folder / f"evolved-{step}", self._subject.world
-        self._ask(
+        history = self._subject.history
+        totals = history.totals.changed(chance) if world.kind.changes else history.totals
+        self._subject.note(f"to {totals}")
+        batch = self._ask(
             killed_after, "evolve", to=str(to), kind=world.kind.name,
             source=self._subject.input.source, settings=dict(world.settings),
+            before=asdict(history.totals), totals=asdict(totals),
         )  # fmt: skip
+        if world.kind.changes:
+            history.evolved[batch] = totals
         self._go_on_with(to)
 
     def _go_on_with(self, copy: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from crash.inputs import STREAMS, Input, Position
 from crash.models import Batch
 from crash.spark_driver import CrashError
+from crash.totals import Totals
 from kit.kill_moment import last_batch
 
 
@@ -30,6 +31,13 @@ class History:
         self.checkpoint = checkpoint
         self._told_in = told
         self._planned: dict[int, str] = {}
+        # What the query became after a batch.
+        self.evolved: dict[int, Totals] = {}
+
+    @property
+    def totals(self) -> Totals:
+        """What the query is now, if it is one that changes."""
+        return self.evolved[max(self.evolved)] if self.evolved else Totals()
 
     @property
     def last_committed(self) -> int:

@@ -24,6 +24,7 @@ from pyspark.sql.streaming import StreamingQuery
 import keyfold
 from crash import processor, sinks
 from crash.kinds import KINDS, Kind
+from crash.totals import Totals
 from keyfold.admin import copies, rescale, rollback, vacuum
 from kit import queries
 from kit.queries.streams import streams, topics
@@ -55,6 +56,7 @@ class Job:
     def start(
         self,
         kind: str,
+        totals: dict[str, Any],
         source: dict[str, str],
         sink: str,
         folder: str,
@@ -68,7 +70,7 @@ class Job:
             faults = self._spark._jvm.io.keyfold.spark.ChanceFaults
             self._faults = faults(checkpoint, fault_seed, one_in)
             settings |= dict(self._faults.settings())
-        asked, question = self._question(kind, source, settings)
+        asked, question = self._question(kind, totals, source, settings)
         self._query = sinks.start(question, sink, Path(folder), checkpoint, asked.mode)
 
     def read(self, sink: str, folder: str) -> list[list[Any]]:
@@ -151,12 +153,22 @@ class Job:
         return copies.clone(checkpoint, to, batch=batch, spark=self._spark).batch
 
     def evolve(
-        self, checkpoint: str, to: str, kind: str, source: dict[str, str], settings: dict[str, str]
+        self,
+        checkpoint: str,
+        to: str,
+        kind: str,
+        before: dict[str, Any],
+        totals: dict[str, Any],
+        source: dict[str, str],
+        settings: dict[str, str],
     ) -> int:
-        """Makes the checkpoint of the same query anew; what an interrupted run has left goes."""
+        """Makes the checkpoint of the same or a changed query; what a killed run left goes."""
         rmtree(to, ignore_errors=True)
-        asked, question = self._question(kind, source, settings)
-        found = keyfold.evolve(checkpoint, question, to, output_mode=asked.mode, dry_run=False)
+        asked, question = self._question(kind, totals, source, settings)
+        _, old = self._question(kind, before, source, settings)
+        found = keyfold.evolve(
+            checkpoint, question, to, output_mode=asked.mode, before=old, dry_run=False
+        )
         return found.last_batch
 
     def savepoint(self, checkpoint: str, name: str) -> int:
@@ -175,7 +187,7 @@ class Job:
         return sum(compare(self._session(settings), Path(checkpoint)).values())
 
     def _question(
-        self, kind: str, source: dict[str, str], settings: dict[str, str]
+        self, kind: str, totals: dict[str, Any], source: dict[str, str], settings: dict[str, str]
     ) -> tuple[Kind, DataFrame]:
         """A query of a folder of `files`, or of topics with a `prefix` at `kafka`."""
         session = self._session(settings)
@@ -186,6 +198,9 @@ class Job:
             options = {"kafka.bootstrap.servers": source["kafka"], "startingOffsets": "earliest"}
             others = {it: source[it] for it in source if it not in ("kafka", "prefix")}
             read = topics(session, options | others, source["prefix"])
+        if asked.changes:
+            its = Totals(**{name: tuple(items) for name, items in totals.items()})
+            return asked, its.question(read.rows)
         return asked, asked.question(read)
 
     def _session(self, settings: dict[str, str]) -> SparkSession:

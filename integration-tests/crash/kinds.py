@@ -17,7 +17,8 @@ from crash.models import (
 )
 from crash.processor import Everything
 from crash.processor_models import EventCounts, Forgetful, Processed
-from kit.queries.builtin import columns, counted, sessions, windowed
+from crash.totals import Totals
+from kit.queries.builtin import columns, sessions, windowed
 from kit.queries.forgetful import Forgetful as ForgetfulProcessor
 from kit.queries.joins import FORMATS, VERSION, both_sides
 from kit.queries.processor import NO_EMPTY_BATCHES, processed
@@ -36,6 +37,8 @@ class Kind:
     rows_per_file: int = 120
     # The first line of Spark that this harness runs it on.
     since: str = "4.1"
+    # Whether the query changes, and is asked by `Totals`.
+    changes: bool = False
     # Whether Spark's own `statestore` source reads its state rightly.
     is_read_by_spark: bool = True
 
@@ -90,7 +93,9 @@ def joining() -> Iterator[Kind]:
 
 
 KINDS = (
-    Kind("aggregation", lambda s: counted(s.rows, "key", "value"), Aggregation, mode="update"),
+    Kind(
+        "aggregation", lambda s: Totals().question(s.rows), Aggregation, mode="update", changes=True
+    ),
     Kind("windows", lambda s: windowed(s.timed), Windows),
     Kind("dropDuplicates", lambda s: columns(s.rows.dropDuplicates(["id"])), Deduplication),
     Kind(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from crash.totals import Group, Totals
 from kit.queries.builtin import GAP, WINDOW, window_of
 from kit.queries.joins import REACH, matching
 from kit.queries.processor import milliseconds
@@ -45,6 +46,10 @@ class Model(ABC):
     def tables(self) -> Tables:
         """What is kept after the last batch."""
 
+    def evolve(self, totals: Totals) -> None:
+        """The query changes, and takes its state with it; only some can."""
+        raise NotImplementedError
+
 
 def totals(count: int, total: int, last: int, row: Row) -> tuple[int, int, int]:
     """Count, sum and greatest id with one row more."""
@@ -55,19 +60,30 @@ NOTHING = (0, 0, -(10**9))
 
 
 class Aggregation(Model):
-    """Totals per key and value, in update mode."""
+    """Totals by key, in update mode, of a query that changes."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, int], tuple[int, int, int]] = {}
+        self._its = Totals()
+        self._kept: dict[tuple[str | int, ...], Group] = {}
+
+    def evolve(self, totals: Totals) -> None:
+        before, self._its = self._its, totals
+        groups, self._kept = self._kept, {}
+        for whole, group in groups.items():
+            named = dict(zip(before.keys, whole, strict=True))
+            key = tuple(named[it] for it in totals.keys)
+            carried = totals.carried(group)
+            self._kept[key] = totals.together(self._kept.get(key), carried)
 
     def take(self, batch: Batch) -> Rows:
         for row in batch.rows:
-            key = row.key, row.value
-            self._kept[key] = totals(*self._kept.get(key, NOTHING), row)
-        return [(*key, *self._kept[key]) for key in {(row.key, row.value) for row in batch.rows}]
+            key = self._its.key(row)
+            self._kept[key] = self._its.with_row(self._kept.get(key), row)
+        keys = {self._its.key(row) for row in batch.rows}
+        return [self._its.output(key, self._kept[key]) for key in keys]
 
     def tables(self) -> Tables:
-        return {"default": list(self._kept.items())}
+        return {"default": [(key, tuple(it.values())) for key, it in self._kept.items()]}
 
 
 class Windows(Model):

@@ -49,6 +49,8 @@ class Oracle:
             if number > committed and Counter(found) == Counter(expected):
                 break
             expected += more
+            if number in history.evolved:
+                model.evolve(history.evolved[number])
         self._same(f"the sink after batch {committed}", found, expected)
         self._counts["rows in sinks"] += len(found)
 
@@ -94,6 +96,8 @@ class Oracle:
                 if rows is not None:
                     self._same(f"batch {number} wrote", map(sorted_text, rows), expected)
                     self._counts["rows written"] += len(rows)
+            if number in history.evolved:
+                model.evolve(history.evolved[number])
             if number <= history.last_committed:
                 found[number] = deepcopy(model.tables())
         return found

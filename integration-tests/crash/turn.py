@@ -1,7 +1,7 @@
 """A query started once more, and what happens to it until it ends."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from random import Random
 
 from crash.spark_driver import CrashError
@@ -94,6 +94,7 @@ class Turn:
         subject.driver.ask(
             "start",
             kind=world.kind.name,
+            totals=asdict(subject.history.totals),
             source=source,
             sink=world.sink,
             folder=str(subject.folder),

@@ -17,9 +17,12 @@ from keyfold.admin.vacuum import Vacuum, vacuum
 from keyfold.describe.batch_table import batch_table
 from keyfold.describe.describe import describe
 from keyfold.describe.description import Description
+from keyfold.doctor.doctor import examine_checkpoint
+from keyfold.doctor.report import DoctorReport
 from keyfold.errors import (
     CheckpointDamagedError,
     FileMissingError,
+    InvalidArgumentError,
     NotACheckpointError,
     OtherProviderError,
 )
@@ -140,6 +143,25 @@ class Checkpoint:
                 default threads of this process check.
         """
         return fsck(self._storage.once(), deep=deep, progress=progress, spark=spark)
+
+    def doctor(self, *, cores: int | None = None, memory_bytes: int | None = None) -> DoctorReport:
+        """Advice: partitions, skew, snapshots, retention, files, memory; see docs/doctor.md.
+
+        It reads logs, listings and a footer of each store, and rows only of a partition that is
+        much larger than the others. It looks for no damage: see `fsck`.
+
+        Args:
+            cores: of all executors together, which is in no file.
+            memory_bytes: the memory budgets of all executors together, which are in no file.
+
+        Raises:
+            InvalidArgumentError: one of them is less than 1.
+            CheckpointDamagedError: the last entry of the commit log cannot be read.
+        """
+        for name, number in (("cores", cores), ("memory_bytes", memory_bytes)):
+            if number is not None and number < 1:
+                raise InvalidArgumentError(f"Invalid {name} {number}: give a number of 1 or more.")
+        return examine_checkpoint(self._storage, cores, memory_bytes)
 
     def report(self, path: str | PathLike[str], *, progress: ReportProgress | None = None) -> None:
         """Writes a self-contained HTML page: the text of `describe`, and charts.

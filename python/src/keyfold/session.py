@@ -21,6 +21,9 @@ from keyfold.settings import (
     EXTENSIONS_KEY,
     JARS_KEY,
     PARTITIONS_KEY,
+    PLUGIN_CLASS,
+    PLUGINS_KEY,
+    PROMETHEUS_SETTINGS,
     QUERY_SETTINGS,
     SPARK_LINES,
     jar_name,
@@ -46,9 +49,14 @@ _NO_EXTENSION = (
     "keyfold.configure(SparkSession.builder) before the first session is created, or set it where "
     "Spark is started."
 )
+_NO_PLUGIN = (
+    f"Spark is already running without {PLUGINS_KEY}={PLUGIN_CLASS}: it has no metrics of state. "
+    "Call keyfold.configure(SparkSession.builder, metrics=True) before the first session is "
+    "created, or set it where Spark, or the Spark Connect server, is started."
+)
 
 
-def configure(target: T, *, partitions: int | None = None) -> T:
+def configure(target: T, *, partitions: int | None = None, metrics: bool = False) -> T:
     """Makes new queries keep their state in Keyfold, and returns `target`.
 
     Pass a builder if you can: then driver and executors get the jar, Spark's planner allows
@@ -62,6 +70,9 @@ def configure(target: T, *, partitions: int | None = None) -> T:
         partitions: number of partitions of the state of every query that starts. A query whose
             checkpoint has another number is rescaled before its first batch; a new one begins with
             `spark.sql.shuffle.partitions`. By default queries keep the number that they have.
+        metrics: publish metrics of executors, queries and operators through Spark's metrics
+            system, for Prometheus at `/metrics/prometheus` of Spark's UI, which gets a tab
+            "State". Only for a builder, before Spark runs.
 
     Raises:
         InvalidArgumentError: `target` is neither, or `partitions` is no whole number above 0.
@@ -80,8 +91,12 @@ def configure(target: T, *, partitions: int | None = None) -> T:
     jvm = bridge()
     if jvm.is_builder(target):
         _configure_builder(jvm, target, settings)
+        if metrics:
+            _add_metrics(jvm, target)
     elif jvm.is_session(target):
         _configure_session(jvm, target, settings)
+        if metrics and (jvm.is_connect_session(target) or not _has_plugin(jvm)):
+            _log.warning(_NO_PLUGIN)
     else:
         raise InvalidArgumentError(
             f"Invalid target {type(target).__name__}: pass SparkSession.builder or a session."
@@ -146,6 +161,19 @@ def _configure_builder(jvm: Any, builder: Any, settings: Mapping[str, str]) -> N
             _add_jar(jvm, builder, jar_path())
         jvm.append(builder, EXTENSIONS_KEY, EXTENSIONS_CLASS)
     for key, value in settings.items():
+        builder.config(key, value)
+
+
+def _has_plugin(jvm: Any) -> bool:  # noqa: ANN401
+    return not jvm.runs_without(PLUGINS_KEY, PLUGIN_CLASS)
+
+
+def _add_metrics(jvm: Any, builder: Any) -> None:  # noqa: ANN401
+    if jvm.connects_to_server(builder) or not _has_plugin(jvm):
+        _log.warning(_NO_PLUGIN)
+        return
+    jvm.append(builder, PLUGINS_KEY, PLUGIN_CLASS)
+    for key, value in PROMETHEUS_SETTINGS.items():
         builder.config(key, value)
 
 

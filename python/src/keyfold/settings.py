@@ -18,6 +18,19 @@ JARS_KEY: Final = "spark.jars"
 EXTENSIONS_CLASS: Final = "io.keyfold.spark.KeyfoldExtensions"
 EXTENSIONS_KEY: Final = "spark.sql.extensions"
 
+# Metrics of state, and a tab of Spark's UI; read when Spark starts.
+PLUGIN_CLASS: Final = "io.keyfold.spark.KeyfoldPlugin"
+PLUGINS_KEY: Final = "spark.plugins"
+
+# Spark's own page of the driver's metrics for Prometheus.
+_SERVLET = "spark.metrics.conf.*.sink.prometheusServlet"
+PROMETHEUS_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        f"{_SERVLET}.class": "org.apache.spark.metrics.sink.PrometheusServlet",
+        f"{_SERVLET}.path": "/metrics/prometheus",
+    }
+)
+
 # With version 2 each attempt at a batch has its own files; the commit log has the ids of those that
 # count.
 FORMAT_KEY: Final = "spark.sql.streaming.stateStore.checkpointFormatVersion"

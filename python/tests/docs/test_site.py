@@ -19,7 +19,7 @@ from kit.browser import chromium, shown
 
 ROOT = Path(__file__).parents[3]
 PAGES = [
-    "index", "tutorial", "watch", "configuration", "errors", "api", "cli", "DESIGN",
+    "index", "tutorial", "watch", "configuration", "doctor", "errors", "api", "cli", "DESIGN",
     "design/faults",
 ]  # fmt: skip
 

@@ -31,7 +31,7 @@ from python.tests.fuzz.fuzzing import bounded, fuzz
 from python.tests.fuzz.lies import TEXTS, edited, lie
 
 STATE = {".delta", ".snapshot", ".ref", ".merged"}
-COMMANDS = ["describe", "fsck", "fsck --deep", *(
+COMMANDS = ["describe", "doctor", "fsck", "fsck --deep", *(
     f"inspect {it}" for it in ("partitions", "files", "groups", "column-families", "skew",
                                "batches", "operators", "deltas", "snapshots", "merged-deltas",
                                "references")
@@ -238,6 +238,13 @@ def _inspected(it: Checkpoint) -> None:
     _asked(lambda: _is_clean(look.skew()._repr_html_()))
 
 
+def _doctored(it: Checkpoint) -> None:
+    found = it.doctor(cores=2, memory_bytes=1)
+    _shown(str(found))
+    json.dumps(found.to_dict())
+    _is_clean(found._repr_html_())
+
+
 def _checked(it: Checkpoint) -> None:
     found = it.fsck(deep=True)
     _shown(str(found))
@@ -258,7 +265,12 @@ def _tables(operator: Any) -> None:
         _asked(lambda it=table: it.history({"id": 1}))
 
 
-QUESTIONS = [*[_described, _checked, _scanned] * 8, *[_inspected] * 4, *COMMANDS, _reported]
+QUESTIONS = [
+    *[_described, _doctored, _checked, _scanned] * 8,
+    *[_inspected] * 4,
+    *COMMANDS,
+    _reported,
+]
 
 
 def _shown(text: str) -> None:

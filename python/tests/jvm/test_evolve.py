@@ -156,6 +156,24 @@ def two_udfs(stream: DataFrame) -> DataFrame:
     return stream.groupBy("word").agg(F.sum(lengths("word")), F.sum(ones("word")))
 
 
+def test_the_checkpoints_number_of_partitions_counts_and_not_a_sessions(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    old, new = run(spark, tmp_path, by_word, FIRST), tmp_path / "new"
+    queries = []
+    for partitions in (3, 5):
+        session = spark.newSession()
+        session.conf.set("spark.sql.shuffle.partitions", partitions)
+        # A number that fits those of the checkpoint alone.
+        session.conf.set("spark.sql.streaming.stateStore.keyfold.keyGroups", 4)
+        queries.append(by_word(words(session, tmp_path)))
+    keyfold.evolve(old, queries[0], new, output_mode="update", before=queries[1], dry_run=False)
+    assert values(new) == values(old)
+    assert keyfold.open_checkpoint(new).describe().operators[0].partitions == 2
+    conf = [it.sparkSession.conf.get("spark.sql.shuffle.partitions") for it in queries]
+    assert conf == ["3", "5"]
+
+
 def test_wrong_use_is_named(spark: SparkSession, tmp_path: Path) -> None:
     old = run(spark, tmp_path, by_word, FIRST[:1])
     to = saved(tmp_path, "app.py", "groupBy('word').count()")

@@ -24,6 +24,9 @@ from keyfold.errors import (
 from keyfold.settings import (
     EXTENSIONS_CLASS,
     EXTENSIONS_KEY,
+    PLUGIN_CLASS,
+    PLUGINS_KEY,
+    PROMETHEUS_SETTINGS,
     PROVIDER_KEY,
     QUERY_SETTINGS,
     SPARK_LINES,
@@ -142,6 +145,29 @@ def test_spark_that_runs_without_the_extension_gets_a_word(
         keyfold.configure(SparkSession.builder)
     expected = extensions is None or EXTENSIONS_CLASS not in extensions
     assert (f"{EXTENSIONS_KEY}={EXTENSIONS_CLASS}" in caplog.text) == expected
+
+
+def test_metrics_are_published_if_asked_for() -> None:
+    builder = keyfold.configure(
+        SparkSession.builder.config(PLUGINS_KEY, "com.acme.Ours"), metrics=True
+    )
+    plugins = {PLUGINS_KEY: f"com.acme.Ours,{PLUGIN_CLASS}"}
+    assert options(builder) == {**SETTINGS, **PROMETHEUS_SETTINGS, **plugins, "spark.jars": JAR}
+
+
+@pytest.mark.parametrize("plugins", [None, "com.acme.Ours", f"a.B,{PLUGIN_CLASS}"])
+def test_spark_that_runs_without_metrics_gets_a_word(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, plugins: str | None
+) -> None:
+    conf = {PLUGINS_KEY: plugins, EXTENSIONS_KEY: EXTENSIONS_CLASS}
+    context = SimpleNamespace(getConf=lambda: conf)
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", context)
+    runs(monkeypatch, "4.2.0", made_for="4.2")
+    monkeypatch.setattr(_jvm, "_conf_of_jvm", lambda _: "")
+    with caplog.at_level(logging.WARNING, "keyfold"):
+        keyfold.configure(SparkSession.builder, metrics=True)
+    expected = plugins is None or PLUGIN_CLASS not in plugins
+    assert (f"without {PLUGINS_KEY}={PLUGIN_CLASS}" in caplog.text) == expected
 
 
 def test_running_jvm_without_the_jar_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:

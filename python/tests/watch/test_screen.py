@@ -58,7 +58,7 @@ def test_as_many_batches_as_there_is_room_for(
 
 
 def test_a_query_that_has_stopped(running: Running, fake: FakeCheckpoint) -> None:
-    assert "batch 11 was committed 3 h 12 min ago\n" in text(
+    assert "batch 11 was committed 3.2 h ago\n" in text(
         seen(fake), BEGAN + 11_700 + (3 * 60 + 12) * 60_000
     ).replace(" \n", "\n")
     assert running.writer.batch_number == 11

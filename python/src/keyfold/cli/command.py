@@ -24,7 +24,8 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 _EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 done; 1 the answer is no (damage was "
-    "found, the key does not exist, the set-up is wrong); 2 wrong use; 3 the command failed."
+    "found, the key does not exist, the set-up is wrong, there is something to change); 2 wrong "
+    "use; 3 the command failed."
 )
 
 

@@ -21,6 +21,7 @@ from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import JsonOutput, Output, message, progress
 from keyfold.errors import InvalidArgumentError
 from keyfold.spark_log.flows import Flow
+from keyfold.text.units import parsed_size
 
 # Importing them adds their commands to the group.
 __all__ = ["admin", "cli", "setup", "watch"]
@@ -175,6 +176,35 @@ def fsck(output: Output, checkpoint: Checkpoint, deep: bool) -> int | None:  # n
     """Check every file that the retained batches need for damage."""
     with progress("checking") as told:
         found = checkpoint.fsck(deep=deep, progress=told)
+    output.value(found.to_dict(), str(found))
+    return None if found.ok else ExitCode.NO
+
+
+def _size(_: click.Context, __: click.Parameter, given: str | None) -> int | None:
+    found = None if given is None else parsed_size(given)
+    if given is not None and not found:
+        raise click.BadParameter(f"{given!r} is not a size above 0, such as 512m or 4g.")
+    return found
+
+
+@command(
+    _checkpoint,
+    click.option("--cores", type=click.IntRange(1), help="Cores of all executors together."),
+    click.option(
+        "--memory", callback=_size, metavar="SIZE",
+        help="Memory budgets of all executors together, such as 512m or 4g.",
+    ),
+    _output,
+)  # fmt: skip
+def doctor(
+    output: Output, checkpoint: Checkpoint, cores: int | None, memory: int | None
+) -> int | None:
+    """Advice: what is ill, what to change, what that brings.
+
+    Partitions, skew, snapshots, retention, files, memory. The exit code is 1 if there is something
+    to change. Cores and memory are in no file: what needs them is judged if you give them.
+    """
+    found = checkpoint.doctor(cores=cores, memory_bytes=memory)
     output.value(found.to_dict(), str(found))
     return None if found.ok else ExitCode.NO
 

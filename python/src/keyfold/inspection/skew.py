@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,20 +61,33 @@ def measure(
         raise InvalidArgumentError(f"Invalid measure {by!r}: skew is by bytes or by rows.")
     found = _Found([], [], [])
     for operator in operators:
-        for layout in layouts(storage, operator):
-            if layout.shape is not Shape.JOIN_SIDE and not layout.name.startswith("$"):
-                _add(found, Source(storage, operator, layout), batch, by, top)
-    return Skew(
-        _sorted(found.partitions, _PARTITIONS, by),
-        _sorted(found.groups, _GROUPS, by),
-        _sorted(found.keys, _KEYS, by),
-    )
+        for source in _sources(storage, operator):
+            _add(found, source, batch, range(source.partitions(batch)), by, top)
+    return _skew_of(found, by)
 
 
-def _add(found: _Found, source: Source, batch: Batch, by: str, top: int) -> None:
+def measure_partition(
+    storage: Storage, operator: OperatorMetadata, batch: Batch, partition: int, top: int
+) -> Skew:
+    """The same of one partition of an operator, by bytes; raises KeyfoldError."""
+    found = _Found([], [], [])
+    for source in _sources(storage, operator):
+        _add(found, source, batch, range(partition, partition + 1), "bytes", top)
+    return _skew_of(found, "bytes")
+
+
+def _sources(storage: Storage, operator: OperatorMetadata) -> Iterator[Source]:
+    for layout in layouts(storage, operator):
+        if layout.shape is not Shape.JOIN_SIDE and not layout.name.startswith("$"):
+            yield Source(storage, operator, layout)
+
+
+def _add(  # noqa: PLR0913, PLR0917 - what is measured of what
+    found: _Found, source: Source, batch: Batch, partitions: range, by: str, top: int
+) -> None:
     name = (source.operator.id, source.layout.name)
     keys: list[tuple[object, ...]] = []
-    for partition in range(source.partitions(batch)):
+    for partition in partitions:
         key_groups = source.head(batch, partition).identity.key_groups
         loaded = source.rows(batch, partition)
         if loaded is None:
@@ -105,6 +119,14 @@ def _summed(of: Ints, values: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints, Ints
     # Sums of up to 53 bits are exact as floating-point numbers.
     counts, totals = (np.bincount(which, it).astype(np.int64) for it in (values, sizes))
     return occurring, first, counts, totals
+
+
+def _skew_of(found: _Found, by: str) -> Skew:
+    return Skew(
+        _sorted(found.partitions, _PARTITIONS, by),
+        _sorted(found.groups, _GROUPS, by),
+        _sorted(found.keys, _KEYS, by),
+    )
 
 
 def _sorted(rows: list[tuple[object, ...]], schema: pa.Schema, by: str) -> pa.Table:

@@ -44,12 +44,17 @@ def folders(storage: Storage, operator: OperatorMetadata) -> int:
     return sum(is_number(it.name) for it in storage.listing(f"state/{operator.id}"))
 
 
+def is_in_partition_0_alone(heads: list[Footer]) -> bool:
+    """Whether an operator has no shuffle key, so that it runs in one partition."""
+    return only_partition_0(it.partition_key for head in heads for it in head.families)
+
+
 def partitions_with_state(batch: Batch, operator: OperatorMetadata, heads: list[Footer]) -> int:
     """Number of an operator's partitions that have state, by heads of partition 0.
 
     It is 1 without a shuffle key. Raises PartitionsMismatchError.
     """
-    if only_partition_0(it.partition_key for head in heads for it in head.families):
+    if is_in_partition_0_alone(heads):
         return 1
     return batch.partitions(operator, max((it.identity.partitions for it in heads), default=0))
 

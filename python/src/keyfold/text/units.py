@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timezone
 
-_SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
-_LONG = (
-    ("d", _DAY, "h", _HOUR),
-    ("h", _HOUR, "min", _MINUTE),
-    ("min", _MINUTE, "s", _SECOND),
-)
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -24,6 +19,12 @@ def size(number: int | None) -> str:
         return "unknown"
     name, unit = unit_of(number)
     return f"{number} B" if unit == 1 else f"{number / unit:.1f} {name}"
+
+
+def parsed_size(text: str) -> int | None:
+    """Bytes of a size as Spark's settings have it, such as 512m or 4g; None if it is none."""
+    found = re.fullmatch(r"([0-9]{1,15})([kmgt]?)b?", text.strip().lower())
+    return int(found[1]) << 10 * (" kmgt".index(found[2] or " ")) if found else None
 
 
 def unit_of(number: float) -> tuple[str, int]:
@@ -51,23 +52,14 @@ def moment(ms: int | None) -> str:
     return found.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def duration(ms: float) -> str:
+    """A span of time in the largest unit in which it is at least 2; seconds from 1 on."""
+    for name, unit in (("days", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000)):
+        if ms >= 2 * unit or (name == "s" and ms >= unit):
+            return f"{ms / unit:.1f} {name}"
+    return f"{ms:.0f} ms"
+
+
 def plural(number: int | None, noun: str) -> str:
     """A number and its noun."""
     return f"{count(number)} {noun}{'' if number == 1 else 's'}"
-
-
-def duration(ms: float | None) -> str:
-    """A duration given in ms, in one or two units."""
-    if ms is None:
-        return "unknown"
-    # As it is rounded for people: not 1000 ms, nor 60.0 s.
-    if round(ms) < _SECOND:
-        return f"{round(ms)} ms"
-    if round(ms / _SECOND, 1) < _MINUTE / _SECOND:
-        return f"{ms / _SECOND:.1f} s"
-    ms = max(ms, _MINUTE)
-    for name, unit, smaller, part in _LONG:
-        if ms >= unit:
-            rest = int(ms % unit // part)
-            return f"{int(ms // unit)} {name}" + (f" {rest} {smaller}" if rest else "")
-    raise AssertionError

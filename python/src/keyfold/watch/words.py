@@ -115,8 +115,8 @@ def line(it: WatchedBatch) -> str:
     """A batch in one line."""
     written = "unknown" if it.written_bytes is None else size(it.written_bytes)
     return (
-        f"batch {it.batch_id}, began {moment(it.started_ms)}, took {duration(it.duration_ms)}, "
-        f"commit {duration(it.commit_ms)}, changes {count(it.changes)}, written {written}, "
+        f"batch {it.batch_id}, began {moment(it.started_ms)}, took {_duration(it.duration_ms)}, "
+        f"commit {_duration(it.commit_ms)}, changes {count(it.changes)}, written {written}, "
         f"rows {count(it.rows)}, state {size(it.live_bytes)}"
     )
 
@@ -132,6 +132,10 @@ def _batch(it: WatchedBatch) -> tuple[str, ...]:
         _number(it.rows),
         _size(it.live_bytes),
     )
+
+
+def _duration(ms: int | None) -> str:
+    return "unknown" if ms is None else duration(ms)
 
 
 def _number(number: int | None) -> str:

@@ -15,14 +15,14 @@ import org.slf4j.LoggerFactory
   * A write's body may be called more than once. A write that failed may still have taken effect;
   * the next try replaces the file by the same bytes (G4).
   *
-  * @param onRetry
-  *   called before each retry
+  * @param onTry
+  *   called before each try of an operation with its number, above 1 for a retry
   * @param pause
   *   waits for this many milliseconds
   */
 final class RetryingBlobStore(
     inner: BlobStore,
-    onRetry: () => Unit,
+    onTry: Int => Unit,
     pause: Long => Unit = Thread.sleep(_)
 ) extends BlobStore {
   import RetryingBlobStore._
@@ -55,6 +55,7 @@ final class RetryingBlobStore(
   private def retrying[T](what: String, path: String)(operation: => T): T = {
     @tailrec
     def attempt(number: Int): T = {
+      onTry(number)
       val result =
         try Right(operation)
         catch { case e: IOException if number < Attempts && isTransient(e) => Left(e) }
@@ -63,7 +64,6 @@ final class RetryingBlobStore(
         case Left(e)      =>
           val ms = FirstPauseMs << (2 * (number - 1))
           log.warn(s"Cannot $what ${describe(path)}, retrying in $ms ms: $e")
-          onRetry()
           pause(ms)
           attempt(number + 1)
       }

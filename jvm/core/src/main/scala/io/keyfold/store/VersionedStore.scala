@@ -48,7 +48,7 @@ final class VersionedStore(
   import VersionedStore._
 
   val counters = new StoreCounters
-  private val blobs = new RetryingBlobStore(blobStore, () => counters.retries.increment())
+  private val blobs = new RetryingBlobStore(blobStore, counters.tried(_))
   private val files = new StoreFiles(blobs, location, settings, clock, () => newChecksum())
   private val retention =
     new Retention(files, new FrozenFiles(blobs, location, files), settings, counters)

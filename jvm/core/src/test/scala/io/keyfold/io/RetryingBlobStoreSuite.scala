@@ -43,7 +43,7 @@ class RetryingBlobStoreSuite extends AnyFunSuite {
       override def lengths(folder: String): Map[String, Long] = failing(memory.lengths(folder))
       override def delete(path: String): Unit = failing(memory.delete(path))
     }
-    val store = new RetryingBlobStore(flaky, () => retries += 1, pauses += _)
+    val store = new RetryingBlobStore(flaky, number => retries += number.min(2) - 1, pauses += _)
   }
 
   private val hello = "hello".getBytes(UTF_8)

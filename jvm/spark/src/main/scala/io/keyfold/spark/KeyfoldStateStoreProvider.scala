@@ -102,7 +102,7 @@ class KeyfoldStateStoreProvider
       BackgroundThread,
       new ArenaMap(_, memory)
     )
-    metrics = new KeyfoldMetrics(id, store)
+    metrics = new KeyfoldMetrics(id, hadoopConf.get(SparkPrivate.RunIdKey, ""), store)
   }
 
   override def getStore(
@@ -181,7 +181,10 @@ class KeyfoldStateStoreProvider
 
   override def doCleanupMaintenance(): Unit = maintain("delete old files of")(store.cleanup())
 
-  override def close(): Unit = if (store != null) store.close()
+  override def close(): Unit = if (store != null) {
+    metrics.close()
+    store.close()
+  }
 
   override def supportedCustomMetrics: Seq[StateStoreCustomMetric] = {
     KeyfoldExtensions.require()

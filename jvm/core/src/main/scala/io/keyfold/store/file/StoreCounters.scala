@@ -26,8 +26,19 @@ final class StoreCounters {
   val merges = new LongAdder
   val mergedBytes = new LongAdder
 
+  /** Tries of file operations: list, look for, open, read, write, delete. */
+  val operations = new LongAdder
+
   /** File operations retried after an error that may be temporary. */
   val retries = new LongAdder
+
+  /** @param number
+    *   of the try at a file operation, from 1
+    */
+  def tried(number: Int): Unit = {
+    operations.increment()
+    if (number > 1) retries.increment()
+  }
 
   /** Files deleted by retention. */
   val filesDeleted = new LongAdder

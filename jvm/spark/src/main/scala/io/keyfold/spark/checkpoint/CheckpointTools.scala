@@ -15,7 +15,7 @@ private[spark] final class CheckpointTools(val session: SparkSession, checkpoint
   /** The checkpoint's files. */
   val blobs: BlobStore = new RetryingBlobStore(
     new HadoopBlobStore(new Path(logs.location), logs.hadoopConf),
-    () => ()
+    _ => ()
   )
 
   val files: CheckpointFiles = logs.files

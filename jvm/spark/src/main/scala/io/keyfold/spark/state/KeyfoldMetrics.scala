@@ -13,9 +13,12 @@ import org.apache.spark.sql.keyfold.SparkShim
   * maintenance; sizes are current. All are per store, because Spark adds up the stores.
   */
 object KeyfoldMetrics {
+  val Loads = "keyfoldLoads"
+  val LoadMs = "keyfoldLoadMs"
+
   private val counted = Seq[(StateStoreCustomMetric, StoreCounters => LongAdder)](
-    sum("keyfoldLoads", "versions loaded from files") -> (_.loads),
-    StateStoreCustomTimingMetric("keyfoldLoadMs", "Keyfold: time to load versions from files") ->
+    sum(Loads, "versions loaded from files") -> (_.loads),
+    StateStoreCustomTimingMetric(LoadMs, "Keyfold: time to load versions from files") ->
       (_.loadMs),
     sum("keyfoldRescaledLoads", "versions loaded from the files of another number of partitions") ->
       (_.rescaledLoads),
@@ -30,6 +33,8 @@ object KeyfoldMetrics {
     size("keyfoldSnapshotBytes", "bytes of snapshot files written") -> (_.snapshotBytes),
     sum("keyfoldMerges", "merged deltas written") -> (_.merges),
     size("keyfoldMergedBytes", "bytes of merged deltas written") -> (_.mergedBytes),
+    sum("keyfoldFileOperations", "file operations: list, look for, open, read, write, delete") ->
+      (_.operations),
     sum("keyfoldFileRetries", "file operations retried after a temporary failure") -> (_.retries),
     sum("keyfoldFilesDeleted", "files deleted by retention") -> (_.filesDeleted)
   )
@@ -62,6 +67,9 @@ object KeyfoldMetrics {
 
   val custom: Seq[StateStoreCustomMetric] = counted.map(_._1) ++ current.map(_._1)
 
+  /** Names of the metrics that add up over batches. */
+  val countedNames: Seq[String] = counted.map(_._1.name)
+
   private def sum(name: String, what: String) = StateStoreCustomSumMetric(name, s"Keyfold: $what")
   private def size(name: String, what: String) = StateStoreCustomSizeMetric(name, s"Keyfold: $what")
   private def currentCount(name: String, what: String) =
@@ -70,24 +78,57 @@ object KeyfoldMetrics {
     SparkShim.currentSize(name, s"Keyfold: $what")
 }
 
-/** The metrics of one store. */
-private[spark] final class KeyfoldMetrics(id: StateStoreId, store: VersionedStore) {
+/** The metrics of one store.
+  *
+  * @param run
+  *   id of the query's run
+  */
+private[spark] final class KeyfoldMetrics(id: StateStoreId, run: String, store: VersionedStore) {
   import KeyfoldMetrics._
 
   /** Newest version known to have a durable snapshot; -1 if none. */
   val lastSnapshotVersion = new AtomicLong(-1)
   private var reported = Map.empty[StateStoreCustomMetric, Long]
 
-  def of(txn: StoreTxn, forcedSnapshot: Boolean): StateStoreMetrics = {
+  /** @param commitMs
+    *   how long the commit took
+    */
+  def of(txn: StoreTxn, forcedSnapshot: Boolean, commitMs: Long): StateStoreMetrics = {
     val now = new Now(store.memory, txn.families, forcedSnapshot)
+    val counted = sinceLastReport()
+    if (txn.isCommitted) {
+      StoresOfJvm.report(
+        this,
+        statusOf(txn, now, commitMs),
+        counted.map { case (metric, more) =>
+          metric.name -> more
+        }
+      )
+    }
     SparkShim.metrics(
       keys = now.external.map(_.keys).sum,
       bytes = now.memory.total,
-      custom = sinceLastReport() ++ current.map { case (metric, of) => metric -> of(now) },
+      custom = counted ++ current.map { case (metric, of) => metric -> of(now) },
       id,
       snapshot = lastSnapshotVersion.get
     )
   }
+
+  private def statusOf(txn: StoreTxn, now: Now, commitMs: Long) = StoreStatus(
+    id,
+    run,
+    txn.base.version + 1,
+    rows = now.external.map(_.keys).sum,
+    unplacedRows = now.external.filter(_.spec.strays).map(_.keys).sum,
+    stateBytes = now.families.map(_.bytes).sum,
+    now.memory,
+    commitMs,
+    lastSnapshotVersion.get,
+    System.currentTimeMillis()
+  )
+
+  /** To be called when the store is closed. */
+  def close(): Unit = StoresOfJvm.closed(this)
 
   private def sinceLastReport(): Map[StateStoreCustomMetric, Long] = synchronized {
     val now = counted.map { case (metric, of) => metric -> of(store.counters).sum }.toMap

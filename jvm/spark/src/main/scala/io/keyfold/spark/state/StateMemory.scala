@@ -37,6 +37,9 @@ private[spark] object StateMemory {
     pool
   }
 
+  /** The pool and its limit in bytes; None before the first store. */
+  def current: Option[(PagePool, Long)] = synchronized(shared)
+
   /** The limit that this JVM keeps, or would take with the setting, in bytes. */
   def budget(maxBytes: Option[Long]): Long = synchronized {
     shared.fold(maxBytes.getOrElse(defaultBytes)) { case (_, budget) => budget }

@@ -124,17 +124,20 @@ private[admin] final class Evolution(
   private def watermarkMs(last: Long) =
     LogEntry.read(tools.files, s"commits/$last").nextWatermarkMs
 
-  /** Settings that a checkpoint keeps stay, whatever the session has: they count for all its
-    * batches.
+  /** Settings that a checkpoint keeps stay, whatever the sessions of the queries have: they count
+    * for all its batches.
     */
   private def withSettingsOf[T](batch: Long)(run: => T): T = {
-    val conf = query.sparkSession.conf
     val its = logs.settings(batch).getOrElse(Map.empty) -- OfState
-    val own = its.keys.toSeq.map(key => key -> conf.getOption(key))
+    val own = for {
+      conf <- (query +: before.toSeq).map(_.sparkSession).distinct.map(_.conf)
+      key <- its.keys
+    } yield (conf, key, conf.getOption(key))
     try {
-      its.foreach { case (key, value) => conf.set(key, value) }
+      own.foreach { case (conf, key, _) => conf.set(key, its(key)) }
       run
-    } finally own.foreach { case (key, value) => value.fold(conf.unset(key))(conf.set(key, _)) }
+    } finally
+      own.foreach { case (conf, key, value) => value.fold(conf.unset(key))(conf.set(key, _)) }
   }
 
   /** What the query before has, and how Spark describes its operators. Its output mode is not

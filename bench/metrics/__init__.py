@@ -1,0 +1,1 @@
+"""What the metrics of state cost: `python -m bench.metrics`."""

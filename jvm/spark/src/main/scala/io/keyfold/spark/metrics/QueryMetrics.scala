@@ -1,0 +1,101 @@
+package io.keyfold.spark.metrics
+
+import java.time.Instant
+
+import org.apache.spark.sql.streaming.{StateOperatorProgress, StreamingQueryProgress}
+
+/** The metrics of a query and of its operators, from the progress that Spark reports of each batch.
+  */
+private[spark] object QueryMetrics {
+  type Operator = StateOperatorProgress
+
+  val ofQuery: Seq[Metric[StreamingQueryProgress]] = Seq(
+    Metric("batch_id", "number of the last batch", _.batchId.toDouble),
+    Metric("batch_seconds", "duration of the last batch", durationOf(_, "triggerExecution")),
+    Metric(
+      "batch_timestamp_seconds",
+      "when the last batch began, since 1970",
+      it => Instant.parse(it.timestamp).toEpochMilli / 1000.0
+    ),
+    Metric("input_rows_total", "rows read", _.numInputRows.toDouble)
+  )
+
+  val ofOperator: Seq[Metric[Operator]] = Seq[Metric[Operator]](
+    Metric("state_rows", "rows of the state", _.numRowsTotal.toDouble),
+    custom("state_bytes", "bytes of keys and values of the state", "keyfoldStateBytes"),
+    custom("memory_bytes", "off-heap memory of the state", "keyfoldOffHeapBytes"),
+    custom(
+      "spilled_bytes",
+      "state in local files, beyond the memory budget",
+      "keyfoldSpilledBytes"
+    ),
+    Metric("partitions", "partitions of the state", _.numShufflePartitions.toDouble),
+    Metric("updated_rows_total", "rows put", _.numRowsUpdated.toDouble),
+    Metric("removed_rows_total", "rows removed", _.numRowsRemoved.toDouble),
+    Metric("late_rows_total", "rows dropped as too late", _.numRowsDroppedByWatermark.toDouble),
+    Metric("update_seconds_total", "time of updates, of all tasks", _.allUpdatesTimeMs / 1000.0),
+    Metric("remove_seconds_total", "time of removes, of all tasks", _.allRemovalsTimeMs / 1000.0),
+    Metric("commit_seconds_total", "time of commits, of all tasks", _.commitTimeMs / 1000.0),
+    Metric("load_seconds_total", "time of loads, of all tasks", customOf(_, "keyfoldLoadMs") / 1000)
+  ) ++ counted
+
+  /** Of an operator's stores, as its executors report them. */
+  val ofStores: Seq[Metric[Seq[ReportedStore]]] = Seq(
+    Metric(
+      "unplaced_rows",
+      "rows that Spark does not place by the hash of a key",
+      sum(_.unplacedRows)
+    ),
+    Metric("partition_rows_max", "rows of the partition with the most", rowsOf(_).values.max),
+    Metric(
+      "partition_rows_mean",
+      "rows of a partition",
+      it => rowsOf(it).values.sum / rowsOf(it).size
+    ),
+    Metric("snapshot_age_batches", "batches since the oldest last snapshot or merged delta", age)
+  )
+
+  /** By partition. */
+  def rowsOf(stores: Seq[ReportedStore]): Map[Int, Double] =
+    stores.groupMapReduce(_.partition)(_.rows.toDouble)(_ + _)
+
+  private def sum(of: ReportedStore => Long)(stores: Seq[ReportedStore]) =
+    stores.map(of).sum.toDouble
+
+  /** Of stores that had no snapshot yet, all batches count. */
+  private def age(stores: Seq[ReportedStore]) =
+    stores.map(it => it.version - it.snapshotVersion.max(0)).max.toDouble
+
+  private lazy val counted = Seq(
+    custom("loads_total", "versions loaded from files", "keyfoldLoads"),
+    custom(
+      "rescaled_loads_total",
+      "of these, from another number of partitions",
+      "keyfoldRescaledLoads"
+    ),
+    custom("memory_hits_total", "versions found in memory", "keyfoldMemoryHits"),
+    custom(
+      "snapshot_fallbacks_total",
+      "snapshots replaced by other files",
+      "keyfoldSnapshotFallbacks"
+    ),
+    custom("deltas_total", "delta files written", "keyfoldDeltas"),
+    custom("delta_bytes_total", "bytes of these", "keyfoldDeltaBytes"),
+    custom("snapshots_total", "snapshot files written", "keyfoldSnapshots"),
+    custom("snapshot_bytes_total", "bytes of these", "keyfoldSnapshotBytes"),
+    custom("merges_total", "merged deltas written", "keyfoldMerges"),
+    custom("merged_bytes_total", "bytes of these", "keyfoldMergedBytes"),
+    custom("files_deleted_total", "files deleted by retention", "keyfoldFilesDeleted"),
+    custom("file_operations_total", "file operations, with retries", "keyfoldFileOperations"),
+    custom("file_retries_total", "file operations repeated after a failure", "keyfoldFileRetries")
+  )
+
+  private def custom(name: String, doc: String, key: String) =
+    Metric[Operator](name, doc, customOf(_, key))
+
+  private def customOf(operator: Operator, key: String): Double =
+    Option(operator.customMetrics.get(key)).fold(0.0)(_.doubleValue)
+
+  private def durationOf(progress: StreamingQueryProgress, key: String) =
+    Option(progress.durationMs.get(key)).fold(0.0)(_.doubleValue / 1000)
+}

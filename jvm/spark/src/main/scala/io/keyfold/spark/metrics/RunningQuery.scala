@@ -1,0 +1,107 @@
+package io.keyfold.spark.metrics
+
+import com.codahale.metrics.MetricRegistry
+import org.apache.spark.sql.streaming.{StateOperatorProgress, StreamingQueryProgress}
+
+/** A stateful query that runs: its last batch, its stores, and the gauges of both. Threads: one at
+  * a time.
+  *
+  * @param label
+  *   its name, or its id if it has none, as it stands in the names of gauges
+  */
+private[metrics] final class RunningQuery(val label: String, registry: MetricRegistry) {
+  import RunningQuery._
+
+  private val ofQuery = new Totals(QueryMetrics.ofQuery)
+  private val gauges = new Gauges(registry, s"query.$label.")
+  private var operators = Vector.empty[RunningOperator]
+  private var lastBatch = -1L
+
+  /** Newest state of each store, by operator, partition and name. */
+  private var newest = Map.empty[(Long, Int, String), (String, ReportedStore)]
+
+  /** What the last batch was; none before the first. */
+  def last: Option[StreamingQueryProgress] = progress
+  private var progress = Option.empty[StreamingQueryProgress]
+
+  /** Each store with the executor that has it. */
+  def stores: Seq[(String, ReportedStore)] = newest.values.toSeq
+
+  def add(batch: StreamingQueryProgress): Unit = {
+    val states = batch.stateOperators.toVector
+    // Without a batch Spark reports the operators of the last one again.
+    if (batch.batchId > lastBatch && states.exists(isOfKeyfold)) {
+      lastBatch = batch.batchId
+      progress = Some(batch)
+      gauges.set(ofQuery.add(batch))
+      while (operators.length < states.length) {
+        operators :+= new RunningOperator(s"query.$label.operator.${operators.length}.", registry)
+      }
+      operators.zip(states).foreach { case (operator, state) => operator.add(state) }
+    }
+  }
+
+  /** @param executor
+    *   id of the executor that reports them
+    */
+  def add(executor: String, reported: Seq[ReportedStore]): Unit = {
+    val known = newest.filter { case (_, (of, _)) => of != executor }
+    newest = reported.foldLeft(known) { (stores, it) =>
+      val key = (it.operator, it.partition, it.store)
+      // A store that has moved stays loaded for a while where it was.
+      if (stores.get(key).exists(_._2.version > it.version)) stores
+      else stores.updated(key, executor -> it)
+    }
+    newest.values.map(_._2).groupBy(_.operator).foreach { case (operator, stores) =>
+      operators.lift(operator.toInt).foreach(_.add(stores.toSeq))
+    }
+  }
+
+  /** Takes its gauges away. */
+  def remove(): Unit = {
+    gauges.set(Map.empty)
+    operators.foreach(_.remove())
+  }
+}
+
+private object RunningQuery {
+
+  /** Partitions of an operator with a gauge of their own; those with the most rows. */
+  private val MostPartitions = 5
+
+  private def isOfKeyfold(operator: StateOperatorProgress) =
+    operator.customMetrics.containsKey("keyfoldStateBytes")
+
+  /** The values of metrics, with the sums of what is a total. */
+  private final class Totals[T](metrics: Seq[Metric[T]]) {
+    private var values = Map.empty[String, Double]
+
+    def add(now: T): Map[String, Double] = {
+      values = metrics.map { it =>
+        it.name -> (it.of(now) + (if (it.isTotal) values.getOrElse(it.name, 0.0) else 0))
+      }.toMap
+      values
+    }
+  }
+
+  private final class RunningOperator(prefix: String, registry: MetricRegistry) {
+    private val totals = new Totals(QueryMetrics.ofOperator)
+    private val batches = new Gauges(registry, prefix)
+    private val partitions = new Gauges(registry, prefix)
+
+    def add(progress: StateOperatorProgress): Unit = batches.set(totals.add(progress))
+
+    def add(stores: Seq[ReportedStore]): Unit = {
+      val heaviest = QueryMetrics.rowsOf(stores).toSeq.sortBy(-_._2).take(MostPartitions)
+      partitions.set(
+        QueryMetrics.ofStores.map(it => it.name -> it.of(stores)).toMap ++
+          heaviest.map { case (partition, rows) => s"partition.$partition.rows" -> rows }
+      )
+    }
+
+    def remove(): Unit = {
+      batches.set(Map.empty)
+      partitions.set(Map.empty)
+    }
+  }
+}

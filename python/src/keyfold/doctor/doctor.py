@@ -1,0 +1,74 @@
+"""Examines a checkpoint by all rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.doctor.exam import Exam, examine
+from keyfold.doctor.pace import LEAST_BATCHES
+from keyfold.doctor.report import DoctorReport
+from keyfold.doctor.rules import RULES
+from keyfold.errors import FileMissingError
+from keyfold.spark_log.batch import Batch, read_at
+from keyfold.spark_log.logs import batches
+from keyfold.storage.storage import Storage
+from keyfold.text.units import count, duration, plural, size
+
+
+def examine_checkpoint(
+    storage: Storage, cores: int | None = None, budget_bytes: int | None = None
+) -> DoctorReport:
+    """The advice for a checkpoint, whose query may be running.
+
+    Raises:
+        CheckpointDamagedError: the last entry of the commit log cannot be read.
+        StorageError: the storage cannot be reached.
+    """
+    if not batches(storage.once(), "commits"):
+        note = "No batch is committed yet, so there is nothing to judge."
+        return DoctorReport(storage.root, (), (), (note,), None)
+
+    def judged(on: Storage, batch: Batch) -> DoctorReport:
+        exam = examine(on, batch, cores, budget_bytes)
+        missing = next((it for it in exam.errors if isinstance(it, FileMissingError)), None)
+        if missing is not None:
+            on.listing("commits", anew=True)
+            if batches(on, "commits")[-1:] != [batch.number]:
+                # The query has deleted it meanwhile, and all is read again.
+                raise missing
+        return _judged(exam)
+
+    return read_at(storage, -1, judged)
+
+
+def _judged(exam: Exam) -> DoctorReport:
+    return DoctorReport(
+        path=exam.storage.root,
+        advice=tuple(it for rule in RULES for it in rule.judge(exam)),
+        facts=tuple(_facts(exam)),
+        notes=tuple(_notes(exam)),
+        memory_bytes=exam.memory_bytes,
+    )
+
+
+def _facts(exam: Exam) -> Iterator[tuple[str, str]]:
+    if exam.operators:
+        spread = f" in {plural(exam.partitions, 'partition')}" if exam.partitions else ""
+        held = f"{size(exam.live_bytes)} live, {size(exam.disk_bytes)} on disk"
+        yield "state", f"{plural(exam.values, 'row')}{spread}, {held}"
+    if exam.memory_bytes:
+        yield "memory", f"{size(exam.memory_bytes)} for all of it, in all executors together"
+    pace, kept = exam.pace, len(exam.commits)
+    took = "" if pace.duration_ms is None else f", each takes {duration(pace.duration_ms)} (median)"
+    every = "" if pace.mean_ms is None else f", one begins every {duration(pace.mean_ms)}{took}"
+    yield "batches", f"{count(kept)} in the log, the last is {exam.batch.number}{every}"
+
+
+def _notes(exam: Exam) -> Iterator[str]:
+    if not exam.operators and not exam.errors:
+        yield "The query has no state."
+    elif exam.pace.mean_ms is None:
+        yield (
+            f"Fewer than {LEAST_BATCHES} batches with this number of partitions, or without times: "
+            "what goes by the time from batch to batch was not judged."
+        )

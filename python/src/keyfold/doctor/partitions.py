@@ -1,0 +1,145 @@
+"""Too many partitions, or too few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+from statistics import median
+
+from keyfold.doctor.advice import Advice
+from keyfold.doctor.exam import Exam
+from keyfold.doctor.operator_state import OperatorState
+from keyfold.doctor.rescale_to import fewer, how, more
+from keyfold.doctor.rule import Rule
+from keyfold.format.footer import total
+from keyfold.text.units import count, duration, plural, size
+
+_MIB, _GIB = 1 << 20, 1 << 30
+
+# What one of fewer partitions can well have.
+_FEW_ROWS, _FEW_BYTES = 1_000_000, 64 * _MIB
+_LEAST_PARTITIONS = 8
+_TIMES_TOO_MANY = 4
+_LITTLE_CHANGED = 16 << 10
+_TASK_MS = 6
+_OF_DURATION, _OF_INTERVAL = 5, 10
+
+_MOST_ROWS, _MOST_BYTES = 20_000_000, 4 * _GIB
+_GOOD_ROWS, _GOOD_BYTES = 5_000_000, _GIB
+_MUCH_CHANGED = _MIB
+
+
+def _too_many(exam: Exam) -> Iterator[Advice]:
+    mean, took = exam.pace.mean_ms, exam.pace.duration_ms
+    needed = _needed(exam)
+    if mean is None or needed is None or exam.partitions < _TIMES_TOO_MANY * needed:
+        return
+    tasks = sum(len(it.partitions) for it in exam.spread)
+    starting = tasks * _TASK_MS
+    changed = max(changed_bytes(exam, it) for it in exam.spread)
+    matters = starting * _OF_INTERVAL >= mean and starting * _OF_DURATION >= (took or 0)
+    if changed > _LITTLE_CHANGED or not matters:
+        return
+    to = fewer(exam.partitions, _key_groups(exam), needed)
+    cores = "" if exam.cores else f", or to the cores of all executors if they have more than {to}"
+    change, command = how(exam, to, cores)
+    saved = tasks - to * len(exam.spread)
+    yield Advice(
+        name="too-many-partitions",
+        measured=f"{count(exam.partitions)} partitions for {plural(exam.values, 'row')} "
+        f"({size(exam.live_bytes)}) of state. A batch begins every {duration(mean)}, writes "
+        f"{size(int(changed))} of changes in each partition, and starts {count(tasks)} tasks, "
+        f"which takes some {duration(starting)} on 2 cores.",
+        change=change,
+        brings=f"{plural(saved, 'task')} fewer in each batch: some {duration(saved * _TASK_MS)} "
+        "less on 2 cores, and fewer files.",
+        command=command,
+    )
+
+
+def _needed(exam: Exam) -> int | None:
+    """Partitions that are enough; None if it is not known how large the state is."""
+    needed = max(_LEAST_PARTITIONS, exam.cores or 0)
+    for it in exam.spread:
+        rows, held = total(it.values), total(it.bytes)
+        if rows is None or held is None:
+            return None
+        needed = max(needed, ceil(rows / _FEW_ROWS), ceil(held / _FEW_BYTES), it.subtasks or 0)
+    return needed
+
+
+def changed_bytes(exam: Exam, operator: OperatorState) -> float:
+    """Bytes of deltas that a recent batch has written in a partition, on average."""
+    written = sum(max(sizes) for _, _, sizes in operator.deltas(exam.recent))
+    return written / max(len(exam.recent) * len(operator.partitions), 1)
+
+
+def _too_few(exam: Exam) -> Iterator[Advice]:
+    needed, worst = 0, ""
+    for it in exam.spread:
+        if it.subtasks is not None or None in it.values or None in it.bytes:
+            continue
+        here = len(it.partitions)
+        rows, held = (median(n or 0 for n in numbers) for numbers in (it.values, it.bytes))
+        changed = changed_bytes(exam, it)
+        wanted = 0
+        if rows > _MOST_ROWS or held > _MOST_BYTES:
+            wanted = ceil(here * max(rows / _GOOD_ROWS, held / _GOOD_BYTES))
+        if exam.cores and here < exam.cores and changed >= _MUCH_CHANGED and _is_busy(exam):
+            wanted = max(wanted, exam.cores)
+        if wanted > needed:
+            needed = wanted
+            worst = (
+                f"{plural(here, 'partition')} of {it.label}, with {count(int(rows))} rows "
+                f"({size(int(held))}) each (median), of which a batch writes "
+                f"{size(int(changed))} of changes"
+            )
+    if not needed:
+        return
+    cores = f", for {exam.cores} cores" if exam.cores else ""
+    to = more(exam.partitions, _key_groups(exam), needed)
+    change, command = how(exam, to)
+    yield Advice(
+        name="too-few-partitions",
+        measured=f"{worst}{cores}.",
+        change=change,
+        brings=f"{to / exam.partitions:.1f} times as many tasks, each with less state: after a "
+        "start or a failure it is loaded sooner, and more cores and executors share the work.",
+        command=command,
+    )
+
+
+def _is_busy(exam: Exam) -> bool:
+    """Whether batches take half of the time or more."""
+    mean, took = exam.pace.mean_ms, exam.pace.duration_ms
+    return mean is not None and took is not None and 2 * took >= mean
+
+
+def _key_groups(exam: Exam) -> int:
+    return max((it.key_groups or 1 for it in exam.spread), default=1)
+
+
+TOO_MANY = Rule(
+    name="too-many-partitions",
+    given=f"there are {_TIMES_TOO_MANY} times as many partitions as are enough: with "
+    f"{plural(_FEW_ROWS, 'row')} or {size(_FEW_BYTES)} in each, {_LEAST_PARTITIONS} at least, not "
+    "fewer than `--cores` or the subtasks of an operator; a batch writes "
+    f"{size(_LITTLE_CHANGED)} of changes in each, or less; and its tasks, at {_TASK_MS} ms each, "
+    f"take 1/{_OF_INTERVAL} of the time from batch to batch, and 1/{_OF_DURATION} of a batch, or "
+    "more",
+    reason=f"on 2 cores a task took {_TASK_MS} ms, whatever the store ([measured]"
+    "(benchmarks-limits.md#beside-no-store-at-all)). So few changes, some 1,000 rows, take less. A "
+    "query that waits for input most of the time, or whose tasks compute for long, gains little",
+    judge=_too_many,
+)
+TOO_FEW = Rule(
+    name="too-few-partitions",
+    given=f"half of the partitions or more have over {plural(_MOST_ROWS, 'row')} or "
+    f"{size(_MOST_BYTES)}; or there are fewer than `--cores`, batches take half of the time or "
+    f"more, and one writes {size(_MUCH_CHANGED)} of changes in each partition, or more",
+    reason="a partition of 5 million rows loads in half a second to a second, and one can have 32 "
+    "GiB ([Sizing](cluster.md#sizing)): this is four times the one and an eighth of the other. "
+    "More partitions than cores do not make a batch shorter, so how long it takes counts only "
+    "where `--cores` is given",
+    judge=_too_few,
+)

@@ -1,0 +1,73 @@
+"""State that cannot be rescaled, or not to a useful number of partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.doctor.advice import Advice
+from keyfold.doctor.exam import Exam
+from keyfold.doctor.rule import Rule
+from keyfold.format.footer import total
+from keyfold.text.printable import printable
+from keyfold.text.units import count, size
+
+_KEY = "spark.sql.streaming.stateStore.keyfold.keyGroups"
+_TIMES = 4
+_LEAST_BYTES = 256 << 20
+
+
+def _not_movable(exam: Exam) -> Iterator[Advice]:
+    for it in exam.operators:
+        if it.not_movable:
+            names = printable(", ".join(it.not_movable))
+            yield Advice(
+                name="not-rescalable",
+                measured=f"Rows of {it.label} are in other partitions than the hashes of their "
+                f"keys say, or no rule for them is known, in: {names}.",
+                change="If the number of partitions is right, change nothing. To be able to change "
+                "it, start the query on a new checkpoint location, and group by values that are "
+                "stored as they are: cast the column to the key's type, and leave no NULL in a key "
+                "of numbers or texts that pandas handles.",
+                brings="`keyfold rescale` can change the number of partitions, which it refuses "
+                "now (KEYFOLD_RESCALE_PLACEMENT, KEYFOLD_RESCALE_NO_RULE).",
+                operator=it.metadata.id,
+            )
+
+
+def _few_numbers(exam: Exam) -> Iterator[Advice]:
+    for it in exam.spread:
+        groups, here, held = it.key_groups, len(it.partitions), total(it.bytes)
+        if groups is None or held is None or held < _LEAST_BYTES or it.subtasks is not None:
+            continue
+        near = range(max(here // _TIMES, 2), _TIMES * here + 1)
+        if any(groups % number == 0 for number in near if number != here):
+            continue
+        yield Advice(
+            name="key-groups",
+            measured=f"{it.title} has {count(groups)} key groups, for "
+            f"{count(here)} partitions and {size(held)} of state. No other number of partitions "
+            f"from {near.start} to {near.stop - 1} divides them.",
+            change="The number of a checkpoint's key groups is fixed. For a new checkpoint leave "
+            f"{_KEY} out, and take a number of partitions with many divisors, such as 48 or 120.",
+            brings="after a rescale, each partition reads the files with its own key groups; now "
+            "it would read all rows of several old partitions, once.",
+            operator=it.metadata.id,
+        )
+
+
+NOT_MOVABLE = Rule(
+    name="not-rescalable",
+    given="the files mark a family as one that `keyfold rescale` refuses",
+    reason="it is the mark by which a rescale goes itself: "
+    "[strays](design/spark.md#rows-and-partitions)",
+    judge=_not_movable,
+)
+FEW_NUMBERS = Rule(
+    name="key-groups",
+    given=f"an operator has {size(_LEAST_BYTES)} of state or more, and none of the numbers from "
+    f"1/{_TIMES} of its partitions to {_TIMES} times as many, but their own, divides its key "
+    "groups",
+    reason="below 4,096 partitions the default number of key groups has such divisors. A smaller "
+    "state is read whole in a second or two",
+    judge=_few_numbers,
+)

@@ -1,0 +1,81 @@
+"""A partition with much more state than the others, and the keys behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyfold.doctor.advice import Advice
+from keyfold.doctor.exam import Exam
+from keyfold.doctor.operator_state import OperatorState
+from keyfold.doctor.rule import Rule
+from keyfold.errors import KeyfoldError
+from keyfold.inspection.skew import measure_partition
+from keyfold.text.units import size
+
+_LEAST_BYTES = 128 << 20
+_TIMES = 4
+# Bytes of files; a few seconds.
+_MOST_READ = 256 << 20
+_SHOWN = 3
+# Characters of a key.
+_MOST_SHOWN = 100
+_HEAVY = 0.1
+
+
+def _skew(exam: Exam) -> Iterator[Advice]:
+    for it in exam.spread:
+        held = [number for number in it.bytes if number is not None]
+        if it.subtasks is not None or len(held) < max(len(it.bytes), 2):
+            continue
+        most = max(held)
+        others = (sum(held) - most) / (len(held) - 1)
+        if most >= _LEAST_BYTES and most >= _TIMES * others:
+            partition = held.index(most)
+            keys = _keys(exam, it, partition)
+            yield Advice(
+                name="skew",
+                measured=f"Partition {partition} of {it.label} has {size(most)} of state, the "
+                f"others {size(int(others))} each on average. {keys}",
+                change="Split the heaviest keys, for example by one more grouping column, which a "
+                "second aggregation removes; or leave them out, if they are such as NULL or an "
+                "empty text. More partitions do not help: a key is in one.",
+                brings="tasks of one length: a batch waits for the largest partition, which has "
+                f"{most / max(others, 1):,.0f} times the state of the others.",
+                operator=it.metadata.id,
+            )
+
+
+def _keys(exam: Exam, operator: OperatorState, partition: int) -> str:
+    look = f"`keyfold inspect {exam.path} skew` reads all rows and names the keys."
+    read = sum(
+        part.files.size_of(step.path) or 0
+        for part, steps in operator.chains
+        if part.location.partition == partition
+        for step in steps
+    )
+    if read > _MOST_READ:
+        return f"Its {size(read)} of files were not read: {look}"
+    try:
+        found = measure_partition(exam.storage, operator.metadata, exam.batch, partition, _SHOWN)
+    except KeyfoldError as error:
+        return f"Its rows cannot be read ({error.condition}), so no key is named."
+    rows = max(sum(found.partitions["bytes"].to_pylist()), 1)
+    heavy = [
+        f"{row['key'][:_MOST_SHOWN]} ({row['bytes'] / rows:.0%})"
+        for row in found.keys.to_pylist()[:_SHOWN]
+        if row["bytes"] >= _HEAVY * rows
+    ]
+    if not heavy:
+        return f"None of its keys has a tenth of that. {look}"
+    return f"Its heaviest {'key is' if len(heavy) == 1 else 'keys are'} {', '.join(heavy)}."
+
+
+SKEW = Rule(
+    name="skew",
+    given=f"a partition has {size(_LEAST_BYTES)} or more, and {_TIMES} times the average of the "
+    "others",
+    reason="keys that are alike are spread evenly by their hash. A smaller partition loads in less "
+    f"than a second. Its rows are read for the keys if its files have {size(_MOST_READ)} "
+    "at most, which takes seconds",
+    judge=_skew,
+)

@@ -1,0 +1,122 @@
+"""Snapshots that come too rarely, or too often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+
+from keyfold.doctor.advice import Advice
+from keyfold.doctor.exam import Exam
+from keyfold.doctor.rule import Rule
+from keyfold.format.names import FileKind
+from keyfold.state.walk import Part
+from keyfold.text.units import count, size
+
+_DELTAS_KEY = "spark.sql.streaming.stateStore.minDeltasForSnapshot"
+_INTERVAL_KEY = "spark.sql.streaming.stateStore.maintenanceInterval"
+_SHARE_KEY = "spark.sql.streaming.stateStore.keyfold.snapshotAfterShare"
+
+_MOST_DELTAS = 100
+_INTERVALS = 3
+_INTERVAL_MS = 60_000
+
+_LEAST_SNAPSHOTS = 3
+_TIMES_DELTAS = 10
+_LEAST_WRITTEN = 64 << 20
+_CLOSE = 5
+# Spark's default, and the most that merged deltas and snapshots had of what commits wrote
+# (docs/benchmarks-limits.md).
+_DELTAS = 10
+_WITH_MERGES = 4
+# Half of what leads to a snapshot or a merge, however few deltas they are.
+_MANY_DELTAS = 64 << 20
+
+
+def _too_rare(exam: Exam) -> Iterator[Advice]:
+    if exam.pace.median_ms is None:
+        return
+    most = max(_MOST_DELTAS, _INTERVALS * _INTERVAL_MS / exam.pace.median_ms)
+    for it in exam.operators:
+        read = [
+            sum(step.path.endswith((".delta", ".merged")) for step in steps)
+            for _, steps in it.chains
+            # After a rescale the files of old partitions are read, until a snapshot comes.
+            if all(step.reference is None for step in steps)
+        ]
+        if read and median(read) > most:
+            yield Advice(
+                name="snapshots-too-rare",
+                measured=f"A load of {it.label} reads {count(int(median(read)))} deltas in each "
+                f"partition (median), at most {count(max(read))}.",
+                change=f"Set {_DELTAS_KEY}={_DELTAS} and {_INTERVAL_KEY}=60s, Spark's defaults, "
+                "if they are set to more. If not, maintenance fails: look for `Cannot maintain` "
+                "and `maintenance` in the logs of the executors.",
+                brings="a start, or a task on another executor, reads ten files and those of one "
+                "interval, and old files are deleted.",
+                operator=it.metadata.id,
+            )
+
+
+def _too_often(exam: Exam) -> Iterator[Advice]:
+    for it in exam.operators:
+        found = [written for part in it.parts if (written := _written(part)) is not None]
+        number, snapshots, deltas, versions = (
+            (sum(column) for column in zip(*found, strict=True)) if found else (0, 0, 0, 0)
+        )
+        if (
+            number < _LEAST_SNAPSHOTS * len(found)
+            or snapshots < max(_TIMES_DELTAS * deltas, _LEAST_WRITTEN)
+            or versions >= _CLOSE * number
+            or deltas >= _MANY_DELTAS * number
+        ):
+            continue
+        is_merged = bool(exam.batch.commit.ids)
+        share = f" and {_SHARE_KEY}=0.5" if is_merged else ""
+        expected = _WITH_MERGES * deltas if is_merged else snapshots * versions / number / _DELTAS
+        yield Advice(
+            name="snapshots-too-often",
+            measured=f"{it.title} has written {count(number)} snapshots of "
+            f"{size(snapshots)} after the first ones, one every {versions / number:.0f} versions, "
+            f"for {size(deltas)} of changes.",
+            change=f"Set {_DELTAS_KEY}={_DELTAS}{share}, which are the defaults.",
+            brings=f"some {size(int(expected))} of {'merged deltas and ' if is_merged else ''}"
+            f"snapshots in the place of these {size(snapshots)}.",
+            operator=it.metadata.id,
+        )
+
+
+def _written(part: Part) -> tuple[int, int, int, int] | None:
+    """Snapshots after the first that has its deltas, their bytes, those of deltas, and versions."""
+    deltas: dict[int, int] = {}
+    snapshots: dict[int, int] = {}
+    for name, length in part.files.sizes.items():
+        if name.kind is FileKind.DELTA:
+            deltas[name.version] = max(length, deltas.get(name.version, 0))
+        elif name.kind is FileKind.SNAPSHOT:
+            snapshots[name.version] = max(length, snapshots.get(name.version, 0))
+    oldest = min(deltas, default=0)
+    first, *later = sorted(it for it in snapshots if it >= oldest) or [0]
+    if not later:
+        return None
+    between = sum(length for it, length in deltas.items() if first < it <= later[-1])
+    return len(later), sum(snapshots[it] for it in later), between, later[-1] - first
+
+
+TOO_RARE = Rule(
+    name="snapshots-too-rare",
+    given=f"half of the partitions or more read over {_MOST_DELTAS} deltas in a load, and over "
+    f"{_INTERVALS} times as many as a minute has batches",
+    reason="by default a load reads about ten files, and the deltas since the last maintenance, "
+    "which comes every minute; where runs are shorter than that, 30",
+    judge=_too_rare,
+)
+TOO_OFTEN = Rule(
+    name="snapshots-too-often",
+    given=f"partitions have {_LEAST_SNAPSHOTS} snapshots or more after their first, one in fewer "
+    f"than {_CLOSE} versions; together they have {size(_LEAST_WRITTEN)} or more, and "
+    f"{_TIMES_DELTAS} times the bytes of the deltas between, which are less than "
+    f"{size(_MANY_DELTAS)} for each of them",
+    reason="by default maintenance looks for ten deltas or 128 MiB of them, and a snapshot comes "
+    "when they have half of its bytes; under checkpoint format 1 each time",
+    judge=_too_often,
+)

@@ -1,0 +1,19 @@
+"""docs/doctor.md has each rule of the code, word for word."""
+
+from __future__ import annotations
+
+import re
+
+from keyfold.doctor.rules import RULES
+from kit.places import ROOT
+
+PAGE = (ROOT / "docs" / "doctor.md").read_text(encoding="utf-8")
+
+
+def test_the_table_has_all_rules_with_their_limits_and_reasons() -> None:
+    found = re.findall(r"^\| `([a-z0-9-]+)` \| (.*) \| (.*) \|$", PAGE, re.MULTILINE)
+    assert found == [(it.name, it.given, it.reason) for it in RULES]
+
+
+def test_names_are_unique() -> None:
+    assert len({it.name for it in RULES}) == len(RULES)
