@@ -9,8 +9,8 @@ from typing import Any
 from crash.inputs import STREAMS, Input, Position
 from crash.models import Batch
 from crash.spark_driver import CrashError
-from crash.totals import Totals
 from kit.kill_moment import last_batch
+from kit.queries.totals import Totals
 
 
 @dataclass(frozen=True)

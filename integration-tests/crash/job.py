@@ -24,10 +24,10 @@ from pyspark.sql.streaming import StreamingQuery
 import keyfold
 from crash import processor, sinks
 from crash.kinds import KINDS, Kind
-from crash.totals import Totals
 from keyfold.admin import copies, rescale, rollback, vacuum
 from kit import queries
 from kit.queries.streams import streams, topics
+from kit.queries.totals import Totals
 from kit.reading import compare
 
 WAIT_S = 200

@@ -17,12 +17,12 @@ from crash.models import (
 )
 from crash.processor import Everything
 from crash.processor_models import EventCounts, Forgetful, Processed
-from crash.totals import Totals
 from kit.queries.builtin import columns, sessions, windowed
 from kit.queries.forgetful import Forgetful as ForgetfulProcessor
 from kit.queries.joins import FORMATS, VERSION, both_sides
 from kit.queries.processor import NO_EMPTY_BATCHES, processed
 from kit.queries.streams import Streams
+from kit.queries.totals import Totals
 
 
 @dataclass(frozen=True)

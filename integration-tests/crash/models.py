@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crash.totals import Group, Totals
 from kit.queries.builtin import GAP, WINDOW, window_of
 from kit.queries.joins import REACH, matching
 from kit.queries.processor import milliseconds
 from kit.queries.rows import DELAY, Link, Row
+from kit.queries.totals import Groups, Totals
 
 Rows = list[tuple[Any, ...]]
 # Rows of state by name of the table: a key, and a value.
@@ -63,27 +63,16 @@ class Aggregation(Model):
     """Totals by key, in update mode, of a query that changes."""
 
     def __init__(self) -> None:
-        self._its = Totals()
-        self._kept: dict[tuple[str | int, ...], Group] = {}
+        self._groups = Groups()
 
     def evolve(self, totals: Totals) -> None:
-        before, self._its = self._its, totals
-        groups, self._kept = self._kept, {}
-        for whole, group in groups.items():
-            named = dict(zip(before.keys, whole, strict=True))
-            key = tuple(named[it] for it in totals.keys)
-            carried = totals.carried(group)
-            self._kept[key] = totals.together(self._kept.get(key), carried)
+        self._groups.evolve(totals)
 
     def take(self, batch: Batch) -> Rows:
-        for row in batch.rows:
-            key = self._its.key(row)
-            self._kept[key] = self._its.with_row(self._kept.get(key), row)
-        keys = {self._its.key(row) for row in batch.rows}
-        return [self._its.output(key, self._kept[key]) for key in keys]
+        return self._groups.take(batch.rows)
 
     def tables(self) -> Tables:
-        return {"default": [(key, tuple(it.values())) for key, it in self._kept.items()]}
+        return {"default": self._groups.rows()}
 
 
 class Windows(Model):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from random import Random
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
@@ -32,6 +33,8 @@ _TOGETHER: dict[str, Callable[[int, int], int]] = {
     "first": min,
 }
 _COLUMNS = ("key", "value", *_SPARKS)
+_DROPS_A_KEY = 0.3
+Key = tuple[str | int, ...]
 Group = dict[str, int | None]
 
 
@@ -45,10 +48,11 @@ class Totals:
     def changed(self, chance: Random) -> Totals:
         """Another by chance; a key that was dropped stays away."""
         keys = chance.sample(self.keys, len(self.keys))
-        if chance.random() < 0.3:
+        if chance.random() < _DROPS_A_KEY:
             keys = keys[:1]
-        names = list(_SPARKS)
-        return Totals(tuple(keys), tuple(chance.sample(names, chance.randint(1, len(names)))))
+        chosen = chance.sample(list(_SPARKS), chance.randint(1, len(_SPARKS)))
+        # Spark computes them in the order of the output.
+        return Totals(tuple(keys), tuple(it for it in _SPARKS if it in chosen))
 
     def question(self, stream: DataFrame) -> DataFrame:
         """Its output has the same columns whatever it is."""
@@ -62,7 +66,7 @@ class Totals:
             )
         )
 
-    def key(self, row: Row) -> tuple[str | int, ...]:
+    def key(self, row: Row) -> Key:
         return tuple(getattr(row, it) for it in self.keys)
 
     def with_row(self, group: Group | None, row: Row) -> Group:
@@ -82,6 +86,37 @@ class Totals:
         empty: Group = {it: 0 if it == "count" else None for it in self.aggregates}
         return empty | {it: group[it] for it in self.aggregates if it in group}
 
-    def output(self, key: tuple[str | int, ...], group: Group) -> tuple[str | int | None, ...]:
+    def output(self, key: Key, group: Group) -> tuple[str | int | None, ...]:
         known = dict(zip(self.keys, key, strict=True)) | group
         return tuple(known.get(it) for it in _COLUMNS)
+
+
+class Groups:
+    """What such a query must say and keep, in plain Python."""
+
+    def __init__(self) -> None:
+        """Of the query that it is at first."""
+        self.totals = Totals()
+        self._kept: dict[Key, Group] = {}
+
+    def evolve(self, totals: Totals) -> None:
+        """The query changes, and takes its state with it."""
+        before, groups = self.totals, self._kept
+        self.totals, self._kept = totals, {}
+        for whole, group in groups.items():
+            named = dict(zip(before.keys, whole, strict=True))
+            key = tuple(named[it] for it in totals.keys)
+            self._kept[key] = totals.together(self._kept.get(key), totals.carried(group))
+
+    def take(self, rows: Iterable[Row]) -> list[tuple[Any, ...]]:
+        """What comes out of a batch with these rows, in update mode."""
+        keys = set()
+        for row in rows:
+            key = self.totals.key(row)
+            self._kept[key] = self.totals.with_row(self._kept.get(key), row)
+            keys.add(key)
+        return [self.totals.output(key, self._kept[key]) for key in keys]
+
+    def rows(self) -> list[tuple[Any, Any]]:
+        """Of the state: keys and values."""
+        return [(key, tuple(it.values())) for key, it in self._kept.items()]
