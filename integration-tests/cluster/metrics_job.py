@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 WINDOWS, TOTALS, PLACED = "orders operator_1 per-minute", "totals", "placed"
 SCHEMAS = {WINDOWS: "id long, time timestamp", TOTALS: "key long", PLACED: "v long"}
