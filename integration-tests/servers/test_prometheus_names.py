@@ -78,7 +78,7 @@ def served(page: str) -> Iterator[int]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            is_right = self.path == "/metrics/prometheus"
+            is_right = self.path == "/metrics/prometheus/"
             self.send_response(200 if is_right else 404)
             self.send_header("Content-Type", "text/plain;charset=utf-8")
             self.end_headers()
