@@ -43,7 +43,7 @@ def test_each_metric_is_true_panels_have_data_and_faults_fire_alerts(metered: Me
 
     fail_files(metered)
     metered.settle(lambda: wrong_retries(metered))
-    metered.wait(lambda: "KeyfoldFileRetries" not in metered.prometheus.alerts(), "the end of it")
+    metered.wait(lambda: metered.prometheus.alerts() == {"KeyfoldStateSpilled"}, "the end of it")
 
     lose_executors_and_a_snapshot(metered)
     metered.wait(lambda: "KeyfoldSnapshotFallback" in metered.prometheus.alerts(), "the alert")
