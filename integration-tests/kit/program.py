@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -93,6 +93,15 @@ class Program:
         """Where in its log the pattern is, once it is there."""
         self.wait_until(lambda: re.search(pattern, self.log) is not None, pattern)
         return next(re.finditer(pattern, self.log))
+
+    def jvms(self, word: str) -> Iterator[int]:
+        """Process ids of its JVMs with a word in their command line, executors among them."""
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                command = (entry / "cmdline").read_text(errors="replace")
+                is_jvm = command.partition("\0")[0].endswith("java") and word in command
+                if is_jvm and os.getpgid(int(entry.name)) == self._process.pid:
+                    yield int(entry.name)
 
     def kill_alone(self) -> None:
         """SIGKILL to the program, not to what it started: executors end when they notice."""
