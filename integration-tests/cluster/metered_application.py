@@ -84,7 +84,9 @@ class Metered:
         deadline = time.monotonic() + TIMEOUT_S
         while not happened():
             if time.monotonic() > deadline:
-                raise AssertionError(f"Not in {TIMEOUT_S} s: {what}. {self.program.end_of_log}")
+                fire = sorted(self.prometheus.alerts())
+                said = f"Not in {TIMEOUT_S} s: {what}. Alerts that fire: {fire}."
+                raise AssertionError(f"{said} {self.program.end_of_log}")
             time.sleep(POLL_S)
 
     def wait_for(self, batches: dict[str, int]) -> None:

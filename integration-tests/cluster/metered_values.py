@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -142,7 +143,7 @@ def wrong_bounds(metered: Metered) -> list[str]:
         ),
         "updates": (0.001, sum(metered.value("update_seconds_total", *it) for it in STATE), 600),
         "removes": (0.001, sum(metered.value("remove_seconds_total", *it) for it in STATE), 600),
-        "age": (1, metered.value("snapshot_age_batches", PLACED, 0), FILES + 3),
+        "files": (1, metered.value("load_files_max", PLACED, 0), FILES + 3),
     }  # fmt: skip
     for query in QUERIES:
         offsets = metered.checkpoint(query) / "offsets" / str(metered.last_batch(query))
@@ -154,6 +155,8 @@ def wrong_bounds(metered: Metered) -> list[str]:
         bounds[f"{query} ended"] = (
             committed.stat().st_mtime - 1, ended_s, committed.stat().st_mtime + 5
         )  # fmt: skip
+        seen_s = metered.value("seen_timestamp_seconds", query)
+        bounds[f"{query} seen"] = (ended_s - 0.001, seen_s, time.time() + 1)
     return [f"{it}: {its}" for it, its in bounds.items() if not its[0] <= its[1] <= its[2]]
 
 

@@ -22,6 +22,8 @@ from kit.servers.prometheus import faster
 from kit.submit import PARTITIONS, Spark
 
 RESCALED = 6
+# The budget is so small that it may fire whenever rows are written.
+SPILLED = {"KeyfoldStateSpilled"}
 # Those of Prometheus itself.
 OWN_LABELS = {"job", "instance"}
 
@@ -39,11 +41,11 @@ def test_each_metric_is_true_panels_have_data_and_faults_fire_alerts(metered: Me
     metered.wait_for({WINDOWS: FILES, TOTALS: FILES - 1, PLACED: FILES - 1})
     metered.settle(lambda: wrong_values(metered))
     assert wrong_bounds(metered) == []
-    assert metered.prometheus.alerts() <= {"KeyfoldStateSpilled"}
+    assert metered.prometheus.alerts() <= SPILLED
 
     fail_files(metered)
     metered.settle(lambda: wrong_retries(metered))
-    metered.wait(lambda: metered.prometheus.alerts() == {"KeyfoldStateSpilled"}, "the end of it")
+    metered.wait(lambda: metered.prometheus.alerts() <= SPILLED, "the end of it")
 
     lose_executors_and_a_snapshot(metered)
     metered.wait(lambda: "KeyfoldSnapshotFallback" in metered.prometheus.alerts(), "the alert")
@@ -54,6 +56,8 @@ def test_each_metric_is_true_panels_have_data_and_faults_fire_alerts(metered: Me
     never = [it for it in names if not any(value > 0 for _, value in metered.prometheus.all(it))]
     assert never == []
     assert list(asked_in_vain(metered)) == []
+    fired = metered.prometheus.all('count_over_time(ALERTS{alertstate="firing"}[10m])')
+    assert {its["alertname"] for its, _ in fired} >= SPILLED
 
     (metered.folder / "stop").touch()
     assert metered.program.wait() == 0

@@ -114,7 +114,8 @@ def test_a_query_and_its_operators_have_metrics_while_it_runs(
     assert sum(rows) == 4
     assert (of_words["partition_rows_max"], of_words["partition_rows_mean"]) == (max(rows), 2)
     assert of_words["unplaced_rows"] == 0
-    assert of_words["snapshot_age_batches"] >= 1
+    # Two batches with input, and one without.
+    assert 1 <= of_words["load_files_max"] <= 3
     tab = page(spark, "keyfold/")
     assert "Query by_word_1" in tab
     assert "stateStoreSave" in tab

@@ -252,6 +252,13 @@ final class VersionedStore(
     blobs.close()
   }
 
+  /** Number of files that a load of a version would read; 0 if the version is not in memory. */
+  def filesToLoad(version: VersionId): Int =
+    inMemory
+      .withLoaded(version.written, _ => true)(_.lineage(version.written))
+      .flatten
+      .fold(0)(_.elements.length)
+
   /** Loads a version into memory, unless it is in a map that is fit, and calls `use` with it under
     * the lock.
     */

@@ -5,6 +5,7 @@ import scala.collection.immutable.ListMap
 import com.codahale.metrics.MetricRegistry
 import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent, SparkListenerExecutorRemoved}
 import org.apache.spark.sql.streaming.StreamingQueryListener.{
+  QueryIdleEvent,
   QueryProgressEvent,
   QueryStartedEvent,
   QueryTerminatedEvent
@@ -52,6 +53,10 @@ private[metrics] final class Application(registry: MetricRegistry) extends Spark
     case it: QueryProgressEvent =>
       synchronized {
         running.get(it.progress.runId.toString).foreach(_.add(it.progress))
+      }
+    case it: QueryIdleEvent =>
+      synchronized {
+        running.get(it.runId.toString).foreach(_.idle(it.timestamp))
       }
     case it: QueryTerminatedEvent =>
       synchronized {

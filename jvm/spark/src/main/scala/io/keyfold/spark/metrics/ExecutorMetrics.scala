@@ -22,7 +22,11 @@ private[spark] object ExecutorMetrics {
       "off-heap memory that state has taken",
       _ => pool(_.allocatedBytes)
     ),
-    Metric("memory_free_bytes", "memory taken that no row uses", _ => pool(_.freeBytes)),
+    Metric(
+      "memory_free_bytes",
+      "memory and local files taken that no row uses",
+      _ => pool(_.freeBytes)
+    ),
     sum("spilled_bytes", "state in local files, beyond the budget", _.memory.mapped),
     Metric("stores", "stores that are loaded", _.stores.length.toDouble),
     sum("state_rows", "rows of the loaded stores", _.rows),

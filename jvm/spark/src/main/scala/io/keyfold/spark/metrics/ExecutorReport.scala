@@ -23,7 +23,7 @@ private[metrics] final case class ReportedStore(
     memoryBytes: Long,
     spilledBytes: Long,
     commitMs: Long,
-    snapshotVersion: Long,
+    filesToLoad: Int,
     timeMs: Long
 )
 

@@ -74,7 +74,7 @@ private object ExecutorSide {
     store.memory.offHeap,
     store.memory.mapped,
     store.commitMs,
-    store.snapshotVersion,
+    store.filesToLoad,
     store.timeMs
   )
 }

@@ -8,16 +8,29 @@ import com.codahale.metrics.{Gauge, MetricRegistry}
   *   of their names, ending with a dot
   */
 private[metrics] final class Gauges(registry: MetricRegistry, prefix: String) {
-  @volatile private var values = Map.empty[String, Double]
+  import Gauges.Current
 
-  def set(now: Map[String, Double]): Unit = synchronized {
-    val before = values
-    values = now
-    (now.keySet -- before.keySet).foreach { name =>
-      // A gauge that is read while it goes has no value.
-      val gauge: Gauge[Double] = () => values.getOrElse(name, Double.NaN)
-      registry.register(prefix + name, gauge)
+  private var gauges = Map.empty[String, Current]
+
+  def set(values: Map[String, Double]): Unit = synchronized {
+    val (kept, gone) = gauges.partition { case (name, _) => values.contains(name) }
+    // Who has one from the registry already finds its last value, not none.
+    gone.keys.foreach(name => registry.remove(prefix + name))
+    gauges = values.map { case (name, value) =>
+      name -> kept.getOrElse(name, registry.register(prefix + name, new Current)).set(value)
     }
-    (before.keySet -- now.keySet).foreach(name => registry.remove(prefix + name))
+  }
+}
+
+private object Gauges {
+  private final class Current extends Gauge[Double] {
+    @volatile private var value = 0.0
+
+    def set(now: Double): this.type = {
+      value = now
+      this
+    }
+
+    override def getValue: Double = value
   }
 }

@@ -9,13 +9,17 @@ import org.apache.spark.sql.streaming.{StateOperatorProgress, StreamingQueryProg
 private[spark] object QueryMetrics {
   type Operator = StateOperatorProgress
 
+  /** Also set while there is no input. */
+  val Seen = "seen_timestamp_seconds"
+
   val ofQuery: Seq[Metric[StreamingQueryProgress]] = Seq(
     Metric("batch_id", "number of the last batch", _.batchId.toDouble),
     Metric("batch_seconds", "duration of the last batch", durationOf(_, "triggerExecution")),
+    Metric("batch_timestamp_seconds", "when the last batch began, since 1970", began),
     Metric(
-      "batch_timestamp_seconds",
-      "when the last batch began, since 1970",
-      it => Instant.parse(it.timestamp).toEpochMilli / 1000.0
+      Seen,
+      "when the last batch ended, or Spark last said that there was no input, since 1970",
+      it => began(it) + durationOf(it, "triggerExecution")
     ),
     Metric("input_rows_total", "rows read", _.numInputRows.toDouble)
   )
@@ -52,7 +56,11 @@ private[spark] object QueryMetrics {
       "rows of a partition",
       it => rowsOf(it).values.sum / rowsOf(it).size
     ),
-    Metric("snapshot_age_batches", "batches since the oldest last snapshot or merged delta", age)
+    Metric(
+      "load_files_max",
+      "files that the next load of a partition would read, at most",
+      _.map(_.filesToLoad).max.toDouble
+    )
   )
 
   /** By partition. */
@@ -61,10 +69,6 @@ private[spark] object QueryMetrics {
 
   private def sum(of: ReportedStore => Long)(stores: Seq[ReportedStore]) =
     stores.map(of).sum.toDouble
-
-  /** Of stores that had no snapshot yet, all batches count. */
-  private def age(stores: Seq[ReportedStore]) =
-    stores.map(it => it.version - it.snapshotVersion.max(0)).max.toDouble
 
   private lazy val counted = Seq(
     custom("loads_total", "versions loaded from files", "keyfoldLoads"),
@@ -95,6 +99,11 @@ private[spark] object QueryMetrics {
 
   private def customOf(operator: Operator, key: String): Double =
     Option(operator.customMetrics.get(key)).fold(0.0)(_.doubleValue)
+
+  private def began(progress: StreamingQueryProgress) = secondsOf(progress.timestamp)
+
+  /** Of a time as Spark's events have it. */
+  def secondsOf(time: String): Double = Instant.parse(time).toEpochMilli / 1000.0
 
   private def durationOf(progress: StreamingQueryProgress, key: String) =
     Option(progress.durationMs.get(key)).fold(0.0)(_.doubleValue / 1000)

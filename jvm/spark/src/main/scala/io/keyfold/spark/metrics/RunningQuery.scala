@@ -41,6 +41,14 @@ private[metrics] final class RunningQuery(val label: String, registry: MetricReg
     }
   }
 
+  /** @param time
+    *   when Spark said that there is no input
+    */
+  def idle(time: String): Unit =
+    if (progress.nonEmpty) {
+      gauges.set(ofQuery.values.updated(QueryMetrics.Seen, QueryMetrics.secondsOf(time)))
+    }
+
   /** @param executor
     *   id of the executor that reports them
     */
@@ -52,8 +60,9 @@ private[metrics] final class RunningQuery(val label: String, registry: MetricReg
       if (stores.get(key).exists(_._2.version > it.version)) stores
       else stores.updated(key, executor -> it)
     }
-    newest.values.map(_._2).groupBy(_.operator).foreach { case (operator, stores) =>
-      operators.lift(operator.toInt).foreach(_.add(stores.toSeq))
+    val stores = newest.values.map(_._2).toSeq.groupBy(_.operator)
+    for ((operator, number) <- operators.zipWithIndex) {
+      operator.add(stores.getOrElse(number.toLong, Nil))
     }
   }
 
@@ -74,7 +83,7 @@ private object RunningQuery {
 
   /** The values of metrics, with the sums of what is a total. */
   private final class Totals[T](metrics: Seq[Metric[T]]) {
-    private var values = Map.empty[String, Double]
+    var values: Map[String, Double] = Map.empty
 
     def add(now: T): Map[String, Double] = {
       values = metrics.map { it =>
@@ -92,9 +101,10 @@ private object RunningQuery {
     def add(progress: StateOperatorProgress): Unit = batches.set(totals.add(progress))
 
     def add(stores: Seq[ReportedStore]): Unit = {
+      val ofAll = if (stores.isEmpty) Nil else QueryMetrics.ofStores
       val heaviest = QueryMetrics.rowsOf(stores).toSeq.sortBy(-_._2).take(MostPartitions)
       partitions.set(
-        QueryMetrics.ofStores.map(it => it.name -> it.of(stores)).toMap ++
+        ofAll.map(it => it.name -> it.of(stores)).toMap ++
           heaviest.map { case (partition, rows) => s"partition.$partition.rows" -> rows }
       )
     }

@@ -67,13 +67,10 @@ private object StatePage {
     .text("Store", _._2.store)
     .text("Executor", _._1)
     .number("Version", _._2.version)
-    .text("Last snapshot", it => snapshotOf(it._2))
+    .number("Files of a load", _._2.filesToLoad.toLong)
     .number("Rows", _._2.rows)
     .bytes("State", _._2.stateBytes)
     .bytes("Memory", _._2.memoryBytes)
     .bytes("On local disk", _._2.spilledBytes)
     .milliseconds("Last commit", _._2.commitMs.toDouble)
-
-  private def snapshotOf(store: ReportedStore) =
-    if (store.snapshotVersion < 0) "none" else store.snapshotVersion.toString
 }

@@ -90,20 +90,19 @@ private[spark] final class KeyfoldMetrics(id: StateStoreId, run: String, store: 
   val lastSnapshotVersion = new AtomicLong(-1)
   private var reported = Map.empty[StateStoreCustomMetric, Long]
 
-  /** @param commitMs
-    *   how long the commit took
+  /** @param committed
+    *   the version of the transaction; None if it was not committed
     */
-  def of(txn: StoreTxn, forcedSnapshot: Boolean, commitMs: Long): StateStoreMetrics = {
+  def of(
+      txn: StoreTxn,
+      forcedSnapshot: Boolean,
+      committed: Option[CommittedVersion]
+  ): StateStoreMetrics = {
     val now = new Now(store.memory, txn.families, forcedSnapshot)
     val counted = sinceLastReport()
-    if (txn.isCommitted) {
-      StoresOfJvm.report(
-        this,
-        statusOf(txn, now, commitMs),
-        counted.map { case (metric, more) =>
-          metric.name -> more
-        }
-      )
+    committed.foreach { it =>
+      val named = counted.map { case (metric, more) => metric.name -> more }
+      StoresOfJvm.report(this, statusOf(it, now), named)
     }
     SparkShim.metrics(
       keys = now.external.map(_.keys).sum,
@@ -114,16 +113,16 @@ private[spark] final class KeyfoldMetrics(id: StateStoreId, run: String, store: 
     )
   }
 
-  private def statusOf(txn: StoreTxn, now: Now, commitMs: Long) = StoreStatus(
+  private def statusOf(committed: CommittedVersion, now: Now) = StoreStatus(
     id,
     run,
-    txn.base.version + 1,
+    committed.version.version,
     rows = now.external.map(_.keys).sum,
     unplacedRows = now.external.filter(_.spec.strays).map(_.keys).sum,
     stateBytes = now.families.map(_.bytes).sum,
     now.memory,
-    commitMs,
-    lastSnapshotVersion.get,
+    committed.ms,
+    store.filesToLoad(committed.version),
     System.currentTimeMillis()
   )
 

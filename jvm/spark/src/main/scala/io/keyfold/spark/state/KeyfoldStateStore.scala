@@ -19,7 +19,7 @@ import org.apache.spark.sql.types.StructType
   * @param onCommit
   *   called with the new version once it is durable
   * @param currentMetrics
-  *   metrics of the provider, for this store, given how many milliseconds its commit took
+  *   metrics of the provider, for this store
   */
 private[spark] final class KeyfoldStateStore(
     override val id: StateStoreId,
@@ -29,11 +29,11 @@ private[spark] final class KeyfoldStateStore(
     attemptId: Option[String],
     forceSnapshot: Boolean,
     onCommit: Long => Unit,
-    currentMetrics: (StoreTxn, Boolean, Long) => StateStoreMetrics
+    currentMetrics: (StoreTxn, Boolean, Option[CommittedVersion]) => StateStoreMetrics
 ) extends SparkShim.WriteStore
     with FamilyReads {
   private var newId = attemptId
-  private var commitMs = 0L
+  private var written = Option.empty[CommittedVersion]
 
   override protected val families = new StoreFamilies(txn, schemas)
 
@@ -72,7 +72,7 @@ private[spark] final class KeyfoldStateStore(
     try {
       val began = System.nanoTime()
       val committed = txn.commit(attemptId.getOrElse(""), forceSnapshot)
-      commitMs = (System.nanoTime() - began) / 1000000
+      written = Some(CommittedVersion(committed, (System.nanoTime() - began) / 1000000))
       newId = attemptId.map(_ => committed.id)
       onCommit(committed.version)
       committed.version
@@ -86,7 +86,7 @@ private[spark] final class KeyfoldStateStore(
 
   override def hasCommitted: Boolean = txn.isCommitted
 
-  override def metrics: StateStoreMetrics = currentMetrics(txn, forceSnapshot, commitMs)
+  override def metrics: StateStoreMetrics = currentMetrics(txn, forceSnapshot, written)
 
   override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo =
     StateStoreCheckpointInfo(id.partitionId, version + 1, newId, baseId)

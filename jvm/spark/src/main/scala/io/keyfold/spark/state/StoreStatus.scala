@@ -13,8 +13,8 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreId
   *   rows of column families that Spark does not place by the hash of a key
   * @param stateBytes
   *   of keys and values
-  * @param snapshotVersion
-  *   newest version known to have a durable snapshot or merged delta; -1 if none
+  * @param filesToLoad
+  *   what a load would read: the last snapshot, merged deltas and deltas
   * @param timeMs
   *   of the commit, since 1970
   */
@@ -27,6 +27,6 @@ private[spark] final case class StoreStatus(
     stateBytes: Long,
     memory: MemoryUse,
     commitMs: Long,
-    snapshotVersion: Long,
+    filesToLoad: Int,
     timeMs: Long
 )

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class RunningQuerySuite extends AnyFunSuite {
   private def store(partition: Int, version: Long, rows: Long) =
-    ReportedStore("run", 0, partition, "default", version, rows, 0, 0, 0, 0, 0, -1, 0)
+    ReportedStore("run", 0, partition, "default", version, rows, 0, 0, 0, 0, 0, 1, 0)
 
   private def found(query: RunningQuery) =
     query.stores.map { case (executor, it) => (it.partition, executor, it.version) }.sorted
@@ -34,11 +34,20 @@ class RunningQuerySuite extends AnyFunSuite {
     assert(ExecutorReport.of(report.text) == report)
   }
 
-  test("a snapshot is as old as the oldest of the operator's stores") {
-    val ages = QueryMetrics.ofStores.find(_.name == "snapshot_age_batches").get
-    val stores = Seq(store(0, 9, 1).copy(snapshotVersion = 8), store(1, 9, 1))
-    assert(ages.of(stores.take(1)) == 1)
-    assert(ages.of(stores) == 9)
+  test("a load reads as many files as that of the operator's store with the most") {
+    val files = QueryMetrics.ofStores.find(_.name == "load_files_max").get
+    assert(files.of(Seq(store(0, 9, 1), store(1, 9, 1).copy(filesToLoad = 3))) == 3)
+  }
+
+  test("a gauge that goes keeps its last value for who reads it meanwhile") {
+    val registry = new MetricRegistry
+    val gauges = new Gauges(registry, "a.")
+    gauges.set(Map("x" -> 1.0, "y" -> 2.0))
+    val read = registry.getGauges.get("a.x")
+    gauges.set(Map("y" -> 3.0, "z" -> 4.0))
+    assert(read.getValue == 1.0)
+    assert(registry.getGauges.get("a.y").getValue == 3.0)
+    assert(registry.getGauges.keySet == java.util.Set.of("a.y", "a.z"))
   }
 
   test("a partition's rows are those of all its stores") {
