@@ -56,8 +56,6 @@ def test_each_metric_is_true_panels_have_data_and_faults_fire_alerts(metered: Me
     never = [it for it in names if not any(value > 0 for _, value in metered.prometheus.all(it))]
     assert never == []
     assert list(asked_in_vain(metered)) == []
-    fired = metered.prometheus.all('count_over_time(ALERTS{alertstate="firing"}[10m])')
-    assert {its["alertname"] for its, _ in fired} >= SPILLED
 
     (metered.folder / "stop").touch()
     assert metered.program.wait() == 0
