@@ -32,27 +32,30 @@ def batch_ms(partitions: int, batches: int, settings: Mapping[str, str]) -> floa
         .config("spark.sql.streaming.numRecentProgressUpdates", "1000")
         .config(map=dict(settings))
     )
-    spark = keyfold.configure(builder).getOrCreate()
+    # Maintenance may still write while the query stops, and not after Spark has.
+    with tempfile.TemporaryDirectory() as checkpoint:
+        spark = keyfold.configure(builder).getOrCreate()
+        try:
+            return _median_ms(spark, checkpoint, batches)
+        finally:
+            spark.stop()
+
+
+def _median_ms(spark: SparkSession, checkpoint: str, batches: int) -> float:
     spark.sparkContext.setLogLevel("OFF")
-    try:
-        with tempfile.TemporaryDirectory() as checkpoint:
-            source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", _ROWS)
-            counts = (
-                source.load().selectExpr(f"hash(value) % {_KEYS} AS key").groupBy("key").count()
-            )
-            query = (
-                counts.writeStream.format("noop")
-                .outputMode("update")
-                .option("checkpointLocation", checkpoint)
-                .start()
-            )
-            while len(query.recentProgress) < _SKIPPED + batches:
-                query.awaitTermination(1)
-            query.stop()
-            durations = [it["durationMs"]["triggerExecution"] for it in query.recentProgress]
-            return float(statistics.median(durations[_SKIPPED : _SKIPPED + batches]))
-    finally:
-        spark.stop()
+    source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", _ROWS)
+    counts = source.load().selectExpr(f"hash(value) % {_KEYS} AS key").groupBy("key").count()
+    query = (
+        counts.writeStream.format("noop")
+        .outputMode("update")
+        .option("checkpointLocation", checkpoint)
+        .start()
+    )
+    while len(query.recentProgress) < _SKIPPED + batches:
+        query.awaitTermination(1)
+    query.stop()
+    durations = [it["durationMs"]["triggerExecution"] for it in query.recentProgress]
+    return float(statistics.median(durations[_SKIPPED : _SKIPPED + batches]))
 
 
 def lines(partitions: int, pairs: int, batches: int) -> Iterator[str]:

@@ -121,7 +121,15 @@ def test_a_query_and_its_operators_have_metrics_while_it_runs(
     assert "stateStoreSave" in tab
     assert metrics(spark, "")["queries"] == 1
     running.stop()
+    # What was of the last batch stays, for who looks seldom; what is of stores goes.
+    eventually(lambda: "seen_timestamp_seconds" not in metrics(spark, "query_by_word_1_"))
+    ended = metrics(spark, "query_by_word_1_")
+    assert ended["batch_id"] == whole["batch_id"]
+    assert ended["operator_1_state_rows"] == 4
+    assert "operator_1_partition_rows_max" not in ended
+    again = start(query, tmp_path, "by word/1")
     eventually(lambda: metrics(spark, "query_by_word_1_") == {})
+    again.stop()
     assert "No query with its state in Keyfold" in page(spark, "keyfold/")
 
 

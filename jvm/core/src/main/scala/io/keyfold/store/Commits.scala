@@ -59,7 +59,7 @@ private[store] final class Commits(
       txn.rows.commit(version)
       txn.loaded.committed(lineage)
     }
-    counters.retries.add(blobs.clientRetries())
+    counters.repeated(blobs.clientRetries())
     if (txn.startedEmpty) snapshots.report(version)
     else if (forceSnapshot) snapshots.tryWrite(version, txn.loaded)
     // Attempts without ids share a file: of two at once, memory cannot tell whose it is.

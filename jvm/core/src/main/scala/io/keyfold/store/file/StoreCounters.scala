@@ -32,6 +32,14 @@ final class StoreCounters {
   /** File operations retried after an error that may be temporary. */
   val retries = new LongAdder
 
+  /** @param times
+    *   that a file system has repeated operations by itself
+    */
+  def repeated(times: Long): Unit = {
+    operations.add(times)
+    retries.add(times)
+  }
+
   /** @param number
     *   of the try at a file operation, from 1
     */

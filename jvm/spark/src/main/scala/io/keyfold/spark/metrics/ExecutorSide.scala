@@ -7,10 +7,12 @@ import scala.util.control.NonFatal
 
 import io.keyfold.spark.state.StoreStatus
 import org.apache.spark.api.plugin.{ExecutorPlugin, PluginContext}
+import org.apache.spark.sql.keyfold.SparkPrivate
 import org.slf4j.LoggerFactory
 
 /** Gives an executor's metrics to Spark's metrics system there, and sends them to the driver, with
-  * the state of each store, as often as Spark's own heartbeat.
+  * the state of each store, as often as Spark's own heartbeat. In local mode the driver's metrics
+  * have them already.
   */
 private[spark] final class ExecutorSide extends ExecutorPlugin {
   import ExecutorSide._
@@ -23,8 +25,10 @@ private[spark] final class ExecutorSide extends ExecutorPlugin {
     }
 
   override def init(context: PluginContext, settings: JMap[String, String]): Unit = {
-    val gauges = new Gauges(context.metricRegistry, "executor.")
-    gauges.set(valuesOf(ExecutorMetrics.now))
+    val gauges = Option.unless(context.executorID == SparkPrivate.LocalExecutor) {
+      new Gauges(context.metricRegistry, "executor.")
+    }
+    gauges.foreach(_.set(valuesOf(ExecutorMetrics.now)))
     val everyMs = context.conf.getTimeAsMs("spark.executor.heartbeatInterval", "10s")
     timer.scheduleWithFixedDelay(
       () => report(context, gauges),
@@ -35,11 +39,11 @@ private[spark] final class ExecutorSide extends ExecutorPlugin {
     ()
   }
 
-  private def report(context: PluginContext, gauges: Gauges): Unit =
+  private def report(context: PluginContext, gauges: Option[Gauges]): Unit =
     try {
       val now = ExecutorMetrics.now
       val values = valuesOf(now)
-      gauges.set(values)
+      gauges.foreach(_.set(values))
       val stores = now.stores.sortBy(-_.rows).take(MostStores).map(reported)
       context.send(ExecutorReport(context.executorID, values, stores).text)
     } catch {
@@ -67,7 +71,7 @@ private object ExecutorSide {
     store.id.operatorId,
     store.id.partitionId,
     store.id.storeName,
-    store.version,
+    store.version.version,
     store.rows,
     store.unplacedRows,
     store.stateBytes,

@@ -17,8 +17,13 @@ private[metrics] final class Gauges(registry: MetricRegistry, prefix: String) {
     // Who has one from the registry already finds its last value, not none.
     gone.keys.foreach(name => registry.remove(prefix + name))
     gauges = values.map { case (name, value) =>
-      name -> kept.getOrElse(name, registry.register(prefix + name, new Current)).set(value)
+      name -> kept.getOrElse(name, registered(prefix + name)).set(value)
     }
+  }
+
+  private def registered(name: String) = {
+    registry.remove(name)
+    registry.register(name, new Current)
   }
 }
 

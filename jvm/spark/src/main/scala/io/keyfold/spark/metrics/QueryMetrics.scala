@@ -46,6 +46,11 @@ private[spark] object QueryMetrics {
   /** Of an operator's stores, as its executors report them. */
   val ofStores: Seq[Metric[Seq[ReportedStore]]] = Seq(
     Metric(
+      "stores",
+      "stores that are loaded: of a join several for each partition",
+      _.length.toDouble
+    ),
+    Metric(
       "unplaced_rows",
       "rows that Spark does not place by the hash of a key",
       sum(_.unplacedRows)
@@ -63,9 +68,11 @@ private[spark] object QueryMetrics {
     )
   )
 
-  /** By partition. */
+  /** By partition. As in Spark's progress, what a join counts its rows by is no rows. */
   def rowsOf(stores: Seq[ReportedStore]): Map[Int, Double] =
-    stores.groupMapReduce(_.partition)(_.rows.toDouble)(_ + _)
+    stores
+      .filterNot(_.store.endsWith("-keyToNumValues"))
+      .groupMapReduce(_.partition)(_.rows.toDouble)(_ + _)
 
   private def sum(of: ReportedStore => Long)(stores: Seq[ReportedStore]) =
     stores.map(of).sum.toDouble

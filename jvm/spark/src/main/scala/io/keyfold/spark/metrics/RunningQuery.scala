@@ -3,19 +3,24 @@ package io.keyfold.spark.metrics
 import com.codahale.metrics.MetricRegistry
 import org.apache.spark.sql.streaming.{StateOperatorProgress, StreamingQueryProgress}
 
-/** A stateful query that runs: its last batch, its stores, and the gauges of both. Threads: one at
-  * a time.
+/** A run of a query: its last batch, its stores, and the gauges of both, if it has state in
+  * Keyfold. Threads: one at a time.
   *
+  * @param id
+  *   of the query
   * @param label
   *   its name, or its id if it has none, as it stands in the names of gauges
   */
-private[metrics] final class RunningQuery(val label: String, registry: MetricRegistry) {
+private[metrics] final class RunningQuery(
+    val id: String,
+    val label: String,
+    registry: MetricRegistry
+) {
   import RunningQuery._
 
   private val ofQuery = new Totals(QueryMetrics.ofQuery)
   private val gauges = new Gauges(registry, s"query.$label.")
   private var operators = Vector.empty[RunningOperator]
-  private var lastBatch = -1L
 
   /** Newest state of each store, by operator, partition and name. */
   private var newest = Map.empty[(Long, Int, String), (String, ReportedStore)]
@@ -29,9 +34,7 @@ private[metrics] final class RunningQuery(val label: String, registry: MetricReg
 
   def add(batch: StreamingQueryProgress): Unit = {
     val states = batch.stateOperators.toVector
-    // Without a batch Spark reports the operators of the last one again.
-    if (batch.batchId > lastBatch && states.exists(isOfKeyfold)) {
-      lastBatch = batch.batchId
+    if (states.exists(isOfKeyfold)) {
       progress = Some(batch)
       gauges.set(ofQuery.add(batch))
       while (operators.length < states.length) {
@@ -64,6 +67,13 @@ private[metrics] final class RunningQuery(val label: String, registry: MetricReg
     for ((operator, number) <- operators.zipWithIndex) {
       operator.add(stores.getOrElse(number.toLong, Nil))
     }
+  }
+
+  /** It runs no more: what was of its last batch stays, for who looks at metrics seldom. */
+  def end(): Unit = {
+    newest = Map.empty
+    operators.foreach(_.add(Nil))
+    gauges.set(ofQuery.values - QueryMetrics.Seen)
   }
 
   /** Takes its gauges away. */

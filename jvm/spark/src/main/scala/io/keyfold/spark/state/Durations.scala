@@ -4,7 +4,9 @@ import java.util.concurrent.atomic.LongAdder
 
 import com.codahale.metrics.{ExponentiallyDecayingReservoir, Snapshot}
 
-/** How long something took: in all, and a sample of about the last five minutes. Threads: any. */
+/** How long something took: in all, and a sample in which what is newer has more weight. Threads:
+  * any.
+  */
 private[spark] final class Durations {
   private val sample = new ExponentiallyDecayingReservoir
   private val number = new LongAdder

@@ -3,7 +3,7 @@ package io.keyfold.spark.state
 import java.util.concurrent.atomic.{AtomicLong, LongAdder}
 
 import io.keyfold.mem.arena.MemoryUse
-import io.keyfold.model.Family
+import io.keyfold.model.{Family, VersionId}
 import io.keyfold.store.{StoreTxn, VersionedStore}
 import io.keyfold.store.file.StoreCounters
 import org.apache.spark.sql.execution.streaming.state._
@@ -88,6 +88,7 @@ private[spark] final class KeyfoldMetrics(id: StateStoreId, run: String, store: 
 
   /** Newest version known to have a durable snapshot; -1 if none. */
   val lastSnapshotVersion = new AtomicLong(-1)
+  @volatile private var isClosed = false
   private var reported = Map.empty[StateStoreCustomMetric, Long]
 
   /** @param committed
@@ -103,6 +104,8 @@ private[spark] final class KeyfoldMetrics(id: StateStoreId, run: String, store: 
     committed.foreach { it =>
       val named = counted.map { case (metric, more) => metric.name -> more }
       StoresOfJvm.report(this, statusOf(it, now), named)
+      // A task may commit while Spark unloads its store.
+      if (isClosed) StoresOfJvm.closed(this)
     }
     SparkShim.metrics(
       keys = now.external.map(_.keys).sum,
@@ -116,18 +119,24 @@ private[spark] final class KeyfoldMetrics(id: StateStoreId, run: String, store: 
   private def statusOf(committed: CommittedVersion, now: Now) = StoreStatus(
     id,
     run,
-    committed.version.version,
+    committed.version,
     rows = now.external.map(_.keys).sum,
     unplacedRows = now.external.filter(_.spec.strays).map(_.keys).sum,
     stateBytes = now.families.map(_.bytes).sum,
     now.memory,
     committed.ms,
-    store.filesToLoad(committed.version),
+    filesToLoad(committed.version),
     System.currentTimeMillis()
   )
 
+  /** Number of files that a load of a version would read now; 0 if it is not in memory. */
+  def filesToLoad(version: VersionId): Int = store.filesToLoad(version)
+
   /** To be called when the store is closed. */
-  def close(): Unit = StoresOfJvm.closed(this)
+  def close(): Unit = {
+    isClosed = true
+    StoresOfJvm.closed(this)
+  }
 
   private def sinceLastReport(): Map[StateStoreCustomMetric, Long] = synchronized {
     val now = counted.map { case (metric, of) => metric -> of(store.counters).sum }.toMap

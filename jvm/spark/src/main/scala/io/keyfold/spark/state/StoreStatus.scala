@@ -1,6 +1,7 @@
 package io.keyfold.spark.state
 
 import io.keyfold.mem.arena.MemoryUse
+import io.keyfold.model.VersionId
 import org.apache.spark.sql.execution.streaming.state.StateStoreId
 
 /** What a store was when a task had committed a version of it.
@@ -14,14 +15,14 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreId
   * @param stateBytes
   *   of keys and values
   * @param filesToLoad
-  *   what a load would read: the last snapshot, merged deltas and deltas
+  *   what a load would read now: the last snapshot, merged deltas and deltas
   * @param timeMs
   *   of the commit, since 1970
   */
 private[spark] final case class StoreStatus(
     id: StateStoreId,
     run: String,
-    version: Long,
+    version: VersionId,
     rows: Long,
     unplacedRows: Long,
     stateBytes: Long,

@@ -11,7 +11,7 @@ class RunningQuerySuite extends AnyFunSuite {
     query.stores.map { case (executor, it) => (it.partition, executor, it.version) }.sorted
 
   test("a report takes the place of the executor's last one") {
-    val query = new RunningQuery("q", new MetricRegistry)
+    val query = new RunningQuery("id", "q", new MetricRegistry)
     query.add("1", Seq(store(0, 5, 10), store(1, 5, 10)))
     query.add("2", Seq(store(2, 5, 10)))
     query.add("1", Seq(store(1, 6, 10)))
@@ -21,7 +21,7 @@ class RunningQuerySuite extends AnyFunSuite {
   }
 
   test("a store that has moved counts where its newest version is, whoever reports last") {
-    val query = new RunningQuery("q", new MetricRegistry)
+    val query = new RunningQuery("id", "q", new MetricRegistry)
     query.add("1", Seq(store(0, 5, 10)))
     query.add("2", Seq(store(0, 6, 11)))
     assert(found(query) == Seq((0, "2", 6)))
@@ -51,7 +51,8 @@ class RunningQuerySuite extends AnyFunSuite {
   }
 
   test("a partition's rows are those of all its stores") {
-    val stores = Seq(store(0, 1, 3), store(0, 1, 4).copy(store = "right"), store(1, 1, 5))
+    val counts = store(0, 1, 9).copy(store = "right-keyToNumValues")
+    val stores = Seq(store(0, 1, 3), store(0, 1, 4).copy(store = "right"), store(1, 1, 5), counts)
     assert(QueryMetrics.rowsOf(stores) == Map(0 -> 7.0, 1 -> 5.0))
     val values = QueryMetrics.ofStores.map(it => it.name -> it.of(stores)).toMap
     assert(values("partition_rows_max") == 7)

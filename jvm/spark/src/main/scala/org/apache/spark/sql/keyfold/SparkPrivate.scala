@@ -82,9 +82,12 @@ object SparkPrivate {
   /** Id of the application whose driver this is. */
   def application: Option[String] = SparkContext.getActive.map(_.applicationId)
 
-  /** Ids of the executors that have registered; in local mode the driver is the only one. */
+  /** Id of the executor that the driver is in local mode. */
+  val LocalExecutor: String = SparkContext.DRIVER_IDENTIFIER
+
+  /** Ids of the executors that have registered. */
   def executors: Seq[String] = SparkContext.getActive.fold(Seq.empty[String]) { context =>
-    if (context.isLocal) Seq(SparkContext.DRIVER_IDENTIFIER) else context.getExecutorIds()
+    if (context.isLocal) Seq(LocalExecutor) else context.getExecutorIds()
   }
 
   /** Id of the executor that this JVM is. */
