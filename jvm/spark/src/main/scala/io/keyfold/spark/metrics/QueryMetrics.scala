@@ -55,11 +55,15 @@ private[spark] object QueryMetrics {
       "rows that Spark does not place by the hash of a key",
       sum(_.unplacedRows)
     ),
-    Metric("partition_rows_max", "rows of the partition with the most", rowsOf(_).values.max),
+    Metric(
+      "partition_rows_max",
+      "rows of the partition with the most",
+      rowsOf(_).values.maxOption.getOrElse(0.0)
+    ),
     Metric(
       "partition_rows_mean",
       "rows of a partition",
-      it => rowsOf(it).values.sum / rowsOf(it).size
+      it => rowsOf(it).values.sum / rowsOf(it).size.max(1)
     ),
     Metric(
       "load_files_max",

@@ -57,5 +57,7 @@ class RunningQuerySuite extends AnyFunSuite {
     val values = QueryMetrics.ofStores.map(it => it.name -> it.of(stores)).toMap
     assert(values("partition_rows_max") == 7)
     assert(values("partition_rows_mean") == 6)
+    // As when an executor is lost that has the others.
+    assert(QueryMetrics.ofStores.map(_.of(Seq(counts))) == Seq(1, 0, 0, 0, 1))
   }
 }
