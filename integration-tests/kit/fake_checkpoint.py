@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
+from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY, STRICT_KEY
 from kit.golden.encoder import encode
 from kit.golden.manifest import PLACES
 from kit.golden.spec import family, spec
@@ -35,7 +35,10 @@ class FakeCheckpoint:
 
     def start(self, batch: int, *, version: str = "v1", partitions: int | None = None) -> None:
         """Offsets of a batch that began at `batch` seconds after 2023-11-14 22:13:20 UTC."""
-        conf = {"spark.sql.shuffle.partitions": str(partitions or self.partitions)}
+        conf = {
+            "spark.sql.shuffle.partitions": str(partitions or self.partitions),
+            STRICT_KEY: "true",
+        }
         if self.provider:
             conf[PROVIDER_KEY] = self.provider
         metadata = {
