@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY, STRICT_KEY
@@ -41,13 +42,15 @@ class FakeCheckpoint:
         }
         if self.provider:
             conf[PROVIDER_KEY] = self.provider
+        began = 1700000000000 + batch * 1000
         metadata = {
             "batchWatermarkMs": 0,
-            "batchTimestampMs": 1700000000000 + batch * 1000,
+            "batchTimestampMs": began,
             "conf": conf,
         }
         source = "0" if version == "v1" else "0:0"
-        self.write(f"offsets/{batch}", f"{version}\n{json.dumps(metadata)}\n{source}")
+        entry = self.write(f"offsets/{batch}", f"{version}\n{json.dumps(metadata)}\n{source}")
+        os.utime(entry, (began / 1000,) * 2)
 
     def commit(self, batch: int, ids: dict[int, list[list[str]]] | None = None) -> None:
         if ids is None:
