@@ -101,6 +101,8 @@ def test_a_narrow_terminal_leaves_out_columns_and_cuts_no_number(width: int) -> 
     if width == 120:
         assert "snapshot age" in shown
         assert "commit" in shown
+    if width == 40:
+        assert "hottest key grou\u2026" in shown
     if width >= 72:
         assert "hottest key groups, last 10 batches" in shown
 

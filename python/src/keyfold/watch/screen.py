@@ -125,7 +125,7 @@ def _side(look: Look, width: int) -> Table:
     else:
         side = Table.grid(padding=(0, _APART, 0, 0), pad_edge=False)
         side.add_column(min_width=least)
-        side.add_column(min_width=_width(right, 1))
+        side.add_column(max_width=width - least - _APART)
         titles = heading, hot_title(look)
         side.add_row(*(Text(it, "bold", no_wrap=True, overflow="ellipsis") for it in titles))
         side.add_row(_table(left, 1), _table(right, 1))
