@@ -81,8 +81,8 @@ def test_too_many_partitions_say_to_how_many_and_what_it_brings(tmp_path: Path) 
     # The cores are not known, so no script is to run a command.
     assert found.command is None
     assert (
-        "rescale it to the number of the cores of all executors, at least 8. keyfold doctor "
-        f"{patient.root} --cores N says it exactly." in found.change
+        "rescale it to the number of the cores of all executors, at least 8. `keyfold doctor "
+        f"{patient.root} --cores N` says it exactly." in found.change
     )
     assert found.brings.startswith("192 tasks fewer in each batch")
     # With more cores tasks start sooner.
@@ -120,7 +120,8 @@ def test_partitions_that_cannot_be_rescaled_get_no_command(tmp_path: Path) -> No
     assert [it.name for it in found] == ["too-many-partitions", "not-rescalable"]
     assert found[0].command is None
     assert "new checkpoint location with spark.sql.shuffle.partitions=N" in found[0].change
-    assert "A new location begins without this state." in found[0].change
+    assert found[0].change.endswith("says it exactly.")
+    assert "begins without this state: `keyfold evolve` keeps the number" in found[0].change
 
 
 def test_what_the_offset_log_does_not_let_move_gets_no_command(tmp_path: Path) -> None:

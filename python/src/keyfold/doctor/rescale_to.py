@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from keyfold.doctor.exam import Exam
-from keyfold.doctor.new_location import WITHOUT_STATE
+from keyfold.doctor.new_location import FOR_PARTITIONS
 from keyfold.settings import PARTITIONS_KEY
 
 # Of a number that files suit well, at most so many times what is needed.
@@ -38,14 +38,14 @@ def how(exam: Exam, to: int, *, is_exact: bool = True) -> tuple[str, str | None]
     to run a command with it then.
     """
     number = str(to) if is_exact else f"the number of the cores of all executors, at least {to}"
-    exactly = "" if is_exact else f" keyfold doctor {exam.path} --cores N says it exactly."
+    exactly = "" if is_exact else f" `keyfold doctor {exam.path} --cores N` says it exactly."
     if not exam.is_movable:
         change = (
             "This state cannot be rescaled. A query on a new checkpoint location with "
             f"spark.sql.shuffle.partitions={to if is_exact else 'N'} has so many"
         )
         where = "" if is_exact else f", where N is {number}"
-        return f"{change}{where}. {WITHOUT_STATE}{exactly}", None
+        return f"{change}{where}. {FOR_PARTITIONS}{exactly}", None
     change = (
         f"Stop the query and rescale it to {number}{' partitions' if is_exact else ''}.{exactly} "
         f"If it sets {PARTITIONS_KEY}, set that to the same number."
