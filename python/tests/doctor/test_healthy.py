@@ -6,11 +6,17 @@ import shutil
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any
 
 import pytest
 
 import keyfold
+from keyfold.doctor import operator_state
+from keyfold.doctor.exam import examine
+from keyfold.doctor.retention import TOO_LONG
+from keyfold.spark_log.batch import find_batch
+from keyfold.storage.storage import Storage
 from keyfold.text.units import size
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.golden.spec import family
@@ -208,3 +214,31 @@ def test_of_what_each_operator_has_left_only_format_1_is_ill(of_line: Path) -> N
         name for name in found if "checkpoint format 1" in name
     }
     assert {it for advice in found.values() for it in advice} == {"checkpoint-format-1"}
+
+
+def test_the_files_of_a_load_are_looked_for_by_many_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = Patient(tmp_path / "cp", batches=12)
+    patient.write()
+    chain_of, asked = operator_state.chain_of, []
+
+    def seen(*where: Any) -> Any:
+        asked.append(current_thread())
+        return chain_of(*where)
+
+    monkeypatch.setattr(operator_state, "chain_of", seen)
+    assert keyfold.open_checkpoint(patient.root).doctor().ok
+    assert len(asked) == 4
+    assert main_thread() not in asked
+
+
+def test_retention_does_not_look_for_them_where_few_batches_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = Patient(tmp_path / "cp", batches=12)
+    patient.write()
+    storage = Storage(patient.root).once()
+    exam = examine(storage, find_batch(storage, -1), None, None)
+    monkeypatch.setattr(operator_state, "chain_of", None)
+    assert list(TOO_LONG.judge(exam)) == []
