@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
-from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
+from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY, STRICT_KEY
 from kit.golden.encoder import encode
 from kit.golden.manifest import PLACES
 from kit.golden.spec import family, spec
@@ -35,16 +36,21 @@ class FakeCheckpoint:
 
     def start(self, batch: int, *, version: str = "v1", partitions: int | None = None) -> None:
         """Offsets of a batch that began at `batch` seconds after 2023-11-14 22:13:20 UTC."""
-        conf = {"spark.sql.shuffle.partitions": str(partitions or self.partitions)}
+        conf = {
+            "spark.sql.shuffle.partitions": str(partitions or self.partitions),
+            STRICT_KEY: "true",
+        }
         if self.provider:
             conf[PROVIDER_KEY] = self.provider
+        began = 1700000000000 + batch * 1000
         metadata = {
             "batchWatermarkMs": 0,
-            "batchTimestampMs": 1700000000000 + batch * 1000,
+            "batchTimestampMs": began,
             "conf": conf,
         }
         source = "0" if version == "v1" else "0:0"
-        self.write(f"offsets/{batch}", f"{version}\n{json.dumps(metadata)}\n{source}")
+        entry = self.write(f"offsets/{batch}", f"{version}\n{json.dumps(metadata)}\n{source}")
+        os.utime(entry, (began / 1000,) * 2)
 
     def commit(self, batch: int, ids: dict[int, list[list[str]]] | None = None) -> None:
         if ids is None:

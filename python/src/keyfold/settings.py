@@ -51,6 +51,9 @@ QUERY_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
 # Number of partitions to which the state of a query is rescaled when it starts.
 PARTITIONS_KEY: Final = "spark.sql.streaming.stateStore.keyfold.partitions"
 
+# Whether rows are always in the partitions that their hashes give: Spark's own, of the offset log.
+STRICT_KEY: Final = "spark.sql.streaming.statefulOperator.useStrictDistribution"
+
 # Off-heap memory of all stores of an executor.
 MEMORY_KEY: Final = "spark.sql.streaming.stateStore.keyfold.memory.maxBytes"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY
+from keyfold.settings import PROVIDER_CLASS, PROVIDER_KEY, STRICT_KEY
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.golden.spec import family, link
 
@@ -36,6 +36,7 @@ class Patient:
         with_ids: whether it has checkpoint format 2.
         families: other fields of the only family.
         grown: rows of a batch, as a part of those of the last.
+        strict: whether the offset log says that rows are where their hashes say.
     """
 
     root: Path
@@ -57,6 +58,7 @@ class Patient:
     families: dict[str, Any] = field(default_factory=dict)
     grown: Callable[[int], float] = lambda _: 1.0
     whole_heads: Sequence[int] = ()
+    strict: str = "true"
 
     @property
     def newest(self) -> int:
@@ -130,7 +132,11 @@ class Patient:
 
     def _logs(self, fake: FakeCheckpoint, batch: int) -> None:
         began = BEGIN_MS + batch * self.interval_ms
-        conf = {"spark.sql.shuffle.partitions": str(self.partitions), PROVIDER_KEY: PROVIDER_CLASS}
+        conf = {
+            "spark.sql.shuffle.partitions": str(self.partitions),
+            PROVIDER_KEY: PROVIDER_CLASS,
+            STRICT_KEY: self.strict,
+        }
         watermark = began - 600_000 if self.watermark else 0
         said = {"batchWatermarkMs": watermark, "batchTimestampMs": began, "conf": conf}
         offsets = fake.write(f"offsets/{batch}", f"v1\n{json.dumps(said)}\n0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from click.testing import CliRunner, Result
 
 import keyfold
 from keyfold.cli.main import cli
-from keyfold.doctor.advice import Advice
+from keyfold.cli.output import TextOutput
+from keyfold.doctor.advice import NOTE, Advice
 from keyfold.doctor.report import DoctorReport
 from keyfold.doctor.rescale_to import fewer, more
 from python.tests.doctor.patient import Patient
@@ -46,6 +48,41 @@ def test_the_text_has_80_columns_and_commands_on_one_line() -> None:
         "A note.",
         "1 thing to change.",
     ]
+
+
+def test_what_is_to_know_comes_last_and_does_not_count() -> None:
+    note = replace(ADVICE, name="key-groups", rank=NOTE)
+    report = DoctorReport("/data/cp", (note, ADVICE), (), (), 5)
+    lines = str(report).splitlines()
+    assert [it for it in lines if it and it[0] != " "] == [
+        "/data/cp",
+        "skew",
+        "To know",
+        "key-groups",
+        "1 thing to change.",
+    ]
+    assert not report.ok
+    alone = DoctorReport("/data/cp", (note,), (), (), 5)
+    assert alone.ok
+    assert str(alone).endswith("Nothing to change.")
+    assert alone.to_dict()["advice"][0]["rank"] == "note"
+    assert "to know: key-groups" in alone._repr_html_()
+
+
+def test_a_note_does_not_make_the_command_end_with_1(tmp_path: Path) -> None:
+    patient = Patient(tmp_path / "cp", families={"strays": True})
+    patient.write()
+    assert "not-rescalable" in run(str(patient.root)).stdout
+
+
+def test_a_terminal_that_is_narrow_does_not_break_a_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    report = DoctorReport("/data/cp", (ADVICE,), (), (), 5)
+    TextOutput().value({}, str(report))
+    assert f" {ADVICE.command}\n" in capsys.readouterr().out
 
 
 def test_html_is_escaped() -> None:

@@ -6,11 +6,18 @@ import shutil
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any
 
 import pytest
 
 import keyfold
+from keyfold.doctor import operator_state
+from keyfold.doctor.exam import examine
+from keyfold.doctor.retention import TOO_LONG
+from keyfold.spark_log.batch import find_batch
+from keyfold.storage.storage import Storage
+from keyfold.text.units import size
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.golden.spec import family
 from kit.places import INTEGRATION_TESTS
@@ -101,11 +108,12 @@ def test_a_copy_has_few_batches_because_it_is_one(tmp_path: Path) -> None:
     assert keyfold.open_checkpoint(patient.root).doctor().ok
 
 
-@pytest.mark.parametrize("left", ["rollback-500-a", "synced"])
+@pytest.mark.parametrize("left", ["rollback-500-a/commits/500", "synced"])
 def test_few_batches_after_a_rollback_or_a_sync_are_no_illness(tmp_path: Path, left: str) -> None:
     patient = Patient(tmp_path / "cp", batches=2, last=500)
-    patient.write()
-    (patient.root / "keyfold" / left).mkdir(parents=True)
+    fake = patient.write()
+    # A rollback leaves a folder, a sync a file.
+    fake.write(f"keyfold/{left}", "of a sync")
     assert keyfold.open_checkpoint(patient.root).doctor().ok
 
 
@@ -138,6 +146,27 @@ def test_rows_that_are_not_known_after_a_rescale_are_not_judged(fake: FakeCheckp
     assert report.ok
     assert report.memory_bytes is None
     assert "unknown rows in 2 partitions" in str(report)
+
+
+def test_format_1_may_be_needed_by_an_operator_without_keys(fake: FakeCheckpoint) -> None:
+    fake.operator()
+    fake.operator(1, name="globalLimit")
+    fake.run(0)
+    for partition in range(2):
+        fake.state(1, partition=partition)
+    alone = [family(0, "default", 1, 32, partitionKey="constant")]
+    fake.state(1, operator=1, families=alone)
+    assert keyfold.open_checkpoint(fake.root).doctor().advice == ()
+
+
+def test_files_of_old_partitions_are_on_disk_too(fake: FakeCheckpoint) -> None:
+    fake.operator()
+    fake.start(0)
+    fake.commit(0, {0: [["a"], ["b"]]})
+    made = [fake.state(1, partition=it, id=unique) for it, unique in enumerate("ab")]
+    made.append(fake.state(1, partition=7, id="c"))
+    said = size(sum(it.stat().st_size for it in made))
+    assert f"{said} on disk" in str(keyfold.open_checkpoint(fake.root).doctor())
 
 
 def test_a_query_without_a_batch_or_without_state_has_nothing_to_judge(
@@ -185,3 +214,31 @@ def test_of_what_each_operator_has_left_only_format_1_is_ill(of_line: Path) -> N
         name for name in found if "checkpoint format 1" in name
     }
     assert {it for advice in found.values() for it in advice} == {"checkpoint-format-1"}
+
+
+def test_the_files_of_a_load_are_looked_for_by_many_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = Patient(tmp_path / "cp", batches=12)
+    patient.write()
+    chain_of, asked = operator_state.chain_of, []
+
+    def seen(*where: Any) -> Any:
+        asked.append(current_thread())
+        return chain_of(*where)
+
+    monkeypatch.setattr(operator_state, "chain_of", seen)
+    assert keyfold.open_checkpoint(patient.root).doctor().ok
+    assert len(asked) == 4
+    assert main_thread() not in asked
+
+
+def test_retention_does_not_look_for_them_where_few_batches_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = Patient(tmp_path / "cp", batches=12)
+    patient.write()
+    storage = Storage(patient.root).once()
+    exam = examine(storage, find_batch(storage, -1), None, None)
+    monkeypatch.setattr(operator_state, "chain_of", None)
+    assert list(TOO_LONG.judge(exam)) == []

@@ -11,8 +11,15 @@ import keyfold
 from keyfold.doctor import doctor
 from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam, examine
+from keyfold.doctor.operator_state import length_of
 from keyfold.doctor.rules import RULES
+from keyfold.format.footer import Reference
+from keyfold.format.location import StoreLocation
+from keyfold.format.names import FileKind, FileName, Version
 from keyfold.spark_log.batch import Batch
+from keyfold.state.chain import Step
+from keyfold.state.store_files import StoreFiles
+from keyfold.state.walk import Part
 from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter
@@ -71,14 +78,40 @@ def test_too_many_partitions_say_to_how_many_and_what_it_brings(tmp_path: Path) 
     (found,) = advice(patient)
     assert found.measured.startswith("200 partitions for 10,000 rows (390.6 KiB) of state.")
     assert "starts 200 tasks, which takes some 1.2 s on 2 cores" in found.measured
-    assert found.command == f"keyfold rescale {patient.root} --to 8 --apply"
-    assert found.change.endswith("or to the cores of all executors if they have more than 8.")
+    # The cores are not known, so no script is to run a command.
+    assert found.command is None
+    assert (
+        "rescale it to the number of the cores of all executors, at least 8. `keyfold doctor "
+        f"{patient.root} --cores N` says it exactly." in found.change
+    )
     assert found.brings.startswith("192 tasks fewer in each batch")
+    # With more cores tasks start sooner.
+    found = keyfold.open_checkpoint(patient.root).doctor(cores=16)
+    assert "too-many-partitions" not in {it.name for it in found.advice}
+
+
+def test_too_many_partitions_for_the_cores_that_are_said_have_a_command(tmp_path: Path) -> None:
+    ill = ILL["too-many-partitions"] | {"interval_ms": 1000, "took_ms": 700}
+    patient = Patient(tmp_path / "cp", **ill)
+    patient.write()
     found = only(patient.root, cores=16)
-    assert found.change == "Stop the query and rescale it to 20 partitions."
-    # With so many cores they are not too many.
+    assert found.change.startswith("Stop the query and rescale it to 20 partitions.")
+    assert found.change.endswith(
+        "If it sets spark.sql.streaming.stateStore.keyfold.partitions, set that to the same number."
+    )
+    assert found.command == f"keyfold rescale {patient.root} --to 20 --apply"
+    assert "which takes some 150 ms on 16 cores" in found.measured
     found = keyfold.open_checkpoint(patient.root).doctor(cores=64)
     assert "too-many-partitions" not in {it.name for it in found.advice}
+
+
+@pytest.mark.parametrize("took_ms", [-1000, 90_000])
+def test_where_it_is_not_known_how_long_batches_take_partitions_are_not_too_many(
+    tmp_path: Path, took_ms: int
+) -> None:
+    # A clock that is behind, and the files of a copy.
+    ill = ILL["too-many-partitions"] | {"took_ms": took_ms}
+    assert "too-many-partitions" not in {it.name for it in advice(Patient(tmp_path / "cp", **ill))}
 
 
 def test_partitions_that_cannot_be_rescaled_get_no_command(tmp_path: Path) -> None:
@@ -86,7 +119,42 @@ def test_partitions_that_cannot_be_rescaled_get_no_command(tmp_path: Path) -> No
     found = advice(Patient(tmp_path / "cp", **ILL["too-many-partitions"], **strays))
     assert [it.name for it in found] == ["too-many-partitions", "not-rescalable"]
     assert found[0].command is None
-    assert "new checkpoint location with spark.sql.shuffle.partitions=8" in found[0].change
+    assert "new checkpoint location with spark.sql.shuffle.partitions=N" in found[0].change
+    assert found[0].change.endswith("says it exactly.")
+    assert "begins without this state: `keyfold evolve` keeps the number" in found[0].change
+
+
+def test_what_the_offset_log_does_not_let_move_gets_no_command(tmp_path: Path) -> None:
+    found = advice(Patient(tmp_path / "cp", **ILL["too-few-partitions"], strict="false"))
+    assert [it.name for it in found] == ["too-few-partitions", "not-rescalable"]
+    assert found[0].command is None
+    assert "useStrictDistribution=true" in found[1].measured
+
+
+NOTES = {"grows-forever", "not-rescalable", "key-groups"}
+
+
+@pytest.mark.parametrize("name", ILL)
+def test_advice_that_may_be_to_change_nothing_is_a_note(tmp_path: Path, name: str) -> None:
+    patient = Patient(tmp_path / "cp", **ILL[name])
+    patient.write()
+    report = keyfold.open_checkpoint(patient.root).doctor()
+    assert report.ok == (name in NOTES)
+    assert ("change nothing" in report.advice[0].change) == (name in NOTES)
+    assert ("\n\nTo know\n\n" in str(report)) == (name in NOTES)
+
+
+NEW_LOCATION = {"grows-forever", "checkpoint-format-1", "not-rescalable", "key-groups"}
+
+
+@pytest.mark.parametrize("name", ILL)
+def test_a_new_location_is_said_to_begin_without_this_state(tmp_path: Path, name: str) -> None:
+    (found,) = advice(Patient(tmp_path / "cp", **ILL[name]))
+    assert ("new checkpoint" in found.change or "new location" in found.change) == (
+        name in NEW_LOCATION
+    )
+    assert ("begins without this state" in found.change) == (name in NEW_LOCATION)
+    assert ("`keyfold evolve`" in found.change) == (name in NEW_LOCATION)
 
 
 def test_too_few_partitions_by_rows(tmp_path: Path) -> None:
@@ -135,6 +203,17 @@ def test_skew_whose_rows_cannot_be_read_is_still_named(tmp_path: Path) -> None:
     assert f"`keyfold inspect {larger.root} skew`" in found.measured
 
 
+def test_after_a_rescale_the_files_that_are_referred_to_count(tmp_path: Path) -> None:
+    fake = FakeCheckpoint(tmp_path / "cp")
+    own = {FileName(1, "old", FileKind.SNAPSHOT): 10}
+    listed = StoreFiles(Storage(fake.root), StoreLocation(0, 0, "default"), own)
+    part = Part(2, "", Version(2, ""), listed, None, None)
+    other = Reference("state/0/1/1_old.snapshot", FileKind.SNAPSHOT, 1, "old", None, 5 * MIB)
+    assert length_of(part, Step("state/0/0/1_old.snapshot")) == 10
+    assert length_of(part, Step("state/0/1/1_old.snapshot", other)) == 5 * MIB
+    assert length_of(part, Step("state/0/1/1_old.snapshot")) == 0
+
+
 def test_state_that_grows_says_when_it_doubles(tmp_path: Path) -> None:
     (found,) = advice(Patient(tmp_path / "cp", **ILL["grows-forever"]))
     assert "8,000 more in each batch" in found.measured
@@ -172,6 +251,7 @@ def test_retention_says_what_is_kept(tmp_path: Path) -> None:
     (found,) = advice(Patient(tmp_path / "long", **ILL["retention-too-long"]))
     assert found.measured.startswith("400 batches are kept. The files of the state have 1.7 GiB")
     assert "minBatchesToRetain=100" in found.change
+    assert "a rollback, `keyfold diff` and `keyfold history` then reach no further" in found.change
     (found,) = advice(Patient(tmp_path / "short", **ILL["retention-too-short"]))
     assert found.measured == "The commit log has 2 of 501 batches."
 
@@ -188,6 +268,8 @@ def test_several_actions_are_told_from_retries(tmp_path: Path) -> None:
         found.measured
     )
     assert "batch.persist()" in found.change
+    # The other cause, of which the files look alike.
+    assert "Complete mode with orderBy" in found.change
 
 
 def test_files_that_nothing_needs_are_for_a_vacuum(tmp_path: Path) -> None:
@@ -201,7 +283,10 @@ def test_files_that_nothing_needs_are_for_a_vacuum(tmp_path: Path) -> None:
     assert found.command == f"keyfold vacuum {patient.root} --apply"
     # A rescale may refer to them.
     (patient.root / "keyfold").mkdir()
-    (patient.root / "keyfold" / "1.plan").touch()
+    synced = patient.root / "keyfold" / "synced"
+    synced.touch()
+    assert only(patient.root).name == "unreferenced-files"
+    (patient.root / "keyfold" / "rescale-50-some-id.plan").touch()
     assert keyfold.open_checkpoint(patient.root).doctor().ok
 
 

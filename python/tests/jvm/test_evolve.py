@@ -190,3 +190,20 @@ def test_wrong_use_is_named(spark: SparkSession, tmp_path: Path) -> None:
         keyfold.evolve(old, by_word(words(spark, tmp_path)), "x", values={"value.count": "1"})
     with pytest.raises(InvalidArgumentError, match="empty"):
         keyfold.evolve(old, by_word(words(spark, tmp_path)), "")
+
+
+def test_a_checkpoint_of_format_1_gets_one_of_format_2_with_as_many_partitions(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """`keyfold doctor` says so of a new location."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "1")
+    session.conf.set("spark.sql.shuffle.partitions", "3")
+    old = run(session, tmp_path, by_word, FIRST)
+    before = keyfold.open_checkpoint(old)
+    assert [it.name for it in before.doctor().advice] == ["checkpoint-format-1"]
+    new = tmp_path / "new"
+    keyfold.evolve(old, by_word(words(spark, tmp_path)), new, output_mode="update", dry_run=False)
+    assert keyfold.open_checkpoint(new).doctor().advice == ()
+    assert set(keyfold.open_checkpoint(new).batches().column("partitions").to_pylist()) == {3}
+    assert values(new) == values(old)

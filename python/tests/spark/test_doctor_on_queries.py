@@ -32,7 +32,12 @@ def persisted(batch: DataFrame, _: int) -> None:
 
 
 def advice(
-    spark: SparkSession, root: Path, take: Callable[[DataFrame, int], None], retained: int = 100
+    spark: SparkSession,
+    root: Path,
+    take: Callable[[DataFrame, int], None],
+    retained: int = 100,
+    *,
+    is_ordered: bool = False,
 ) -> list[str]:
     """The names of what is advised after a count of as many batches."""
     source = root / "in"
@@ -44,7 +49,11 @@ def advice(
     session.conf.set("spark.sql.streaming.minBatchesToRetain", retained)
     reader = session.readStream.schema("k int").option("maxFilesPerTrigger", 1)
     stream = reader.json(str(source))
-    writer = stream.groupBy("k").count().writeStream.outputMode("update").foreachBatch(take)
+    counted = stream.groupBy("k").count()
+    if is_ordered:
+        writer = counted.orderBy("count").writeStream.outputMode("complete").foreachBatch(take)
+    else:
+        writer = counted.writeStream.outputMode("update").foreachBatch(take)
     writer = writer.option("checkpointLocation", str(root / "cp")).trigger(availableNow=True)
     assert writer.start().awaitTermination(200)
     report = keyfold.open_checkpoint(root / "cp").doctor()
@@ -61,6 +70,10 @@ def test_a_query_is_healthy(
 
 def test_each_action_leaves_files_of_its_own(spark: SparkSession, tmp_path: Path) -> None:
     assert advice(spark, tmp_path, twice) == ["several-actions"]
+
+
+def test_so_does_the_order_of_complete_mode(spark: SparkSession, tmp_path: Path) -> None:
+    assert advice(spark, tmp_path, once, is_ordered=True) == ["several-actions"]
 
 
 @pytest.mark.parametrize("retained", [1, 2])

@@ -28,6 +28,7 @@ from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.main import cli
 from keyfold.errors import InvalidArgumentError, StorageError
 from keyfold.storage.storage import Storage
+from keyfold.watch import loop
 from keyfold.watch.look import Look
 from keyfold.watch.watch import watch
 from keyfold.watch.watcher import Watcher
@@ -65,8 +66,10 @@ Walk._part = part
 
 
 @contextmanager
-def started(path: Path, code: str = RUN, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-c", code, "watch", str(path), "--interval", "0.1"]
+def started(
+    path: Path, code: str = RUN, *more: str, **how: Any
+) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-c", code, "watch", str(path), "--interval", "0.1", *more]
     with subprocess.Popen(command, **how) as process:
         try:
             yield process
@@ -224,6 +227,68 @@ def test_neither_does_one_whose_threads_would_be_waited_for(
         process.send_signal(signal.SIGINT)
         assert process.wait(WAIT_S) == ExitCode.DONE
     assert running.writer.batch_number == 2
+
+
+def test_seconds_end_a_look_that_does_not(
+    running: Running, fake: FakeCheckpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers, asked, look = Event(), [], Watcher.look
+
+    def hanging(self: Watcher) -> Look:
+        asked.append(self)
+        if len(asked) > 1:
+            assert answers.wait(WAIT_S)
+        return look(self)
+
+    monkeypatch.setattr(Watcher, "look", hanging)
+    begun = time.monotonic()
+    looks = watch(Storage(fake.root), interval=0.1, seconds=0.5)
+    assert time.monotonic() - begun < WAIT_S / 2
+    assert (looks.is_looking, looks.is_late, looks.has_seen) == (True, True, True)
+    monkeypatch.setattr(loop, "_FIRST_LOOK_S", 0.3)
+    looks = watch(Storage(fake.root), seconds=0.1)
+    assert (looks.is_looking, looks.is_late, looks.has_seen) == (True, True, False)
+    answers.set()
+    assert running.writer.batch_number == 2
+
+
+def test_that_nothing_answered_is_a_failure(running: Running, fake: FakeCheckpoint) -> None:
+    fake.operator(stores=("default", "other"))
+    code = HANGING.replace("import sys, time", "import sys, time; from keyfold.watch import loop")
+    code = code.replace("cli()", "loop._FIRST_LOOK_S = 1; cli()")
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started(fake.root, code, "--seconds", "0.5", **how) as process:
+        assert process.wait(WAIT_S) == ExitCode.FAILED
+        assert process.stderr is not None
+        assert b"has not answered for 1 s." in process.stderr.read()
+    assert running.writer.batch_number == 2
+
+
+def test_batches_that_were_deleted_between_two_looks_are_told(
+    running: Running,
+    fake: FakeCheckpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    look, looks = Watcher.look, iter(range(100))
+
+    def meanwhile(self: Watcher) -> Look:
+        if next(looks) == 1:
+            for number in range(4):
+                running.batch({number: 7})
+            # As retention that is faster than the looks.
+            for log in ("commits", "offsets"):
+                for number in range(6):
+                    (fake.root / log / str(number)).unlink()
+        return look(self)
+
+    monkeypatch.setattr(Watcher, "look", meanwhile)
+    keyfold.open_checkpoint(fake.root).watch(interval=0.05, seconds=0.3)
+    told = capsys.readouterr()
+    assert [it.split(",")[0] for it in told.out.splitlines()] == [
+        f"batch {it}" for it in (0, 1, 2, 6)
+    ]
+    assert told.err.count("Batches 3 to 5 were gone before the next look") == 1
 
 
 class Terminal:

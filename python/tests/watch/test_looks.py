@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from keyfold.errors import KeyfoldError, StorageError
+from keyfold.errors import BatchNotRetainedError, KeyfoldError, StorageError
+from keyfold.spark_log.batch import Batch
 from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
+from keyfold.watch import reading
 from keyfold.watch.look import Look
 from keyfold.watch.watcher import Watcher
 from kit.fake_checkpoint import QUERY, FakeCheckpoint
@@ -26,6 +28,13 @@ def watcher(fake: FakeCheckpoint) -> Watcher:
 
 def numbers(look: Look) -> list[int]:
     return [it.batch_id for it in look.batches]
+
+
+def settled(watcher: Watcher) -> Look:
+    """What is there when two looks have seen that the commit log does not go on."""
+    before, look = watcher.look(), watcher.look()
+    assert before.note != look.note
+    return look
 
 
 def test_before_the_first_batch(fake: FakeCheckpoint, watcher: Watcher) -> None:
@@ -179,7 +188,7 @@ def test_rolled_back_and_run_again(fake: FakeCheckpoint, watcher: Watcher) -> No
     assert before.note is None
     running.back_to(2)
     fake.write("metadata", '{"id": "another-id"}')
-    look = watcher.look()
+    look = settled(watcher)
     assert look.batches == before.batches[:3]
     assert look.query_id == "another-id"
     assert look.note is not None
@@ -201,10 +210,54 @@ def test_rolled_back_and_run_as_far_as_before(fake: FakeCheckpoint, watcher: Wat
     running.back_to(1)
     for number in range(2):
         running.batch({number: 7, 100 + number: 7}, late_ms=90_000)
-    look = watcher.look()
+    look = settled(watcher)
     assert look.note is not None
     assert "rolled back from batch 3 to batch 1" in look.note
     assert [it.changes for it in look.batches] == [1, 1, 2, 2]
+
+
+def test_a_listing_that_is_old_for_once_is_not_believed(
+    fake: FakeCheckpoint, watcher: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = Running(fake)
+    for number in range(4):
+        running.batch({number: 1})
+    before = watcher.look()
+    running.batch({9: 1})
+    listing = Storage.listing
+
+    def old(self: Storage, path: str, **how: Any) -> list[Listed]:
+        found = listing(self, path, **how)
+        return (
+            [it for it in found if it.name not in {"2", "3", "4"}] if path == "commits" else found
+        )
+
+    for _ in range(2):
+        with monkeypatch.context() as patch:
+            patch.setattr(Storage, "listing", old)
+            assert watcher.look().batches == before.batches
+        look = watcher.look()
+        assert (numbers(look), look.note) == ([0, 1, 2, 3, 4], None)
+        before = look
+
+
+def test_a_query_that_is_faster_than_each_look_is_an_error_and_not_an_empty_checkpoint(
+    fake: FakeCheckpoint, watcher: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = Running(fake)
+    running.batch({1: 1})
+    watcher.look()
+    running.batch({2: 2})
+
+    def gone(*_: object) -> Batch:
+        raise BatchNotRetainedError("It was deleted.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "find_batch", gone)
+        with pytest.raises(BatchNotRetainedError, match="each time"):
+            watcher.look()
+    look = watcher.look()
+    assert (numbers(look), look.note) == ([0, 1], None)
 
 
 def test_another_query_in_the_same_folder(fake: FakeCheckpoint, watcher: Watcher) -> None:
@@ -213,7 +266,7 @@ def test_another_query_in_the_same_folder(fake: FakeCheckpoint, watcher: Watcher
         running.batch({number: 1})
     watcher.look()
     shutil.rmtree(fake.root)
-    look = watcher.look()
+    look = settled(watcher)
     assert (look.batches, look.query_id, look.operators) == ((), None, ())
     assert look.note is not None
     assert "no batch is committed any more; batch 3 was the last" in look.note
@@ -234,7 +287,7 @@ def test_replaced_between_two_looks(fake: FakeCheckpoint, watcher: Watcher) -> N
     other = Running(fake, partitions=3)
     for number in range(9):
         other.batch({number: 1, 50 + number: 1}, late_ms=200)
-    look = watcher.look()
+    look = settled(watcher)
     assert look.query_id == "another"
     assert look.note is not None
     assert "another query's checkpoint is here now; batch 3 was the last" in look.note
@@ -354,3 +407,19 @@ def test_a_copy_has_no_times_of_its_files(
     last = Watcher(Storage(tmp_path / "copy")).look().batches[-1]
     assert (last.committed_ms, last.first_state_ms, last.duration_ms) == (None, None, None)
     assert (last.started_ms, last.changes) == (BEGAN + 2000, 1)
+
+
+def test_a_copy_of_a_single_batch_has_none_either(
+    fake: FakeCheckpoint, watcher: Watcher, tmp_path: Path
+) -> None:
+    running = Running(fake)
+    for number in range(3):
+        running.batch({number: 1})
+    for number in range(2):
+        (fake.root / f"commits/{number}").unlink()
+    (fake.root / "offsets/0").unlink()
+    assert watcher.look().batches[-1].duration_ms == 700
+    shutil.copytree(fake.root, tmp_path / "copy", copy_function=shutil.copyfile)
+    copied = Watcher(Storage(tmp_path / "copy"))
+    (last,) = copied.look().batches
+    assert (last.committed_ms, last.first_state_ms, last.duration_ms) == (None, None, None)

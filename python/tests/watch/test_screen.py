@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
 from rich.console import Console
 
 from keyfold.errors import StorageError
 from keyfold.storage.storage import Storage
+from keyfold.watch.batch import OperatorAfter, WatchedBatch
+from keyfold.watch.look import Look, OperatorNow, PartitionNow
 from keyfold.watch.screen import Screen
 from keyfold.watch.watcher import Watcher
 from kit.fake_checkpoint import FakeCheckpoint
@@ -16,7 +21,7 @@ from python.tests.watch.running import BEGAN, Running
 def text(screen: Screen, now_ms: int, *, width: int = 80, height: int = 24) -> str:
     console = Console(width=width, height=height, color_system=None)
     with console.capture() as capture:
-        console.print(screen.render(now_ms, height))
+        console.print(screen.render(now_ms, width, height))
     return capture.get()
 
 
@@ -55,6 +60,51 @@ def test_as_many_batches_as_there_is_room_for(
     assert len(shown) <= max(height, 19)
     assert max(map(len, shown)) <= 80
     assert running.writer.batch_number == 11
+
+
+@pytest.mark.parametrize("width", [40, 56, 72, 80, 120])
+def test_a_narrow_terminal_leaves_out_columns_and_cuts_no_number(width: int) -> None:
+    operators = tuple(
+        OperatorAfter(it, name, 200, 1_234_567, 1_234_567_890, 7_654_321)
+        for it, name in enumerate(["stateStoreSave", "transformWithStateInPandasExec"])
+    )
+    batches = [
+        WatchedBatch(
+            123_456 + it, BEGAN, BEGAN, BEGAN, BEGAN + 700, 1000, 200, 123_456_789, operators, ()
+        )
+        for it in range(3)
+    ]
+    groups = np.array([[0, 199, 5039, 7_654_321, 123_456_789]] * 3).T
+    look = Look(
+        "/data",
+        "id",
+        tuple(batches),
+        operators=tuple(
+            OperatorNow(it.id, it.name, 200, 1_234_567, 1_234_567_890, 12_345_678_901, 1000)
+            for it in operators
+        ),
+        partitions=tuple(PartitionNow(0, it, 1_234_567, 1_234_567_890) for it in range(199)),
+        groups=groups,
+        hot_batches=10,
+    )
+    screen = Screen(2)
+    screen.add(look)
+    shown = text(screen, BEGAN, width=width, height=40)
+    assert max(map(len, shown.splitlines())) <= width
+    # Of whole columns, no number is part of one.
+    whole = {"1,234,567", "2,469,134", "7,654,321", "15,308,642", "1,000"}
+    assert set(re.findall(r"\d{1,3}(?:,\d+)+,?", shown)) <= whole
+    assert "123458" in shown
+    assert "2,469,134" in shown
+    # But the title beside the heaviest partitions.
+    assert not [it for it in shown.splitlines() if "\u2026" in it and "heaviest" not in it]
+    if width == 120:
+        assert "snapshot age" in shown
+        assert "commit" in shown
+    if width == 40:
+        assert "hottest key grou\u2026" in shown
+    if width >= 72:
+        assert "hottest key groups, last 10 batches" in shown
 
 
 def test_a_query_that_has_stopped(running: Running, fake: FakeCheckpoint) -> None:

@@ -47,8 +47,11 @@ class TextOutput:
 
     def value(self, _found: dict[str, Any], shown: RenderableType) -> None:
         """One result, as text for a terminal."""
-        # Text must not be taken as markup.
-        self._console.print(_text(shown) if isinstance(shown, str) else shown)
+        if isinstance(shown, str):
+            # It must not be taken as markup, and a command in it is copied as one line.
+            self._console.print(_text(shown), soft_wrap=True)
+        else:
+            self._console.print(shown)
 
     def table(self, tables: Iterable[pa.Table]) -> None:
         """A grid of the first thousand rows, a column for each field of a struct."""

@@ -9,7 +9,7 @@ import click
 
 from keyfold.cli.command import command, output, watchable
 from keyfold.cli.exit_code import ExitCode
-from keyfold.cli.output import JsonOutput, Output
+from keyfold.cli.output import JsonOutput, Output, message
 from keyfold.storage.storage import Storage
 from keyfold.watch.watch import watch as watch_storage
 
@@ -39,4 +39,6 @@ def watch(
     if looks.is_looking:
         # The storage does not answer, and Python would wait for the threads that ask it.
         sys.stdout.flush()
-        os._exit(ExitCode.DONE)
+        if looks.is_late:
+            message(f"{looks.path} has not answered for {looks.waited_s:.0f} s.")
+        os._exit(ExitCode.FAILED if looks.is_late and not looks.has_seen else ExitCode.DONE)

@@ -61,15 +61,26 @@ def commit_times(
 ) -> dict[int, int | None]:
     """When each batch was committed, in ms since 1970, by the time of its file in the commit log.
 
-    None where the file is younger than the next batch, as in a copy. `committed` is ascending.
+    None where the file is younger than the next batch, or the batch's entry in the offset log than
+    the batch, as in a copy. `committed` is ascending.
     """
     written = {it.name: it.modified for it in storage.listing("commits")}
+    begun = {it.name: it.modified for it in storage.listing("offsets")}
     times: dict[int, int | None] = {}
     is_copy = False
     for number in committed:
         ended, after = written.get(str(number)), offsets.get(number + 1)
         if after is not None and ended is not None:
             is_copy = ended > after.timestamp_ms + _CLOCKS_APART_MS
-        # No batch follows the last one; it is taken for what the one before it is.
-        times[number] = None if is_copy else ended
+        # No batch follows the last one; it is taken for what the one before it is. Where there is
+        # none, or a copy has gone on, the entry with which a batch begins is too young.
+        is_young = _is_young(begun.get(str(number)), offsets.get(number))
+        times[number] = None if is_copy or is_young else ended
     return times
+
+
+def _is_young(written_ms: int | None, offsets: Offsets | None) -> bool:
+    """Whether an entry of the offset log was written long after its batch had begun."""
+    if written_ms is None or offsets is None:
+        return False
+    return written_ms > offsets.timestamp_ms + _CLOCKS_APART_MS

@@ -37,7 +37,9 @@ def _several(exam: Exam) -> Iterator[Advice]:
         measured=f"{len(repeated)} of the last {len(written)} batches that changed state have "
         f"computed it {times:.1f} times on average: their partitions have a delta of each time.",
         change="Let each batch be computed once. In foreachBatch call batch.persist() before the "
-        "first action and batch.unpersist() after the last, or use one action.",
+        "first action and batch.unpersist() after the last, or use one action. Complete mode with "
+        "orderBy computes it twice too, as Spark reads the rows once to find the ranges: leave "
+        "the order to what reads the results, or leave all as it is if the sink needs it.",
         brings=f"the state, and what comes before it, is computed once instead of {times:.1f} "
         "times, and written once.",
     )
@@ -48,8 +50,8 @@ SEVERAL = Rule(
     given=f"in {_LEAST_VERSIONS} of the last 20 batches or more, and in half of those that "
     "changed state, half of the partitions that changed have deltas of several attempts; under "
     "checkpoint format 2 only",
-    reason="each action on a batch computes and writes its state again, under another id. Retries "
-    "and speculative tasks repeat single partitions, and a restart a single batch. Format 1 has "
-    "no ids",
+    reason="each action on a batch computes and writes its state again, under another id, and so "
+    "does the range partitioning of complete mode with orderBy. Retries and speculative tasks "
+    "repeat single partitions, and a restart a single batch. Format 1 has no ids",
     judge=_several,
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+CHANGE, NOTE = "change", "note"
+
 
 @dataclass(frozen=True)
 class Advice:
@@ -12,7 +14,8 @@ class Advice:
 
     `name` is stable: docs/doctor.md lists all of them. `command` is the command of `change`, with
     which it begins; None if the change is in the query or its settings. `operator` is the number of
-    the operator that it is about; None if it is about the whole query.
+    the operator that it is about; None if it is about the whole query. `rank` is "note" where it
+    may be right to change nothing.
     """
 
     name: str
@@ -21,6 +24,7 @@ class Advice:
     brings: str
     command: str | None = None
     operator: int | None = None
+    rank: str = CHANGE
 
     def to_dict(self) -> dict[str, Any]:
         """The same as values for JSON."""

@@ -25,8 +25,8 @@ def _unreadable(exam: Exam) -> Iterator[Advice]:
 
 UNREADABLE = Rule(
     name="unreadable",
-    given="an entry of Spark's logs, the description of an operator or the head of a partition "
-    "cannot be read",
-    reason="`doctor` reads one file of each partition and looks for no damage; `keyfold fsck` does",
+    given="the description of an operator or the head of a partition cannot be read",
+    reason="`doctor` reads the ends of a few files of each partition and looks for no damage; "
+    "`keyfold fsck` does. If the last entry of Spark's logs cannot be read, it ends in an error",
     judge=_unreadable,
 )

@@ -11,10 +11,10 @@ from keyfold.doctor.operator_state import OperatorState
 from keyfold.doctor.pace import Pace, pace_of
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import total
+from keyfold.settings import STRICT_KEY
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import operators, read_operator
 from keyfold.spark_log.migrated import own_batches
-from keyfold.spark_log.progress import read_progress
 from keyfold.state.walk import Walk
 from keyfold.storage.storage import Storage
 
@@ -65,6 +65,17 @@ class Exam:
         return max((len(it.partitions) for it in self.spread), default=0)
 
     @property
+    def is_strict(self) -> bool:
+        """Whether rows are where their hashes say, which a rescale requires of the offset log."""
+        offsets = self.batch.offsets
+        return offsets is None or offsets.conf.get(STRICT_KEY) == "true"
+
+    @property
+    def is_movable(self) -> bool:
+        """Whether a rescale moves the state, as far as the files say."""
+        return self.is_strict and not any(it.not_movable for it in self.operators)
+
+    @property
     def recent(self) -> range:
         """The versions of recent batches, which were made with the same number of partitions."""
         last = self.pace.batches[-_RECENT:]
@@ -95,7 +106,7 @@ class Exam:
 
 def examine(storage: Storage, batch: Batch, cores: int | None, budget_bytes: int | None) -> Exam:
     """Reads the logs, a listing and a head of each store; raises StorageError."""
-    errors = list(read_progress(storage).problems)
+    errors: list[KeyfoldError] = []
     found = []
     for number in operators(storage):
         try:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import Advice
+from keyfold.doctor.advice import NOTE, Advice
 from keyfold.doctor.exam import Exam
+from keyfold.doctor.new_location import WITHOUT_STATE
 from keyfold.doctor.operator_state import OperatorState, values_in
 from keyfold.doctor.rule import Rule
 from keyfold.errors import KeyfoldError
@@ -44,11 +45,13 @@ def _forever(exam: Exam) -> Iterator[Advice]:
             f"{count(int(slope[1]))} more in each batch, and no batch has a watermark. At that "
             f"rate they double in {duration(doubled)}.",
             change="Give the query withWatermark, and use it: dropDuplicatesWithinWatermark, or a "
-            "condition on both times of a join. Without, none of its rows is ever removed. If keys "
-            "are few and will all have come, change nothing.",
+            "condition on both times of a join. Without, none of its rows is ever removed. Such a "
+            f"query may need a new checkpoint location. {WITHOUT_STATE} If keys are few and will "
+            "all have come, change nothing.",
             brings="rows are removed when they are behind the watermark, and the state stays as "
             "large as the time that it covers.",
             operator=it.metadata.id,
+            rank=NOTE,
         )
 
 

@@ -8,10 +8,12 @@ from functools import cached_property
 
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import Family, Footer, total
-from keyfold.format.names import FileKind
+from keyfold.format.location import StoreLocation
+from keyfold.format.names import FileKind, is_number, parse_name
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import Step, chain_of
 from keyfold.state.walk import Part, is_in_partition_0_alone
+from keyfold.storage.files import Listed
 from keyfold.subtasks.declared import SUBTASK_OF
 from keyfold.text.printable import printable
 
@@ -76,21 +78,32 @@ class OperatorState:
         """Bytes of keys and values in each partition; None if not known."""
         return [total(map(_bytes, parts)) for parts in self.partitions]
 
-    @property
+    @cached_property
     def disk_bytes(self) -> int:
-        """Bytes of all files."""
-        return sum(size for part in self.parts for size in part.files.sizes.values())
+        """Bytes of all files, also in folders of partitions from before a rescale to fewer."""
+        own = sum(size for part in self.parts for size in part.files.sizes.values())
+        return own + sum(it.size for it in self._left_over())
+
+    def _left_over(self) -> Iterator[Listed]:
+        for part in (store[0] for store in self.stores if store):
+            storage, here = part.files.storage, part.location
+            names = [it.name for it in storage.listing(f"state/{here.operator}") if it.is_folder]
+            numbers = [int(it) for it in names if is_number(it)]
+            others = [
+                StoreLocation(here.operator, it, here.store).folder
+                for it in numbers
+                if it >= len(self.partitions)
+            ]
+            for found in storage.side_by_side(storage.listing, others):
+                yield from (it for it in found if not it.is_folder and parse_name(it.name))
 
     @cached_property
     def chains(self) -> list[tuple[Part, tuple[Step, ...]]]:
         """The files that a load of each part reads, without parts that cannot be loaded."""
-        found = []
-        for part in self.parts:
-            try:
-                found.append((part, chain_of(part.files, part.written).steps))
-            except KeyfoldError:
-                continue
-        return found
+        if not self.parts:
+            return []
+        found = self.parts[0].files.storage.side_by_side(_steps, self.parts)
+        return [(it, steps) for it, steps in zip(self.parts, found, strict=True) if steps]
 
     def deltas(self, versions: range) -> Iterator[tuple[Part, int, list[int]]]:
         """Part, version and the sizes of its deltas, one of each attempt, of these versions."""
@@ -111,9 +124,25 @@ class OperatorState:
         return [it.head for it in parts if it.head is not None]
 
 
+def length_of(part: Part, step: Step) -> int:
+    """Bytes of a file that a load of the part reads; after a rescale, of an old partition's too."""
+    own = part.files.size_of(step.path)
+    if own is None:
+        return step.reference.length if step.reference else 0
+    return own
+
+
 def values_in(head: Footer) -> int | None:
     """Values of a version, of internal families too; None if not known."""
     return total(it.values for it in head.families)
+
+
+def _steps(part: Part) -> tuple[Step, ...]:
+    """The files that a load reads; none if it cannot be loaded."""
+    try:
+        return chain_of(part.files, part.written).steps
+    except KeyfoldError:
+        return ()
 
 
 def _values(part: Part) -> int | None:

@@ -21,7 +21,8 @@ _FEW_ROWS, _FEW_BYTES = 1_000_000, 64 * _MIB
 _LEAST_PARTITIONS = 8
 _TIMES_TOO_MANY = 4
 _LITTLE_CHANGED = 16 << 10
-_TASK_MS = 6
+# To start a task, where there are so many cores.
+_TASK_MS, _CORES = 6, 2
 _OF_DURATION, _OF_INTERVAL = 5, 10
 
 _MOST_ROWS, _MOST_BYTES = 20_000_000, 4 * _GIB
@@ -32,27 +33,29 @@ _MUCH_CHANGED = _MIB
 def _too_many(exam: Exam) -> Iterator[Advice]:
     mean, took = exam.pace.mean_ms, exam.pace.duration_ms
     needed = _needed(exam)
-    if mean is None or needed is None or exam.partitions < _TIMES_TOO_MANY * needed:
+    # A batch that takes no time was timed by two clocks that differ.
+    if mean is None or not took or needed is None or exam.partitions < _TIMES_TOO_MANY * needed:
         return
+    cores = exam.cores or _CORES
     tasks = sum(len(it.partitions) for it in exam.spread)
-    starting = tasks * _TASK_MS
+    starting = tasks * _TASK_MS * _CORES / cores
     changed = max(changed_bytes(exam, it) for it in exam.spread)
-    matters = starting * _OF_INTERVAL >= mean and starting * _OF_DURATION >= (took or 0)
+    matters = starting * _OF_INTERVAL >= mean and starting * _OF_DURATION >= took
     if changed > _LITTLE_CHANGED or not matters:
         return
     to = fewer(exam.partitions, _key_groups(exam), needed)
-    cores = "" if exam.cores else f", or to the cores of all executors if they have more than {to}"
-    change, command = how(exam, to, cores)
+    change, command = how(exam, to, is_exact=exam.cores is not None)
     saved = tasks - to * len(exam.spread)
+    sooner = duration(saved * _TASK_MS * _CORES / cores)
     yield Advice(
         name="too-many-partitions",
         measured=f"{count(exam.partitions)} partitions for {plural(exam.values, 'row')} "
         f"({size(exam.live_bytes)}) of state. A batch begins every {duration(mean)}, writes "
         f"{size(int(changed))} of changes in each partition, and starts {count(tasks)} tasks, "
-        f"which takes some {duration(starting)} on 2 cores.",
+        f"which takes some {duration(starting)} on {plural(cores, 'core')}.",
         change=change,
-        brings=f"{plural(saved, 'task')} fewer in each batch: some {duration(saved * _TASK_MS)} "
-        "less on 2 cores, and fewer files.",
+        brings=f"{plural(saved, 'task')} fewer in each batch: some {sooner} less on "
+        f"{plural(cores, 'core')}, and fewer files.",
         command=command,
     )
 
@@ -124,10 +127,11 @@ TOO_MANY = Rule(
     given=f"there are {_TIMES_TOO_MANY} times as many partitions as are enough: with "
     f"{plural(_FEW_ROWS, 'row')} or {size(_FEW_BYTES)} in each, {_LEAST_PARTITIONS} at least, not "
     "fewer than `--cores` or the subtasks of an operator; a batch writes "
-    f"{size(_LITTLE_CHANGED)} of changes in each, or less; and its tasks, at {_TASK_MS} ms each, "
-    f"take 1/{_OF_INTERVAL} of the time from batch to batch, and 1/{_OF_DURATION} of a batch, or "
-    "more",
-    reason=f"on 2 cores a task took {_TASK_MS} ms, whatever the store ([measured]"
+    f"{size(_LITTLE_CHANGED)} of changes in each, or less; and starting its tasks, at {_TASK_MS} "
+    f"ms each on {_CORES} cores, or less by `--cores`, takes 1/{_OF_INTERVAL} of the time from "
+    f"batch to batch, and 1/{_OF_DURATION} of a batch, or more; not if it is not known how long "
+    "batches take",
+    reason=f"on {_CORES} cores a task took {_TASK_MS} ms, whatever the store ([measured]"
     "(benchmarks-limits.md#beside-no-store-at-all)). So few changes, some 1,000 rows, take less. A "
     "query that waits for input most of the time, or whose tasks compute for long, gains little",
     judge=_too_many,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from keyfold.doctor.advice import Advice
+from keyfold.doctor.advice import CHANGE, NOTE, Advice
 from keyfold.text.html_table import html_table
 from keyfold.text.printable import printable
 from keyfold.text.units import plural
@@ -32,8 +32,11 @@ class DoctorReport:
 
     @property
     def ok(self) -> bool:
-        """Whether there is nothing to change."""
-        return not self.advice
+        """Whether there is nothing to change; there may be something to know."""
+        return not self._of(CHANGE)
+
+    def _of(self, rank: str) -> list[Advice]:
+        return [it for it in self.advice if it.rank == rank]
 
     def to_dict(self) -> dict[str, Any]:
         """The same as values for JSON."""
@@ -42,16 +45,24 @@ class DoctorReport:
     def __str__(self) -> str:
         """The facts, the advice, and how much of it; 80 columns, but for paths and commands."""
         lines = [printable(self.path), *(line for it in self.facts for line in _entry(*it))]
-        for it in self.advice:
-            lines += ["", it.name, *(line for row in _rows(it) for line in _entry(*row))]
+        for heading, rank in ((), CHANGE), (("", "To know"), NOTE):
+            found = self._of(rank)
+            lines += heading if found else ()
+            for it in found:
+                lines += ["", it.name, *(line for row in _rows(it) for line in _entry(*row))]
         lines += ["", *(line for it in self.notes for line in _wrapped(it)), self._verdict()]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         facts = "".join(f"<p>{escape(f'{label}: {text}')}</p>" for label, text in self.facts)
         rows = [
-            [it.name, it.measured, " ".join(filter(None, (it.change, it.command))), it.brings]
-            for it in self.advice
+            [
+                it.name if it.rank == CHANGE else f"to know: {it.name}",
+                it.measured,
+                " ".join(filter(None, (it.change, it.command))),
+                it.brings,
+            ]
+            for it in (*self._of(CHANGE), *self._of(NOTE))
         ]
         found = html_table(("advice", "measured", "to change", "brings"), rows) if rows else ""
         notes = "".join(f"<p>{escape(it)}</p>" for it in (*self.notes, self._verdict()))
@@ -60,7 +71,7 @@ class DoctorReport:
     def _verdict(self) -> str:
         if self.ok:
             return "Nothing to change."
-        return f"{plural(len(self.advice), 'thing')} to change."
+        return f"{plural(len(self._of(CHANGE)), 'thing')} to change."
 
 
 def _rows(it: Advice) -> list[tuple[str, str]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import ceil
 
 from keyfold.doctor.exam import Exam
+from keyfold.doctor.new_location import FOR_PARTITIONS
+from keyfold.settings import PARTITIONS_KEY
 
 # Of a number that files suit well, at most so many times what is needed.
 _TIMES = 4
@@ -29,13 +31,23 @@ def more(partitions: int, key_groups: int, needed: int) -> int:
     return next((it for it in multiples if key_groups % it == 0), multiples[0])
 
 
-def how(exam: Exam, to: int, otherwise: str = "") -> tuple[str, str | None]:
-    """What to change, and the command that does it, if one can."""
-    if any(it.not_movable for it in exam.operators):
+def how(exam: Exam, to: int, *, is_exact: bool = True) -> tuple[str, str | None]:
+    """What to change, and the command that does it, if one can.
+
+    `to` is exact, or the least that it can be where the query's cores are not known: no script is
+    to run a command with it then.
+    """
+    number = str(to) if is_exact else f"the number of the cores of all executors, at least {to}"
+    exactly = "" if is_exact else f" `keyfold doctor {exam.path} --cores N` says it exactly."
+    if not exam.is_movable:
         change = (
-            "This state cannot be rescaled: start the query on a new checkpoint location with "
-            f"spark.sql.shuffle.partitions={to}{otherwise}."
+            "This state cannot be rescaled. A query on a new checkpoint location with "
+            f"spark.sql.shuffle.partitions={to if is_exact else 'N'} has so many"
         )
-        return change, None
-    change = f"Stop the query and rescale it to {to} partitions{otherwise}."
-    return change, f"keyfold rescale {exam.path} --to {to} --apply"
+        where = "" if is_exact else f", where N is {number}"
+        return f"{change}{where}. {FOR_PARTITIONS}{exactly}", None
+    change = (
+        f"Stop the query and rescale it to {number}{' partitions' if is_exact else ''}.{exactly} "
+        f"If it sets {PARTITIONS_KEY}, set that to the same number."
+    )
+    return change, f"keyfold rescale {exam.path} --to {to} --apply" if is_exact else None

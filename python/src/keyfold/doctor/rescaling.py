@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import Advice
+from keyfold.doctor.advice import NOTE, Advice
 from keyfold.doctor.exam import Exam
+from keyfold.doctor.new_location import WITHOUT_STATE
 from keyfold.doctor.rule import Rule
 from keyfold.format.footer import total
+from keyfold.settings import STRICT_KEY
 from keyfold.text.printable import printable
 from keyfold.text.units import count, size
 
@@ -17,6 +19,17 @@ _LEAST_BYTES = 256 << 20
 
 
 def _not_movable(exam: Exam) -> Iterator[Advice]:
+    if exam.spread and not exam.is_strict:
+        yield Advice(
+            name="not-rescalable",
+            measured=f"The offset log does not have {STRICT_KEY}=true: rows may be in other "
+            "partitions than the hashes of their keys say.",
+            change="If the number of partitions is right, change nothing. To be able to change "
+            f"it, start the query on a new checkpoint location. {WITHOUT_STATE}",
+            brings="`keyfold rescale` can change the number of partitions, which it refuses now "
+            "(KEYFOLD_RESCALE_PLACEMENT).",
+            rank=NOTE,
+        )
     for it in exam.operators:
         if it.not_movable:
             names = printable(", ".join(it.not_movable))
@@ -27,10 +40,11 @@ def _not_movable(exam: Exam) -> Iterator[Advice]:
                 change="If the number of partitions is right, change nothing. To be able to change "
                 "it, start the query on a new checkpoint location, and group by values that are "
                 "stored as they are: cast the column to the key's type, and leave no NULL in a key "
-                "of numbers or texts that pandas handles.",
+                f"of numbers or texts that pandas handles. {WITHOUT_STATE}",
                 brings="`keyfold rescale` can change the number of partitions, which it refuses "
                 "now (KEYFOLD_RESCALE_PLACEMENT, KEYFOLD_RESCALE_NO_RULE).",
                 operator=it.metadata.id,
+                rank=NOTE,
             )
 
 
@@ -47,19 +61,21 @@ def _few_numbers(exam: Exam) -> Iterator[Advice]:
             measured=f"{it.title} has {count(groups)} key groups, for "
             f"{count(here)} partitions and {size(held)} of state. No other number of partitions "
             f"from {near.start} to {near.stop - 1} divides them.",
-            change="The number of a checkpoint's key groups is fixed. For a new checkpoint leave "
-            f"{_KEY} out, and take a number of partitions with many divisors, such as 48 or 120.",
+            change="The number of a checkpoint's key groups is fixed, so change nothing here. For "
+            f"a new checkpoint leave {_KEY} out, and take a number of partitions with many "
+            f"divisors, such as 48 or 120. {WITHOUT_STATE}",
             brings="after a rescale, each partition reads the files with its own key groups; now "
             "it would read all rows of several old partitions, once.",
             operator=it.metadata.id,
+            rank=NOTE,
         )
 
 
 NOT_MOVABLE = Rule(
     name="not-rescalable",
-    given="the files mark a family as one that `keyfold rescale` refuses",
-    reason="it is the mark by which a rescale goes itself: "
-    "[strays](design/spark.md#rows-and-partitions)",
+    given="the files mark a family as one that `keyfold rescale` refuses, or the offset log does "
+    f"not have `{STRICT_KEY}=true`",
+    reason="a rescale itself goes by these: [strays](design/spark.md#rows-and-partitions)",
     judge=_not_movable,
 )
 FEW_NUMBERS = Rule(

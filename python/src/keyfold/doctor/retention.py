@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
+from keyfold.doctor.operator_state import length_of
 from keyfold.doctor.rule import Rule
 from keyfold.spark_log.logs import batches
 from keyfold.spark_log.migrated import earlier_batches
@@ -24,20 +25,24 @@ _LEAST_LAST = 20
 
 def _too_long(exam: Exam) -> Iterator[Advice]:
     kept, disk = len(exam.commits), exam.disk_bytes
+    # Before the files of a load are looked for.
+    if kept <= _MOST_BATCHES or disk < _LEAST_BYTES:
+        return
     last = sum(
-        part.files.size_of(step.path) or 0
+        length_of(part, step)
         for it in exam.operators
         for part, steps in it.chains
         for step in steps
     )
-    if kept > _MOST_BATCHES and disk >= max(_LEAST_BYTES, _MOST_TIMES * last):
+    if disk >= _MOST_TIMES * last:
         saved = (disk - last) * (1 - _DEFAULT / kept)
         yield Advice(
             name="retention-too-long",
             measured=f"{count(kept)} batches are kept. The files of the state have {size(disk)}, "
             f"those of the last batch {size(last)}.",
-            change=f"Set {_KEY}={_DEFAULT}, Spark's default, and restart the query. `keyfold "
-            "savepoint` keeps single batches for good.",
+            change=f"Set {_KEY}={_DEFAULT}, Spark's default, and restart the query, if you need no "
+            "older batch: a rollback, `keyfold diff` and `keyfold history` then reach no further "
+            "back. `keyfold savepoint` keeps single batches for good.",
             brings=f"some {size(int(saved))} less in the checkpoint.",
         )
 

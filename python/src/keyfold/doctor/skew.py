@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
-from keyfold.doctor.operator_state import OperatorState
+from keyfold.doctor.new_location import WITHOUT_STATE
+from keyfold.doctor.operator_state import OperatorState, length_of
 from keyfold.doctor.rule import Rule
 from keyfold.errors import KeyfoldError
 from keyfold.inspection.skew import measure_partition
@@ -38,7 +39,8 @@ def _skew(exam: Exam) -> Iterator[Advice]:
                 f"others {size(int(others))} each on average. {keys}",
                 change="Split the heaviest keys, for example by one more grouping column, which a "
                 "second aggregation removes; or leave them out, if they are such as NULL or an "
-                "empty text. More partitions do not help: a key is in one.",
+                "empty text. More partitions do not help: a key is in one. Another grouping needs "
+                f"a new checkpoint location. {WITHOUT_STATE}",
                 brings="tasks of one length: a batch waits for the largest partition, which has "
                 f"{most / max(others, 1):,.0f} times the state of the others.",
                 operator=it.metadata.id,
@@ -48,7 +50,7 @@ def _skew(exam: Exam) -> Iterator[Advice]:
 def _keys(exam: Exam, operator: OperatorState, partition: int) -> str:
     look = f"`keyfold inspect {exam.path} skew` reads all rows and names the keys."
     read = sum(
-        part.files.size_of(step.path) or 0
+        length_of(part, step)
         for part, steps in operator.chains
         if part.location.partition == partition
         for step in steps

@@ -12,6 +12,7 @@ from keyfold.doctor.exam import Exam
 from keyfold.doctor.rule import Rule
 from keyfold.errors import KeyfoldError
 from keyfold.format.names import FileName, Version, original
+from keyfold.format.plan import parse_plan_name
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata, read_commit
 from keyfold.text.units import plural, size
@@ -23,7 +24,7 @@ _SHARE = 4
 
 def _unreferenced(exam: Exam) -> Iterator[Advice]:
     # What a rescale refers to is needed, whatever the commit log says since.
-    is_rescaled = any(not it.is_folder for it in exam.storage.listing("keyfold"))
+    is_rescaled = any(parse_plan_name(it.name) for it in exam.storage.listing("keyfold"))
     least = max(_LEAST_BYTES, exam.disk_bytes / _SHARE)
     old = list(_old_files(exam))
     # Before the commits are read, of which most checkpoints need none.

@@ -19,6 +19,7 @@ def write_lines(looks: Looks, *, as_json: bool = False) -> None:
     """
     said: set[str] = set()
     known: set[WatchedBatch] = set()
+    last: tuple[str | None, int] | None = None
     for seen in looks:
         now = _sayings(looks, seen, first=not said)
         for text in now:
@@ -28,10 +29,25 @@ def write_lines(looks: Looks, *, as_json: bool = False) -> None:
         if isinstance(seen, Look):
             for it in seen.batches:
                 if it not in known:
+                    if last is not None and last[0] == seen.query_id:
+                        sys.stderr.write(_gap(last[1], it.batch_id))
+                    last = seen.query_id, it.batch_id
                     found = {"query_id": seen.query_id} | it.to_dict()
                     sys.stdout.write((json_text(found) if as_json else line(it)) + "\n")
             known = set(seen.batches)
             sys.stdout.flush()
+
+
+def _gap(before: int, number: int) -> str:
+    """What is said of batches that were not seen: retention may be faster than looks."""
+    if number <= before + 1:
+        return ""
+    which = (
+        f"Batch {number - 1} was"
+        if number == before + 2
+        else (f"Batches {before + 1} to {number - 1} were")
+    )
+    return f"{which} gone before the next look and cannot be shown: look at shorter intervals.\n"
 
 
 def _sayings(looks: Looks, seen: Seen, *, first: bool) -> list[str]:

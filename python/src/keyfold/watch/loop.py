@@ -14,6 +14,10 @@ from keyfold.watch.watcher import Watcher
 
 # Seconds between looks. A look at an object store costs money.
 _INTERVAL_S, _INTERVAL_OF_OBJECTS_S = 2.0, 5.0
+# How long the first look may take, if it is not told to look for longer.
+_FIRST_LOOK_S = 60.0
+# A wait without an end cannot be interrupted on each system.
+_STEP_S = 0.2
 
 Seen: TypeAlias = Look | KeyfoldError
 
@@ -31,7 +35,8 @@ class Looks:
         Args:
             storage: the checkpoint.
             interval: seconds from one look to the next.
-            seconds: how long to look; there is one look at least.
+            seconds: how long to look. The first look may take a minute, and with 0 as long as it
+                needs. One that has not ended at the end is left alone.
 
         Raises:
             InvalidArgumentError: one of them is not a time.
@@ -46,6 +51,10 @@ class Looks:
         self._seconds = seconds
         self._watcher = Watcher(storage)
         self._thread: Thread | None = None
+        # Whether a look has ended; whether the last one had not when time was up, and its seconds.
+        self.has_seen = False
+        self.is_late = False
+        self.waited_s = 0.0
 
     @property
     def is_looking(self) -> bool:
@@ -55,16 +64,26 @@ class Looks:
     def __iter__(self) -> Iterator[Seen]:
         """The looks, with pauses between them."""
         end = None if self._seconds is None else time.monotonic() + self._seconds
+        latest = end
+        if self._seconds is not None:
+            latest = time.monotonic() + max(self._seconds, _FIRST_LOOK_S) if self._seconds else None
         while True:
             begun = time.monotonic()
-            yield self._look()
+            seen = self._look(latest)
+            if seen is None:
+                self.is_late, self.waited_s = True, time.monotonic() - begun
+                return
+            self.has_seen = True
+            yield seen
+            latest = end
             now = time.monotonic()
             if end is not None and now >= end:
                 return
             until = begun + self.interval if end is None else min(begun + self.interval, end)
             time.sleep(max(until - now, 0))
 
-    def _look(self) -> Seen:
+    def _look(self, end: float | None) -> Seen | None:
+        """A look; None if it has not ended by then."""
         found: list[Seen | BaseException] = []
         done = Event()
 
@@ -77,7 +96,9 @@ class Looks:
 
         self._thread = Thread(target=look, name="keyfold-watch", daemon=True)
         self._thread.start()
-        done.wait()
+        while not done.wait(_STEP_S):
+            if end is not None and time.monotonic() >= end:
+                return None
         (one,) = found
         if isinstance(one, (Look, KeyfoldError)):
             return one

@@ -42,7 +42,8 @@ def read_last(storage: Storage, heads: Heads) -> BatchRead | None:
     If files are missing and the query has committed another batch meanwhile, that one is read.
 
     Raises:
-        KeyfoldError: a log or the description of an operator cannot be read.
+        KeyfoldError: a log or the description of an operator cannot be read, or the query deletes
+            files faster than they are read.
     """
     for _ in range(_TRIES):
         committed = batches(storage, "commits")
@@ -57,6 +58,12 @@ def read_last(storage: Storage, heads: Heads) -> BatchRead | None:
         storage.forget()
         if found and batches(storage, "commits")[-1:] == committed[-1:]:
             break
+    else:
+        # It is not what the listing ends with now, which would be taken for read.
+        raise BatchNotRetainedError(
+            f"Cannot read the last batch of {storage.root}: each time the query had committed "
+            "another one, and deleted files of it."
+        )
     return found
 
 

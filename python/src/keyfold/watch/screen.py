@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
@@ -31,6 +32,17 @@ _DRAWN_A_SECOND = 2
 _HEAVIEST = 5
 # Lines but those of batches, operators and messages.
 _LINES = 17
+# Between two tables that are side by side.
+_APART = 4
+# Names of operators are folded to no less.
+_LEAST_NAME = 16
+# What a narrow terminal leaves out of each table, first of all the first.
+_DISPENSABLE = {
+    "batch": ("commit", "began (UTC)", "written", "state", "changes", "rows"),
+    "operator": ("partitions", "snapshot age", "on disk", "state"),
+    "partition": ("rows", "state"),
+    "key group": ("changes", "bytes"),
+}
 
 
 class Screen:
@@ -48,8 +60,11 @@ class Screen:
         else:
             self._error = seen
 
-    def render(self, now_ms: int, height: int) -> RenderableType:
-        """The text at a time, at most `height` lines if there is room for one batch."""
+    def render(self, now_ms: int, width: int, height: int) -> RenderableType:
+        """The text at a time, at most `height` lines if there is room for one batch.
+
+        Tables have the columns for which there is room in `width`.
+        """
         look, error = self._look, self._error
         messages = [failed(error, self._interval)] if error else []
         if look is None:
@@ -63,22 +78,15 @@ class Screen:
             _text(headline(look, now_ms)),
         ]
         if look.last is not None:
-            side = Table.grid(padding=(0, 4, 0, 0), pad_edge=False)
-            side.add_row(
-                Text("heaviest partitions", "bold"),
-                Text(hot_title(look), "bold"),
-            )
-            side.add_row(
-                _table(partition_rows(look, _HEAVIEST), 1), _table(group_rows(look, _HEAVIEST), 1)
-            )
+            batches = batch_rows(look, min(max(room, 1), RECENT))
             parts += [
                 _text(pace(look)),
                 Text(),
-                _table(batch_rows(look, min(max(room, 1), RECENT))),
+                _table(_fitting(batches, width)),
                 Text(),
-                _table(operator_rows(look)),
+                _table(_fitting(operator_rows(look), width)),
                 Text(),
-                side,
+                _side(look, width),
             ]
         parts += [_text(it, "yellow") for it in notes]
         parts += [_text(it, "red") for it in messages]
@@ -92,7 +100,7 @@ def show(looks: Looks, console: Console) -> None:
     screen = Screen(looks.interval)
 
     def draw() -> RenderableType:
-        return screen.render(int(time.time() * 1000), console.height)
+        return screen.render(int(time.time() * 1000), console.width, console.height)
 
     with Live(
         get_renderable=draw,
@@ -105,15 +113,62 @@ def show(looks: Looks, console: Console) -> None:
             live.refresh()
 
 
+def _side(look: Look, width: int) -> Table:
+    """The heaviest partitions, and the hottest key groups beside them if there is room."""
+    left, right = partition_rows(look, _HEAVIEST), group_rows(look, _HEAVIEST)
+    heading = "heaviest partitions"
+    while (least := max(len(heading), _width(left, 1))) + _APART + _width(right, 1) > width:
+        fewer = _without_one(left), _without_one(right)
+        if fewer == (left, right):
+            break
+        left, right = fewer
+    else:
+        side = Table.grid(padding=(0, _APART, 0, 0), pad_edge=False)
+        side.add_column(min_width=least)
+        side.add_column(max_width=width - least - _APART)
+        titles = heading, hot_title(look)
+        side.add_row(*(Text(it, "bold", no_wrap=True, overflow="ellipsis") for it in titles))
+        side.add_row(_table(left, 1), _table(right, 1))
+        return side
+    return _table(_fitting(partition_rows(look, _HEAVIEST), width, 1), 1)
+
+
+def _fitting(rows: Rows, width: int, gap: int = 2) -> Rows:
+    """A table without the columns for which there is no room, as far as it can do without."""
+    while _width(rows, gap) > width:
+        fewer = _without_one(rows)
+        if fewer == rows:
+            break
+        rows = fewer
+    return rows
+
+
+def _without_one(rows: Rows) -> Rows:
+    """Without the column that is needed least; the same if all are needed."""
+    names = rows[0]
+    for name in _DISPENSABLE[names[0]]:
+        if name in names:
+            at = names.index(name)
+            return [row[:at] + row[at + 1 :] for row in rows]
+    return rows
+
+
+def _width(rows: Rows, gap: int) -> int:
+    """Columns of the terminal that a table needs for its numbers, and the most of its names."""
+    widths = [max(map(cell_len, map(printable, column))) for column in zip(*rows, strict=True)]
+    return min(widths[0], _LEAST_NAME) + sum(widths[1:]) + gap * (len(widths) - 1)
+
+
 def _table(rows: Rows, gap: int = 2) -> Table:
     """A grid; all columns but the first are of numbers."""
     names, *others = rows
     grid = Table(box=None, padding=(0, gap, 0, 0), header_style="dim", pad_edge=False)
-    for index, name in enumerate(names):
-        # Names of operators may be long: they are folded before numbers are cut.
-        grid.add_column(
-            name, justify="right" if index else "left", no_wrap=index > 0, overflow="fold"
-        )
+    # Names of operators may be long: they are folded before numbers are cut, with a mark.
+    widest = max(cell_len(printable(row[0])) for row in rows)
+    least = min(widest, _LEAST_NAME)
+    grid.add_column(names[0], overflow="fold", no_wrap=widest <= _LEAST_NAME, min_width=least)
+    for name in names[1:]:
+        grid.add_column(name, justify="right", no_wrap=True, overflow="ellipsis")
     for row in others:
         grid.add_row(*map(_text, row))
     return grid

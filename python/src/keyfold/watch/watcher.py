@@ -48,6 +48,7 @@ class Watcher:
         self._storage = storage
         self._log: CommitLog | None = None
         self._begun: Listed | None = None
+        self._doubts = False
         self._heads = Heads()
         self._recent: list[_Recent] = []
         self._seen = Look(storage.root)
@@ -61,10 +62,21 @@ class Watcher:
         storage = self._storage.once()
         storage.forget()
         # The commits first: what a commit needs is in listings that are made after it.
-        if self._log is None or commit_log(storage).newest != self._log.newest:
-            self._read(storage, self._log or CommitLog())
+        before, log = self._log, commit_log(storage)
+        is_new = before is None or log.newest != before.newest
+        # A listing may be old, or not all there, for once: what it says must last.
+        is_believed, self._doubts = self._doubts, is_new and self._breaks_off(storage, log)
+        if is_new and (is_believed or not self._doubts):
+            self._read(storage, before or CommitLog())
+            self._doubts = False
         self._read_begun(storage)
         return replace(self._seen, looked_ms=_now_ms())
+
+    def _breaks_off(self, storage: Storage, log: CommitLog) -> bool:
+        if self._log is None:
+            return False
+        same_query = _query(storage) == self._seen.query_id
+        return self._log.what_happened(log, same_query=same_query) is not None
 
     def _read(self, storage: Storage, before: CommitLog) -> None:
         last = read_last(storage, self._heads)
