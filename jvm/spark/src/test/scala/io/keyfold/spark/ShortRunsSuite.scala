@@ -140,10 +140,13 @@ class ShortRunsSuite extends AnyFunSuite with QuietLogs with LocalSpark {
 
   test("200 partitions that are due at once: one snapshot at a time, by one thread") {
     inFolder() { f =>
+      // The fixture makes rows for one thread at a time.
+      val rows = (1 to 3).map(v => v -> (f.key("k", v.toLong), f.value(v.toLong))).toMap
       val providers = (0 until 200).map { p =>
         def commit(of: StateStoreProvider, v: Int) = {
           val store = of.getStore(v - 1L)
-          store.put(f.key("k", v.toLong), f.value(v.toLong))
+          val (key, value) = rows(v)
+          store.put(key, value)
           store.commit()
         }
         val before = f.provider(partition = p)
