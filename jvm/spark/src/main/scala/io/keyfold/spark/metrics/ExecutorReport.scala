@@ -1,8 +1,7 @@
 package io.keyfold.spark.metrics
 
-import org.json4s.JsonDSL._
-import org.json4s._
-import org.json4s.jackson.JsonMethods.{compact, parse, render}
+import org.json4s.jackson.Serialization.{read, write}
+import org.json4s.{DefaultFormats, Formats}
 
 /** A store as an executor reports it, see [[io.keyfold.spark.state.StoreStatus]].
   *
@@ -23,8 +22,7 @@ private[metrics] final case class ReportedStore(
     memoryBytes: Long,
     spilledBytes: Long,
     commitMs: Long,
-    filesToLoad: Int,
-    timeMs: Long
+    filesToLoad: Int
 )
 
 /** What an executor tells the driver. It is sent as text: Spark's RPC cannot load classes of jars
@@ -38,18 +36,11 @@ private[metrics] final case class ExecutorReport(
     metrics: Map[String, Double],
     stores: Seq[ReportedStore]
 ) {
-  private implicit val formats: Formats = DefaultFormats
-
-  def text: String = compact(
-    render(
-      ("executor" -> executor) ~ ("metrics" -> metrics) ~
-        ("stores" -> stores.map(Extraction.decompose))
-    )
-  )
+  def text: String = write(this)(ExecutorReport.formats)
 }
 
 private[metrics] object ExecutorReport {
   private implicit val formats: Formats = DefaultFormats
 
-  def of(text: String): ExecutorReport = parse(text).extract[ExecutorReport]
+  def of(text: String): ExecutorReport = read[ExecutorReport](text)
 }

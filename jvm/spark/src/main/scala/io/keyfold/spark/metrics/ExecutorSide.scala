@@ -78,7 +78,6 @@ private object ExecutorSide {
     store.memory.offHeap,
     store.memory.mapped,
     store.commitMs,
-    store.filesToLoad,
-    store.timeMs
+    store.filesToLoad()
   )
 }

@@ -58,7 +58,7 @@ private[spark] object QueryMetrics {
     Metric(
       "partition_rows_max",
       "rows of the partition with the most",
-      rowsOf(_).values.maxOption.getOrElse(0.0)
+      mostRows
     ),
     Metric(
       "partition_rows_mean",
@@ -77,6 +77,9 @@ private[spark] object QueryMetrics {
     stores
       .filterNot(_.store.endsWith("-keyToNumValues"))
       .groupMapReduce(_.partition)(_.rows.toDouble)(_ + _)
+
+  /** Of a partition. */
+  def mostRows(stores: Seq[ReportedStore]): Double = rowsOf(stores).values.maxOption.getOrElse(0.0)
 
   private def sum(of: ReportedStore => Long)(stores: Seq[ReportedStore]) =
     stores.map(of).sum.toDouble

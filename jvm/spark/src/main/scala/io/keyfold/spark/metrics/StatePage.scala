@@ -44,11 +44,7 @@ private object StatePage {
   private def operators(query: QueryState) = {
     val stores = query.stores.map(_._2).groupBy(_.operator)
     def largest(operator: Int) =
-      QueryMetrics
-        .rowsOf(stores.getOrElse(operator.toLong, Nil))
-        .values
-        .maxOption
-        .fold(0L)(_.toLong)
+      QueryMetrics.mostRows(stores.getOrElse(operator.toLong, Nil)).toLong
     new SortableTable[(StateOperatorProgress, Int)]
       .number("Operator", _._2.toLong)
       .text("Name", _._1.operatorName)

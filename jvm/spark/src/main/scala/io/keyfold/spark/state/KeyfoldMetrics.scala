@@ -3,7 +3,7 @@ package io.keyfold.spark.state
 import java.util.concurrent.atomic.{AtomicLong, LongAdder}
 
 import io.keyfold.mem.arena.MemoryUse
-import io.keyfold.model.{Family, VersionId}
+import io.keyfold.model.Family
 import io.keyfold.store.{StoreTxn, VersionedStore}
 import io.keyfold.store.file.StoreCounters
 import org.apache.spark.sql.execution.streaming.state._
@@ -125,12 +125,8 @@ private[spark] final class KeyfoldMetrics(id: StateStoreId, run: String, store: 
     stateBytes = now.families.map(_.bytes).sum,
     now.memory,
     committed.ms,
-    filesToLoad(committed.version),
-    System.currentTimeMillis()
+    () => store.filesToLoad(committed.version)
   )
-
-  /** Number of files that a load of a version would read now; 0 if it is not in memory. */
-  def filesToLoad(version: VersionId): Int = store.filesToLoad(version)
 
   /** To be called when the store is closed. */
   def close(): Unit = {

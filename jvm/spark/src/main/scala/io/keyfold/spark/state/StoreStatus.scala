@@ -15,9 +15,8 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreId
   * @param stateBytes
   *   of keys and values
   * @param filesToLoad
-  *   what a load would read now: the last snapshot, merged deltas and deltas
-  * @param timeMs
-  *   of the commit, since 1970
+  *   how many files a load would read when it is asked, as maintenance writes some after the
+  *   commit; 0 if the version is not in memory
   */
 private[spark] final case class StoreStatus(
     id: StateStoreId,
@@ -28,6 +27,5 @@ private[spark] final case class StoreStatus(
     stateBytes: Long,
     memory: MemoryUse,
     commitMs: Long,
-    filesToLoad: Int,
-    timeMs: Long
+    filesToLoad: () => Int
 )

@@ -16,10 +16,7 @@ private[spark] object StoresOfJvm {
   val commits = new Durations
   val loads = new Durations
 
-  /** Maintenance may have written files since their commits. */
-  def stores: Seq[StoreStatus] = open.asScala.toSeq.map { case (store, status) =>
-    status.copy(filesToLoad = store.filesToLoad(status.version))
-  }
+  def stores: Seq[StoreStatus] = open.values.asScala.toSeq
 
   /** By name of the metric of Spark's progress. */
   def totals: Map[String, Long] = sums.map { case (name, sum) => name -> sum.sum }
