@@ -298,11 +298,13 @@ lazy val servers = (project in file("jvm/servers"))
       // What YARN wants and the shaded jar lacks.
       "org.apache.logging.log4j" % "log4j-1.2-api" % "2.24.3",
       "org.bouncycastle" % "bcpkix-jdk18on" % "1.80",
-      "org.slf4j" % "slf4j-nop" % "2.0.17"
+      "org.slf4j" % "slf4j-simple" % "2.0.17"
     ),
     prepare := {
       val s3a = update.value.select(configurationFilter(S3A.name))
       IO.write(target.value / "s3a.classpath", JavaArgs.path(s3a))
-      JavaArgs.write(target.value / "java.args", (Compile / fullClasspath).value.files, Nil)
+      // Tests that fail show the end of what a server has said.
+      val logged = Seq("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
+      JavaArgs.write(target.value / "java.args", (Compile / fullClasspath).value.files, logged)
     }
   )

@@ -37,8 +37,6 @@ final class Kafka(folder: File) {
     "offsets.topic.replication.factor" -> "1",
     "transaction.state.log.replication.factor" -> "1",
     "transaction.state.log.min.isr" -> "1",
-    // A busy machine may not let it say for 9 seconds that it lives; then no partition has a leader.
-    "broker.session.timeout.ms" -> "120000",
     // A topic is made in an instant, and so are its files.
     "log.cleaner.enable" -> "false"
   )
@@ -51,9 +49,15 @@ final class Kafka(folder: File) {
   }
   server.startup()
 
-  private val clients = Map[String, AnyRef]("bootstrap.servers" -> address).asJava
-  private val admin = Admin.create(clients)
-  private val producer = new KafkaProducer(clients, new StringSerializer, new StringSerializer)
+  private val clients = Map[String, AnyRef]("bootstrap.servers" -> address)
+  private val admin = Admin.create(clients.asJava)
+  private val producer = new KafkaProducer(
+    // A new topic is there before its leader. Of two requests on their way, it can then refuse the
+    // first and take the second; after that, it refuses the first for ever, as out of order.
+    (clients + ("max.in.flight.requests.per.connection" -> "1")).asJava,
+    new StringSerializer,
+    new StringSerializer
+  )
 
   def createTopic(name: String, partitions: Int): Unit = {
     admin.createTopics(JList.of(new NewTopic(name, partitions, 1.toShort))).all().get()
