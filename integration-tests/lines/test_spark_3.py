@@ -4,10 +4,13 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyspark
 import pytest
 
+import keyfold
 from kit.lines import EVERY_LINE
 from kit.places import ROOT
 from lines.spark_3_job import PROVIDERS, QUERIES
@@ -17,19 +20,62 @@ RELEASE = "3.5.7"
 ITS_PACKAGES = ("pandas<2.3", "numpy<2", "pyarrow<18")
 
 
+ON_EACH_LINE = pytest.mark.skipif(
+    not EVERY_LINE, reason="with KEYFOLD_EVERY_LINE: it installs Spark 3.5"
+)
+
+
+@pytest.fixture(scope="module")
+def old() -> str:
+    """The folder of an environment with Spark 3.5."""
+    command = [ROOT / "build/pyspark", RELEASE]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 @pytest.mark.long
 @pytest.mark.timeout(1800)
-@pytest.mark.skipif(not EVERY_LINE, reason="with KEYFOLD_EVERY_LINE: it installs Spark 3.5")
-def test_queries_of_spark_3_go_on(tmp_path: Path) -> None:
-    installed = subprocess.run(
-        [ROOT / "build/pyspark", RELEASE], check=True, capture_output=True, text=True
-    )
-    old = f"{installed.stdout.strip()}/bin/python"
-    pip = (old, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+@ON_EACH_LINE
+def test_queries_of_spark_3_go_on(old: str, tmp_path: Path) -> None:
+    python = f"{old}/bin/python"
+    pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     subprocess.run([*pip, *ITS_PACKAGES], check=True)
-    assert len(re.findall(": begun$", told(old, "before", tmp_path), re.MULTILINE)) == EACH
-    lines = told(sys.executable, "after", tmp_path).splitlines()
-    assert len(lines) == EACH
+    job = Path(__file__).with_name("spark_3_job.py")
+    before = told([python, job, "before", tmp_path])
+    assert len(re.findall(": begun$", before, re.MULTILINE)) == EACH
+    assert_equal(told([sys.executable, job, "after", tmp_path]), EACH)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+@ON_EACH_LINE
+def test_flat_map_groups_of_spark_3_goes_on(old: str, tmp_path: Path) -> None:
+    [home] = Path(old).glob("lib/python3*/site-packages/pyspark")
+    before = told(list(in_shell(home)), PHASE="before", FOLDER=str(tmp_path))
+    assert len(re.findall(": begun$", before, re.MULTILINE)) == GROUPS
+    ours = ("--properties-file", str(ROOT / "conf/keyfold-defaults.conf"))
+    jar = ("--jars", str(keyfold.jar_path()))
+    command = list(in_shell(Path(pyspark.__file__).parent, *ours, *jar))
+    assert_equal(told(command, PHASE="after", FOLDER=str(tmp_path)), GROUPS)
+
+
+EACH = len(PROVIDERS) * len(QUERIES)
+# With a timeout and without one.
+GROUPS = len(PROVIDERS) * 2
+
+
+def in_shell(home: Path, *options: str) -> Iterator[str | Path]:
+    """A command: Spark's shell, with the definitions of a file."""
+    # The shell does not look for its own Spark.
+    yield from ("env", f"SPARK_HOME={home}", home / "bin/spark-shell", "--master", "local[2]")
+    yield from options
+    for setting in ("sql.shuffle.partitions=2", "ui.enabled=false", "sql.session.timeZone=UTC"):
+        yield from ("--conf", f"spark.{setting}")
+    yield from ("-i", Path(__file__).with_name("spark_3_groups.scala"))
+
+
+def assert_equal(answers: str, queries: int) -> None:
+    lines = answers.splitlines()
+    assert len(lines) == queries, answers
     for line in lines:
         found = re.search(r": (\d+) rows, (\d+) answers, equal$", line)
         assert found, line
@@ -37,18 +83,17 @@ def test_queries_of_spark_3_go_on(tmp_path: Path) -> None:
         assert int(found[2]) > 0, line
 
 
-EACH = len(PROVIDERS) * len(QUERIES)
-
-
-def told(python: str, phase: str, folder: Path) -> str:
-    job = Path(__file__).with_name("spark_3_job.py")
+def told(command: list[str | Path], **variables: str) -> str:
+    """The lines that a program prints of queries; a shell is told to run."""
     environment = {it: os.environ[it] for it in os.environ if it != "SPARK_HOME"}
     done = subprocess.run(
-        [python, job, phase, folder],
+        command,
+        input="run()\n",
         capture_output=True,
         text=True,
         check=False,
-        env=environment,
+        env=environment | variables,
     )
     assert done.returncode == 0, done.stderr[-5000:]
-    return "\n".join(it for it in done.stdout.splitlines() if "Provider: " in it)
+    # Spark's progress bar may stand before it.
+    return "\n".join(re.findall(r"[\w ]+, .*Provider: .*", done.stdout))

@@ -52,13 +52,15 @@ def write_state(  # noqa: PLR0913 - one for each thing that users choose
             and types are cast as an INSERT does: a time without a zone is one of the session's
             zone. A null is refused where the schema of the state has none, but for elements of
             arrays and maps; since Spark 4.3 that is nowhere. A DataFrame of a classic session, or a
-            table of Arrow. A task keeps the keys of its partition's rows in memory.
+            table of Arrow. A task keeps the keys of its partition's rows in memory, unless the
+            table is replaced, or has no rows.
         path: checkpoint of a stopped query.
         operator: number, name or kind of the stateful operator, if there are several.
         table: name of its table, if it has several.
         delete: keys of rows to delete; other columns of the table do not count. Keys that are not
             there are passed over.
-        replace: delete all other rows of the table.
+        replace: delete all other rows of the table. If it is all that its stores have, the old
+            rows are not read, and the change feed begins after the write.
         dry_run: only check.
 
     Raises:

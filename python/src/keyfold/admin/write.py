@@ -29,7 +29,7 @@ class StateWrite:
         last_batch: the newest committed batch; the next batch is the write's.
         put: number of rows that were put; None: it was not done.
         deleted: number of rows that were there, under keys that have none any more; None: it was
-            not done.
+            not done, or all other rows of the table were deleted.
         warnings: what to check before it.
         refusals: the reasons why it cannot be done, a sentence each.
         applied: whether it was done.
@@ -52,12 +52,13 @@ class StateWrite:
             ("table", f"{self.table} of operator {self.operator}"),
             ("last batch", str(self.last_batch)),
         ]
-        if self.put is not None and self.deleted is not None:
-            done = f"batch {self.last_batch + 1}: {count(self.put)} rows put"
+        if self.put is not None:
+            others = "all others" if self.deleted is None else count(self.deleted)
+            done = f"batch {self.last_batch + 1}: {count(self.put)} rows put, {others} deleted"
             undo = bridge.command_line(
                 "rollback", self.checkpoint, to_batch=self.last_batch, apply=True
             )
-            rows += [("done", f"{done}, {count(self.deleted)} deleted"), ("to undo", undo)]
+            rows += [("done", done), ("to undo", undo)]
         else:
             rows += [("warning", it) for it in self.warnings]
         return lines(rows, applied=self.applied, refusals=self.refusals)

@@ -116,16 +116,30 @@ final class VersionedStore(
     * @throws io.keyfold.errors.StoreError
     *   if the head of `version` cannot be read
     */
-  def beginAgain(version: VersionId): StoreTxn = {
-    val head = loader.head(version.written).getOrElse {
-      throw new MissingFile(s"$location version $version", "another attempt at it needs its file.")
+  def beginAgain(version: VersionId): StoreTxn =
+    beginEmptied(VersionId(version.version - 1), families = version)
+
+  /** Begins the version after `base` with its column families and without rows. Its commit writes a
+    * snapshot and no delta, so it needs none of the earlier files.
+    *
+    * @throws io.keyfold.errors.StoreError
+    *   if the head of `base` cannot be read
+    */
+  def beginEmptied(base: VersionId): StoreTxn = {
+    requireSuccessor(base)
+    beginEmptied(base, families = base)
+  }
+
+  /** @param families
+    *   the version that has the column families
+    */
+  private def beginEmptied(base: VersionId, families: VersionId): StoreTxn = {
+    val head = loader.head(families.written).getOrElse {
+      throw new MissingFile(s"$location version $families", "its column families are needed.")
     }
-    val base = VersionId(version.version - 1)
-    val txn = inMemory.withNew(empty(head.identity.keyGroups)) {
-      begin(base, _, VersionId.Empty, startedEmpty = true)
+    inMemory.withNew(empty(head.identity.keyGroups)) {
+      begin(base, _, VersionId.Empty, startedEmpty = true, head.families.map(_.spec))
     }
-    OnFailure(txn.release())(head.families.foreach(family => txn.createFamily(family.spec)))
-    txn
   }
 
   /** Like [[begin]], with a base rebuilt from exactly the snapshot `snapshot`. */
@@ -149,12 +163,15 @@ final class VersionedStore(
     *
     * @param rowsOf
     *   the version in memory whose rows it begins with
+    * @param kept
+    *   column families that it has besides
     */
   private def begin(
       base: VersionId,
       in: LoadedVersions,
       rowsOf: VersionId,
-      startedEmpty: Boolean = false
+      startedEmpty: Boolean = false,
+      kept: Seq[FamilySpec] = Nil
   ): StoreTxn = {
     in.retain(base, settings.versionsInMemory)
     in.begun = base.version
@@ -167,7 +184,7 @@ final class VersionedStore(
         base,
         in,
         rows,
-        families,
+        kept ++ families,
         settings,
         newChecksum(),
         startedEmpty

@@ -15,13 +15,13 @@ import io.keyfold.spark.plan.PlannedOperators
 import io.keyfold.spark.state.{
   BackgroundThread,
   ChangeRows,
+  EmptiedStores,
   FamilyDescription,
   FamilySchemas,
   KeyfoldMetrics,
   KeyfoldReadStore,
   KeyfoldStateStore,
-  StateMemory,
-  StoreAgain
+  StateMemory
 }
 import io.keyfold.store.{StoreTxn, StoreView, VersionedStore}
 import io.keyfold.store.file.{RowChecksumSettings, SnapshotRepair, StoreSettings}
@@ -41,7 +41,7 @@ class KeyfoldStateStoreProvider
     extends LineOfSpark
     with SparkShim.Provider
     with SparkShim.Replay
-    with StoreAgain {
+    with EmptiedStores {
   import KeyfoldStateStoreProvider._
 
   private var id: StateStoreId = _
@@ -123,6 +123,10 @@ class KeyfoldStateStoreProvider
     val of = VersionId(version, id)
     val newId = of.again(UUID.randomUUID.toString).id
     writeStore(store.beginAgain(of), None, forceSnapshot = false, Some(newId))
+  }
+
+  override def getStoreEmptied(version: Long, id: String): StateStore = loading(version) {
+    writeStore(store.beginEmptied(VersionId(version, id)), Some(id), forceSnapshot = false)
   }
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =

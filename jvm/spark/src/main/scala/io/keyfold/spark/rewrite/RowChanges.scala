@@ -1,7 +1,6 @@
 package io.keyfold.spark.rewrite
 
-import java.io.{ByteArrayOutputStream, DataOutputStream}
-import java.nio.ByteBuffer
+import java.util.Arrays
 
 import scala.collection.mutable
 
@@ -16,60 +15,87 @@ private final class RowChanges {
 
   private val waiting = mutable.LongMap.empty[Block]
 
-  /** Adds a change to those of a partition; returns these if there are enough.
+  /** Adds a change to those of a partition; returns these if there are enough, else null.
     *
     * @param key
     *   of the family; of a join's side without its index
     * @param value
     *   of the family; null: the rows of the key are deleted
     */
-  def add(partition: Int, key: UnsafeRow, value: UnsafeRow): Option[Array[Byte]] = {
+  def add(partition: Int, key: UnsafeRow, value: UnsafeRow): Array[Byte] = {
     val block = waiting.getOrElseUpdate(partition.toLong, new Block)
     block.add(key, value)
-    Option.when(block.size >= BlockBytes) {
+    if (block.size < BlockBytes) null
+    else {
       waiting -= partition.toLong
-      block.bytes
+      block.toArray
     }
   }
 
   /** What is left, by partition. */
   def rest: Iterator[(Int, Array[Byte])] =
-    waiting.iterator.map { case (partition, block) => partition.toInt -> block.bytes }
+    waiting.iterator.map { case (partition, block) => partition.toInt -> block.toArray }
 }
 
 private object RowChanges {
   private val BlockBytes = 8 << 10
   private val Deleted = -1
 
-  /** The changes of a block, in their order: key and value, null for a deletion. */
-  def of(block: Array[Byte], keyFields: Int, valueFields: Int): Iterator[(UnsafeRow, UnsafeRow)] = {
-    val in = ByteBuffer.wrap(block)
-    Iterator.continually(in).takeWhile(_.hasRemaining).map { _ =>
-      val (keyBytes, valueBytes) = (in.getInt, in.getInt)
-      val key = take(in, keyBytes, keyFields)
-      key -> (if (valueBytes == Deleted) null else take(in, valueBytes, valueFields))
-    }
-  }
+  private def at(position: Int) = Platform.BYTE_ARRAY_OFFSET.toLong + position
 
-  private def take(in: ByteBuffer, bytes: Int, fields: Int): UnsafeRow = {
-    val row = new UnsafeRow(fields)
-    row.pointTo(in.array, Platform.BYTE_ARRAY_OFFSET.toLong + in.position(), bytes)
-    in.position(in.position() + bytes)
-    row
+  /** Reads the changes of blocks, in their order. Its rows are reused, and point into the block.
+    *
+    * @param keyFields
+    *   number of fields of a key, and of a value below
+    */
+  final class Cursor(keyFields: Int, valueFields: Int) {
+    private var block = Array.emptyByteArray
+    private var position = 0
+    private val ofKey = new UnsafeRow(keyFields)
+    private val ofValue = new UnsafeRow(valueFields)
+
+    def key: UnsafeRow = ofKey
+
+    /** Null for a deletion. */
+    var value: UnsafeRow = _
+
+    def open(next: Array[Byte]): Unit = {
+      block = next
+      position = 0
+    }
+
+    /** Goes to the next change; returns whether there is one. */
+    def next(): Boolean = position < block.length && {
+      val (keyBytes, valueBytes) =
+        (Platform.getInt(block, at(position)), Platform.getInt(block, at(position + 4)))
+      position += 8
+      take(ofKey, keyBytes)
+      value = if (valueBytes == Deleted) null else ofValue
+      if (value != null) take(value, valueBytes)
+      true
+    }
+
+    private def take(row: UnsafeRow, bytes: Int): Unit = {
+      row.pointTo(block, at(position), bytes)
+      position += bytes
+    }
   }
 
   private final class Block {
-    private val buffer = new ByteArrayOutputStream(BlockBytes + BlockBytes / 4)
-    private val out = new DataOutputStream(buffer)
+    private var bytes = new Array[Byte](BlockBytes + BlockBytes / 4)
+    var size = 0
 
     /** Rows have a multiple of eight bytes, and so have both sizes: all begin at one. */
     def add(key: UnsafeRow, value: UnsafeRow): Unit = {
-      out.writeInt(key.getSizeInBytes)
-      out.writeInt(if (value == null) Deleted else value.getSizeInBytes)
-      key.writeToStream(out, null)
-      if (value != null) value.writeToStream(out, null)
+      val valueBytes = if (value == null) 0 else value.getSizeInBytes
+      val end = size + 8 + key.getSizeInBytes + valueBytes
+      if (end > bytes.length) bytes = Arrays.copyOf(bytes, end)
+      Platform.putInt(bytes, at(size), key.getSizeInBytes)
+      Platform.putInt(bytes, at(size + 4), if (value == null) Deleted else valueBytes)
+      key.writeToMemory(bytes, at(size + 8))
+      if (value != null) value.writeToMemory(bytes, at(end - valueBytes))
+      size = end
     }
-    def size: Int = buffer.size
-    def bytes: Array[Byte] = buffer.toByteArray
+    def toArray: Array[Byte] = Arrays.copyOf(bytes, size)
   }
 }

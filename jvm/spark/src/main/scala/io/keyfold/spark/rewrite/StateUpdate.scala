@@ -88,9 +88,15 @@ final class StateUpdate private[spark] (
     *   if rows do not fit the table
     */
   def write(put: Option[DataFrame], delete: Option[DataFrame], replaces: Boolean): Updated = {
-    val changes = put.map(fitted(_, isDelete = false) -> false) ++
-      delete.map(fitted(_, isDelete = true) -> true)
-    val written = changed(changes.toSeq, replaces)
+    val changes = (put.map(fitted(_, isDelete = false) -> false) ++
+      delete.map(fitted(_, isDelete = true) -> true)).toSeq
+    val isAll = chosen.toWrite.forall(_.families.length == 1)
+    val emptied = isAll && delete.isEmpty && (replaces || chosen.isEmpty)
+    def update(counts: Boolean) =
+      changed(changes, new StoreUpdate(chosen.toWrite, writable, replaces, emptied, counts))
+    val counted = if (emptied && !writable.shape.isList) update(counts = true) else Nil
+    val isDone = counted.nonEmpty && counted.forall(_.nonEmpty)
+    val written = (if (isDone) counted else update(counts = false)).flatten
     val unchanged = logs.unchangedIds(of).get
     val ids = unchanged(operator).zip(written).map { case (ofPartition, it) =>
       chosen.toWrite.zip(it.ids).foldLeft(ofPartition) { case (all, (store, id)) =>
@@ -100,19 +106,17 @@ final class StateUpdate private[spark] (
     Updated(unchanged.updated(operator, ids), written.map(_.put).sum, written.map(_.deleted).sum)
   }
 
-  private def changed(rows: Seq[(DataFrame, Boolean)], replaces: Boolean) = {
-    val table = writable
-    val update = new StoreUpdate(chosen.toWrite, table, replaces)
+  private def changed(rows: Seq[(DataFrame, Boolean)], update: StoreUpdate) =
     try
-      dealt(rows, table)
+      dealt(rows)
         .mapPartitionsWithIndex((partition, it) => Iterator(update.write(partition, it.map(_._2))))
         .collect()
         .toSeq
     catch { case NonFatal(e) => throw ofRows(e).getOrElse(e) }
-  }
 
   /** Changes in the partitions of their rows, those of a list in the order of the frame. */
-  private def dealt(rows: Seq[(DataFrame, Boolean)], table: WritableTable) = {
+  private def dealt(rows: Seq[(DataFrame, Boolean)]) = {
+    val table = writable
     val none: RDD[((Int, Long), Array[Byte])] = session.sparkContext.emptyRDD
     val changes = rows
       .map { case (frame, isDelete) =>

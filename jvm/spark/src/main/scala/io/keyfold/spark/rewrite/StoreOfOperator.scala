@@ -3,7 +3,7 @@ package io.keyfold.spark.rewrite
 import java.util.UUID
 
 import io.keyfold.model.VersionId
-import io.keyfold.spark.state.FamilySchemas
+import io.keyfold.spark.state.{EmptiedStores, FamilySchemas}
 import org.apache.spark.TaskContext
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -87,6 +87,19 @@ private final case class StoreOfOperator(
   /** Takes the version of a partition from its provider. */
   def of(partition: Int)(provider: StateStoreProvider): StateStore =
     provider.getStore(version, ids.map(_(partition)))
+
+  /** Takes what will be the next version of a partition from its provider, without rows. */
+  def emptied(partition: Int)(provider: StateStoreProvider): StateStore =
+    emptiedBy(provider).getStoreEmptied(version, ids.get(partition))
+
+  /** Takes what will be another attempt at the version of a partition, without rows. */
+  def again(partition: Int)(provider: StateStoreProvider): StateStore =
+    emptiedBy(provider).getStoreAgain(version, ids.get(partition))
+
+  private def emptiedBy(provider: StateStoreProvider) = provider match {
+    case it: EmptiedStores => it
+    case other => throw new IllegalArgumentException(s"$other cannot write a version without rows")
+  }
 
   /** Calls `use` with a version of a partition, which it may commit.
     *

@@ -14,11 +14,19 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
   *   as they are read: one, or two of a join that has a store for each family
   * @param replaces
   *   whether all other rows of the table are removed
+  * @param emptied
+  *   whether the stores are not loaded, as the table is all that they have, and it is replaced or
+  *   has no rows: then no row may be deleted by its key
+  * @param counts
+  *   whether rows of one key are only noticed by the number of rows, which takes less time; for
+  *   emptied stores of a table that has one row for a key
   */
 private final class StoreUpdate(
     stores: Seq[StoreOfOperator],
     table: WritableTable,
-    replaces: Boolean
+    replaces: Boolean,
+    emptied: Boolean,
+    counts: Boolean
 ) extends Serializable {
   import StoreUpdate.Written
 
@@ -26,12 +34,14 @@ private final class StoreUpdate(
     *
     * @param blocks
     *   with changes of rows that belong to the partition, those of a list in its order
+    * @return
+    *   None if a row is there twice, and it takes a run that does not only count to say which
     * @throws io.keyfold.errors.Invalid
     *   if a row is there twice
     */
-  def write(partition: Int, blocks: Iterator[Array[Byte]]): Written =
+  def write(partition: Int, blocks: Iterator[Array[Byte]]): Option[Written] =
     if (blocks.isEmpty && !replaces)
-      Written(stores.map(_.versionOf(partition).unchanged.id), 0, 0)
+      Some(Written(stores.map(_.versionOf(partition).unchanged.id), 0, 0))
     else
       opened(partition, stores.toList) { states =>
         val families = stores
@@ -43,9 +53,16 @@ private final class StoreUpdate(
             }
           }
           .toMap
-        val (put, deleted) = change(TableWriter.of(table, families), blocks)
-        states.foreach(_.commit())
-        Written(states.map(_.getStateStoreCheckpointInfo().stateStoreCkptId.get), put, deleted)
+        val rows = TableWriter.of(table, families)
+        val done =
+          if (counts)
+            Some(putAll(rows, blocks) -> 0L)
+              .filter { case (put, _) => states.head.metrics.numKeys == put }
+          else Some(change(rows, blocks))
+        done.map { case (put, deleted) =>
+          states.foreach(_.commit())
+          Written(states.map(_.getStateStoreCheckpointInfo().stateStoreCkptId.get), put, deleted)
+        }
       }
 
   private def opened[T](partition: Int, of: List[StoreOfOperator], before: Seq[StateStore] = Nil)(
@@ -53,16 +70,27 @@ private final class StoreUpdate(
   ): T = of match {
     case Nil             => use(before)
     case store :: others =>
-      store.using(partition)(store.of(partition)) { state =>
+      val begin = if (emptied) store.emptied(partition) _ else store.of(partition) _
+      store.using(partition)(begin) { state =>
         opened(partition, others, before :+ state)(use)
       }
+  }
+
+  /** Puts rows where there are none. */
+  private def putAll(rows: TableWriter, blocks: Iterator[Array[Byte]]) = {
+    var put = 0L
+    each(blocks) { (key, value) =>
+      rows.put(key, value, 0)
+      put += 1
+    }
+    put
   }
 
   private def change(rows: TableWriter, blocks: Iterator[Array[Byte]]) = {
     var (put, deleted) = (0L, 0L)
     // How many rows of each key were put; none of one to delete.
     val seen = mutable.HashMap.empty[UnsafeRow, Long]
-    for (block <- blocks; (key, value) <- table.changesOf(block)) {
+    each(blocks) { (key, value) =>
       val before = seen.get(key)
       if (before.exists(nth => nth == 0 || value == null || !table.shape.isList)) throw twice(key)
       // It would keep the whole block.
@@ -77,8 +105,17 @@ private final class StoreUpdate(
       }
     }
     for ((key, count) <- seen if count > 0) rows.finish(key, count)
-    if (replaces) deleted += rows.keysBut(seen.contains).map(rows.remove).sum
+    if (replaces) rows.keysBut(seen.contains).foreach(rows.remove)
     (put, deleted)
+  }
+
+  /** Calls `use` with key and value of each change; a value is null for a deletion. */
+  private def each(blocks: Iterator[Array[Byte]])(use: (UnsafeRow, UnsafeRow) => Unit): Unit = {
+    val changes = table.newCursor()
+    blocks.foreach { block =>
+      changes.open(block)
+      while (changes.next()) use(changes.key, changes.value)
+    }
   }
 
   private def twice(key: UnsafeRow) = new Invalid(

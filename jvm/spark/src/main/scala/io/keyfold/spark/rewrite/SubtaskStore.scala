@@ -1,6 +1,5 @@
 package io.keyfold.spark.rewrite
 
-import io.keyfold.spark.state.StoreAgain
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state._
@@ -68,7 +67,7 @@ private final class SubtaskStore(store: StoreOfOperator, val partitions: Int) ex
       rowsOf: (String, Int) => Iterator[SubtaskRow],
       places: Array[Int]
   ): String =
-    store.using(partition)(again(_, partition)) { state =>
+    store.using(partition)(store.again(partition)) { state =>
       for {
         subtask <- partition until places.length by partitions
         family <- store.families
@@ -85,10 +84,6 @@ private final class SubtaskStore(store: StoreOfOperator, val partitions: Int) ex
       state.getStateStoreCheckpointInfo().stateStoreCkptId.get
     }
 
-  private def again(provider: StateStoreProvider, partition: Int) = provider match {
-    case it: StoreAgain => it.getStoreAgain(store.version, ids.get(partition))
-    case other => throw new IllegalArgumentException(s"$other cannot write a version again")
-  }
 }
 
 private object SubtaskStore {

@@ -1,6 +1,6 @@
 package io.keyfold.spark.rewrite
 
-import io.keyfold.model.{FamilySpec, PartitionRule, StoreLocation}
+import io.keyfold.model.{Family, FamilySpec, PartitionRule, StoreLocation}
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import io.keyfold.store.file.LineageReader
 import org.apache.spark.sql.DataFrame
@@ -57,13 +57,17 @@ private final class TableOfState(
     variables.flatMap(_.find(_.stateVariableType == SparkShim.StateVariableType.TimerState))
 
   /** The table's family in the files of each partition. */
-  private lazy val placed: Seq[Option[FamilySpec]] =
+  private lazy val inFiles: Seq[Option[Family]] =
     tools.parallel(partitions) { partition =>
       val (store, family) = source.get
       val files = new LineageReader(tools.blobs, StoreLocation(operator, partition, store.name))
       val footer = files.head(store.versionOf(partition).written).footer
-      footer.families.map(_.spec).find(_.name == family.name)
+      footer.families.find(_.spec.name == family.name)
     }
+  private def placed: Seq[Option[FamilySpec]] = inFiles.map(_.map(_.spec))
+
+  /** Whether the table has no row, as its files say; after a rescale they do not say it. */
+  def isEmpty: Boolean = inFiles.forall(_.exists(_.keys == 0))
 
   /** None of an operator that has no state yet. */
   def partitions: Seq[Int] = stores.headOption.flatMap(_.ids).toSeq.flatMap(_.indices)

@@ -71,17 +71,22 @@ private[rewrite] final class WritableTable(
     val valueOf = UnsafeProjection.create(valueFields)
     val hashOf = PartitionKey(rule, keys).newHash()
     val changes = new RowChanges
-    val full = rows.flatMap { row =>
-      val key = keyOf(row)
-      val partition = KeyGroups.partitionOf(hashOf(key), partitions)
-      changes.add(partition, key, if (isDelete) null else checked(valueOf(row))).map(partition -> _)
+    def nextFull() = {
+      var full: (Int, Array[Byte]) = null
+      while (full == null && rows.hasNext) {
+        val row = rows.next()
+        val key = keyOf(row)
+        val partition = KeyGroups.partitionOf(hashOf(key), partitions)
+        val block = changes.add(partition, key, if (isDelete) null else checked(valueOf(row)))
+        if (block != null) full = partition -> block
+      }
+      full
     }
-    full ++ changes.rest
+    Iterator.continually(nextFull()).takeWhile(_ != null) ++ changes.rest
   }
 
-  /** The changes of a block: key and value, null for a deletion. */
-  def changesOf(block: Array[Byte]): Iterator[(UnsafeRow, UnsafeRow)] =
-    RowChanges.of(block, keyLength, values.length)
+  /** Reads the blocks of [[changes]]. */
+  def newCursor(): RowChanges.Cursor = new RowChanges.Cursor(keyLength, values.length)
 
   private def checked(value: UnsafeRow) =
     if (!expires || (!value.isNullAt(0) && !value.isNullAt(1) && value.getLong(1) >= 0)) value

@@ -91,7 +91,7 @@ private[admin] final class StateWrite(
     begin(batch, from)
     // After the batch is begun nobody replaces it any more.
     if (madeOf != before || !commit(batch, from, written.ids)) throw overtaken(batch)
-    plan.copy(put = Some(written.put), deleted = Some(written.deleted))
+    plan.copy(put = Some(written.put), deleted = Option.when(!replaces)(written.deleted))
   }
 
   /** An entry may be written though its writer is told that it failed. */

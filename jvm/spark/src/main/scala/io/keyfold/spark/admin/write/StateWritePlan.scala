@@ -7,7 +7,8 @@ package io.keyfold.spark.admin.write
   * @param put
   *   rows that were put; None: it was not done
   * @param deleted
-  *   rows that were there, under keys that have none any more; None: it was not done
+  *   rows that were there, under keys that have none any more; None: it was not done, or all other
+  *   rows of the table were deleted
   * @param warnings
   *   what to check before it, a sentence each
   * @param refusals

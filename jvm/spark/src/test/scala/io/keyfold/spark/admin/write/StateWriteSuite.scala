@@ -22,6 +22,7 @@ import io.keyfold.spark.admin.AdminApi
 import io.keyfold.spark.checkpoint.{CheckpointLogs, CheckpointTools}
 import io.keyfold.spark.rewrite.StateDigest
 import io.keyfold.testkit.{Failure, Folders}
+import org.apache.spark.SparkException
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.keyfold.TestNames.MemoryStream
@@ -170,6 +171,26 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       run.write("list", Some(put), Some(spark.sql("select named_struct('value', 'a') key")))
     )
     assert(both.getMessage.contains("and not both"), both.getMessage)
+  }
+
+  test("rows that replace all others need none of the old files but the newest") {
+    val run = begun()
+    val rows = run.rows("default").localCheckpoint()
+    val before = run.counts
+    for (file <- run.files.keys if file.matches("state/0/\\d+/1_.*delta"))
+      Files.delete(run.folder.resolve(file))
+    intercept[SparkException](run.write("default", put = Some(rows.limit(1))))
+    val twice = intercept[Invalid](
+      run.write("default", put = Some(rows.union(rows.where("key.key = 'c'"))), replaces = true)
+    )
+    assert(twice.getMessage.contains("two of the given rows have the key"), twice.getMessage)
+    val done = run.write("default", put = Some(rows), replaces = true)
+    assert(done.put.contains(before.size.toLong) && done.deleted.isEmpty)
+    assert(run.counts == before)
+    // The hash of a row is known as before.
+    AdminApi.rescale(spark, run.folder.toString, 5, dryRun = false)
+    run.set("spark.sql.shuffle.partitions", "5")
+    assert(run.answers(Seq(Seq(event("a", 12)))) == Seq(Set(s"[a,${before("a") + 1}]")))
   }
 
   test("rows are put in place of those of their keys, deleted by key, and others stay") {
