@@ -3,7 +3,7 @@ package io.keyfold.spark.admin.evolve
 import java.nio.file.Files
 
 import io.keyfold.errors.Invalid
-import io.keyfold.spark.admin.evolve.EvolvedQuery.{Flight, FlightDelays}
+import io.keyfold.spark.admin.evolve.EvolvedQuery.{Flight, FlightDelays, FlightTimers}
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.{KeyfoldExtensions, KeyfoldStateStoreProvider, LocalSpark, QuietLogs}
 import io.keyfold.testkit.Failure
@@ -509,6 +509,12 @@ private object EvolutionSuite {
       FlightDelays.of(changed = false),
       FlightDelays.of(changed = true),
       choices(map = Seq("0/total=0/sum"))
+    ),
+    Change(
+      "timers stay where a variable is renamed and one added",
+      FlightTimers.of(changed = false),
+      FlightTimers.of(changed = true),
+      choices(map = Seq("0/count=0/flights"))
     )
   )
 }

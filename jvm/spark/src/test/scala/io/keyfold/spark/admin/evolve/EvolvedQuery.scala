@@ -218,6 +218,54 @@ private object EvolvedQuery {
     }
   }
 
+  /** Counts the flights of each carrier until none has come for three minutes of event time. */
+  final class FlightTimers(changed: Boolean) extends StatefulProcessor[String, Flight, String] {
+    @transient private var count: ValueState[Int] = _
+    @transient private var most: ValueState[Int] = _
+
+    override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
+      val name = if (changed) "flights" else "count"
+      count = getHandle.getValueState[Int](name, Encoders.scalaInt, TTLConfig.NONE)
+      if (changed) most = getHandle.getValueState[Int]("most", Encoders.scalaInt, TTLConfig.NONE)
+    }
+
+    override def handleInputRows(
+        key: String,
+        rows: Iterator[Flight],
+        timers: TimerValues
+    ): Iterator[String] = {
+      val all = rows.toSeq
+      count.update(Option(count.get()).getOrElse(0) + all.size)
+      if (changed && all.exists(_.origin == "q")) most.update(all.flatMap(_.delay).max)
+      getHandle.listTimers().toSeq.foreach(getHandle.deleteTimer)
+      getHandle.registerTimer(all.map(_.at.getTime).max + 3 * 60000)
+      Iterator(s"$key ${count.get()}")
+    }
+
+    override def handleExpiredTimer(
+        key: String,
+        timers: TimerValues,
+        expired: ExpiredTimerInfo
+    ): Iterator[String] = {
+      val last = s"$key ends with ${count.get()} at ${expired.getExpiryTimeInMs()}"
+      count.clear()
+      Iterator(last)
+    }
+  }
+
+  object FlightTimers {
+    def of(changed: Boolean)(flights: DataFrame): DataFrame = {
+      val session = flights.sparkSession
+      import session.implicits._
+      flights
+        .withWatermark("at", "0 seconds")
+        .as[Flight]
+        .groupByKey(_.carrier)
+        .transformWithState(new FlightTimers(changed), TimeMode.EventTime(), OutputMode.Append())
+        .toDF()
+    }
+  }
+
   object FlightDelays {
     def of(changed: Boolean)(flights: DataFrame): DataFrame = {
       val session = flights.sparkSession
