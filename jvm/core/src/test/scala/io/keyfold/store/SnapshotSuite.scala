@@ -1,6 +1,6 @@
 package io.keyfold.store
 
-import io.keyfold.errors.{CorruptFile, UnreadableVersion}
+import io.keyfold.errors.{CorruptFile, MissingFile, UnreadableVersion}
 import io.keyfold.model.VersionId
 import io.keyfold.store.file.SnapshotRepair
 import io.keyfold.testkit.FileCall
@@ -100,6 +100,10 @@ class SnapshotSuite extends AnyFunSuite {
     assert(fixture.snapshots.last == VersionId(5))
     assert(rows(store.read(VersionId(5))) == Map("only" -> "row"))
 
+    for (from <- Seq(4L, 5L)) {
+      val error = intercept[UnreadableVersion](store.changes(from, VersionId(5), "rows"))
+      assert(error.getMessage.contains("version 5 does not build on deltas"), error.getMessage)
+    }
     fixture.blobs.paths.filterNot(_.endsWith("/5.snapshot")).foreach(fixture.blobs.remove)
     assert(fixture.loaded(5) == Map("only" -> "row"))
     val next = fixture.open()
@@ -107,6 +111,22 @@ class SnapshotSuite extends AnyFunSuite {
     assert(fixture.loaded(6) == Map("only" -> "row", "k6" -> "6"))
     // The key groups of the checkpoint, not those that were set.
     assert(keyGroups(fixture, 6) == StoreFixture.KeyGroups)
+  }
+
+  test("a version that begins anew with its families has them as they were") {
+    val fixture = new StoreFixture
+    val before = fixture.open()
+    val txn = before.begin(VersionId.Empty)
+    txn.createFamily(listFamily.copy(name = "other", partitionKey = "first:1", keySchemaId = 3))
+    put(txn, "a", "1")
+    txn.commit()
+    val again = fixture.open().beginEmptied(VersionId(1))
+    assert(again.families.map(_.spec) == before.read(VersionId(1)).families.map(_.spec))
+    assert(rows(again).isEmpty)
+    again.commit()
+    assert(fixture.loaded(2).isEmpty)
+    assert(fixture.blobs.paths.contains(fixture.path("2.snapshot")))
+    intercept[MissingFile](fixture.open().beginEmptied(VersionId(9)))
   }
 
   private def keyGroups(fixture: StoreFixture, version: Long) = {

@@ -159,15 +159,21 @@ private[store] final class FileLoader(
     val newer = above.map(_.version).toList
     rest.nextOption() match {
       case Some(Ancestor(version, _)) if version.version < from => newer.reverse
-      case Some(Ancestor(version, kind)) if newer.isEmpty || kind != FileKind.Reference =>
+      case Some(Ancestor(version, kind))
+          if (newer.isEmpty || kind != FileKind.Reference) && !beganEmpty(readHead(version)) =>
         version :: newer.reverse
       case found => throw noDeltas(from, head.version, found.fold(newer.last)(_.version))
     }
   }
 
+  /** Whether there is no delta of the version. */
+  private def beganEmpty(head: Head) =
+    head.kind == FileKind.Snapshot && head.footer.lineage.isEmpty
+
   private def noDeltas(from: Long, end: VersionId, here: VersionId) = new UnreadableVersion(
     s"Cannot go back from $location version $end to version $from: version $here does not build " +
-      "on deltas (the query started there with empty state, or its partitions were rescaled).",
+      "on deltas (the query started there with empty state, its partitions were rescaled, or its " +
+      "rows were written anew).",
     null
   )
 

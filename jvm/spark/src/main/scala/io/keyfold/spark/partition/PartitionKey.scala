@@ -63,6 +63,10 @@ object PartitionKey {
     computed(a) == computed(b)
   }
 
+  /** Whether two rules are of the same columns of the key, by whatever those are computed. */
+  def haveSameColumns(a: String, b: String): Boolean =
+    a.takeWhile(_ != ' ') == b.takeWhile(_ != ' ')
+
   /** The rule of an operator's column family, by its store, name and key.
     *
     * @param shuffled

@@ -88,7 +88,7 @@ private object RowChanges {
     /** Rows have a multiple of eight bytes, and so have both sizes: all begin at one. */
     def add(key: UnsafeRow, value: UnsafeRow): Unit = {
       val valueBytes = if (value == null) 0 else value.getSizeInBytes
-      val end = size + 8 + key.getSizeInBytes + valueBytes
+      val end = Math.addExact(size + 8, Math.addExact(key.getSizeInBytes, valueBytes))
       if (end > bytes.length) bytes = Arrays.copyOf(bytes, end)
       Platform.putInt(bytes, at(size), key.getSizeInBytes)
       Platform.putInt(bytes, at(size + 4), if (value == null) Deleted else valueBytes)

@@ -3,6 +3,7 @@ package io.keyfold.spark.rewrite
 import scala.util.control.NonFatal
 
 import io.keyfold.errors.Invalid
+import io.keyfold.format.PlanName
 import io.keyfold.spark.checkpoint.CheckpointTools
 import org.apache.spark.{Partitioner, SparkThrowable}
 import org.apache.spark.rdd.RDD
@@ -90,11 +91,11 @@ final class StateUpdate private[spark] (
   def write(put: Option[DataFrame], delete: Option[DataFrame], replaces: Boolean): Updated = {
     val changes = (put.map(fitted(_, isDelete = false) -> false) ++
       delete.map(fitted(_, isDelete = true) -> true)).toSeq
-    val isAll = chosen.toWrite.forall(_.families.length == 1)
-    val emptied = isAll && delete.isEmpty && (replaces || chosen.isEmpty)
+    val isWhole = delete.isEmpty && (replaces || chosen.isEmpty)
+    val emptied = isWhole && chosen.isAlone && isSettled
     def update(counts: Boolean) =
       changed(changes, new StoreUpdate(chosen.toWrite, writable, replaces, emptied, counts))
-    val counted = if (emptied && !writable.shape.isList) update(counts = true) else Nil
+    val counted = if (emptied && writable.isPlain) update(counts = true) else Nil
     val isDone = counted.nonEmpty && counted.forall(_.nonEmpty)
     val written = (if (isDone) counted else update(counts = false)).flatten
     val unchanged = logs.unchangedIds(of).get
@@ -113,6 +114,11 @@ final class StateUpdate private[spark] (
         .collect()
         .toSeq
     catch { case NonFatal(e) => throw ofRows(e).getOrElse(e) }
+
+  /** Whether no files from before a rescale wait to be deleted: by the lineages of later versions
+    * it is known that it took place.
+    */
+  private def isSettled = tools.blobs.list(PlanName.Folder).flatMap(PlanName.ofFile).isEmpty
 
   /** Changes in the partitions of their rows, those of a list in the order of the frame. */
   private def dealt(rows: Seq[(DataFrame, Boolean)]) = {

@@ -19,7 +19,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
   *   has no rows: then no row may be deleted by its key
   * @param counts
   *   whether rows of one key are only noticed by the number of rows, which takes less time; for
-  *   emptied stores of a table that has one row for a key
+  *   emptied stores of a plain table
   */
 private final class StoreUpdate(
     stores: Seq[StoreOfOperator],

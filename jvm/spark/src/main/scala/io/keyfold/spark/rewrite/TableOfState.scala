@@ -56,18 +56,23 @@ private final class TableOfState(
   private def timers =
     variables.flatMap(_.find(_.stateVariableType == SparkShim.StateVariableType.TimerState))
 
-  /** The table's family in the files of each partition. */
-  private lazy val inFiles: Seq[Option[Family]] =
+  /** The families of its store in the files of each partition. */
+  private lazy val inFiles: Seq[Seq[Family]] =
     tools.parallel(partitions) { partition =>
-      val (store, family) = source.get
+      val (store, _) = source.get
       val files = new LineageReader(tools.blobs, StoreLocation(operator, partition, store.name))
-      val footer = files.head(store.versionOf(partition).written).footer
-      footer.families.find(_.spec.name == family.name)
+      files.head(store.versionOf(partition).written).footer.families
     }
-  private def placed: Seq[Option[FamilySpec]] = inFiles.map(_.map(_.spec))
+  private def placed: Seq[Option[FamilySpec]] = inFiles.map(_.map(_.spec).find(isIts))
+  private def isIts(spec: FamilySpec) = spec.name == family
 
   /** Whether the table has no row, as its files say; after a rescale they do not say it. */
-  def isEmpty: Boolean = inFiles.forall(_.exists(_.keys == 0))
+  def isEmpty: Boolean = inFiles.forall(_.forall(it => !isIts(it.spec) || it.keys == 0))
+
+  /** Whether no other family of its store has a row, as the files say: they have also variables
+    * that the last run of the query did not declare.
+    */
+  def isAlone: Boolean = inFiles.forall(_.forall(it => isIts(it.spec) || it.keys == 0))
 
   /** None of an operator that has no state yet. */
   def partitions: Seq[Int] = stores.headOption.flatMap(_.ids).toSeq.flatMap(_.indices)

@@ -57,6 +57,10 @@ private[rewrite] final class WritableTable(
   /** Columns of a whole row. */
   val columns: StructType = StructType(keyColumns ++ shape.valueColumns(values))
 
+  /** Whether a row of the table is one of its family, and nothing else is kept of it. */
+  def isPlain: Boolean =
+    (shape == TableShape.Rows || shape == TableShape.Entries) && !expires
+
   /** Makes changes of rows, see [[RowChanges]], with the partition of each block. Those of a key
     * stay in their order.
     *

@@ -2,6 +2,7 @@ package io.keyfold.spark.state
 
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.checkpoint.{CheckpointPath, Command}
+import io.keyfold.spark.partition.PartitionKey
 import io.keyfold.store.StoreTxn
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -143,7 +144,9 @@ private[spark] final class KeyfoldStateStore(
   /** Gives an index that has no rows yet the rule that its variable asks for. */
   private def correct(index: FamilySchema): Unit =
     there(index)
-      .filter(it => it.keys == 0 && it.spec.partitionKey != index.spec.partitionKey)
+      .filter(_.keys == 0)
+      // Without a plan, as in a write of state, the rule does not say by what they are computed.
+      .filterNot(it => PartitionKey.haveSameColumns(it.spec.partitionKey, index.spec.partitionKey))
       .filterNot(it => schemas.isOfOtherShuffle(it.spec, index))
       .foreach { _ =>
         txn.dropFamily(index.name)

@@ -193,6 +193,27 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(run.answers(Seq(Seq(event("a", 12)))) == Seq(Set(s"[a,${before("a") + 1}]")))
   }
 
+  test("where a variable is replaced, one that the last run did not declare keeps its rows") {
+    val both = new Run("variables a and b")
+    both.answers(first)
+    val one = both.copied(as = "variable a")
+    one.answers(Seq(Seq(event("a", 12))))
+    one.write("a", put = Some(one.rows("a")), replaces = true)
+    val again = one.copied(as = "variables a and b")
+    assert(again.answers(Seq(Seq(event("a", 13)))) == Seq(Set("[a a=4 b=3]")))
+  }
+
+  test("soon after a rescale, a write builds on the files that show that it took place") {
+    val run = begun()
+    AdminApi.rescale(spark, run.folder.toString, 5, dryRun = false)
+    val rows = run.rows("default").localCheckpoint()
+    val before = run.counts
+    run.write("default", put = Some(rows), replaces = true)
+    assert(run.counts == before)
+    val written = run.files.keys.filter(_.matches(s"state/0/\\d+/${run.newest + 1}_.*"))
+    assert(written.size == 5 && written.forall(_.endsWith(".delta")), written)
+  }
+
   test("rows are put in place of those of their keys, deleted by key, and others stay") {
     val run = begun()
     val before = run.rows("default").collect().map(row => keyOf(row) -> countOf(row)).toMap
@@ -448,8 +469,8 @@ class StateWriteSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
     private val added = mutable.Buffer.empty[Seq[Event]]
 
-    def copied(): Run = {
-      val copy = new Run(name)
+    def copied(as: String = name): Run = {
+      val copy = new Run(as)
       Folders.copy(folder, copy.folder)
       added.foreach(copy.add)
       copy
@@ -595,6 +616,8 @@ private object StateWriteSuite {
       )
     },
     "count" -> (_.groupBy("key").count()),
+    "variables a and b" -> (Variables.of(_, "a", "b")),
+    "variable a" -> (Variables.of(_, "a")),
     "count of numbers" -> { events =>
       val number =
         expr("case key when 'zero' then 0.0D when 'nan' then double('NaN') else 1.0D end")
@@ -737,5 +760,40 @@ private object StateWriteSuite {
       }
       Iterator(s"$key ${count.get()} ${map.iterator().toSeq.map(_.toString).sorted.mkString(",")}")
     }
+  }
+}
+
+/** Counts the events of each key, once for each name. */
+private final class Variables(names: Seq[String]) extends StatefulProcessor[String, Event, String] {
+  @transient private var counts: Seq[(String, ValueState[Long])] = _
+
+  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
+    counts = names.map { it =>
+      it -> getHandle.getValueState[Long](it, Encoders.scalaLong, TTLConfig.NONE)
+    }
+
+  override def handleInputRows(
+      key: String,
+      rows: Iterator[Event],
+      timers: TimerValues
+  ): Iterator[String] = {
+    val more = rows.size
+    val now = counts.map { case (name, count) =>
+      count.update(Option(count.get()).getOrElse(0L) + more)
+      s"$name=${count.get()}"
+    }
+    Iterator(s"$key ${now.mkString(" ")}")
+  }
+}
+
+private object Variables {
+  def of(events: DataFrame, names: String*): DataFrame = {
+    val session = events.sparkSession
+    import session.implicits._
+    events
+      .as[Event]
+      .groupByKey(_.key)
+      .transformWithState(new Variables(names), TimeMode.None(), OutputMode.Append())
+      .toDF()
   }
 }
