@@ -59,9 +59,9 @@ def write_state(  # noqa: PLR0913 - one for each thing that users choose
         table: name of its table, if it has several.
         delete: keys of rows to delete; other columns of the table do not count. Keys that are not
             there are passed over.
-        replace: delete all other rows of the table. If it is all that its stores have, and a rescale
-            is not too recent, the old rows are not read, and the change feed begins after the
-            write; also without `replace` if the table has no rows.
+        replace: delete all other rows of the table. If it is all that its stores have, and no
+            rescale was soon before, the old rows are not read, and the change feed begins after
+            the write; without `replace` too, if the table has no rows.
         dry_run: only check.
 
     Raises:
