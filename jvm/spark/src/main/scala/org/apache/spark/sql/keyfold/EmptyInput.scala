@@ -3,7 +3,14 @@ package org.apache.spark.sql.keyfold
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
-import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Cast,
+  CurrentDate,
+  CurrentTimestamp,
+  LocalTimestamp,
+  TimeZoneAwareExpression
+}
 import org.apache.spark.sql.catalyst.plans.logical.{
   CTERelationRef,
   LeafNode,
@@ -64,15 +71,31 @@ object EmptyInput {
         val (rows, state) = (it.children.head, it.children.last)
         it.withNewChildren(Seq(rows, LocalRelation(state.output)))
     }
-    val running = begin(classic.Dataset.ofRows(frame.sparkSession, plan), outputMode, checkpoint)
+    val timed = classic.Dataset.ofRows(frame.sparkSession, withTimes(plan))
+    val sinceUs = System.currentTimeMillis * 1000
+    val running = begin(timed, outputMode, checkpoint)
     try {
       running.awaitTermination()
-      val aggregations = PlannedAggregation.of(running.asInstanceOf[SparkShim.QueryWrapper])
+      val its = running.asInstanceOf[SparkShim.QueryWrapper]
+      val aggregations = PlannedAggregation.of(its, sinceUs)
       val uses = frame.logicalPlan.collect {
         case it: LeafNode if it.isStreaming && !it.isInstanceOf[CTERelationRef] => nameOf(it)
       }
       Planned(aggregations, uses, sources.size)
     } finally running.stop()
+  }
+
+  /** The same query, which computes its dates and local times from the batch's time. Spark makes
+    * constants of them: a time to the millisecond is known for the batch's, a date could be one
+    * that the query has.
+    */
+  private def withTimes(plan: LogicalPlan) = plan.transformAllExpressions {
+    case it @ (_: CurrentDate | _: LocalTimestamp) =>
+      val zone = it.asInstanceOf[TimeZoneAwareExpression].timeZoneId
+      val cast = Cast(CurrentTimestamp(), it.dataType, zone)
+      // Else its text is that of the time.
+      cast.setTagValue(Cast.USER_SPECIFIED_CAST, ())
+      cast
   }
 
   /** Its format, and what it reads; no other options, which may be secret. */

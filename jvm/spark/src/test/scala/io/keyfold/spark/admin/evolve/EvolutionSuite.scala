@@ -139,6 +139,39 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(refusals.exists(_.contains("has other aggregates than the one that wrote")), refusals)
   }
 
+  test("constant dates and times tell aggregates apart, and the time of a batch does not") {
+    val past = Seq(
+      "day < DATE'2023-11-14'",
+      "day < DATE'2023-11-15'",
+      "at < TIMESTAMP'2023-11-14 22:12:00'",
+      "at < to_timestamp('2023-11-14 22:13:00')",
+      "at < current_timestamp()",
+      "at < now()",
+      "day <= current_date()",
+      "cast(at as timestamp_ntz) < localtimestamp()"
+    )
+    def counted(conditions: Seq[String])(flights: DataFrame) = {
+      val counts = conditions.map(it => expr(s"count(*) filter (where $it)"))
+      flights
+        .withColumn("day", to_date(col("at")))
+        .groupBy("carrier")
+        .agg(counts.head, counts.tail: _*)
+    }
+    val before = run(counted(past))
+    before.answers(First)
+    val fresh = counted(past.reverse) _
+    val (after, _) = evolved(before, fresh, none, Some(counted(past)))
+    val expected = run(fresh)
+    expected.answers(First)
+    assert(after.answers(Second) == expected.answers(Second))
+    val changed = counted(past.updated(0, "day < DATE'2023-11-13'")) _
+    val plan = before.evolve(run(changed), none, Some(counted(past)), dryRun = true)
+    val starts = plan.operators.head.tables.head.columns.map(_.source)
+    assert(starts.count(_ == "starts empty") == 1 && starts(1) == "starts empty", plan)
+    assert(plan.lost == Seq("column value.count of operator 0"), plan)
+    assert(plan.warnings.exists(_.contains("starts empty while columns are lost")), plan)
+  }
+
   test("another size of windows is warned of, and refused if the query before is given") {
     def sized(minutes: Int)(flights: DataFrame) =
       late(flights)
