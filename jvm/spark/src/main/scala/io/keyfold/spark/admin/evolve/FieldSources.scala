@@ -6,7 +6,7 @@ import org.apache.spark.sql.{AnalysisException, Column}
 import org.apache.spark.sql.functions.{col, expr, lit}
 import org.apache.spark.sql.keyfold.PlannedAggregation.Aggregate
 import org.apache.spark.sql.keyfold.{PlannedAggregation, SparkRows}
-import org.apache.spark.sql.types.{StringType, StructField, StructType}
+import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType}
 
 /** Where a field of a table comes from.
   *
@@ -55,8 +55,9 @@ private final class FieldSources(
   import FieldSources._
 
   /** Paths of the table, and of the one before. */
-  val paths: Seq[String] = fresh.named.flatMap(pathsOf)
-  val pathsBefore: Seq[String] = old.named.flatMap(pathsOf)
+  val paths: Seq[String] = fresh.named.flatMap(fieldsOf).map(_._1)
+  val pathsBefore: Seq[String] = old.named.flatMap(fieldsOf).map(_._1)
+  private val typesBefore = old.named.flatMap(fieldsOf).toMap
 
   private val keys = structOf(fresh, "key")
   private val keysBefore = structOf(old, "key")
@@ -82,7 +83,7 @@ private final class FieldSources(
     column -> (column.dataType match {
       case struct: StructType if hasFields(column) => ofStruct(column.name, struct)
       case _                                       =>
-        Seq(asked(column.name).getOrElse(named(column.name, column, old.named, "")))
+        Seq(asked(column.name, column).getOrElse(named(column.name, column, old.named, "")))
     })
   }
 
@@ -116,7 +117,7 @@ private final class FieldSources(
       val path = s"$column.${it.name}"
       if (column == "key") key(it)
       else
-        asked(path).getOrElse {
+        asked(path, it).getOrElse {
           // The value of a session has its key too.
           if (column == "value" && isSession && keys.exists(_.name == it.name))
             key(it).copy(path = path)
@@ -128,7 +129,7 @@ private final class FieldSources(
 
   private def key(field: StructField): FieldSource = {
     val path = s"key.${field.name}"
-    asked(path).getOrElse {
+    asked(path, field).getOrElse {
       (aggregation, before) match {
         case (Some(now), Some(then)) if !isSession =>
           val names = old.columns("key").dataType.asInstanceOf[StructType].fieldNames.toSeq
@@ -155,13 +156,14 @@ private final class FieldSources(
 
   private def isJoin = fresh.operatorName == "symmetricHashJoin"
 
-  private def asked(path: String): Option[FieldSource] = values.get(path).map { text =>
+  private def asked(path: String, field: StructField) = values.get(path).map { text =>
     try {
       val (columns, isOne) = SparkRows.columnsOf(text)
       val takes = pathsBefore.filter { it =>
         columns.exists(column => s"$column.".toLowerCase.startsWith(s"$it.".toLowerCase))
       }
-      val isColumn = isOne && takes.exists(_.equalsIgnoreCase(columns.head))
+      val one = takes.filter(it => isOne && it.equalsIgnoreCase(columns.head))
+      val isColumn = one.exists(it => isSafe(path, typesBefore(it), field.dataType))
       FieldSource(path, Right(expr(text)), text, takes.toSet, isColumn)
     } catch {
       case e: AnalysisException =>
@@ -205,7 +207,7 @@ private final class FieldSources(
       adapted,
       if (nulls.isEmpty) pathBefore else s"$pathBefore, ${nulls.mkString(", ")} null",
       Set(pathBefore),
-      isColumn = !isKey(path) || SparkRows.isWider(from.dataType, field.dataType),
+      isColumn = isSafe(path, from.dataType, field.dataType),
       lost = its.diff(wanted).map(inner => s"$pathBefore.$inner")
     )
   }
@@ -218,7 +220,7 @@ private final class FieldSources(
       field = next.next()
       path = s"value.${field.name}"
     } yield {
-      val source = (asked(path), start) match {
+      val source = (asked(path, field), start) match {
         case (Some(it), _)      => it
         case (_, From(columns)) => buffer(path, field, from(columns(nth)))
         case (_, Empty)         => FieldSource(path, Right(aggregate.initial(nth)), "starts empty")
@@ -228,6 +230,10 @@ private final class FieldSources(
       source.copy(aggregate = Some(aggregate.text))
     }
   }
+
+  /** Whether keys that differ stay so in another type. */
+  private def isSafe(path: String, from: DataType, to: DataType) =
+    !isKey(path) || SparkRows.isWider(from, to)
 
   /** As text, numbers would be in another order. */
   private def buffer(path: String, field: StructField, from: StructField) =
@@ -267,8 +273,10 @@ private object FieldSources {
   private def isKey(path: String) =
     path.startsWith("key.") || path.startsWith("user_map_key.") || !path.contains('.')
 
-  private def pathsOf(column: StructField): Seq[String] = column.dataType match {
-    case struct: StructType if hasFields(column) => struct.map(it => s"${column.name}.${it.name}")
-    case _                                       => Seq(column.name)
+  /** Paths in a column, and their types. */
+  private def fieldsOf(column: StructField): Seq[(String, DataType)] = column.dataType match {
+    case struct: StructType if hasFields(column) =>
+      struct.map(it => s"${column.name}.${it.name}" -> it.dataType)
+    case other => Seq(column.name -> other)
   }
 }

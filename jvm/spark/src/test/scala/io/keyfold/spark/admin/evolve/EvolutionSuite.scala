@@ -433,6 +433,18 @@ private object EvolutionSuite {
       hasSameBytes = false
     ),
     Change(
+      "a grouping column becomes an aggregate",
+      _.groupBy("carrier", "delay").agg(count("*")),
+      _.groupBy("carrier").agg(max("delay"), count("*")),
+      choices(set = Seq("0.value.max=key.delay"))
+    ),
+    Change(
+      "a grouping column that is given by name is narrowed",
+      _.groupBy("carrier", "at").agg(count("*")),
+      _.withColumn("at", to_date(col("at"))).groupBy("carrier", "at").agg(count("*")),
+      choices(set = Seq("0.key.at=key.at"))
+    ),
+    Change(
       "all grouping columns are dropped",
       _.groupBy("carrier").agg(count("*"), sum("delay")),
       _.agg(count("*"), sum("delay"))
