@@ -20,6 +20,8 @@ import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType
   *   paths before that it is computed from
   * @param isColumn
   *   whether it is a column before, of which no two values become one
+  * @param isByOrder
+  *   whether its place alone has decided it, as several are written alike
   * @param lost
   *   fields inside of what it takes that it does not take
   * @param aggregate
@@ -31,6 +33,7 @@ private final case class FieldSource(
     text: String,
     takes: Set[String] = Set.empty,
     isColumn: Boolean = false,
+    isByOrder: Boolean = false,
     lost: Seq[String] = Nil,
     aggregate: Option[String] = None
 )
@@ -97,7 +100,12 @@ private final class FieldSources(
     val ofKeys = its
       .filter(it => it.isColumn && MadeUp.matches(it.path) && !isKnown(it.path))
       .map(_.path)
+    val byOrder = its.filter(_.isByOrder).map(it => s"${it.path} takes ${it.text}")
     Seq(
+      Option.when(byOrder.nonEmpty)(
+        s"$place: by their order alone ${byOrder.mkString(" and ")}, as the query before has several that are " +
+          "written alike: if their order has changed, say with --set which each takes"
+      ),
       Option.when(before.isEmpty && ofBuffers)(
         s"$place: a checkpoint has only names of what was aggregated: check that each aggregate is that of " +
           "before, or give the query before with --from"
@@ -144,7 +152,7 @@ private final class FieldSources(
               missing(path, s"(${text.take(80)}) is there more or less often than before")
             else {
               val one = same(now.keys.take(number).count(_._2 == text))
-              taken(path, field, one, s"key.${one.name}")
+              taken(path, field, one, s"key.${one.name}").copy(isByOrder = same.length > 1)
             }
           }
         case _ if isJoin && keys.length != keysBefore.length =>
@@ -221,10 +229,11 @@ private final class FieldSources(
       path = s"value.${field.name}"
     } yield {
       val source = (asked(path, field), start) match {
-        case (Some(it), _)      => it
-        case (_, From(columns)) => buffer(path, field, from(columns(nth)))
-        case (_, Empty)         => FieldSource(path, Right(aggregate.initial(nth)), "starts empty")
-        case (_, Unknown(why))  =>
+        case (Some(it), _)                 => it
+        case (_, From(columns, isByOrder)) =>
+          buffer(path, field, from(columns(nth))).copy(isByOrder = isByOrder)
+        case (_, Empty)        => FieldSource(path, Right(aggregate.initial(nth)), "starts empty")
+        case (_, Unknown(why)) =>
           missing(path, s"(${aggregate.text}) cannot be told from the checkpoint, as $why; or")
       }
       source.copy(aggregate = Some(aggregate.text))

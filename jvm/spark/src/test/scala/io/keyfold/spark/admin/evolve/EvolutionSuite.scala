@@ -172,6 +172,32 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(plan.warnings.exists(_.contains("starts empty while columns are lost")), plan)
   }
 
+  test("of what is written alike the order decides, which the plan says") {
+    val (longer, later) = (udf((it: Int) => it + 1), udf((it: Int) => it + 2))
+    val old = (flights: DataFrame) =>
+      flights
+        .groupBy(longer(length(col("carrier"))), later(length(col("carrier"))))
+        .agg(max(longer(col("delay"))), max(later(col("delay"))), count("*"))
+    val before = run(old)
+    before.answers(First)
+    val warnings = before.evolve(run(old), none, Some(old), dryRun = true).warnings
+    for (
+      path <- Seq(
+        "key._groupingexpression",
+        "key._groupingexpression_2",
+        "value.max",
+        "value.max_2"
+      )
+    )
+      assert(
+        warnings.exists(it => it.contains(s"$path takes $path") && it.contains("--set")),
+        warnings
+      )
+    val swapped = choices(set = Seq("0.value.max=value.max_2", "0.value.max_2=value.max"))
+    val fewer = before.evolve(run(old), swapped, Some(old), dryRun = true).warnings
+    assert(!fewer.exists(_.contains("value.max takes")), fewer)
+  }
+
   test("another size of windows is warned of, and refused if the query before is given") {
     def sized(minutes: Int)(flights: DataFrame) =
       late(flights)
