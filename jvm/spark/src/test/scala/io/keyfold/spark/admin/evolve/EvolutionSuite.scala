@@ -104,6 +104,21 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
   }
 
+  for (provider <- Seq(ProviderClass.Keyfold, ProviderClass.BuiltIn.last))
+    test(s"${provider.split('.').last}: variables that the last run did not declare are told") {
+      val first = run(FlightDelays.of(changed = false))
+      first.set("spark.sql.streaming.stateStore.providerClass", provider)
+      first.answers(First)
+      val before = new EvolvedQuery(spark, first.folder, FlightDelays.of(changed = true))
+      before.add(First)
+      before.answers(Second)
+      val plan = planned(before, FlightDelays.of(changed = true), none)
+      val lost =
+        for (name <- Seq("minutes", "total"))
+          yield s"variable $name of operator 0, which the last run of the query before did not declare"
+      assert(plan.lost == lost, plan)
+    }
+
   test("without Spark's metadata of its operators they are taken to be those of the query") {
     val query = (flights: DataFrame) => flights.groupBy("carrier").agg(count("*"))
     val before = run(query)
