@@ -270,6 +270,18 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         none,
         "column value.max of operator 0 is a INT and was a STRING"
       ),
+      (
+        FlightTimers.of(changed = false),
+        FlightTimers.hidden,
+        none,
+        "Operator 0 of the query has timers and a state variable timers"
+      ),
+      (
+        FlightTimers.hidden,
+        FlightTimers.of(changed = false),
+        none,
+        "Operator 0 of the checkpoint has timers and a state variable timers"
+      ),
       (both, both, choices(set = Seq("0.value.nothing=1")), "has no column value.nothing"),
       (both, both, choices(set = Seq("0.value.count=1 +")), "no expression of SQL: ["),
       (both, both, choices(set = Seq("0.value.count=nothing")), "cannot be computed"),
