@@ -72,6 +72,8 @@ private final class EvolutionPlanner(
       table -> source
     }).toMap
 
+  private val timeouts = new TimeoutKinds(taken, now, before, choices)
+
   /** How each source goes on. */
   val sources = new SourcePairs(tools, made, last, now, before, choices)
 
@@ -81,10 +83,10 @@ private final class EvolutionPlanner(
 
   def plan(to: String): EvolutionPlan = {
     val its = fresh.flatMap(filled.get)
-    val found = pairs.unknown ++ pairs.refusals ++ its.flatMap(_.refusals)
+    val found = pairs.unknown ++ pairs.refusals ++ timeouts.refusals ++ its.flatMap(_.refusals)
     val refusals =
       unlike.toSeq ++ unreadable ++ unknownBefore ++ sources.refusals ++ found.map(sentence)
-    val warnings = undescribed.toSeq ++ pairs.warnings ++ sources.warnings ++
+    val warnings = undescribed.toSeq ++ pairs.warnings ++ timeouts.warnings ++ sources.warnings ++
       its.flatMap(_.warnings)
     EvolutionPlan(
       tools.logs.location,

@@ -20,7 +20,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
+import org.apache.spark.sql.streaming.{GroupStateTimeout, StreamingQuery, Trigger}
 import org.apache.spark.sql.{classic, DataFrame, Encoder, Row}
 
 /** A streaming query over sources that have no rows. */
@@ -34,11 +34,14 @@ object EmptyInput {
     *   how Spark names each use of a source, as far as it is known
     * @param distinct
     *   number of sources; one may be used twice
+    * @param timeouts
+    *   of mapGroupsWithState, by operator
     */
   final case class Planned(
       aggregations: Seq[PlannedAggregation],
       sources: Seq[String],
-      distinct: Int
+      distinct: Int,
+      timeouts: Map[Long, String]
   )
 
   /** Runs the query's first batch, without rows; what it puts out is dropped.
@@ -81,9 +84,20 @@ object EmptyInput {
       val uses = frame.logicalPlan.collect {
         case it: LeafNode if it.isStreaming && !it.isInstanceOf[CTERelationRef] => nameOf(it)
       }
-      Planned(aggregations, uses, sources.size)
+      Planned(aggregations, uses, sources.size, timeoutsOf(its))
     } finally running.stop()
   }
+
+  /** Scala and Python have a class each, and what these have in common does not show it. */
+  private def timeoutsOf(query: SparkShim.QueryWrapper): Map[Long, String] =
+    query.streamingQuery.lastExecution.executedPlan
+      .collect { case it: SparkShim.StateStoreWriter =>
+        it.productIterator.collectFirst { case timeout: GroupStateTimeout =>
+          it.stateInfo.get.operatorId -> timeout.toString
+        }
+      }
+      .flatten
+      .toMap
 
   /** The same query, which computes its dates and local times from the batch's time. Spark makes
     * constants of them: a time to the millisecond is known for the batch's, a date could be one

@@ -9,6 +9,7 @@ import io.keyfold.spark.{KeyfoldExtensions, KeyfoldStateStoreProvider, LocalSpar
 import io.keyfold.testkit.Failure
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming.GroupStateTimeout
 import org.scalatest.funsuite.AnyFunSuite
 
 /** A query that was changed goes on with its state, and answers as if it had been so from the
@@ -223,6 +224,24 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(planned(before, sized(20), none).warnings.exists(_.contains("key.window")))
     val refusals = before.evolve(run(sized(20)), none, Some(sized(10)), dryRun = true).refusals
     assert(refusals.exists(_.contains("was no grouping column")), refusals)
+  }
+
+  test("a timeout of another kind of time is warned of, and refused if the query before is given") {
+    def timed(kind: GroupStateTimeout)(flights: DataFrame) =
+      EvolvedQuery.groups(withOrigin = false, kind)(late(flights))
+    val fresh = timed(GroupStateTimeout.ProcessingTimeTimeout()) _
+    val old = timed(GroupStateTimeout.EventTimeTimeout()) _
+    val before = run(old)
+    before.answers(First.take(1))
+    def isWarned(plan: EvolutionPlan) =
+      plan.warnings.exists(_.contains("check that the query before had ProcessingTimeTimeout too"))
+    assert(isWarned(planned(before, fresh, none)))
+    def refusals(fresh: Query, choices: Choices) =
+      before.evolve(run(fresh), choices, Some(old), dryRun = true).refusals
+    assert(refusals(fresh, none).exists(_.contains("and was EventTimeTimeout")))
+    val set = choices(set = Seq("0.value.timeoutTimestamp=-1L"))
+    assert(refusals(fresh, set).isEmpty && refusals(old, none).isEmpty)
+    assert(!isWarned(planned(before, fresh, set)))
   }
 
   test("what cannot be carried over is refused by name, and nothing is written") {

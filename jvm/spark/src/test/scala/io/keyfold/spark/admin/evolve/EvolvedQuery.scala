@@ -110,7 +110,9 @@ private object EvolvedQuery {
   final case class SeenFrom(count: Int, origin: String)
 
   /** Counts with mapGroups, and keeps where the last flight was from. */
-  def groups(withOrigin: Boolean)(flights: DataFrame): DataFrame = {
+  def groups(withOrigin: Boolean, timeout: GroupStateTimeout = GroupStateTimeout.NoTimeout())(
+      flights: DataFrame
+  ): DataFrame = {
     val session = flights.sparkSession
     import session.implicits._
     val keyed = flights.as[Flight].groupByKey(_.carrier)
@@ -120,7 +122,7 @@ private object EvolvedQuery {
         Iterator(s"$key ${state.get.count}")
       }
       keyed
-        .flatMapGroupsWithState(OutputMode.Append(), GroupStateTimeout.NoTimeout())(work)
+        .flatMapGroupsWithState(OutputMode.Append(), timeout)(work)
         .toDF()
     } else {
       def work(
@@ -139,7 +141,7 @@ private object EvolvedQuery {
         Iterator(s"$key ${state.get.count} ${before.map(_.origin)}")
       }
       keyed
-        .flatMapGroupsWithState(OutputMode.Append(), GroupStateTimeout.NoTimeout())(work)
+        .flatMapGroupsWithState(OutputMode.Append(), timeout)(work)
         .toDF()
     }
   }
