@@ -1,5 +1,6 @@
 package io.keyfold.spark.admin.evolve
 
+import java.io.File
 import java.nio.file.Files
 
 import io.keyfold.errors.Invalid
@@ -7,6 +8,7 @@ import io.keyfold.spark.admin.evolve.EvolvedQuery.{Flight, FlightDelays, FlightT
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.{KeyfoldExtensions, KeyfoldStateStoreProvider, LocalSpark, QuietLogs}
 import io.keyfold.testkit.Failure
+import org.apache.commons.io.FileUtils
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.GroupStateTimeout
@@ -46,6 +48,9 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       before.set("spark.sql.streaming.stateStore.providerClass", provider)
       before.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "1")
       before.answers(First)
+      // As a rescale to fewer partitions leaves one.
+      val partitions = before.folder.resolve("state/0").toFile
+      FileUtils.copyDirectory(new File(partitions, "1"), new File(partitions, "2"))
       val fresh = (flights: DataFrame) => flights.groupBy("carrier").agg(max("delay"), count("*"))
       val (after, _) = evolved(before, fresh, none)
       val expected = run(fresh)
