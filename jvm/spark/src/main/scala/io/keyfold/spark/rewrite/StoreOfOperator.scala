@@ -130,6 +130,16 @@ private final case class StoreOfOperator(
     family.rowsOf(state)
   }
 
+  /** Names of the families that a partition has, if the provider is RocksDB. */
+  def familyNames(partition: Int): Set[String] = {
+    val opened = provider(partition)
+    try {
+      val state = of(partition)(opened)
+      try SparkShim.familyNames(opened)
+      finally state.abort()
+    } finally opened.close()
+  }
+
   private def provider(partition: Int) = {
     val first = families
       .find(_.name == StateStore.DEFAULT_COL_FAMILY_NAME)

@@ -148,7 +148,7 @@ private final class TableOfState(
   /** All its rows, those of a key in their order; a task reads a partition. */
   def rows: DataFrame = {
     val (store, family) = source.get
-    val its = if (partitions.nonEmpty) partitions else logs.partitionFolders(operator)
+    val its = if (partitions.nonEmpty) partitions else folders
     val (keys, values, of) = (family.schema.keySchema, family.schema.valueSchema, shape)
     val read = session.sparkContext.parallelize(its, math.max(its.length, 1)).flatMap { partition =>
       val columns = UnsafeProjection.create(of.columnsOf(keys, values))
@@ -157,6 +157,10 @@ private final class TableOfState(
     }
     SparkRows.frame(session, read, columns)
   }
+
+  /** A rescale leaves those of partitions that the batch does not have. */
+  private def folders =
+    logs.partitionFolders(operator).filter(it => logs.partitions(of).forall(it < _))
 
   /** The table, if nothing speaks against it. */
   lazy val writable: WritableTable = {

@@ -21,7 +21,11 @@ private object Buffers {
 
   /** Where an aggregate starts. */
   sealed trait Start
-  final case class From(columns: Seq[String]) extends Start
+
+  /** @param isByOrder
+    *   whether several are written so, of which it is the one in its place
+    */
+  final case class From(columns: Seq[String], isByOrder: Boolean = false) extends Start
   case object Empty extends Start
 
   /** It cannot be told, for a reason. */
@@ -91,7 +95,7 @@ private object Buffers {
           val its = before.slice(from, from + other.buffers.length)
           if (its.exists(_.of == BinaryType) && it.types != other.types)
             Unknown("it aggregated values of other types, and its bytes cannot be changed")
-          else From(its.map(_.column))
+          else From(its.map(_.column), isByOrder = same.length > 1)
         }
       }
     }

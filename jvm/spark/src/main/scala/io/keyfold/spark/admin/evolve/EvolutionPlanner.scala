@@ -3,7 +3,7 @@ package io.keyfold.spark.admin.evolve
 import io.keyfold.errors.Invalid
 import io.keyfold.spark.admin.write.StateWrite
 import io.keyfold.spark.checkpoint.CheckpointTools
-import io.keyfold.spark.rewrite.{StateTable, StateTables}
+import io.keyfold.spark.rewrite.{StateTable, StateTables, UndeclaredVariables}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata
 import org.apache.spark.sql.keyfold.EmptyInput.Planned
@@ -72,6 +72,8 @@ private final class EvolutionPlanner(
       table -> source
     }).toMap
 
+  private val timeouts = new TimeoutKinds(taken, now, before, choices)
+
   /** How each source goes on. */
   val sources = new SourcePairs(tools, made, last, now, before, choices)
 
@@ -81,19 +83,20 @@ private final class EvolutionPlanner(
 
   def plan(to: String): EvolutionPlan = {
     val its = fresh.flatMap(filled.get)
+    val found = pairs.unknown ++ pairs.refusals ++ timeouts.refusals ++ its.flatMap(_.refusals)
     val refusals =
-      unlike.toSeq ++ unreadable ++ pairs.unknown.map(sentence) ++ pairs.refusals.map(sentence) ++
-        unknownBefore ++ sources.refusals ++ its.flatMap(_.refusals).map(sentence)
+      unlike.toSeq ++ unreadable ++ unknownBefore ++ sources.refusals ++ found.map(sentence)
+    val warnings = undescribed.toSeq ++ pairs.warnings ++ timeouts.warnings ++ sources.warnings ++
+      its.flatMap(_.warnings)
     EvolutionPlan(
       tools.logs.location,
       to,
       last,
       evolved,
-      lost ++ its.flatMap(_.lost),
+      lost ++ its.flatMap(_.lost) ++ undeclared,
       sources.described,
       None,
-      CheckpointTools.MustBeStopped +:
-        (undescribed.toSeq ++ pairs.warnings ++ sources.warnings ++ its.flatMap(_.warnings)),
+      CheckpointTools.MustBeStopped +: warnings,
       if (unlike.nonEmpty) unlike.toSeq
       else if (refusals.nonEmpty) refusals
       else refusalsOfRows
@@ -116,6 +119,12 @@ private final class EvolutionPlanner(
       else tables.map(it => s"table ${it.name} of operator $operator")
     }
   }
+
+  private def undeclared = for {
+    operator <- operators if unlike.isEmpty && isDescribed
+    name <- new UndeclaredVariables(tools, last).in(operator)
+  } yield s"variable $name of operator ${operator.operatorInfo.operatorId}, which the last run of the query before " +
+    "did not declare"
 
   /** A Spark before 4.0 does not say what its operators are. */
   private def undescribed = Option.when(!isDescribed)(

@@ -6,7 +6,7 @@ import org.apache.spark.sql.{AnalysisException, Column}
 import org.apache.spark.sql.functions.{col, expr, lit}
 import org.apache.spark.sql.keyfold.PlannedAggregation.Aggregate
 import org.apache.spark.sql.keyfold.{PlannedAggregation, SparkRows}
-import org.apache.spark.sql.types.{StringType, StructField, StructType}
+import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType}
 
 /** Where a field of a table comes from.
   *
@@ -20,6 +20,8 @@ import org.apache.spark.sql.types.{StringType, StructField, StructType}
   *   paths before that it is computed from
   * @param isColumn
   *   whether it is a column before, of which no two values become one
+  * @param isByOrder
+  *   whether its place alone has decided it, as several are written alike
   * @param lost
   *   fields inside of what it takes that it does not take
   * @param aggregate
@@ -31,6 +33,7 @@ private final case class FieldSource(
     text: String,
     takes: Set[String] = Set.empty,
     isColumn: Boolean = false,
+    isByOrder: Boolean = false,
     lost: Seq[String] = Nil,
     aggregate: Option[String] = None
 )
@@ -55,8 +58,9 @@ private final class FieldSources(
   import FieldSources._
 
   /** Paths of the table, and of the one before. */
-  val paths: Seq[String] = fresh.named.flatMap(pathsOf)
-  val pathsBefore: Seq[String] = old.named.flatMap(pathsOf)
+  val paths: Seq[String] = fresh.named.flatMap(fieldsOf).map(_._1)
+  val pathsBefore: Seq[String] = old.named.flatMap(fieldsOf).map(_._1)
+  private val typesBefore = old.named.flatMap(fieldsOf).toMap
 
   private val keys = structOf(fresh, "key")
   private val keysBefore = structOf(old, "key")
@@ -82,7 +86,7 @@ private final class FieldSources(
     column -> (column.dataType match {
       case struct: StructType if hasFields(column) => ofStruct(column.name, struct)
       case _                                       =>
-        Seq(asked(column.name).getOrElse(named(column.name, column, old.named, "")))
+        Seq(asked(column.name, column).getOrElse(named(column.name, column, old.named, "")))
     })
   }
 
@@ -96,7 +100,12 @@ private final class FieldSources(
     val ofKeys = its
       .filter(it => it.isColumn && MadeUp.matches(it.path) && !isKnown(it.path))
       .map(_.path)
+    val byOrder = its.filter(_.isByOrder).map(it => s"${it.path} takes ${it.text}")
     Seq(
+      Option.when(byOrder.nonEmpty)(
+        s"$place: by their order alone ${byOrder.mkString(" and ")}, as the query before has several that are " +
+          "written alike: if their order has changed, say with --set which each takes"
+      ),
       Option.when(before.isEmpty && ofBuffers)(
         s"$place: a checkpoint has only names of what was aggregated: check that each aggregate is that of " +
           "before, or give the query before with --from"
@@ -116,7 +125,7 @@ private final class FieldSources(
       val path = s"$column.${it.name}"
       if (column == "key") key(it)
       else
-        asked(path).getOrElse {
+        asked(path, it).getOrElse {
           // The value of a session has its key too.
           if (column == "value" && isSession && keys.exists(_.name == it.name))
             key(it).copy(path = path)
@@ -128,7 +137,7 @@ private final class FieldSources(
 
   private def key(field: StructField): FieldSource = {
     val path = s"key.${field.name}"
-    asked(path).getOrElse {
+    asked(path, field).getOrElse {
       (aggregation, before) match {
         case (Some(now), Some(then)) if !isSession =>
           val names = old.columns("key").dataType.asInstanceOf[StructType].fieldNames.toSeq
@@ -143,7 +152,7 @@ private final class FieldSources(
               missing(path, s"(${text.take(80)}) is there more or less often than before")
             else {
               val one = same(now.keys.take(number).count(_._2 == text))
-              taken(path, field, one, s"key.${one.name}")
+              taken(path, field, one, s"key.${one.name}").copy(isByOrder = same.length > 1)
             }
           }
         case _ if isJoin && keys.length != keysBefore.length =>
@@ -155,13 +164,14 @@ private final class FieldSources(
 
   private def isJoin = fresh.operatorName == "symmetricHashJoin"
 
-  private def asked(path: String): Option[FieldSource] = values.get(path).map { text =>
+  private def asked(path: String, field: StructField) = values.get(path).map { text =>
     try {
       val (columns, isOne) = SparkRows.columnsOf(text)
       val takes = pathsBefore.filter { it =>
         columns.exists(column => s"$column.".toLowerCase.startsWith(s"$it.".toLowerCase))
       }
-      val isColumn = isOne && takes.exists(_.equalsIgnoreCase(columns.head))
+      val one = takes.filter(it => isOne && it.equalsIgnoreCase(columns.head))
+      val isColumn = one.exists(it => isSafe(path, typesBefore(it), field.dataType))
       FieldSource(path, Right(expr(text)), text, takes.toSet, isColumn)
     } catch {
       case e: AnalysisException =>
@@ -205,7 +215,7 @@ private final class FieldSources(
       adapted,
       if (nulls.isEmpty) pathBefore else s"$pathBefore, ${nulls.mkString(", ")} null",
       Set(pathBefore),
-      isColumn = !isKey(path) || SparkRows.isWider(from.dataType, field.dataType),
+      isColumn = isSafe(path, from.dataType, field.dataType),
       lost = its.diff(wanted).map(inner => s"$pathBefore.$inner")
     )
   }
@@ -218,16 +228,21 @@ private final class FieldSources(
       field = next.next()
       path = s"value.${field.name}"
     } yield {
-      val source = (asked(path), start) match {
-        case (Some(it), _)      => it
-        case (_, From(columns)) => buffer(path, field, from(columns(nth)))
-        case (_, Empty)         => FieldSource(path, Right(aggregate.initial(nth)), "starts empty")
-        case (_, Unknown(why))  =>
+      val source = (asked(path, field), start) match {
+        case (Some(it), _)                 => it
+        case (_, From(columns, isByOrder)) =>
+          buffer(path, field, from(columns(nth))).copy(isByOrder = isByOrder)
+        case (_, Empty)        => FieldSource(path, Right(aggregate.initial(nth)), "starts empty")
+        case (_, Unknown(why)) =>
           missing(path, s"(${aggregate.text}) cannot be told from the checkpoint, as $why; or")
       }
       source.copy(aggregate = Some(aggregate.text))
     }
   }
+
+  /** Whether keys that differ stay so in another type. */
+  private def isSafe(path: String, from: DataType, to: DataType) =
+    !isKey(path) || SparkRows.isWider(from, to)
 
   /** As text, numbers would be in another order. */
   private def buffer(path: String, field: StructField, from: StructField) =
@@ -267,8 +282,10 @@ private object FieldSources {
   private def isKey(path: String) =
     path.startsWith("key.") || path.startsWith("user_map_key.") || !path.contains('.')
 
-  private def pathsOf(column: StructField): Seq[String] = column.dataType match {
-    case struct: StructType if hasFields(column) => struct.map(it => s"${column.name}.${it.name}")
-    case _                                       => Seq(column.name)
+  /** Paths in a column, and their types. */
+  private def fieldsOf(column: StructField): Seq[(String, DataType)] = column.dataType match {
+    case struct: StructType if hasFields(column) =>
+      struct.map(it => s"${column.name}.${it.name}" -> it.dataType)
+    case other => Seq(column.name -> other)
   }
 }

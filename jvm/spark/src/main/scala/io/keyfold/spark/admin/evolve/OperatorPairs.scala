@@ -32,10 +32,20 @@ private final class OperatorPairs(fresh: Seq[StateTable], old: Seq[StateTable], 
   }
 
   /** Of some operators there are fewer or more than before, and which one is new cannot be told. */
-  def refusals: Seq[String] = unclear.filterNot(hasSameNumber).map { case (one, _) =>
+  def refusals: Seq[String] = hidden ++ unclear.filterNot(hasSameNumber).map { case (one, _) =>
     s"several operators of the checkpoint and of the query are like operator $one: say with --map OLD=NEW which " +
       s"state it takes; the checkpoint has ${old.map(FieldSources.placeOf).mkString(", ")}"
   }
+
+  /** Tables of the same name: timers, and a variable. */
+  private def hidden = for {
+    (tables, whose, remedy) <- Seq(
+      (old, "checkpoint", "which cannot be told apart"),
+      (fresh, "query", "which could not be told apart: rename the variable")
+    )
+    (operator, names) <- tables.groupMap(_.operator)(_.name)
+    name <- names.diff(names.distinct)
+  } yield s"operator $operator of the $whose has timers and a state variable $name, $remedy"
 
   /** What is decided by the order of operators. */
   def warnings: Seq[String] = unclear.filter(hasSameNumber).map { case (one, other) =>

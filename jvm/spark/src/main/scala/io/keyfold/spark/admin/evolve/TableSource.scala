@@ -30,10 +30,14 @@ private final class TableSource(
   private val fields = sources.all.flatMap(_._2)
   private val unused = sources.pathsBefore.filterNot(fields.flatMap(_.takes).toSet)
 
-  /** Whether rows of several keys may become one. */
-  private val merges =
-    unused.exists(_.startsWith("key.")) ||
-      fields.exists(it => it.path.startsWith("key.") && !it.isColumn)
+  /** Whether rows of several keys may become one. A value that takes a column of the key does not
+    * keep them apart.
+    */
+  private val merges = {
+    val ofKey = fields.filter(it => isOfKey(it.path))
+    ofKey.exists(!_.isColumn) ||
+    sources.pathsBefore.filter(isOfKey).exists(it => !ofKey.exists(_.takes(it)))
+  }
 
   /** The rows, before those of a key are merged; or why they cannot be made. */
   private lazy val computed: Either[String, DataFrame] =
@@ -135,6 +139,9 @@ private object TableSource {
   private val Mergeable = Set(Dedupe, DedupeWithin, "symmetricHashJoin")
 
   private val OfValues = Seq("value", "user_map_value", "list_element")
+
+  private def isOfKey(path: String) =
+    path.startsWith("key.") || path.startsWith("user_map_key.")
 
   /** What Spark has as the value of what has none. */
   private val Placeholder = ".__dummy__"

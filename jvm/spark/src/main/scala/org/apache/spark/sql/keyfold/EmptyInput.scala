@@ -3,7 +3,14 @@ package org.apache.spark.sql.keyfold
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
-import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Cast,
+  CurrentDate,
+  CurrentTimestamp,
+  LocalTimestamp,
+  TimeZoneAwareExpression
+}
 import org.apache.spark.sql.catalyst.plans.logical.{
   CTERelationRef,
   LeafNode,
@@ -13,7 +20,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
+import org.apache.spark.sql.streaming.{GroupStateTimeout, StreamingQuery, Trigger}
 import org.apache.spark.sql.{classic, DataFrame, Encoder, Row}
 
 /** A streaming query over sources that have no rows. */
@@ -27,11 +34,14 @@ object EmptyInput {
     *   how Spark names each use of a source, as far as it is known
     * @param distinct
     *   number of sources; one may be used twice
+    * @param timeouts
+    *   of mapGroupsWithState, by operator
     */
   final case class Planned(
       aggregations: Seq[PlannedAggregation],
       sources: Seq[String],
-      distinct: Int
+      distinct: Int,
+      timeouts: Map[Long, String]
   )
 
   /** Runs the query's first batch, without rows; what it puts out is dropped.
@@ -64,15 +74,42 @@ object EmptyInput {
         val (rows, state) = (it.children.head, it.children.last)
         it.withNewChildren(Seq(rows, LocalRelation(state.output)))
     }
-    val running = begin(classic.Dataset.ofRows(frame.sparkSession, plan), outputMode, checkpoint)
+    val timed = classic.Dataset.ofRows(frame.sparkSession, withTimes(plan))
+    val sinceUs = System.currentTimeMillis * 1000
+    val running = begin(timed, outputMode, checkpoint)
     try {
       running.awaitTermination()
-      val aggregations = PlannedAggregation.of(running.asInstanceOf[SparkShim.QueryWrapper])
+      val its = running.asInstanceOf[SparkShim.QueryWrapper]
+      val aggregations = PlannedAggregation.of(its, sinceUs)
       val uses = frame.logicalPlan.collect {
         case it: LeafNode if it.isStreaming && !it.isInstanceOf[CTERelationRef] => nameOf(it)
       }
-      Planned(aggregations, uses, sources.size)
+      Planned(aggregations, uses, sources.size, timeoutsOf(its))
     } finally running.stop()
+  }
+
+  /** Scala and Python have a class each, and what these have in common does not show it. */
+  private def timeoutsOf(query: SparkShim.QueryWrapper): Map[Long, String] =
+    query.streamingQuery.lastExecution.executedPlan
+      .collect { case it: SparkShim.StateStoreWriter =>
+        it.productIterator.collectFirst { case timeout: GroupStateTimeout =>
+          it.stateInfo.get.operatorId -> timeout.toString
+        }
+      }
+      .flatten
+      .toMap
+
+  /** The same query, which computes its dates and local times from the batch's time. Spark makes
+    * constants of them: a time to the millisecond is known for the batch's, a date could be one
+    * that the query has.
+    */
+  private def withTimes(plan: LogicalPlan) = plan.transformAllExpressions {
+    case it @ (_: CurrentDate | _: LocalTimestamp) =>
+      val zone = it.asInstanceOf[TimeZoneAwareExpression].timeZoneId
+      val cast = Cast(CurrentTimestamp(), it.dataType, zone)
+      // Else its text is that of the time.
+      cast.setTagValue(Cast.USER_SPECIFIED_CAST, ())
+      cast
   }
 
   /** Its format, and what it reads; no other options, which may be secret. */

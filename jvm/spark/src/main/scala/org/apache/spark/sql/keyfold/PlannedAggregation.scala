@@ -20,16 +20,19 @@ import org.apache.spark.sql.functions.{col, expr, struct}
   *   what aggregates rows of the input
   * @param merge
   *   what merges that with the state
+  * @param sinceUs
+  *   when the query was started, in microseconds since 1970
   */
 final class PlannedAggregation private (
     val operator: Long,
     save: String,
     partial: BaseAggregateExec,
-    merge: BaseAggregateExec
+    merge: BaseAggregateExec,
+    sinceUs: Long
 ) {
   import PlannedAggregation._
 
-  private val definitions = new Definitions(partial)
+  private val definitions = new Definitions(partial, sinceUs)
 
   /** In the order in which the state has their buffers. */
   val aggregates: Seq[Aggregate] = partial.aggregateExpressions.map { it =>
@@ -107,8 +110,8 @@ object PlannedAggregation {
   private val Save = "stateStoreSave"
   private val Saves = Set(Save, "sessionWindowStateStoreSaveExec")
 
-  /** Of a query that has run a batch. */
-  def of(query: SparkShim.QueryWrapper): Seq[PlannedAggregation] =
+  /** Of a query that has run a batch since a time in microseconds since 1970. */
+  def of(query: SparkShim.QueryWrapper, sinceUs: Long): Seq[PlannedAggregation] =
     query.streamingQuery.lastExecution.executedPlan.collect {
       case it: SparkShim.StateStoreWriter if Saves(it.shortName) =>
         val below = it.children.head
@@ -118,7 +121,13 @@ object PlannedAggregation {
               if partial.aggregateExpressions.forall(_.mode == Partial) =>
             partial
         }
-        new PlannedAggregation(it.stateInfo.get.operatorId, it.shortName, partial.get, merge.get)
+        new PlannedAggregation(
+          it.stateInfo.get.operatorId,
+          it.shortName,
+          partial.get,
+          merge.get,
+          sinceUs
+        )
     }
 
   /** Its class and what it was told, such as a precision. */

@@ -1,5 +1,6 @@
 package io.keyfold.spark.admin.evolve
 
+import java.io.File
 import java.nio.file.Files
 
 import io.keyfold.errors.Invalid
@@ -7,8 +8,10 @@ import io.keyfold.spark.admin.evolve.EvolvedQuery.{Flight, FlightDelays, FlightT
 import io.keyfold.spark.conf.ProviderClass
 import io.keyfold.spark.{KeyfoldExtensions, KeyfoldStateStoreProvider, LocalSpark, QuietLogs}
 import io.keyfold.testkit.Failure
+import org.apache.commons.io.FileUtils
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming.GroupStateTimeout
 import org.scalatest.funsuite.AnyFunSuite
 
 /** A query that was changed goes on with its state, and answers as if it had been so from the
@@ -45,6 +48,9 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
       before.set("spark.sql.streaming.stateStore.providerClass", provider)
       before.set("spark.sql.streaming.stateStore.checkpointFormatVersion", "1")
       before.answers(First)
+      // As a rescale to fewer partitions leaves one.
+      val partitions = before.folder.resolve("state/0").toFile
+      FileUtils.copyDirectory(new File(partitions, "1"), new File(partitions, "2"))
       val fresh = (flights: DataFrame) => flights.groupBy("carrier").agg(max("delay"), count("*"))
       val (after, _) = evolved(before, fresh, none)
       val expected = run(fresh)
@@ -104,6 +110,21 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     }
   }
 
+  for (provider <- Seq(ProviderClass.Keyfold, ProviderClass.BuiltIn.last))
+    test(s"${provider.split('.').last}: variables that the last run did not declare are told") {
+      val first = run(FlightDelays.of(changed = false))
+      first.set("spark.sql.streaming.stateStore.providerClass", provider)
+      first.answers(First)
+      val before = new EvolvedQuery(spark, first.folder, FlightDelays.of(changed = true))
+      before.add(First)
+      before.answers(Second)
+      val plan = planned(before, FlightDelays.of(changed = true), none)
+      val lost =
+        for (name <- Seq("minutes", "total"))
+          yield s"variable $name of operator 0, which the last run of the query before did not declare"
+      assert(plan.lost == lost, plan)
+    }
+
   test("without Spark's metadata of its operators they are taken to be those of the query") {
     val query = (flights: DataFrame) => flights.groupBy("carrier").agg(count("*"))
     val before = run(query)
@@ -139,6 +160,65 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(refusals.exists(_.contains("has other aggregates than the one that wrote")), refusals)
   }
 
+  test("constant dates and times tell aggregates apart, and the time of a batch does not") {
+    val past = Seq(
+      "day < DATE'2023-11-14'",
+      "day < DATE'2023-11-15'",
+      "at < TIMESTAMP'2023-11-14 22:12:00'",
+      "at < to_timestamp('2023-11-14 22:13:00')",
+      "at < current_timestamp()",
+      "at < now()",
+      "day <= current_date()",
+      "cast(at as timestamp_ntz) < localtimestamp()"
+    )
+    def counted(conditions: Seq[String])(flights: DataFrame) = {
+      val counts = conditions.map(it => expr(s"count(*) filter (where $it)"))
+      flights
+        .withColumn("day", to_date(col("at")))
+        .groupBy("carrier")
+        .agg(counts.head, counts.tail: _*)
+    }
+    val before = run(counted(past))
+    before.answers(First)
+    val fresh = counted(past.reverse) _
+    val (after, _) = evolved(before, fresh, none, Some(counted(past)))
+    val expected = run(fresh)
+    expected.answers(First)
+    assert(after.answers(Second) == expected.answers(Second))
+    val changed = counted(past.updated(0, "day < DATE'2023-11-13'")) _
+    val plan = before.evolve(run(changed), none, Some(counted(past)), dryRun = true)
+    val starts = plan.operators.head.tables.head.columns.map(_.source)
+    assert(starts.count(_ == "starts empty") == 1 && starts(1) == "starts empty", plan)
+    assert(plan.lost == Seq("column value.count of operator 0"), plan)
+    assert(plan.warnings.exists(_.contains("starts empty while columns are lost")), plan)
+  }
+
+  test("of what is written alike the order decides, which the plan says") {
+    val (longer, later) = (udf((it: Int) => it + 1), udf((it: Int) => it + 2))
+    val old = (flights: DataFrame) =>
+      flights
+        .groupBy(longer(length(col("carrier"))), later(length(col("carrier"))))
+        .agg(max(longer(col("delay"))), max(later(col("delay"))), count("*"))
+    val before = run(old)
+    before.answers(First)
+    val warnings = before.evolve(run(old), none, Some(old), dryRun = true).warnings
+    for (
+      path <- Seq(
+        "key._groupingexpression",
+        "key._groupingexpression_2",
+        "value.max",
+        "value.max_2"
+      )
+    )
+      assert(
+        warnings.exists(it => it.contains(s"$path takes $path") && it.contains("--set")),
+        warnings
+      )
+    val swapped = choices(set = Seq("0.value.max=value.max_2", "0.value.max_2=value.max"))
+    val fewer = before.evolve(run(old), swapped, Some(old), dryRun = true).warnings
+    assert(!fewer.exists(_.contains("value.max takes")), fewer)
+  }
+
   test("another size of windows is warned of, and refused if the query before is given") {
     def sized(minutes: Int)(flights: DataFrame) =
       late(flights)
@@ -149,6 +229,24 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
     assert(planned(before, sized(20), none).warnings.exists(_.contains("key.window")))
     val refusals = before.evolve(run(sized(20)), none, Some(sized(10)), dryRun = true).refusals
     assert(refusals.exists(_.contains("was no grouping column")), refusals)
+  }
+
+  test("a timeout of another kind of time is warned of, and refused if the query before is given") {
+    def timed(kind: GroupStateTimeout)(flights: DataFrame) =
+      EvolvedQuery.groups(withOrigin = false, kind)(late(flights))
+    val fresh = timed(GroupStateTimeout.ProcessingTimeTimeout()) _
+    val old = timed(GroupStateTimeout.EventTimeTimeout()) _
+    val before = run(old)
+    before.answers(First.take(1))
+    def isWarned(plan: EvolutionPlan) =
+      plan.warnings.exists(_.contains("check that the query before had ProcessingTimeTimeout too"))
+    assert(isWarned(planned(before, fresh, none)))
+    def refusals(fresh: Query, choices: Choices) =
+      before.evolve(run(fresh), choices, Some(old), dryRun = true).refusals
+    assert(refusals(fresh, none).exists(_.contains("and was EventTimeTimeout")))
+    val set = choices(set = Seq("0.value.timeoutTimestamp=-1L"))
+    assert(refusals(fresh, set).isEmpty && refusals(old, none).isEmpty)
+    assert(!isWarned(planned(before, fresh, set)))
   }
 
   test("what cannot be carried over is refused by name, and nothing is written") {
@@ -195,6 +293,18 @@ class EvolutionSuite extends AnyFunSuite with QuietLogs with LocalSpark {
         _.groupBy("carrier").agg(max("delay")),
         none,
         "column value.max of operator 0 is a INT and was a STRING"
+      ),
+      (
+        FlightTimers.of(changed = false),
+        FlightTimers.hidden,
+        none,
+        "Operator 0 of the query has timers and a state variable timers"
+      ),
+      (
+        FlightTimers.hidden,
+        FlightTimers.of(changed = false),
+        none,
+        "Operator 0 of the checkpoint has timers and a state variable timers"
       ),
       (both, both, choices(set = Seq("0.value.nothing=1")), "has no column value.nothing"),
       (both, both, choices(set = Seq("0.value.count=1 +")), "no expression of SQL: ["),
@@ -398,6 +508,18 @@ private object EvolutionSuite {
         .select(col("carrier"), expr("hll_sketch_estimate(it)")),
       isGiven = true,
       hasSameBytes = false
+    ),
+    Change(
+      "a grouping column becomes an aggregate",
+      _.groupBy("carrier", "delay").agg(count("*")),
+      _.groupBy("carrier").agg(max("delay"), count("*")),
+      choices(set = Seq("0.value.max=key.delay"))
+    ),
+    Change(
+      "a grouping column that is given by name is narrowed",
+      _.groupBy("carrier", "at").agg(count("*")),
+      _.withColumn("at", to_date(col("at"))).groupBy("carrier", "at").agg(count("*")),
+      choices(set = Seq("0.key.at=key.at"))
     ),
     Change(
       "all grouping columns are dropped",

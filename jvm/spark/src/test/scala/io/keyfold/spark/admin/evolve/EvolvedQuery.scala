@@ -110,7 +110,9 @@ private object EvolvedQuery {
   final case class SeenFrom(count: Int, origin: String)
 
   /** Counts with mapGroups, and keeps where the last flight was from. */
-  def groups(withOrigin: Boolean)(flights: DataFrame): DataFrame = {
+  def groups(withOrigin: Boolean, timeout: GroupStateTimeout = GroupStateTimeout.NoTimeout())(
+      flights: DataFrame
+  ): DataFrame = {
     val session = flights.sparkSession
     import session.implicits._
     val keyed = flights.as[Flight].groupByKey(_.carrier)
@@ -120,7 +122,7 @@ private object EvolvedQuery {
         Iterator(s"$key ${state.get.count}")
       }
       keyed
-        .flatMapGroupsWithState(OutputMode.Append(), GroupStateTimeout.NoTimeout())(work)
+        .flatMapGroupsWithState(OutputMode.Append(), timeout)(work)
         .toDF()
     } else {
       def work(
@@ -139,7 +141,7 @@ private object EvolvedQuery {
         Iterator(s"$key ${state.get.count} ${before.map(_.origin)}")
       }
       keyed
-        .flatMapGroupsWithState(OutputMode.Append(), GroupStateTimeout.NoTimeout())(work)
+        .flatMapGroupsWithState(OutputMode.Append(), timeout)(work)
         .toDF()
     }
   }
@@ -219,12 +221,12 @@ private object EvolvedQuery {
   }
 
   /** Counts the flights of each carrier until none has come for three minutes of event time. */
-  final class FlightTimers(changed: Boolean) extends StatefulProcessor[String, Flight, String] {
+  final class FlightTimers(name: String, changed: Boolean)
+      extends StatefulProcessor[String, Flight, String] {
     @transient private var count: ValueState[Int] = _
     @transient private var most: ValueState[Int] = _
 
     override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
-      val name = if (changed) "flights" else "count"
       count = getHandle.getValueState[Int](name, Encoders.scalaInt, TTLConfig.NONE)
       if (changed) most = getHandle.getValueState[Int]("most", Encoders.scalaInt, TTLConfig.NONE)
     }
@@ -254,14 +256,24 @@ private object EvolvedQuery {
   }
 
   object FlightTimers {
-    def of(changed: Boolean)(flights: DataFrame): DataFrame = {
+    def of(changed: Boolean)(flights: DataFrame): DataFrame =
+      named(if (changed) "flights" else "count", changed)(flights)
+
+    /** With a state variable that has the name of the timers' table. */
+    def hidden(flights: DataFrame): DataFrame = named("timers", changed = false)(flights)
+
+    private def named(name: String, changed: Boolean)(flights: DataFrame) = {
       val session = flights.sparkSession
       import session.implicits._
       flights
         .withWatermark("at", "0 seconds")
         .as[Flight]
         .groupByKey(_.carrier)
-        .transformWithState(new FlightTimers(changed), TimeMode.EventTime(), OutputMode.Append())
+        .transformWithState(
+          new FlightTimers(name, changed),
+          TimeMode.EventTime(),
+          OutputMode.Append()
+        )
         .toDF()
     }
   }
