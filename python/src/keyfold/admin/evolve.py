@@ -78,7 +78,7 @@ class Evolution:
         target: the new one.
         last_batch: the newest committed batch; the changed query goes on with the next one.
         operators: of the changed query.
-        lost: operators, tables and columns whose state nothing takes.
+        lost: operators, tables, columns and state variables whose state nothing takes.
         sources: how each source of the changed query goes on.
         warnings: what to check before it.
         refusals: the reasons why it cannot be done, a sentence each.

@@ -30,7 +30,8 @@ private[spark] final class UndeclaredVariables(tools: CheckpointTools, of: Long)
         val location = StoreLocation(store.operator, partition, store.name)
         val files = new LineageReader(tools.blobs, location)
         val head = files.headIfThere(store.versionOf(partition).written)
-        head.toSeq.flatMap(_.footer.families).filter(_.keys > 0).map(_.spec.name)
+        // After a rescale it is not known whether a family has rows.
+        head.toSeq.flatMap(_.footer.families).filter(_.keys != 0).map(_.spec.name)
       }
       .flatten
   }

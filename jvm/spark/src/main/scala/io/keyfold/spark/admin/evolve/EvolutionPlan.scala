@@ -7,7 +7,7 @@ package io.keyfold.spark.admin.evolve
   * @param operators
   *   of the changed query
   * @param lost
-  *   what of the state no operator takes: operators, tables and columns
+  *   what of the state no operator takes: operators, tables, columns and state variables
   * @param sources
   *   how each source of the changed query goes on
   * @param rows
