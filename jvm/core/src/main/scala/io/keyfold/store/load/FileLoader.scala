@@ -166,8 +166,8 @@ private[store] final class FileLoader(
     }
   }
 
-  /** Whether there is no delta of the version. */
-  private def beganEmpty(head: Head) =
+  /** Whether there is no delta of the version; of version 1 there always was. */
+  private def beganEmpty(head: Head) = head.version.version > 1 &&
     head.kind == FileKind.Snapshot && head.footer.lineage.isEmpty
 
   private def noDeltas(from: Long, end: VersionId, here: VersionId) = new UnreadableVersion(
