@@ -70,6 +70,12 @@ def restore(spark: SparkSession, folder: Path, sql: str) -> None:
     """Runs the SQL in the plan of a rollback, with the names that only the table's owner knows."""
     catalog, _, name = _table(spark, folder).partition(".")
     spark.sql(sql.replace("<catalog>", catalog).replace("<table>", name))
+    # RESTORE writes a checkpoint, which Delta cannot read here: see DELTA_SETTINGS.
+    log = _place(folder, DELTA) / LOGS[DELTA]
+    if log.exists():
+        for file in (*log.glob("*.checkpoint.parquet"), log / "_last_checkpoint"):
+            file.unlink(missing_ok=True)
+        spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
 def take_back(folder: Path, batch: int) -> None:
