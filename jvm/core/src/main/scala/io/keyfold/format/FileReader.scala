@@ -48,12 +48,44 @@ final class FileReader private (
     * @throws io.keyfold.errors.CorruptFile
     *   if the block is damaged
     */
-  def block(index: Int): BlockEntries = synchronized {
+  def block(index: Int): BlockEntries = synchronized(entriesOf(index, stored(index, index + 1)))
+
+  /** Reads blocks as they are in the file, with one request.
+    *
+    * @param from
+    *   index of the first
+    * @param until
+    *   one past the last
+    * @throws io.keyfold.errors.CorruptFile
+    *   if one has another checksum than in the footer
+    */
+  def stored(from: Int, until: Int): Array[Byte] = synchronized {
     if (closed) throw new IOException(s"$path was closed")
+    val blocks = footer.blocks.slice(from, until)
+    val stored = FileReader.read(blob, path, blocks.head.offset, blocks.map(_.storedLength).sum)
+    var at = 0
+    for ((block, i) <- blocks.zipWithIndex) {
+      val checksum = Checksum.of(stored, at, block.storedLength)
+      FileReader.expect(path, nameOf(from + i), checksum, block.checksum)
+      at += block.storedLength
+    }
+    stored
+  }
+
+  /** Whether these are the bytes of a block. */
+  def isBlock(index: Int, stored: Array[Byte]): Boolean =
+    Checksum.of(stored) == footer.blocks(index).checksum
+
+  private def nameOf(index: Int) = s"block $index"
+
+  /** The entries of a block, from its bytes in the file, which may be closed.
+    *
+    * @throws io.keyfold.errors.CorruptFile
+    *   if they are not as they must be
+    */
+  def entriesOf(index: Int, stored: Array[Byte]): BlockEntries = synchronized {
     val block = footer.blocks(index)
-    val name = s"block $index"
-    val stored = FileReader.read(blob, path, block.offset, block.storedLength)
-    FileReader.expect(path, name, Checksum.of(stored), block.checksum)
+    val name = nameOf(index)
     val raw = FileReader.decompress(path, name, block.codec, stored, block.rawLength)
     val multiValue = footer.families(block.family).spec.multiValue
     val rowChecksums = (flags & Layout.RowChecksumsFlag) != 0

@@ -28,7 +28,10 @@ final class TailCachedReader(inner: BlobReader, tail: Int = TailCachedReader.Tai
     }
   }
 
-  override def close(): Unit = inner.close()
+  override def close(): Unit = {
+    cached = null
+    inner.close()
+  }
 }
 
 object TailCachedReader {
