@@ -44,6 +44,9 @@ trait StateMap extends AutoCloseable {
 
   /** Memory of all held versions. */
   def memory: MemoryUse
+
+  /** Files for [[LazyRows]], closed by the caller; None: there is no folder for them. */
+  def newLocalBytes(): Option[LocalBytes]
 }
 
 /** A consistent view of a version. Families are addressed by index into [[families]]. */
@@ -92,7 +95,7 @@ trait MapView {
 }
 
 /** A version being written. */
-trait MapTxn extends MapView {
+trait MapTxn extends MapView with RowSink {
 
   /** Adds a family; its index is the next one.
     *
@@ -112,27 +115,14 @@ trait MapTxn extends MapView {
   /** Names of the base's families that were dropped. */
   def dropped: Seq[String]
 
-  /** The next rows that are put into a family are of one key group, and about this many. Only saves
-    * time.
-    */
-  def expect(family: Int, rows: Int): Unit
-
-  /** Replaces all values of a row by this one. */
-  def put(family: Int, hash: Int, key: Slice, value: Slice): Unit
-
-  /** Adds a value after those of a row; creates the row if needed.
+  /** The rows of its families come from these when somebody asks for them. The transaction must be
+    * on version 0, have no rows, and have these families, none of them ordered. It is committed
+    * without any further call. The map closes them.
     *
-    * @throws io.keyfold.errors.Invalid
-    *   if the family has one value per key
+    * @param sizes
+    *   of the families with all these rows
     */
-  def append(family: Int, hash: Int, key: Slice, value: Slice): Unit
-
-  /** Removes a row with all its values.
-    *
-    * @return
-    *   whether the key was there
-    */
-  def remove(family: Int, hash: Int, key: Slice): Boolean
+  def putLater(rows: LazyRows, sizes: IndexedSeq[Family]): Unit
 
   /** Removes the rows of an ordered family with `start <= key < end`; null: as for `scanRange`.
     *

@@ -5,7 +5,7 @@ import java.util.concurrent.{CyclicBarrier, TimeUnit}
 import scala.collection.immutable.TreeMap
 import scala.util.Random
 
-import io.keyfold.map.arena.ArenaMap
+import io.keyfold.map.arena.{ArenaMap, RowsOfView}
 import io.keyfold.mem.Slice
 import io.keyfold.mem.page.PagePool
 import io.keyfold.model.{FamilySpec, VersionId}
@@ -21,7 +21,9 @@ class ReaderBesideWriterSuite extends AnyFunSuite with StateMapTexts {
 
   private type Rows = TreeMap[String, String]
 
-  for (spec <- Seq(hashed, ordered)) {
+  private val lazily = hashed.copy(name = "lazy")
+
+  for (spec <- Seq(hashed, ordered, lazily)) {
     test(s"${spec.name}: a cursor goes on in its thread while versions are written and let go") {
       val map = newMap()
       val rows1 = fill(map, spec)
@@ -170,7 +172,14 @@ class ReaderBesideWriterSuite extends AnyFunSuite with StateMapTexts {
     val rows = TreeMap.from((0 until Keys).map(i => key(i) -> s"first $i"))
     val txn = map.begin(VersionId.Empty)
     txn.createFamily(spec.copy(name = "default"))
-    for ((key, value) <- rows) put(txn, key, value)
+    if (spec eq lazily) {
+      val other = newMap()
+      val all = other.begin(VersionId.Empty)
+      all.createFamily(hashed)
+      for ((key, value) <- rows) put(all, key, value)
+      txn.putLater(new RowsOfView(all, keyGroups), all.families)
+      all.release()
+    } else for ((key, value) <- rows) put(txn, key, value)
     txn.commit(v1)
     txn.release()
     rows

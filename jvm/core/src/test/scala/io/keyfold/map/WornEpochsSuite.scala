@@ -71,6 +71,7 @@ private object WornEpochsSuite {
     override def begin(base: VersionId): MapTxn = map.begin(base)
     override def retain(keep: VersionId => Boolean): Unit = map.retain(keep)
     override def memory: MemoryUse = map.memory
+    override def newLocalBytes(): Option[LocalBytes] = map.newLocalBytes()
     override def close(): Unit = map.close()
   }
 }

@@ -238,7 +238,7 @@ class BadInputSuite extends AnyFunSuite {
 }
 
 /** Rewrites a file so that only a check of the rows themselves can find it wrong. */
-private object MoveRow {
+private[store] object MoveRow {
   import java.nio.{ByteBuffer, ByteOrder}
 
   import io.keyfold.format.wire.{Checksum, Codec}

@@ -8,13 +8,16 @@ import org.scalatest.funsuite.AnyFunSuite
   * what it loads.
   */
 class LoadSuite extends AnyFunSuite {
-  import StoreFixture._
+  import StoreFixture.{settings => _, _}
+
+  // So that there are rows in memory.
+  private val settings = StoreFixture.settings.copy(lazyFromBytes = Long.MaxValue)
 
   /** Files of versions 1 to 6, the snapshot of 3 among them, and memory that nobody has used. */
   private def sixVersions(): StoreFixture = {
     val writing = new StoreFixture
     writing.commitMaintained(6)
-    new StoreFixture(writing.blobs)
+    new StoreFixture(writing.blobs, settings = settings)
   }
 
   private def holdOpen(fixture: StoreFixture, file: String): Gate =
@@ -53,7 +56,7 @@ class LoadSuite extends AnyFunSuite {
   test("while a snapshot found at a load is reported, the same goes on") {
     val gate = new Gate
     @volatile var isHeld = false
-    val fixture = new StoreFixture(sixVersions().blobs) {
+    val fixture = new StoreFixture(sixVersions().blobs, settings = settings) {
       override protected def onSnapshot(version: VersionId): Unit = if (isHeld) gate.pass()
     }
     val store = fixture.open(settings.copy(deltasPerSnapshot = 1))

@@ -2,7 +2,7 @@ package io.keyfold.store
 
 import io.keyfold.errors.OutOfOrder
 import io.keyfold.map.arena.ArenaMap
-import io.keyfold.map.{MapTxn, MapView, StateMap}
+import io.keyfold.map.{LocalBytes, MapTxn, MapView, StateMap}
 import io.keyfold.mem.arena.MemoryUse
 import io.keyfold.model.VersionId
 import org.scalatest.funsuite.AnyFunSuite
@@ -23,6 +23,7 @@ class LostVersionsSuite extends AnyFunSuite {
       lost = loses
     }
     override def memory: MemoryUse = inner.memory
+    override def newLocalBytes(): Option[LocalBytes] = inner.newLocalBytes()
     override def close(): Unit = inner.close()
   }
 

@@ -46,36 +46,43 @@ class ManyBlocksSuite extends AnyFunSuite {
       call.what == "read" && call.path.startsWith(fixture.path("3.snapshot"))
     }
 
-  test("all rows come, and nothing is read twice") {
-    val fixture = new StoreFixture(written)
-    assert(load(fixture) == rowsOf4)
-    assert(readsOf(fixture).size > 10 && readsOf(fixture).distinct == readsOf(fixture))
-  }
+  private def newFixture(isLazy: Boolean) = new StoreFixture(
+    written,
+    settings = settings.copy(lazyFromBytes = if (isLazy) 0 else Long.MaxValue)
+  )
 
-  test("whichever block cannot be read, the version is built from the deltas") {
-    val fixture = new StoreFixture(written)
-    load(fixture)
-    assert(readsOf(fixture).nonEmpty)
-    for (call <- readsOf(fixture)) withClue(s"$call: ") {
-      val failing = new StoreFixture(written)
-      failing.faults.plan.arm(Fault(call, 0, Failure.Before))
-      assert(load(failing) == rowsOf4)
-      assert(failing.faults.plan.hasFailed && failing.usedBytes == 0)
+  for ((when, isLazy, reads) <- Seq(("at once", false, 10), ("later", true, 2))) {
+    test(s"rows that are put $when all come, and nothing is read twice") {
+      val fixture = newFixture(isLazy)
+      assert(load(fixture) == rowsOf4)
+      assert(readsOf(fixture).size > reads && readsOf(fixture).distinct == readsOf(fixture))
     }
-  }
 
-  test("a load that is killed in the middle reads no more, and leaves no memory") {
-    val fixture = new StoreFixture(written)
-    load(fixture)
-    val tenth = readsOf(fixture)(10)
-    val killed = new StoreFixture(written)
-    val gate = killed.faults.plan.hold(_ == tenth)
-    val running = new Running(load(killed))
-    gate.awaitArrival()
-    running.interrupt()
-    intercept[InterruptedException](running.result())
-    val calls = killed.faults.plan.calls
-    assert(calls.contains(FileCall("close", killed.path("3.snapshot"))))
-    assert(!calls.contains(tenth) && killed.usedBytes == 0)
+    test(s"put $when: whichever block cannot be read, the version is built from the deltas") {
+      val fixture = newFixture(isLazy)
+      load(fixture)
+      assert(readsOf(fixture).nonEmpty)
+      for (call <- readsOf(fixture)) withClue(s"$call: ") {
+        val failing = newFixture(isLazy)
+        failing.faults.plan.arm(Fault(call, 0, Failure.Before))
+        assert(load(failing) == rowsOf4)
+        assert(failing.faults.plan.hasFailed && failing.usedBytes == 0)
+      }
+    }
+
+    test(s"put $when: a load that is killed in the middle reads no more, and leaves no memory") {
+      val fixture = newFixture(isLazy)
+      load(fixture)
+      val held = readsOf(fixture)(reads)
+      val killed = newFixture(isLazy)
+      val gate = killed.faults.plan.hold(_ == held)
+      val running = new Running(load(killed))
+      gate.awaitArrival()
+      running.interrupt()
+      intercept[InterruptedException](running.result())
+      val calls = killed.faults.plan.calls
+      assert(calls.contains(FileCall("close", killed.path("3.snapshot"))))
+      assert(!calls.contains(held) && killed.usedBytes == 0)
+    }
   }
 }

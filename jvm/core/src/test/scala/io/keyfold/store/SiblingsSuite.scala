@@ -134,7 +134,7 @@ class SiblingsSuite extends AnyFunSuite {
   }
 
   test("a map that was beside another is freed, though the rows do not change any more") {
-    val fixture = new StoreFixture
+    val fixture = new StoreFixture(settings = settings.copy(lazyFromBytes = Long.MaxValue))
     val store = fixture.open()
     var base = commit(store, VersionId.Empty, "first", "v" * 1000000)
     val alone = fixture.usedBytes

@@ -1,6 +1,7 @@
 package io.keyfold.store
 
 import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.Files
 import java.time.{Clock, Instant, ZoneOffset}
 import java.util.concurrent.Executor
 
@@ -11,7 +12,7 @@ import io.keyfold.io.BlobStore
 import io.keyfold.map.RowCursor
 import io.keyfold.map.arena.ArenaMap
 import io.keyfold.mem.Slice
-import io.keyfold.mem.page.PagePool
+import io.keyfold.mem.page.{PagePool, SpillFiles}
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
 import io.keyfold.store.file.{SnapshotRepair, StoreSettings}
 import io.keyfold.testkit.{FaultyBlobStore, MemoryBlobStore}
@@ -23,7 +24,7 @@ class StoreFixture(
     val location: StoreLocation = StoreLocation(0, 1, StoreLocation.DefaultStore),
     val settings: StoreSettings = StoreFixture.settings,
     val family: FamilySpec = StoreFixture.rowFamily,
-    val pool: PagePool = new PagePool(1L << 30, None)
+    val pool: PagePool = new PagePool(1L << 30, Some(StoreFixture.localFiles))
 ) {
   import StoreFixture._
 
@@ -107,6 +108,8 @@ class StoreFixture(
 }
 
 object StoreFixture {
+  private lazy val localFiles = new SpillFiles(Files.createTempDirectory("keyfold-fixture"))
+
   val Partitions = 4
   val KeyGroups = 48
 
@@ -124,7 +127,8 @@ object StoreFixture {
     versionsPerCleanup = 1,
     deletesPerCleanup = Int.MaxValue,
     versionsInMemory = 2,
-    writer = "test"
+    writer = "test",
+    lazyFromBytes = 0
   )
 
   val rowFamily: FamilySpec = FamilySpec(

@@ -1,5 +1,6 @@
 package io.keyfold.map.arena
 
+import java.lang.ref.WeakReference
 import java.nio.channels.ClosedByInterruptException
 
 import scala.collection.mutable
@@ -10,11 +11,11 @@ import io.keyfold.map.cold.{ColdFiles, ColdSpace, FoundRows}
 import io.keyfold.map.hash.{HashKey, HashTable, IndexLock}
 import io.keyfold.map.ordered.TreeWriter
 import io.keyfold.map.version.{OrderedIndex, PageSpace, RecordSpace, VersionNode, VersionTree}
-import io.keyfold.map.{MapTxn, MapView, StateMap}
+import io.keyfold.map.{LazyRows, LocalBytes, MapTxn, MapView, StateMap}
 import io.keyfold.mem.Slice
 import io.keyfold.mem.arena.{Arena, MemoryUse}
 import io.keyfold.mem.page.PagePool
-import io.keyfold.model.VersionId
+import io.keyfold.model.{FamilySpec, VersionId}
 
 /** The off-heap engine: rows in versions that share unchanged records and pages.
   *
@@ -65,6 +66,15 @@ final class ArenaMap private[map] (
   private var closed = false
   private var familyNumbers = 0
 
+  /** The open transaction; collected if its caller has forgotten it. */
+  private var writing = new WeakReference[ArenaTxn](null)
+
+  /** Puts lazy rows of the version that was loaded; null if it had none. */
+  @volatile private var lazyLoad: LazyLoad = _
+
+  /** Whether a change may be half done. */
+  private var isGivenUp = false
+
   /** What the open transaction's task has found in runs of its base; null if none is open. */
   private var found: FoundRows = _
   private var foundIn: VersionNode = _
@@ -81,10 +91,15 @@ final class ArenaMap private[map] (
 
   override def pin(version: VersionId): MapView = synchronized {
     if (holds(version)) makeRoom()
-    new ArenaView(this, pinned(held(version)), arena.snapshotAddresses())
+    new ArenaView(this, pinned(held(version)), arena.snapshotAddresses(), Thread.currentThread)
   }
 
-  override def begin(base: VersionId): MapTxn = synchronized {
+  override def begin(base: VersionId): MapTxn = begin(base, Thread.currentThread)
+
+  /** Begins a transaction on version 0 that is the same for all threads. */
+  private[map] def beginShared(): MapTxn = begin(VersionId.Empty, first = null)
+
+  private def begin(base: VersionId, first: Thread): MapTxn = synchronized {
     if (writer != null) {
       throw new OutOfOrder(s"Cannot begin on version $base while another transaction is open")
     }
@@ -94,8 +109,9 @@ final class ArenaMap private[map] (
     foundIn = below
     found = new FoundRows
     room.began(node.first)
-    val txn = new ArenaTxn(this, arena, cold, room, found, below, node)
+    val txn = new ArenaTxn(this, arena, cold, room, found, below, node, first)
     writer = node
+    writing = new WeakReference(txn)
     txn
   }
 
@@ -126,6 +142,51 @@ final class ArenaMap private[map] (
     if (coldFiles == null) use else use.copy(mapped = use.mapped + coldFiles.bytes)
   }
 
+  override def newLocalBytes(): Option[LocalBytes] =
+    pool.spill.map(new ColdFiles(_, leastFileBytes = Long.MaxValue))
+
+  /** Rows of the open transaction, which loads a version, are to come. */
+  private[map] def putLater(rows: LazyRows): Unit =
+    lazyLoad = new LazyLoad(rows, arena, cold, room, tree, writer, keyGroups, hashKey)
+
+  /** Whether the version that was loaded had lazy rows. */
+  private[map] def hasLazyRows: Boolean = lazyLoad != null
+
+  /** Grows when rows arrive: a view that was made before does not know their pages. */
+  private[map] def loadedGroups: Int = {
+    val load = lazyLoad
+    if (load == null) 0 else load.count
+  }
+
+  /** Puts a lazy group of a family, for a view that is not the open transaction.
+    *
+    * @return
+    *   whether it is in the map now; not if another thread may be writing to it
+    */
+  private[map] def loadGroup(table: HashTable, group: Int): Boolean = {
+    val (isAlone, txn) = synchronized {
+      val isAlone = writer == null && !isGivenUp
+      if (isAlone) fillAlone(table, group)
+      (isAlone, writing.get)
+    }
+    isAlone || txn != null && txn.loadGroupFor(table, group)
+  }
+
+  private def fillAlone(table: HashTable, group: Int): Unit =
+    try fill(table, group)
+    catch {
+      case e: Throwable =>
+        giveUp()
+        throw e
+    }
+
+  /** Puts a lazy group, for who may write to the arena. */
+  private[map] def fill(table: HashTable, group: Int): Unit = lazyLoad.put(table, group)
+
+  /** For a view that does not wait for another thread's transaction. */
+  private[map] def newPrivateGroups(families: Seq[FamilySpec]) =
+    new PrivateGroups(families, lazyLoad, keyGroups, pool)
+
   /** Frees all memory once the last view and transaction is released. */
   override def close(): Unit = synchronized {
     closed = true
@@ -137,6 +198,7 @@ final class ArenaMap private[map] (
     * views stay readable.
     */
   private[map] def giveUp(): Unit = synchronized {
+    isGivenUp = true
     close()
     noWriter()
   }
@@ -245,6 +307,7 @@ final class ArenaMap private[map] (
     catch {
       // Something may be freed and still be listed.
       case e: Throwable =>
+        isGivenUp = true
         close()
         throw e
     } finally unsettled.clear()
@@ -253,6 +316,7 @@ final class ArenaMap private[map] (
   private def freeIfDone(): Unit = if (closed && pins == 0) {
     arena.close()
     if (coldFiles != null) coldFiles.close()
+    if (lazyLoad != null) lazyLoad.close()
   }
 }
 

@@ -5,13 +5,21 @@ import io.keyfold.group.KeyGroups
 import io.keyfold.map.cold.{ColdRuns, ColdSpace, FoundRows, MergedRuns}
 import io.keyfold.map.cursor.{KeySet, ChangedRecordsCursor, PagePins}
 import io.keyfold.map.hash.{ByGroup, HashPages, HashTable, Journal, Sight}
-import io.keyfold.map.ordered.{OrderedChanges, OrderedTree, TreeCursor}
-import io.keyfold.map.value.{IntList, Records}
-import io.keyfold.map.version.{GroupTable, HashedIndex, OpenCursor, OrderedIndex, Pin, VersionNode}
-import io.keyfold.map.{ChangeCursor, MapTxn}
+import io.keyfold.map.ordered.{OrderedChanges, TreeCursor}
+import io.keyfold.map.value.IntList
+import io.keyfold.map.version.{
+  FamilyIndex,
+  GroupTable,
+  HashedIndex,
+  OpenCursor,
+  OrderedIndex,
+  Pin,
+  VersionNode
+}
+import io.keyfold.map.{ChangeCursor, LazyRows, MapTxn}
 import io.keyfold.mem.Slice
-import io.keyfold.mem.arena.Arena
-import io.keyfold.model.{FamilySpec, VersionId}
+import io.keyfold.mem.arena.{Addresses, Arena}
+import io.keyfold.model.{Family, FamilySpec, VersionId}
 
 /** A node of the version tree while it is written. */
 private[map] final class ArenaTxn(
@@ -21,8 +29,9 @@ private[map] final class ArenaTxn(
     room: RoomMaker,
     found: FoundRows,
     base: VersionNode,
-    node: VersionNode
-) extends ArenaView(map, node, arena.addresses)
+    node: VersionNode,
+    first: Thread
+) extends ArenaView(map, node, arena.addresses, first)
     with MapTxn
     with PagePins {
   private var open = true
@@ -97,6 +106,46 @@ private[map] final class ArenaTxn(
     case _: OrderedIndex     => ()
   }
 
+  override def putLater(rows: LazyRows, sizes: IndexedSeq[Family]): Unit = {
+    requireOpen("leave rows for later")
+    for ((family, size) <- node.families.zip(sizes)) {
+      family.keys = size.keys
+      family.values = size.values
+      family.bytes = size.bytes
+    }
+    map.putLater(rows)
+  }
+
+  private[map] override def loadGroup(table: HashTable, group: Int): Boolean =
+    if (!open) super.loadGroup(table, group)
+    else {
+      try map.fill(table, group)
+      catch { case e: Throwable => giveUp(e) }
+      true
+    }
+
+  /** The same for another view; false: another thread may be writing. */
+  def loadGroupFor(table: HashTable, group: Int): Boolean = {
+    var isLoaded = false
+    lock.lockedIfQuiet(if (open) isLoaded = loadGroup(table, group))
+    isLoaded
+  }
+
+  override protected def newAddresses: Addresses =
+    if (open) arena.addresses else super.newAddresses
+
+  /** Before a row is written. */
+  private def await(rows: FamilyIndex, hash: Int): Unit = rows match {
+    case hashed: HashedIndex if hashed.table.lazyGroups != null =>
+      val lazily = hashed.table.lazyGroups
+      val group = KeyGroups.groupOf(hash, map.keyGroups)
+      if (lazily != null && lazily.has(group)) {
+        loadGroup(hashed.table, group)
+        ()
+      }
+    case _ => ()
+  }
+
   override def put(family: Int, hash: Int, key: Slice, value: Slice): Unit =
     if (lock.isMine) write(family, hash, key, value, append = false)
     else lock.locked(write(family, hash, key, value, append = false))
@@ -116,6 +165,7 @@ private[map] final class ArenaTxn(
   private def write(family: Int, hash: Int, key: Slice, value: Slice, append: Boolean): Unit = {
     requireOpen(if (append) "append" else "put")
     val rows = node.families(family)
+    await(rows, hash)
     try {
       writer.write(rows, hash, key, value, append)
       spillIfPressed()
@@ -136,6 +186,7 @@ private[map] final class ArenaTxn(
   private def removeNow(family: Int, hash: Int, key: Slice): Boolean = {
     requireOpen("remove")
     val rows = node.families(family)
+    await(rows, hash)
     val isThere =
       try {
         val removed = writer.remove(rows, hash, key)
@@ -373,11 +424,8 @@ private[map] final class ArenaTxn(
   /** From now on another transaction may write to the arena. */
   private def end(): Unit = {
     open = false
-    val addresses = map.readerAddresses()
     writing = node.sight
-    records = new Records(addresses)
-    tree = new OrderedTree(addresses, map.coldFiles)
-    runs = new ColdRuns(addresses, map.coldFiles)
+    renew()
   }
 
   /** Aborts unless committed, and releases all rows that were handed out. */

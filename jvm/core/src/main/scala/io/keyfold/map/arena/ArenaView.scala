@@ -16,13 +16,39 @@ import io.keyfold.model.Family
 /** The rows of a node of the version tree. Only [[ViewLock]] synchronises threads that use or
   * release it.
   */
-private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addresses)
-    extends MapView {
-  val lock = new ViewLock(this)
-  protected var records = new Records(addresses)
-  protected var tree = new OrderedTree(addresses, map.coldFiles)
-  protected var runs = new ColdRuns(addresses, map.coldFiles)
+private[map] class ArenaView(
+    map: ArenaMap,
+    node: VersionNode,
+    addresses: Addresses,
+    first: Thread
+) extends MapView {
+  val lock = new ViewLock(this, first)
+
+  /** Number of lazy groups that had loaded before the addresses were taken; -1: not known. */
+  private var loaded = -1
+  protected var records: Records = _
+  protected var tree: OrderedTree = _
+  protected var runs: ColdRuns = _
+  use(addresses, loadedThen = -1)
   private val pin = newPin(map, node)
+
+  private def use(addresses: Addresses, loadedThen: Int): Unit = {
+    loaded = loadedThen
+    records = new Records(addresses)
+    tree = new OrderedTree(addresses, map.coldFiles)
+    runs = new ColdRuns(addresses, map.coldFiles)
+  }
+
+  /** Takes the addresses anew. */
+  protected def renew(): Unit = {
+    val loadedNow = map.loadedGroups
+    use(newAddresses, loadedNow)
+  }
+
+  protected def newAddresses: Addresses = map.readerAddresses()
+
+  /** Lazy groups that cannot wait; null: there were none. */
+  private var privately: PrivateGroups = _
 
   /** Pins the pages of cursors; null unless this is an open transaction. */
   protected def txn: PagePins = null
@@ -40,6 +66,12 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
 
   private def getNow(family: Int, hash: Int, key: Slice, value: Slice): Boolean = {
     val rows = node.families(family)
+    val other = elsewhere(family, rows, hash)
+    if (other != null) other.get(family, hash, key, value)
+    else getHere(rows, hash, key, value)
+  }
+
+  private def getHere(rows: FamilyIndex, hash: Int, key: Slice, value: Slice): Boolean = {
     val record = find(rows, hash, key)
     if (record == 0) {
       val row = findCold(rows, hash, key)
@@ -61,6 +93,54 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
       }
   }
 
+  /** The view that has the row of a key, if its group is lazy and cannot be put now; else null: the
+    * row is here, if there is one.
+    */
+  private def elsewhere(family: Int, rows: FamilyIndex, hash: Int): MapView = rows match {
+    case hashed: HashedIndex =>
+      val other =
+        if (hashed.table.lazyGroups == null) null
+        else elsewhere(family, hashed.table, KeyGroups.groupOf(hash, map.keyGroups))
+      renewIfStale()
+      other
+    case _: OrderedIndex => null
+  }
+
+  private def elsewhere(family: Int, table: HashTable, group: Int): MapView =
+    if (privately != null && privately.has(family, group)) privately.of(family, table, group)
+    else if (isGroupHere(table, group)) null
+    else privateGroups.of(family, table, group)
+
+  /** Puts a lazy group, if that is possible now. */
+  private def isGroupHere(table: HashTable, group: Int): Boolean = {
+    val lazily = table.lazyGroups
+    lazily == null || !lazily.has(group) || loadGroup(table, group)
+  }
+
+  private def privateGroups: PrivateGroups = {
+    if (privately == null) privately = map.newPrivateGroups(node.families.toSeq.map(_.spec))
+    privately
+  }
+
+  private def lazyGroupsOf(rows: HashedIndex): Array[Int] = {
+    val lazily = rows.table.lazyGroups
+    if (lazily == null) Array.emptyIntArray else lazily.left
+  }
+
+  /** The lazy groups of a family that cannot be put now. */
+  private def awaitAll(rows: HashedIndex): Array[Int] = {
+    val missing = lazyGroupsOf(rows).filterNot(isGroupHere(rows.table, _))
+    renewIfStale()
+    missing
+  }
+
+  /** To be called behind a look at what is late: groups are counted before they are late no more.
+    */
+  private def renewIfStale(): Unit = if (map.hasLazyRows && loaded != map.loadedGroups) renew()
+
+  /** Puts a lazy group into the map, if this thread may. */
+  private[map] def loadGroup(table: HashTable, group: Int): Boolean = map.loadGroup(table, group)
+
   /** Whether a later put may overwrite the record. */
   protected def mayChange(record: Int): Boolean = false
 
@@ -76,6 +156,11 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
 
   private def valuesNow(family: Int, hash: Int, key: Slice): RowCursor = {
     val rows = node.families(family)
+    val other = elsewhere(family, rows, hash)
+    if (other != null) other.values(family, hash, key) else valuesHere(rows, hash, key)
+  }
+
+  private def valuesHere(rows: FamilyIndex, hash: Int, key: Slice): RowCursor = {
     val record = find(rows, hash, key)
     val cold = if (record == 0) findCold(rows, hash, key) else null
     if (cold != null) new ColdValuesCursor(cold)
@@ -113,8 +198,23 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     if (lock.isMine) scanNow(family) else lock.locked(scanNow(family))
 
   private def scanNow(family: Int): RowCursor = node.families(family) match {
-    case hashed: HashedIndex   => scanGroups(hashed, groupsOf(hashed))
+    case hashed: HashedIndex   => scanHashed(family, hashed)
     case ordered: OrderedIndex => scanTree(ordered, TreeCursor.first, null)
+  }
+
+  /** Groups that are late come when the cursor is there. Not for an open transaction, whose cursor
+    * must not show what it writes meanwhile.
+    */
+  private def scanHashed(family: Int, rows: HashedIndex): RowCursor = {
+    val missing = if (txn == null) lazyGroupsOf(rows) else awaitAll(rows)
+    renewIfStale()
+    val here = groupsOf(rows)
+    if (missing.isEmpty) scanGroups(rows, here)
+    else
+      new CursorsInTurn(
+        Iterator.single(scanGroups(rows, here.diff(missing))) ++
+          missing.iterator.map(scanGroup(family, _))
+      )
   }
 
   override def scanPrefix(family: Int, prefix: Slice): RowCursor =
@@ -169,8 +269,10 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
 
   private def groupsNow(family: Int): Array[Int] = node.families(family) match {
     case hashed: HashedIndex =>
-      // Its rows may be of other versions, or removed.
-      groupsOf(hashed).filter { group =>
+      // Whether those have rows is not known.
+      val missing = awaitAll(hashed)
+      // Rows of others may be of other versions, or removed.
+      missing ++ groupsOf(hashed).diff(missing).filter { group =>
         hashed.table.locked(hashed.table.hasRows(group, sight)) ||
         hashed.cold(group) != 0 && isThere(scanGroupNow(family, group))
       }
@@ -192,7 +294,11 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
     if (lock.isMine) scanGroupNow(family, group) else lock.locked(scanGroupNow(family, group))
 
   private def scanGroupNow(family: Int, group: Int): RowCursor = node.families(family) match {
-    case hashed: HashedIndex   => scanGroups(hashed, Array(group))
+    case hashed: HashedIndex =>
+      val isHere = isGroupHere(hashed.table, group)
+      val other = if (isHere) null else privateGroups.scan(family, hashed.table, group)
+      renewIfStale()
+      if (other != null) other else scanGroups(hashed, Array(group))
     case ordered: OrderedIndex =>
       val run = grouped(ordered).of(group)
       val hot = new RecordRunCursor(tree.records, run, steps(ordered), lock, txn)
@@ -256,6 +362,7 @@ private[map] class ArenaView(map: ArenaMap, node: VersionNode, addresses: Addres
       try pin.run()
       finally sortedFiles.foreach(_.close())
     }
+    if (privately != null) privately.close()
   }
 
   /** Must not capture this view, or the view could never be collected. */

@@ -116,6 +116,13 @@ private[map] class RoomMaker(arena: Arena, cold: ColdSpace, keyGroups: Int, pool
       math.max(math.max(pool.shareBytes / Share, LeastSpilled), 2 * longest)
   }
 
+  /** Whether rows that are loaded later should go to files at once. */
+  def isFull: Boolean = pool.spill.nonEmpty &&
+    pool.excess(arena.liveBytes, arena.pageBytes, pool.shareBytes / Step) > 0
+
+  /** Rows of the version that was loaded have come: no transaction has written these bytes. */
+  def loaded(bytes: Long): Unit = before += bytes
+
   /** Moves what a transaction has written to files. */
   def spill(node: VersionNode): Unit = {
     val evictor = new Evictor(arena, cold, node)

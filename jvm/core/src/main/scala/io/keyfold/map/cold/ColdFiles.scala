@@ -5,6 +5,7 @@ import java.nio.ByteBuffer
 import java.nio.channels.ClosedChannelException
 
 import io.keyfold.errors.{LocalFileFailed, OutOfMemory}
+import io.keyfold.map.LocalBytes
 import io.keyfold.map.value.IntList
 import io.keyfold.mem.page.{OpenFile, SpillFiles}
 
@@ -19,8 +20,14 @@ import scala.util.control.NonFatal
   * are gone, the others are copied to the end.
   *
   * Threads: one at a time adds and frees runs; any reads.
+  *
+  * @param leastFileBytes
+  *   a file that is at least as long is not added to
   */
-private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
+private[map] final class ColdFiles(
+    spill: SpillFiles,
+    leastFileBytes: Long = ColdFiles.LeastFileBytes
+) extends LocalBytes {
   import ColdFiles._
 
   private val files = mutable.ArrayBuffer.empty[LocalFile]
@@ -66,6 +73,12 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
     run
   }
 
+  override def add(bytes: Array[Byte]): Int = {
+    val written = begin()
+    written.write(bytes, bytes.length)
+    add(written)
+  }
+
   private def taken(written: Writing, length: Int): Extent = {
     val file = written.file
     val extent = new Extent(file, file.length, length)
@@ -76,7 +89,7 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
   }
 
   /** Files are few, so that their descriptors suffice. */
-  private def fileBytes = math.max(LeastFileBytes, bytes / MostFiles)
+  private def fileBytes = math.max(leastFileBytes, bytes / MostFiles)
 
   private def failedToWrite(e: IOException) = new OutOfMemory(
     s"Cannot write state to a file in ${spill.folder}: $e. Free space there, or raise " +
@@ -88,6 +101,12 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
   private def open(): LocalFile =
     try new LocalFile(spill.openFile())
     catch { case e: IOException => throw failedToWrite(e) }
+
+  override def read(number: Int, from: Int, length: Int): Array[Byte] = {
+    val content = new Array[Byte](length)
+    read(number, from, content, length)
+    content
+  }
 
   /** Reads a part of a run. */
   def read(run: Int, from: Int, into: Array[Byte], length: Int): Unit = {
@@ -111,8 +130,7 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
       case e: IOException                                    => throw failed(e.toString, e)
     }
 
-  /** What a read that failed throws. */
-  def failed(detail: String, cause: Throwable = null): LocalFileFailed = {
+  override def failed(detail: String, cause: Throwable = null): LocalFileFailed = {
     broken = true
     new LocalFileFailed(
       s"Cannot read state from a file in ${spill.folder}: $detail. The checkpoint is not affected: " +
@@ -199,8 +217,6 @@ private[map] final class ColdFiles(spill: SpillFiles) extends AutoCloseable {
 }
 
 private[map] object ColdFiles {
-
-  /** A file that is at least as long is not added to. */
   private val LeastFileBytes = 16L << 20
   private val MostFiles = 16
   private val MoveBytes = 1 << 20

@@ -19,14 +19,15 @@ import io.keyfold.mem.Slice
   * @param view
   *   referenced for the cursors, which have this lock: only an unreachable view is collected with
   *   its rows
+  * @param first
+  *   the thread towards which it is biased; null: none
   */
-private[map] final class ViewLock(val view: MapView) {
-  private val first = Thread.currentThread
+private[map] final class ViewLock(val view: MapView, first: Thread) {
 
   /** Whether only the first thread has come and the view is not released. Written under the lock,
     * read by the first thread without it.
     */
-  private var biased = true
+  private var biased = first != null
 
   // Guarded by this.
   private var released = false
@@ -49,6 +50,22 @@ private[map] final class ViewLock(val view: MapView) {
       )
     }
     call
+  }
+
+  /** Runs a call for another view, if certainly no call is inside and the view is not released.
+    *
+    * @return
+    *   whether it ran
+    */
+  def lockedIfQuiet(call: => Unit): Boolean = synchronized {
+    !released && (isFirst || !biased) && {
+      // Another thread may have its first call meanwhile.
+      val was = biased
+      biased = false
+      try call
+      finally biased = was && !released
+      true
+    }
   }
 
   /** Runs `letGo` if certainly no call is inside. Otherwise, or after the release, leaves it to the
@@ -89,7 +106,8 @@ private[map] final class ViewLock(val view: MapView) {
   }
 
   /** Whether certainly no other thread is inside. */
-  private def isQuiet = isFirst || !first.isAlive || !(biased || unsure)
+  private def isQuiet =
+    isFirst || first == null || !first.isAlive || !(biased || unsure)
 
   private def isFirst = Thread.currentThread eq first
 }

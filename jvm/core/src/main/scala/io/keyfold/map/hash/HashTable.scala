@@ -52,6 +52,17 @@ private[map] final class HashTable(
   def isOwn: Boolean = made
   private var made = false
 
+  /** Groups whose rows are not in the table yet; null: there are none. */
+  @volatile var lazyGroups: LazyGroups = _
+
+  /** Puts rows of a lazy group, as the transaction that made the family would. */
+  def fill(put: => Unit): Unit = {
+    isFilled = true
+    try put
+    finally isFilled = false
+  }
+  private var isFilled = false
+
   /** A transaction begins to write.
     *
     * @param first
@@ -174,10 +185,10 @@ private[map] final class HashTable(
     *   0: there is none
     */
   def put(group: Int, hash: Int, newest: Int, record: Int): Unit =
-    // Nobody else has the family.
-    if (newest == 0 && isOwn && records.isRow(record)) {
+    // Nobody else has the family, or has asked for the group.
+    if (newest == 0 && (isOwn || isFilled) && records.isRow(record)) {
       records.setLink(record, 0)
-      insert(group, hash, record)
+      if (isFilled) locked(insert(group, hash, record)) else insert(group, hash, record)
     } else locked(putBefore(group, hash, newest, record))
 
   private def putBefore(group: Int, hash: Int, newest: Int, record: Int): Unit = {

@@ -33,6 +33,9 @@ private[store] sealed trait RowChecksum {
 
   /** A family whose byte count excludes the checksums. */
   def withoutChecksums(family: Family): Family
+
+  /** A family whose byte count includes the checksums. */
+  def withChecksums(family: Family): Family
 }
 
 private[store] object RowChecksum {
@@ -57,6 +60,7 @@ private object NoChecksum extends RowChecksum {
   override def read(key: Slice, stored: Slice): Unit = ()
   override def reading(cursor: RowCursor): RowCursor = cursor
   override def withoutChecksums(family: Family): Family = family
+  override def withChecksums(family: Family): Family = family
 }
 
 private final class Crc32cChecksum(verifyEvery: Long, location: StoreLocation, onDamage: () => Unit)
@@ -107,6 +111,9 @@ private final class Crc32cChecksum(verifyEvery: Long, location: StoreLocation, o
 
   override def withoutChecksums(family: Family): Family =
     family.copy(bytes = family.bytes - family.values * Integer.BYTES)
+
+  override def withChecksums(family: Family): Family =
+    family.copy(bytes = family.bytes + family.values * Integer.BYTES)
 
   /** Leaves key and value in the buffer, in this order, with room for a checksum. */
   private def checksumOf(key: Slice, value: Slice, valueLength: Int): Int = {

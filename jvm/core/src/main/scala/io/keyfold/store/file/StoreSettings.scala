@@ -36,6 +36,9 @@ import io.keyfold.format.wire.Codec
   *   several attempts, and the one before it, which another attempt would begin on
   * @param writer
   *   program name and version, written to the files
+  * @param lazyFromBytes
+  *   bytes of a snapshot from which on a load puts the rows of a key group into memory when they
+  *   are first asked for
   */
 final case class StoreSettings(
     partitions: Int,
@@ -51,7 +54,8 @@ final case class StoreSettings(
     versionsPerCleanup: Long,
     deletesPerCleanup: Int,
     versionsInMemory: Int,
-    writer: String
+    writer: String,
+    lazyFromBytes: Long = StoreSettings.LazyFromBytes
 ) {
 
   /** `keyGroups`, for a store without files.
@@ -69,6 +73,12 @@ final case class StoreSettings(
     }
     keyGroups
   }
+}
+
+object StoreSettings {
+
+  /** A load of less takes some 20 milliseconds. */
+  val LazyFromBytes: Long = 1L << 20
 }
 
 /** How loading handles a snapshot that cannot be read.

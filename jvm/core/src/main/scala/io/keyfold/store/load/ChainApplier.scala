@@ -11,7 +11,8 @@ import io.keyfold.errors.{
   StoreError,
   UnreadableVersion
 }
-import io.keyfold.format.{Ancestor, FileKind, FileReader}
+import io.keyfold.format.{Ancestor, FileKind, FileReader, Footer}
+import io.keyfold.io.Interrupts
 import io.keyfold.map.{MapTxn, StateMap}
 import io.keyfold.model.{FamilySpec, StoreLocation, VersionId}
 import io.keyfold.store.file.{Lineage, Listing, RowChecksum, StoreFiles, VersionChain}
@@ -21,17 +22,23 @@ import org.slf4j.LoggerFactory
   *
   * @param listing
   *   of the store's files
-  * @param keyGroups
-  *   G of the version's head, which all files must have
+  * @param head
+  *   footer of the version's head: all files must have its number of key groups
+  * @param lazyFromBytes
+  *   length of the first file from which on rows are put when they are asked for, see [[LazyChain]]
+  * @param onLazyFailure
+  *   called if they cannot be put then
   */
 private[store] final class ChainApplier(
     files: StoreFiles,
     listing: Listing,
     location: StoreLocation,
     target: VersionId,
-    keyGroups: Int,
+    head: Footer,
     map: StateMap,
-    rowChecksum: RowChecksum
+    rowChecksum: RowChecksum,
+    lazyFromBytes: Long,
+    onLazyFailure: () => Unit
 ) {
   import ChainApplier._
 
@@ -41,12 +48,17 @@ private[store] final class ChainApplier(
     *   its lineage, or which file cannot be used; the map has not changed then
     */
   def applyAll(chain: VersionChain): Either[Unusable, Lineage] = {
-    var txn = map.begin(VersionId.Empty)
     val (references, snapshot) = chain.start.toList.partition(_.kind == FileKind.Reference)
     val steps = snapshot ++ chain.changes
-    val opened = new OpenedAhead(steps.map { it => () =>
-      files.open(it.version, it.kind, listing)
-    })
+    val isLazy = references.isEmpty && steps.size <= MostLazyFiles &&
+      steps.headOption.flatMap(it => listing.file(it.version, it.kind)).exists {
+        _.length >= lazyFromBytes
+      } && head.families.forall(it => !it.spec.ordered && it.keys >= 0)
+    (if (isLazy) copyAll(steps) else None).getOrElse(putAll(references, steps))
+  }
+
+  private def putAll(references: List[Ancestor], steps: List[Ancestor]) = {
+    var txn = map.begin(VersionId.Empty)
     try {
       for (it <- references) applyReference(txn, it.version) {
         // What was put is freed: a family that is dropped stays until its transaction ends.
@@ -54,58 +66,120 @@ private[store] final class ChainApplier(
         txn = map.begin(VersionId.Empty)
         txn
       }
-      var made: Either[Unusable, Lineage] = Right(Lineage(references))
-      val left = steps.iterator
-      while (left.hasNext && made.isRight) {
-        made = made.flatMap(applyStep(txn, _, left.next(), opened))
+      val made = readAll(steps, Lineage(references)) { file =>
+        file.footer.dropped.foreach { name =>
+          val index = txn.familyIndex(name)
+          if (index >= 0) txn.dropFamily(index)
+        }
+        val families = familiesIn(txn, file)
+        new EntryApplier(families, file, EntryFilter.All, 0, location.partition, rowChecksum)
+          .applyAll(txn)
       }
       if (made.isRight) txn.commit(target)
       made
-    } finally {
-      opened.close()
-      txn.release()
-    }
+    } finally txn.release()
   }
 
-  private def applyStep(txn: MapTxn, below: Lineage, step: Ancestor, opened: OpenedAhead) =
-    if (step.kind == FileKind.Delta) applyDelta(txn, below, step, opened)
-    else applyTier(txn, below, step, opened)
+  /** Copies the files, and leaves their rows for later.
+    *
+    * @return
+    *   None if that is not possible
+    */
+  private def copyAll(steps: List[Ancestor]): Option[Either[Unusable, Lineage]] =
+    map.newLocalBytes().flatMap { local =>
+      val txn = map.begin(VersionId.Empty)
+      val rows =
+        new LazyChain(
+          local,
+          s"$location version $target",
+          location.partition,
+          rowChecksum,
+          onLazyFailure
+        )
+      var isLeft = false
+      try {
+        val made = readAll(steps, Lineage.Empty) { file =>
+          file.footer.dropped.foreach { name =>
+            val index = txn.familyIndex(name)
+            if (index >= 0) {
+              txn.dropFamily(index)
+              rows.dropFamily(index)
+            }
+          }
+          rows.add(file, familiesIn(txn, file))
+        }
+        if (made.isRight) {
+          val sizes = head.families.map(it => it.spec.name -> rowChecksum.withChecksums(it)).toMap
+          txn.putLater(rows, txn.families.map(it => sizes(it.spec.name)))
+          isLeft = true
+          txn.commit(target)
+        }
+        Some(made)
+      } catch {
+        case e: OutOfMemory =>
+          log.info(s"Putting all rows of $location version $target at once: ${e.getMessage}")
+          None
+      } finally {
+        if (!isLeft) rows.close()
+        txn.release()
+      }
+    }
+
+  /** Calls `use` for each file, open. */
+  private def readAll(steps: List[Ancestor], start: Lineage)(
+      use: FileReader => Unit
+  ): Either[Unusable, Lineage] = {
+    val opened = new OpenedAhead(steps.map { it => () =>
+      files.open(it.version, it.kind, listing)
+    })
+    try {
+      val left = steps.iterator
+      var made: Either[Unusable, Lineage] = Right(start)
+      while (left.hasNext && made.isRight) {
+        made = made.flatMap(readStep(_, left.next(), opened)(use))
+      }
+      made
+    } finally opened.close()
+  }
+
+  private def readStep(below: Lineage, step: Ancestor, opened: OpenedAhead)(
+      use: FileReader => Unit
+  ) =
+    if (step.kind == FileKind.Delta) readDelta(below, step, opened)(use)
+    else readTier(below, step, opened)(use)
 
   private def grown(below: Lineage, step: Ancestor, file: FileReader) =
     below.grown(step, file.fingerprint, Lineage.rowsOf(file.footer.families))
 
   /** A snapshot or a merged delta: other files may give the same. */
-  private def applyTier(
-      txn: MapTxn,
-      below: Lineage,
-      tier: Ancestor,
-      opened: OpenedAhead
+  private def readTier(below: Lineage, tier: Ancestor, opened: OpenedAhead)(
+      use: FileReader => Unit
   ): Either[Unusable, Lineage] =
     try {
       val file = opened.next()
       try
         if (!files.counts(tier.version, file.footer)) Left(Unusable.Replaced(tier))
         else {
-          apply(txn, file)
+          checkKeyGroups(file)
+          use(file)
           Right(grown(below, tier, file))
         }
       finally file.close()
     } catch {
       // Running out of memory says nothing about the file, nor does the local disk.
-      case e @ (_: OutOfMemory | _: LocalFileFailed) => throw e
-      case e @ (_: StoreError | _: IOException)      => Left(Unusable.Damaged(tier, e))
+      case e @ (_: OutOfMemory | _: LocalFileFailed)   => throw e
+      case e: IOException if Interrupts.isInterrupt(e) => throw e
+      case e @ (_: StoreError | _: IOException)        => Left(Unusable.Damaged(tier, e))
     }
 
-  private def applyDelta(
-      txn: MapTxn,
-      below: Lineage,
-      delta: Ancestor,
-      opened: OpenedAhead
+  private def readDelta(below: Lineage, delta: Ancestor, opened: OpenedAhead)(
+      use: FileReader => Unit
   ): Either[Unusable, Lineage] =
     try {
       val file = opened.next()
       try {
-        apply(txn, file)
+        checkKeyGroups(file)
+        use(file)
         Right(grown(below, delta, file))
       } finally file.close()
     } catch {
@@ -153,19 +227,12 @@ private[store] final class ChainApplier(
         )
     }
 
-  private def apply(txn: MapTxn, file: FileReader): Unit = {
-    checkKeyGroups(file)
-    file.footer.dropped.foreach { name =>
-      val index = txn.familyIndex(name)
-      if (index >= 0) txn.dropFamily(index)
-    }
-    val families = file.footer.families.map(f => familyIn(txn, file, f.spec)).toArray
-    new EntryApplier(txn, families, file, EntryFilter.All, 0, location.partition, rowChecksum)
-      .applyAll()
-  }
+  private def familiesIn(txn: MapTxn, file: FileReader): Array[Int] =
+    file.footer.families.map(f => familyIn(txn, file, f.spec)).toArray
 
   private def checkKeyGroups(file: FileReader): Unit = {
     val found = file.footer.identity.keyGroups
+    val keyGroups = head.identity.keyGroups
     if (found != keyGroups) {
       throw new LayoutMismatch(
         "KEYFOLD_KEY_GROUPS_MISMATCH",
@@ -194,6 +261,9 @@ private[store] final class ChainApplier(
 
 private[store] object ChainApplier {
   private val log = LoggerFactory.getLogger(classOf[ChainApplier])
+
+  /** Each takes memory as long as its rows have not come. */
+  private val MostLazyFiles = 64
 
   /** Why a file of a chain cannot be used. */
   sealed trait Unusable

@@ -2,12 +2,11 @@ package io.keyfold.store.load
 
 import io.keyfold.errors.CorruptFile
 import io.keyfold.format.{BlockEntries, FileReader, GroupRun, Layout}
-import io.keyfold.map.MapTxn
+import io.keyfold.map.RowSink
 import io.keyfold.mem.Slice
 import io.keyfold.store.file.{Placement, RowChecksum}
 
-/** Applies a file's entries to a transaction, block by block; reads only blocks with wanted key
-  * groups.
+/** Applies a file's entries to a map, block by block; reads only blocks with wanted key groups.
   *
   * @param families
   *   for each of the file's families its index in the transaction; -1 if no entry of it may be
@@ -20,7 +19,6 @@ import io.keyfold.store.file.{Placement, RowChecksum}
   *   the partition being loaded
   */
 private[store] final class EntryApplier(
-    txn: MapTxn,
     families: Array[Int],
     file: FileReader,
     wanted: EntryFilter,
@@ -36,17 +34,17 @@ private[store] final class EntryApplier(
 
   /** Whether a key group's rows are all in one partition. */
   private val takesWholeGroups = partitions == 0 || identity.keyGroups % partitions == 0
-  private var ahead: BlocksAhead = _
+  private var blockAt: Int => BlockEntries = _
   private var block: BlockEntries = _
   private var blockIndex = -1
 
   /** Stored size of the blocks that were read. */
   var blockBytes = 0L
 
-  def applyAll(): Unit = {
+  def applyAll(into: RowSink): Unit = {
     val runs = file.footer.groups.filter(run => wanted.hasGroup(run.group))
-    ahead = new BlocksAhead(file, blocksOf(runs))
-    try runs.foreach(applyGroup)
+    val ahead = new BlocksAhead(file, blocksOf(runs))
+    try runs.foreach(applyGroup(_, into)(_ => ahead.next()))
     finally ahead.close()
   }
 
@@ -71,10 +69,16 @@ private[store] final class EntryApplier(
   private def placements(partitions: Int, partition: Int) =
     file.footer.families.map(f => new Placement(f.spec, partitions, partition)).toArray
 
-  private def applyGroup(run: GroupRun): Unit = {
+  /** Applies the entries of one key group.
+    *
+    * @param blocks
+    *   gives the blocks that have them, ascending
+    */
+  def applyGroup(run: GroupRun, into: RowSink)(blocks: Int => BlockEntries): Unit = {
+    blockAt = blocks
     enter(run.block)
     val family = families(run.family)
-    if (family >= 0 && takesWholeGroups) txn.expect(family, run.entries)
+    if (family >= 0 && takesWholeGroups) into.expect(family, run.entries)
     val (old, now) = (before(run.family), after(run.family))
     var entry = run.entry
     var left = run.entries
@@ -93,7 +97,7 @@ private[store] final class EntryApplier(
         if (wanted.hasRow(run.family, hash)) {
           if (!now.fits(hash)) misplaced(entry, partition)
           if (family < 0) unknownFamily(run.family, entry)
-          applyEntry(family, entry)
+          applyEntry(family, entry, into)
         }
         entry += 1
       }
@@ -104,6 +108,15 @@ private[store] final class EntryApplier(
         s"key group ${run.group} has $bytes bytes of keys and values, its footer says ${run.bytes}"
       )
     }
+  }
+
+  /** Keeps no block. */
+  def forget(): Unit = {
+    key.set(Array.emptyByteArray)
+    value.set(Array.emptyByteArray)
+    block = null
+    blockIndex = -1
+    blockAt = null
   }
 
   private def misplaced(entry: Int, partition: Int) = throw new CorruptFile(
@@ -120,28 +133,28 @@ private[store] final class EntryApplier(
   )
 
   private def enter(index: Int): Unit = if (index != blockIndex) {
-    block = ahead.next()
+    block = blockAt(index)
     blockBytes += file.footer.blocks(index).storedLength
     blockIndex = index
   }
 
-  private def applyEntry(family: Int, i: Int): Unit = {
+  private def applyEntry(family: Int, i: Int, into: RowSink): Unit = {
     block.key(i, key)
     block.entryType(i) match {
       case Layout.EntryType.Put =>
-        txn.put(family, block.hash(i), key, rowChecksum.append(key, block.value(i, 0, value)))
-        appendValues(family, i, from = 1)
-      case Layout.EntryType.Append => appendValues(family, i, from = 0)
+        into.put(family, block.hash(i), key, rowChecksum.append(key, block.value(i, 0, value)))
+        appendValues(family, i, from = 1, into)
+      case Layout.EntryType.Append => appendValues(family, i, from = 0, into)
       case _                       =>
-        txn.remove(family, block.hash(i), key)
+        into.remove(family, block.hash(i), key)
         ()
     }
   }
 
-  private def appendValues(family: Int, i: Int, from: Int): Unit = {
+  private def appendValues(family: Int, i: Int, from: Int, into: RowSink): Unit = {
     var v = from
     while (v < block.values(i)) {
-      txn.append(family, block.hash(i), key, rowChecksum.append(key, block.value(i, v, value)))
+      into.append(family, block.hash(i), key, rowChecksum.append(key, block.value(i, v, value)))
       v += 1
     }
   }

@@ -40,6 +40,11 @@ private[store] final class FileLoader(
   import FileLoader.log
   import LineageReader.Head
 
+  /** No rows are left for later any more once some could not be put: a load that puts all at once
+    * finds out which files to use instead.
+    */
+  @volatile private var lazyFromBytes = settings.lazyFromBytes
+
   /** Loads a version into a new map and commits it there.
     *
     * @throws io.keyfold.errors.StoreError
@@ -120,7 +125,17 @@ private[store] final class FileLoader(
     val map = newMap(keyGroups)
     OnFailure(map.close()) {
       val applier =
-        new ChainApplier(files, listing, location, target, keyGroups, map, newChecksum())
+        new ChainApplier(
+          files,
+          listing,
+          location,
+          target,
+          head.footer,
+          map,
+          newChecksum(),
+          lazyFromBytes,
+          () => lazyFromBytes = Long.MaxValue
+        )
       val built = build(applier)
       val made = Option.when(built.head.kind != FileKind.Delta)(head.footer.lineage.toList)
       val lineage = built.copy(file = head.madeOf, made = made)

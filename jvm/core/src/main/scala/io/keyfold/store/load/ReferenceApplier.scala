@@ -70,8 +70,8 @@ private[store] final class ReferenceApplier(
     }
     val wanted =
       new EntryFilter(all(index).taken, dropped.toArray.filter(_ => dropped.exists(_.nonEmpty)))
-    val applier = new EntryApplier(txn, families, file, wanted, partitions, partition, rowChecksum)
-    applier.applyAll()
+    val applier = new EntryApplier(families, file, wanted, partitions, partition, rowChecksum)
+    applier.applyAll(txn)
     blockBytes += applier.blockBytes
   }
 

@@ -1,16 +1,13 @@
 package io.keyfold.map.arena
 
-import java.nio.file.Files
-
 import io.keyfold.errors.{LocalFileFailed, OutOfMemory, OutOfOrder}
 import io.keyfold.map.{MapTxn, StateMapTexts}
-import io.keyfold.mem.page.{FullDisk, OpenFile, SpillFiles}
+import io.keyfold.mem.page.{FullDisk, SpillFiles, WatchedDisk}
 import io.keyfold.model.{FamilySpec, VersionId}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Leaves of ordered families whose rows are in files. */
 class ColdLeavesSuite extends AnyFunSuite with StateMapTexts {
-  import ColdLeavesSuite._
 
   private def key(i: Int) = f"key$i%06d"
   private def rowsFrom(range: Range, value: String): Map[String, String] =
@@ -221,7 +218,7 @@ class ColdLeavesSuite extends AnyFunSuite with StateMapTexts {
     assert(map.liveObjects == 0 && map.memory.total == 0)
   }
 
-  for ((what, damage) <- damages) {
+  for ((what, damage) <- WatchedDisk.damages) {
     test(s"leaves that cannot be read end the task, and are to be loaded again: $what (fault 21)") {
       val uses = Seq[(String, MapTxn => Any)](
         "a look-up" -> (valueOf(_, key(500))),
@@ -411,40 +408,4 @@ class ColdLeavesSuite extends AnyFunSuite with StateMapTexts {
     txn.release()
     map.close()
   }
-}
-
-private object ColdLeavesSuite {
-
-  /** Files that a test can damage. */
-  final class WatchedDisk extends SpillFiles(Files.createTempDirectory("keyfold-leaves")) {
-    private var files = List.empty[OpenFile]
-
-    override private[keyfold] def openFile(): OpenFile = {
-      files ::= super.openFile()
-      files.head
-    }
-
-    /** Changes every byte. */
-    def scramble(): Unit = for (file <- files) {
-      val bytes = new Array[Byte](file.access.length.toInt)
-      file.access.seek(0)
-      file.access.readFully(bytes)
-      file.access.seek(0)
-      file.access.write(bytes.map(b => (b ^ 1).toByte))
-    }
-
-    def cut(): Unit = files.foreach(_.access.setLength(10))
-
-    /** Reads fail from now on. */
-    def close(): Unit = for (file <- files) {
-      file.access.close()
-      file.channel.close()
-    }
-  }
-
-  val damages: Seq[(String, WatchedDisk => Unit)] = Seq(
-    "a file that has changed" -> (_.scramble()),
-    "a file that has become shorter" -> (_.cut()),
-    "a disk that fails" -> (_.close())
-  )
 }

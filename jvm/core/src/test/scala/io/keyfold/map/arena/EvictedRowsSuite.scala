@@ -62,6 +62,7 @@ private final class Evicting(
   private var writes = 0
   override protected def excess: Long = wanted()
   override def isShort: Boolean = excess > 0
+  override def isFull: Boolean = excess > 0
   override def isPressed(longest: Long): Boolean = {
     writes += 1
     writes % writesInMemory == 0

@@ -1,0 +1,118 @@
+package io.keyfold.map.arena
+
+import io.keyfold.errors.{OutOfMemory, OutOfOrder}
+import io.keyfold.map.cold.{ColdSpace, FoundRows}
+import io.keyfold.map.hash.{Epochs, HashKey, HashTable, LazyGroups}
+import io.keyfold.map.version.{GroupTable, HashedIndex, VersionNode, VersionTree}
+import io.keyfold.map.{LazyRows, RowSink}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.arena.Arena
+
+/** Puts the rows of key groups into a map when somebody first asks for them. They are rows of the
+  * version that was loaded, so all versions see them: a group is put before it is written to.
+  *
+  * Threads: only who may write to the arena puts; [[putElsewhere]] is for others.
+  *
+  * @param loading
+  *   the transaction that loads the version
+  */
+private[map] final class LazyLoad(
+    rows: LazyRows,
+    arena: Arena,
+    cold: ColdSpace,
+    room: RoomMaker,
+    tree: VersionTree,
+    loading: VersionNode,
+    keyGroups: Int,
+    hashKey: HashKey
+) extends AutoCloseable {
+  private val tables = loading.hashed.map(_.table).toArray
+
+  /** The version's records have this epoch. It counts nothing: the version has its counts. */
+  private val node = new VersionNode(tree.root, Array.empty, Epochs.None, loading.first)
+  private val uncounted = loading.hashed.map { rows =>
+    val index = new HashedIndex(rows.spec, rows.table, GroupTable.empty(keyGroups))
+    index.table.users -= 1
+    index
+  }.toArray
+  private val writer =
+    new RowWriter(arena, cold, new FoundRows, node, node.sight, keyGroups, hashKey)
+  private var left = 0
+  private var closed = false
+
+  for (family <- tables.indices) {
+    val groups = rows.groups(family)
+    if (groups.nonEmpty) {
+      tables(family).lazyGroups = new LazyGroups(keyGroups, groups, family)
+      left += groups.map(_.length).sum
+    }
+  }
+  if (left == 0) close()
+
+  /** Number of groups that were put: a view that was made before does not know their pages. */
+  @volatile var count = 0
+
+  private object sink extends RowSink {
+    override def expect(family: Int, rows: Int): Unit = tables(family).expect(rows)
+    override def put(family: Int, hash: Int, key: Slice, value: Slice): Unit =
+      writer.write(uncounted(family), hash, key, value, append = false)
+    override def append(family: Int, hash: Int, key: Slice, value: Slice): Unit =
+      writer.write(uncounted(family), hash, key, value, append = true)
+    override def remove(family: Int, hash: Int, key: Slice): Boolean =
+      writer.remove(uncounted(family), hash, key)
+  }
+
+  /** Puts a group, and those that are read with it, unless they have been. If that fails, a group
+    * is there in part.
+    */
+  def put(table: HashTable, group: Int): Unit = rows.synchronized {
+    val ofTable = table.lazyGroups
+    if (ofTable != null && ofTable.has(group)) {
+      if (closed) throw new OutOfOrder("Cannot read rows of a map that was closed")
+      for (one <- ofTable.beside(group) if ofTable.has(one)) {
+        val before = arena.liveBytes
+        table.fill(rows.put(ofTable.family, one, sink))
+        if (room.isFull) evict(table, one)
+        room.loaded(arena.liveBytes - before)
+        count += 1
+        ofTable.loaded(one)
+        left -= 1
+      }
+      if (left == 0) close()
+    }
+  }
+
+  /** Moves the rows of a group that has just been put, which nobody has seen, to a run. */
+  private def evict(table: HashTable, group: Int): Unit = {
+    val versions = tree.descendants(tree.root).flatMap(_.hashedOrDropped).filter(_.table eq table)
+    try {
+      new Evictor(arena, cold, node).settle(versions, group, node.epoch)
+      ()
+    } catch {
+      // The disk is full: they stay.
+      case _: OutOfMemory => ()
+    }
+  }
+
+  /** Puts a group elsewhere.
+    *
+    * @return
+    *   false if it has been put here
+    */
+  def putElsewhere(table: HashTable, group: Int, into: RowSink): Boolean = rows.synchronized {
+    val ofTable = table.lazyGroups
+    ofTable != null && ofTable.has(group) && {
+      if (closed) throw new OutOfOrder("Cannot read rows of a map that was closed")
+      rows.put(ofTable.family, group, into)
+      true
+    }
+  }
+
+  override def close(): Unit = rows.synchronized {
+    if (!closed) {
+      closed = true
+      if (left == 0) tables.foreach(_.lazyGroups = null)
+      rows.close()
+    }
+  }
+}

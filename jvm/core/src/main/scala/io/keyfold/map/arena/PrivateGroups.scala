@@ -1,0 +1,117 @@
+package io.keyfold.map.arena
+
+import scala.collection.mutable
+
+import io.keyfold.map.hash.HashTable
+import io.keyfold.map.{MapTxn, MapView, RowCursor, RowSink}
+import io.keyfold.mem.Slice
+import io.keyfold.mem.page.PagePool
+import io.keyfold.model.FamilySpec
+
+/** Lazy key groups of one view, in maps of their own: of a view that reads beside another thread's
+  * transaction, which alone may put them into the map of both. All bytes that are handed out are on
+  * the heap, so it does not matter which thread asks.
+  *
+  * @param families
+  *   of the view
+  */
+private[map] final class PrivateGroups(
+    families: Seq[FamilySpec],
+    lazyLoad: LazyLoad,
+    keyGroups: Int,
+    pool: PagePool
+) extends AutoCloseable {
+
+  /** What [[of]] has put so far. */
+  private var rows = newRows()
+  private val taken = families.map(_ => mutable.BitSet.empty).toArray
+
+  /** All that is to be released. */
+  private val all = mutable.Set(rows)
+
+  private def newRows(): MapTxn = {
+    val map = new ArenaMap(keyGroups, pool)
+    val rows = map.beginShared()
+    // The memory is free once the transaction is released or collected.
+    map.close()
+    families.foreach(rows.createFamily)
+    rows
+  }
+
+  def has(family: Int, group: Int): Boolean = taken(family)(group)
+
+  /** A view of the rows of a group, in which families have the same indices.
+    *
+    * @return
+    *   null if the map has it
+    */
+  def of(family: Int, table: HashTable, group: Int): MapView =
+    if (has(family, group)) rows
+    else
+      try {
+        val isTaken = lazyLoad.putElsewhere(table, group, new Sink(rows, family))
+        if (isTaken) taken(family) += group
+        if (isTaken) rows else null
+      } catch {
+        case e: Throwable =>
+          // A part of the group may be there, and must not be added to.
+          rows = newRows()
+          all += rows
+          taken.foreach(_.clear())
+          throw e
+      }
+
+  /** The rows of a group, whose memory is free behind the last of them; null if the map has it. */
+  def scan(family: Int, table: HashTable, group: Int): RowCursor = {
+    val own = newRows()
+    all += own
+    def end(): Unit = {
+      all -= own
+      own.release()
+    }
+    try
+      if (lazyLoad.putElsewhere(table, group, new Sink(own, family)))
+        new EndingCursor(own.scanGroup(family, group), () => end())
+      else {
+        end()
+        null
+      }
+    catch {
+      case e: Throwable =>
+        end()
+        throw e
+    }
+  }
+
+  override def close(): Unit = all.foreach(_.release())
+
+  private final class Sink(to: MapTxn, family: Int) extends RowSink {
+    override def expect(lazyFamily: Int, count: Int): Unit = to.expect(family, count)
+    override def put(lazyFamily: Int, hash: Int, key: Slice, value: Slice): Unit =
+      to.put(family, hash, key, value)
+    override def append(lazyFamily: Int, hash: Int, key: Slice, value: Slice): Unit =
+      to.append(family, hash, key, value)
+    override def remove(lazyFamily: Int, hash: Int, key: Slice): Boolean =
+      to.remove(family, hash, key)
+  }
+
+  private final class EndingCursor(rows: RowCursor, end: () => Unit) extends RowCursor {
+    private var ended = false
+
+    override def next(): Boolean = !ended && (rows.next() || {
+      close()
+      false
+    })
+
+    override def nextValue(): Boolean = !ended && rows.nextValue()
+    override def hash: Int = rows.hash
+    override def key: Slice = rows.key
+    override def value: Slice = rows.value
+
+    override def close(): Unit = if (!ended) {
+      ended = true
+      rows.close()
+      end()
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package io.keyfold.store.load
+
+import scala.collection.mutable
+
+import io.keyfold.errors.{CorruptFile, LocalFileFailed, UnreadableVersion}
+import io.keyfold.format.FileReader
+import io.keyfold.map.{LazyRows, LocalBytes, RowSink}
+import io.keyfold.store.file.RowChecksum
+
+/** The rows of a version as the files of its chain have them: blocks are copied to a local file
+  * when it is loaded, and decompressed when somebody asks for a row of their key group. So what the
+  * checkpoint's files lack or have wrong is known at the load, and they may be deleted after it.
+  *
+  * @param version
+  *   store and version, for messages
+  * @param partition
+  *   the partition being loaded
+  * @param onFailure
+  *   called if rows cannot be put: other files may give them, to a load that puts them at once
+  */
+private[load] final class LazyChain(
+    local: LocalBytes,
+    version: String,
+    partition: Int,
+    rowChecksum: RowChecksum,
+    onFailure: () => Unit
+) extends LazyRows {
+  private val files = mutable.ArrayBuffer.empty[LazyFile]
+
+  /** Adds the next file of the chain.
+    *
+    * @param families
+    *   for each of the file's families its index in the transaction
+    */
+  def add(file: FileReader, families: Array[Int]): Unit = {
+    files += new LazyFile(file, families, local, partition, rowChecksum)
+    ()
+  }
+
+  /** The next file drops a family of the transaction. */
+  def dropFamily(family: Int): Unit = files.foreach(_.dropFamily(family))
+
+  override def groups(family: Int): Seq[Array[Int]] = {
+    val largest = files.maxBy(_.rawLength).groups(family)
+    val others = files.iterator.flatMap(_.groups(family)).flatten.toSet -- largest.flatten
+    if (others.isEmpty) largest else largest :+ others.toArray.sorted
+  }
+
+  override def put(family: Int, group: Int, into: RowSink): Unit =
+    try files.foreach(_.put(family, group, into))
+    catch {
+      case e: CorruptFile =>
+        onFailure()
+        throw new UnreadableVersion(
+          s"Cannot load $version: ${e.getMessage} A retry looks for other files that give its rows.",
+          e
+        )
+      case e: LocalFileFailed =>
+        onFailure()
+        throw e
+    }
+
+  override def close(): Unit = {
+    local.close()
+    files.clear()
+  }
+}
