@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from keyfold.doctor.advice import NOTE, Advice
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.new_location import WITHOUT_STATE
-from keyfold.doctor.operator_state import OperatorState, values_in
+from keyfold.doctor.operator_state import OperatorState
 from keyfold.doctor.rule import Rule
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import total
@@ -60,8 +60,7 @@ def _rows(exam: Exam, operator: OperatorState, number: int) -> int | None:
         parts = Walk(exam.storage, find_batch(exam.storage, number)).parts(operator.metadata)
     except KeyfoldError:
         return None
-    heads = [part.head for store in parts for part in store]
-    return total(None if head is None else values_in(head) for head in heads)
+    return total(part.values for store in parts for part in store)
 
 
 FOREVER = Rule(

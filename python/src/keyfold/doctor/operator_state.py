@@ -71,12 +71,12 @@ class OperatorState:
     @cached_property
     def values(self) -> list[int | None]:
         """Values in each partition: the rows, of a list all that it has; None if not known."""
-        return [total(map(_values, parts)) for parts in self.partitions]
+        return [total(it.values for it in parts) for parts in self.partitions]
 
     @cached_property
     def bytes(self) -> list[int | None]:
         """Bytes of keys and values in each partition; None if not known."""
-        return [total(map(_bytes, parts)) for parts in self.partitions]
+        return [total(it.bytes for it in parts) for parts in self.partitions]
 
     @cached_property
     def disk_bytes(self) -> int:
@@ -132,22 +132,9 @@ def length_of(part: Part, step: Step) -> int:
     return own
 
 
-def values_in(head: Footer) -> int | None:
-    """Values of a version, of internal families too; None if not known."""
-    return total(it.values for it in head.families)
-
-
 def _steps(part: Part) -> tuple[Step, ...]:
     """The files that a load reads; none if it cannot be loaded."""
     try:
         return chain_of(part.files, part.written).steps
     except KeyfoldError:
         return ()
-
-
-def _values(part: Part) -> int | None:
-    return None if part.head is None else values_in(part.head)
-
-
-def _bytes(part: Part) -> int | None:
-    return None if part.head is None else part.head.bytes

@@ -163,6 +163,11 @@ class Footer:
         return total(family.keys for family in self.families if not family.internal)
 
     @property
+    def values(self) -> int | None:
+        """Values of the version, of internal families too; None if not known."""
+        return total(family.values for family in self.families)
+
+    @property
     def bytes(self) -> int | None:
         """Bytes of keys and values of the version; None if not known."""
         return total(family.bytes for family in self.families)

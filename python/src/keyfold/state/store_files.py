@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
@@ -26,6 +26,11 @@ _LISTED_TOGETHER = 25
 _HELD_BYTES = 16 << 20
 
 
+# Footers of files as they were listed: by path, size and time. Without ids, a later attempt puts
+# another file in the place of one.
+Footers: TypeAlias = dict[tuple[str, int | None, int | None], Footer]
+
+
 class _Ancestor(NamedTuple):
     """A version in a lineage.
 
@@ -40,15 +45,15 @@ class _Ancestor(NamedTuple):
 class StoreFiles:
     """A listing of a store's folder, without other programs' files.
 
-    `sizes` are in bytes, `times` in ms since 1970. A footer is read once, and so are small files of
-    a remote storage.
+    `sizes` are in bytes, `times` in ms since 1970. A footer is read once, also by several listings
+    that share `footers`, and so are small files of a remote storage.
     """
 
     storage: Storage
     location: StoreLocation
     sizes: dict[FileName, int]
     times: dict[FileName, int | None] = field(default_factory=dict)
-    _footers: dict[str, Footer] = field(default_factory=dict, compare=False, repr=False)
+    footers: Footers = field(default_factory=dict, compare=False, repr=False)
     _layers: dict[FileName, list[Layer]] = field(default_factory=dict, compare=False, repr=False)
     _held: dict[str, BytesSource] = field(default_factory=dict, compare=False, repr=False)
 
@@ -107,9 +112,15 @@ class StoreFiles:
 
     def size_of(self, path: str) -> int | None:
         """Length of an own file in bytes; None if the listing does not have it."""
+        return self.as_listed(path)[1]
+
+    def as_listed(self, path: str) -> tuple[str, int | None, int | None]:
+        """A file as `footers` has it."""
         folder, _, file = path.rpartition("/")
         name = parse_name(file) if folder == self.folder else None
-        return None if name is None else self.sizes.get(name)
+        if name is None:
+            return path, None, None
+        return path, self.sizes.get(name), self.times.get(name)
 
     def head(self, version: Version) -> Footer:
         """The footer of a version's head.
@@ -142,7 +153,7 @@ class StoreFiles:
 
     def footer_at(self, path: str) -> Footer:
         """The footer of a file, by its path in the checkpoint. Raises KeyfoldError."""
-        known = self._footers.get(path)
+        known = self.footers.get(self.as_listed(path))
         if known is not None:
             return known
         with self.open(path) as file:
@@ -150,9 +161,10 @@ class StoreFiles:
 
     def footer_of(self, file: Source, path: str) -> Footer:
         """The footer of an open file. Raises KeyfoldError."""
-        known = self._footers.get(path)
+        listed = self.as_listed(path)
+        known = self.footers.get(listed)
         if known is None:
-            known = self._footers[path] = read_footer(file)
+            known = self.footers[listed] = read_footer(file)
         return known
 
     def layers(self, reference: Footer) -> list[Layer]:
@@ -164,10 +176,6 @@ class StoreFiles:
                 known = [read_layer(file, part) for part in reference.parts]
             self._layers[name] = known
         return known
-
-    def lend(self, name: FileName, footer: Footer) -> None:
-        """Gives it the footer of a file, which it then does not read."""
-        self._footers[f"{self.folder}/{name}"] = footer
 
     def footer_or_none(self, name: FileName) -> Footer | None:
         """The footer of a file; None if it cannot be read."""
@@ -285,13 +293,20 @@ def list_partitions(storage: Storage, operator: int, partitions: int) -> None:
     storage.list_below(f"state/{operator}", names[_LISTED_TOGETHER::_LISTED_TOGETHER])
 
 
-def list_store(
-    storage: Storage, location: StoreLocation, last: int, first: int = 0, *, anew: bool = False
+def list_store(  # noqa: PLR0913 - what is left out, and what is known
+    storage: Storage,
+    location: StoreLocation,
+    last: int,
+    first: int = 0,
+    *,
+    anew: bool = False,
+    footers: Footers | None = None,
 ) -> StoreFiles:
     """Lists a store's folder; `anew`: also if its listing is remembered.
 
-    Versions after `last` are left out because they are not committed, and those before `first`
-    because HDFSBacked, from before a migration, uses the same file names.
+    Footers that are known are not read again, and those that are read are added. Versions after
+    `last` are left out because they are not committed, and those before `first` because HDFSBacked,
+    from before a migration, uses the same file names.
     """
     sizes: dict[FileName, int] = {}
     times: dict[FileName, int | None] = {}
@@ -299,4 +314,4 @@ def list_store(
         name = None if entry.is_folder else parse_name(entry.name)
         if name is not None and first <= name.version <= last:
             sizes[name], times[name] = entry.size, entry.modified
-    return StoreFiles(storage, location, sizes, times)
+    return StoreFiles(storage, location, sizes, times, {} if footers is None else footers)

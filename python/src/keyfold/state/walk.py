@@ -14,8 +14,7 @@ from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.state.chain import Step
-from keyfold.state.heads import Heads
-from keyfold.state.store_files import StoreFiles, list_partitions, list_store
+from keyfold.state.store_files import Footers, StoreFiles, list_partitions, list_store
 from keyfold.storage.storage import Storage
 
 # So many partitions without a folder are looked at one by one.
@@ -37,6 +36,21 @@ class Part:
     def location(self) -> StoreLocation:
         """The store."""
         return self.files.location
+
+    @property
+    def rows(self) -> int | None:
+        """As `Footer.rows` of its head; None if that cannot be read."""
+        return None if self.head is None else self.head.rows
+
+    @property
+    def values(self) -> int | None:
+        """The same of `Footer.values`."""
+        return None if self.head is None else self.head.values
+
+    @property
+    def bytes(self) -> int | None:
+        """The same of `Footer.bytes`."""
+        return None if self.head is None else self.head.bytes
 
 
 def folders(storage: Storage, operator: OperatorMetadata) -> int:
@@ -62,12 +76,12 @@ def partitions_with_state(batch: Batch, operator: OperatorMetadata, heads: list[
 class Walk:
     """Reads the heads of a checkpoint's stores at one committed batch.
 
-    What is in `heads` it does not read again, and what it reads it adds.
+    What is in `footers` it does not read again, and what it reads it adds.
     """
 
-    def __init__(self, storage: Storage, batch: Batch, heads: Heads | None = None) -> None:
+    def __init__(self, storage: Storage, batch: Batch, footers: Footers | None = None) -> None:
         earlier = earlier_batches(storage)
-        self._heads = heads
+        self._footers = footers
         self._storage = storage
         self._batch = batch
         self._oldest = earlier.next_version if earlier else 0
@@ -122,15 +136,13 @@ class Walk:
         error: KeyfoldError | None = None
         # Twice, as a running query may replace or remove the file after it was listed.
         for anew in (False, True):
-            files = list_store(self._storage, location, version, self._oldest, anew=anew)
-            if self._heads is not None:
-                self._heads.lend(files, written)
+            files = list_store(
+                self._storage, location, version, self._oldest, anew=anew, footers=self._footers
+            )
             try:
                 head = files.head(written)
                 files.release()
                 self._check(head, files)
-                if self._heads is not None:
-                    self._heads.add(files, head)
                 return Part(version, unique, written, files, head, None)
             except KeyfoldError as found:
                 error = found

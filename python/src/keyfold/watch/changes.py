@@ -79,8 +79,8 @@ def _operator(operator: OperatorMetadata, parts: list[Part]) -> OperatorAfter:
         id=operator.id,
         name=operator.name,
         partitions=len({it.location.partition for it in parts}),
-        rows=total(it.head.rows if it.head else None for it in parts),
-        live_bytes=total(it.head.bytes if it.head else None for it in parts),
+        rows=total(it.rows for it in parts),
+        live_bytes=total(it.bytes for it in parts),
         changes=total(_changes(it) for it in parts),
     )
 

@@ -21,8 +21,8 @@ def operators_now(of_operators: Mapping[OperatorMetadata, list[Part]]) -> tuple[
             id=operator.id,
             name=operator.name,
             partitions=len({it.location.partition for it in parts}),
-            rows=total(it.head.rows if it.head else None for it in parts),
-            live_bytes=total(it.head.bytes if it.head else None for it in parts),
+            rows=total(it.rows for it in parts),
+            live_bytes=total(it.bytes for it in parts),
             disk_bytes=sum(sum(it.files.sizes.values()) for it in parts),
             snapshot_age=max((_snapshot_age(it) for it in parts if it.head), default=None),
         )
@@ -32,14 +32,13 @@ def operators_now(of_operators: Mapping[OperatorMetadata, list[Part]]) -> tuple[
 
 def partitions_now(of_operators: Mapping[OperatorMetadata, list[Part]]) -> tuple[PartitionNow, ...]:
     """Partitions whose heads say what they have, with the most live bytes first."""
-    stores: dict[tuple[int, int], list[tuple[int | None, int | None]]] = {}
+    stores: dict[tuple[int, int], list[Part]] = {}
     for part in (part for parts in of_operators.values() for part in parts):
         place = part.location.operator, part.location.partition
-        head = part.head
-        stores.setdefault(place, []).append((head.rows, head.bytes) if head else (None, None))
+        stores.setdefault(place, []).append(part)
     found = []
-    for place, sizes in stores.items():
-        rows, live = total(it for it, _ in sizes), total(it for _, it in sizes)
+    for place, its in stores.items():
+        rows, live = total(it.rows for it in its), total(it.bytes for it in its)
         if rows is not None and live is not None:
             found.append(PartitionNow(*place, rows, live))
     return tuple(sorted(found, key=lambda it: -it.live_bytes))

@@ -12,7 +12,7 @@ from keyfold.errors import CheckpointDamagedError, FileMissingError
 from keyfold.format.group_table import Numbers
 from keyfold.spark_log.logs import Offsets, batches, offsets_or_none, query_id
 from keyfold.spark_log.migrated import own_batches
-from keyfold.state.heads import Heads
+from keyfold.state.store_files import Footers
 from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
 from keyfold.text.units import moment
@@ -49,7 +49,7 @@ class Watcher:
         self._log: CommitLog | None = None
         self._begun: Listed | None = None
         self._doubts = False
-        self._heads = Heads()
+        self._footers: Footers = {}
         self._recent: list[_Recent] = []
         self._seen = Look(storage.root)
 
@@ -79,7 +79,7 @@ class Watcher:
         return self._log.what_happened(log, same_query=same_query) is not None
 
     def _read(self, storage: Storage, before: CommitLog) -> None:
-        last = read_last(storage, self._heads)
+        last = read_last(storage, self._footers)
         log, query = commit_log(storage), _query(storage)
         happened = before.what_happened(log, same_query=query == self._seen.query_id)
         note, known = self._seen.note, self._seen.batches
@@ -106,7 +106,7 @@ class Watcher:
         storage.fetch(f"{log}/{it}" for it in numbers for log in ("commits", "offsets"))
         offsets = {it: offsets_or_none(storage, it) for it in numbers}
         times = commit_times(storage, numbers, offsets)
-        read = read_earlier(storage, last, numbers[:-1], self._heads) | {newest: last}
+        read = read_earlier(storage, last, numbers[:-1], self._footers) | {newest: last}
         made, before = [], known[-1] if known else None
         for number in numbers:
             found = read.get(number)
@@ -120,7 +120,9 @@ class Watcher:
     def _summed(self, last: BatchRead, seen: Look) -> Look:
         """With what there is at the last batch."""
         heads = ((it.files, it.head) for parts in last.parts.values() for it in parts if it.head)
-        self._heads.keep(heads)
+        self._footers = {
+            files.as_listed(f"{files.folder}/{head.name}"): head for files, head in heads
+        }
         self._recent = self._recent[-RECENT:]
         # Before a rescale, key groups were in other partitions.
         now = last.batch.shuffle_partitions
