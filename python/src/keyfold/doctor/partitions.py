@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from math import ceil
 from statistics import median
 
-from keyfold.doctor.advice import Advice
+from keyfold.doctor.advice import Advice, rule
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import OperatorState
 from keyfold.doctor.rescale_to import fewer, how, more
-from keyfold.doctor.rule import Rule
 from keyfold.format.footer import total
 from keyfold.text.units import count, duration, plural, size
 
@@ -30,7 +29,24 @@ _GOOD_ROWS, _GOOD_BYTES = 5_000_000, _GIB
 _MUCH_CHANGED = _MIB
 
 
-def _too_many(exam: Exam) -> Iterator[Advice]:
+@rule(
+    "too-many-partitions",
+    given=f"there are {_TIMES_TOO_MANY} times as many partitions as are enough: with "
+    f"{plural(_FEW_ROWS, 'row')} or {size(_FEW_BYTES)} in each, {_LEAST_PARTITIONS} at least, not "
+    "fewer than `--cores` or the subtasks of an operator; a batch writes "
+    f"{size(_LITTLE_CHANGED)} of changes in each, or less; and starting its tasks, at {_TASK_MS} "
+    f"ms each on {_CORES} cores, or less by `--cores`, takes 1/{_OF_INTERVAL} of the time from "
+    f"batch to batch, and 1/{_OF_DURATION} of a batch, or more; not if it is not known how long "
+    "batches take",
+)
+def too_many(exam: Exam) -> Iterator[Advice]:
+    """Too many partitions.
+
+    On 2 cores a task took 6 ms, whatever the store
+    ([measured](benchmarks-limits.md#beside-no-store-at-all)). So few changes, some 1,000 rows, take
+    less. A query that waits for input most of the time, or whose tasks compute for long, gains
+    little.
+    """
     mean, took = exam.pace.mean_ms, exam.pace.duration_ms
     needed = _needed(exam)
     # A batch that takes no time was timed by two clocks that differ.
@@ -77,7 +93,20 @@ def changed_bytes(exam: Exam, operator: OperatorState) -> float:
     return written / max(len(exam.recent) * len(operator.partitions), 1)
 
 
-def _too_few(exam: Exam) -> Iterator[Advice]:
+@rule(
+    "too-few-partitions",
+    given=f"half of the partitions or more have over {plural(_MOST_ROWS, 'row')} or "
+    f"{size(_MOST_BYTES)}; or there are fewer than `--cores`, batches take half of the time or "
+    f"more, and one writes {size(_MUCH_CHANGED)} of changes in each partition, or more",
+)
+def too_few(exam: Exam) -> Iterator[Advice]:
+    """Too few partitions.
+
+    A partition of 5 million rows loads in half a second to a second, and one can have 32 GiB
+    ([Sizing](cluster.md#sizing)): this is four times the one and an eighth of the other. More
+    partitions than cores do not make a batch shorter, so how long it takes counts only where
+    `--cores` is given.
+    """
     needed, worst = 0, ""
     for it in exam.spread:
         if it.subtasks is not None or None in it.values or None in it.bytes:
@@ -120,30 +149,3 @@ def _is_busy(exam: Exam) -> bool:
 
 def _key_groups(exam: Exam) -> int:
     return max((it.key_groups or 1 for it in exam.spread), default=1)
-
-
-TOO_MANY = Rule(
-    name="too-many-partitions",
-    given=f"there are {_TIMES_TOO_MANY} times as many partitions as are enough: with "
-    f"{plural(_FEW_ROWS, 'row')} or {size(_FEW_BYTES)} in each, {_LEAST_PARTITIONS} at least, not "
-    "fewer than `--cores` or the subtasks of an operator; a batch writes "
-    f"{size(_LITTLE_CHANGED)} of changes in each, or less; and starting its tasks, at {_TASK_MS} "
-    f"ms each on {_CORES} cores, or less by `--cores`, takes 1/{_OF_INTERVAL} of the time from "
-    f"batch to batch, and 1/{_OF_DURATION} of a batch, or more; not if it is not known how long "
-    "batches take",
-    reason=f"on {_CORES} cores a task took {_TASK_MS} ms, whatever the store ([measured]"
-    "(benchmarks-limits.md#beside-no-store-at-all)). So few changes, some 1,000 rows, take less. A "
-    "query that waits for input most of the time, or whose tasks compute for long, gains little",
-    judge=_too_many,
-)
-TOO_FEW = Rule(
-    name="too-few-partitions",
-    given=f"half of the partitions or more have over {plural(_MOST_ROWS, 'row')} or "
-    f"{size(_MOST_BYTES)}; or there are fewer than `--cores`, batches take half of the time or "
-    f"more, and one writes {size(_MUCH_CHANGED)} of changes in each partition, or more",
-    reason="a partition of 5 million rows loads in half a second to a second, and one can have 32 "
-    "GiB ([Sizing](cluster.md#sizing)): this is four times the one and an eighth of the other. "
-    "More partitions than cores do not make a batch shorter, so how long it takes counts only "
-    "where `--cores` is given",
-    judge=_too_few,
-)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import ceil
 
 from keyfold.doctor.exam import Exam
-from keyfold.doctor.new_location import FOR_PARTITIONS
 from keyfold.settings import PARTITIONS_KEY
 
 # Of a number that files suit well, at most so many times what is needed.
@@ -45,7 +44,9 @@ def how(exam: Exam, to: int, *, is_exact: bool = True) -> tuple[str, str | None]
             f"spark.sql.shuffle.partitions={to if is_exact else 'N'} has so many"
         )
         where = "" if is_exact else f", where N is {number}"
-        return f"{change}{where}. {FOR_PARTITIONS}{exactly}", None
+        # An evolved checkpoint has the settings of the one before.
+        begins = "A new location begins without this state: `keyfold evolve` keeps the number of"
+        return f"{change}{where}. {begins} partitions.{exactly}", None
     change = (
         f"Stop the query and rescale it to {number}{' partitions' if is_exact else ''}.{exactly} "
         f"If it sets {PARTITIONS_KEY}, set that to the same number."

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from keyfold.doctor.actions import SEVERAL
-from keyfold.doctor.checkpoint_format import FORMAT
-from keyfold.doctor.damage import UNREADABLE
-from keyfold.doctor.growth import FOREVER
-from keyfold.doctor.memory import BEYOND
-from keyfold.doctor.partitions import TOO_FEW, TOO_MANY
-from keyfold.doctor.rescaling import FEW_NUMBERS, NOT_MOVABLE
-from keyfold.doctor.retention import TOO_LONG, TOO_SHORT
-from keyfold.doctor.skew import SKEW
-from keyfold.doctor.small_files import SMALL
-from keyfold.doctor.snapshots import TOO_OFTEN, TOO_RARE
-from keyfold.doctor.unreferenced import UNREFERENCED
+from keyfold.doctor.attempts import several, unreferenced
+from keyfold.doctor.checkpoint import beyond, format_1, unreadable
+from keyfold.doctor.growth import forever
+from keyfold.doctor.partitions import too_few, too_many
+from keyfold.doctor.rescaling import few_numbers, not_movable
+from keyfold.doctor.retention import too_long, too_short
+from keyfold.doctor.skew import skew
+from keyfold.doctor.small_files import small_files
+from keyfold.doctor.snapshots import too_often, too_rare
 
 RULES = (
-    UNREADABLE,
-    TOO_MANY,
-    TOO_FEW,
-    SKEW,
-    FOREVER,
-    BEYOND,
-    SEVERAL,
-    TOO_RARE,
-    TOO_OFTEN,
-    TOO_LONG,
-    TOO_SHORT,
-    SMALL,
-    UNREFERENCED,
-    FORMAT,
-    NOT_MOVABLE,
-    FEW_NUMBERS,
+    unreadable,
+    too_many,
+    too_few,
+    skew,
+    forever,
+    beyond,
+    several,
+    too_rare,
+    too_often,
+    too_long,
+    too_short,
+    small_files,
+    unreferenced,
+    format_1,
+    not_movable,
+    few_numbers,
 )

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import Advice
+from keyfold.doctor.advice import Advice, WITHOUT_STATE, rule
 from keyfold.doctor.exam import Exam
-from keyfold.doctor.new_location import WITHOUT_STATE
 from keyfold.doctor.operator_state import OperatorState, length_of
-from keyfold.doctor.rule import Rule
 from keyfold.errors import KeyfoldError
 from keyfold.inspection.skew import measure_partition
 from keyfold.text.units import size
@@ -23,7 +21,17 @@ _MOST_SHOWN = 100
 _HEAVY = 0.1
 
 
-def _skew(exam: Exam) -> Iterator[Advice]:
+@rule(
+    "skew",
+    given=f"a partition has {size(_LEAST_BYTES)} or more, and {_TIMES} times the average of the "
+    "others",
+)
+def skew(exam: Exam) -> Iterator[Advice]:
+    """A partition with much more state than the others.
+
+    Keys that are alike are spread evenly by their hash. A smaller partition loads in less than a
+    second. Its rows are read for the keys if its files have 256.0 MiB at most, which takes seconds.
+    """
     for it in exam.spread:
         held = [number for number in it.bytes if number is not None]
         if it.subtasks is not None or len(held) < max(len(it.bytes), 2):
@@ -70,14 +78,3 @@ def _keys(exam: Exam, operator: OperatorState, partition: int) -> str:
     if not heavy:
         return f"None of its keys has a tenth of that. {look}"
     return f"Its heaviest {'key is' if len(heavy) == 1 else 'keys are'} {', '.join(heavy)}."
-
-
-SKEW = Rule(
-    name="skew",
-    given=f"a partition has {size(_LEAST_BYTES)} or more, and {_TIMES} times the average of the "
-    "others",
-    reason="keys that are alike are spread evenly by their hash. A smaller partition loads in less "
-    f"than a second. Its rows are read for the keys if its files have {size(_MOST_READ)} "
-    "at most, which takes seconds",
-    judge=_skew,
-)

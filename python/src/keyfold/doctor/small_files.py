@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from keyfold.doctor.advice import Advice
+from keyfold.doctor.advice import Advice, rule
 from keyfold.doctor.exam import Exam
-from keyfold.doctor.partitions import TOO_MANY
-from keyfold.doctor.rule import Rule
+from keyfold.doctor.partitions import too_many
 from keyfold.text.units import count, plural, size
 
 _MOST_PER_SECOND = 100
@@ -16,8 +15,18 @@ _GOOD_PER_SECOND = 20
 _SMALL = 16 << 10
 
 
-def _small_files(exam: Exam) -> Iterator[Advice]:
-    if exam.pace.mean_ms is None or not exam.recent or any(TOO_MANY.judge(exam)):
+@rule(
+    "small-files",
+    given=f"a query writes {_MOST_PER_SECOND} state files a second or more, of {size(_SMALL)} or "
+    "less on average; not if it has too many partitions, which is the cause then",
+)
+def small_files(exam: Exam) -> Iterator[Advice]:
+    """Too many small files.
+
+    Each is a request to an object store, or a write that waits for the disk; 100 requests a second
+    are 260 million a month.
+    """
+    if exam.pace.mean_ms is None or not exam.recent or any(too_many.judge(exam)):
         return
     sizes = [
         length
@@ -41,13 +50,3 @@ def _small_files(exam: Exam) -> Iterator[Advice]:
         brings=f"{_GOOD_PER_SECOND} files a second or fewer, each a request to an object store or "
         "a write that waits for the disk; and more rows for each task that is started.",
     )
-
-
-SMALL = Rule(
-    name="small-files",
-    given=f"a query writes {_MOST_PER_SECOND} state files a second or more, of {size(_SMALL)} or "
-    "less on average; not if it has too many partitions, which is the cause then",
-    reason="each is a request to an object store, or a write that waits for the disk; 100 "
-    "requests a second are 260 million a month",
-    judge=_small_files,
-)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
-from keyfold.doctor.advice import Advice
+from keyfold.doctor.advice import Advice, rule
 from keyfold.doctor.exam import Exam
-from keyfold.doctor.rule import Rule
 from keyfold.format.names import FileKind
 from keyfold.state.walk import Part
 from keyfold.text.units import count, size
@@ -32,7 +31,17 @@ _WITH_MERGES = 4
 _MANY_DELTAS = 64 << 20
 
 
-def _too_rare(exam: Exam) -> Iterator[Advice]:
+@rule(
+    "snapshots-too-rare",
+    given=f"half of the partitions or more read over {_MOST_DELTAS} deltas in a load, and over "
+    f"{_INTERVALS} times as many as a minute has batches",
+)
+def too_rare(exam: Exam) -> Iterator[Advice]:
+    """Snapshots that come too rarely.
+
+    By default a load reads about ten files, and the deltas since the last maintenance, which comes
+    every minute; where runs are shorter than that, 30.
+    """
     if exam.pace.median_ms is None:
         return
     most = max(_MOST_DELTAS, _INTERVALS * _INTERVAL_MS / exam.pace.median_ms)
@@ -57,7 +66,19 @@ def _too_rare(exam: Exam) -> Iterator[Advice]:
             )
 
 
-def _too_often(exam: Exam) -> Iterator[Advice]:
+@rule(
+    "snapshots-too-often",
+    given=f"partitions have {_LEAST_SNAPSHOTS} snapshots or more after their first, one in fewer "
+    f"than {_CLOSE} versions; together they have {size(_LEAST_WRITTEN)} or more, and "
+    f"{_TIMES_DELTAS} times the bytes of the deltas between, which are less than "
+    f"{size(_MANY_DELTAS)} for each of them",
+)
+def too_often(exam: Exam) -> Iterator[Advice]:
+    """Snapshots that come too often.
+
+    By default maintenance looks for ten deltas or 128 MiB of them, and a snapshot comes when they
+    have half of its bytes; under checkpoint format 1 each time.
+    """
     for it in exam.operators:
         found = [written for part in it.parts if (written := _written(part)) is not None]
         number, snapshots, deltas, versions = (
@@ -100,23 +121,3 @@ def _written(part: Part) -> tuple[int, int, int, int] | None:
         return None
     between = sum(length for it, length in deltas.items() if first < it <= later[-1])
     return len(later), sum(snapshots[it] for it in later), between, later[-1] - first
-
-
-TOO_RARE = Rule(
-    name="snapshots-too-rare",
-    given=f"half of the partitions or more read over {_MOST_DELTAS} deltas in a load, and over "
-    f"{_INTERVALS} times as many as a minute has batches",
-    reason="by default a load reads about ten files, and the deltas since the last maintenance, "
-    "which comes every minute; where runs are shorter than that, 30",
-    judge=_too_rare,
-)
-TOO_OFTEN = Rule(
-    name="snapshots-too-often",
-    given=f"partitions have {_LEAST_SNAPSHOTS} snapshots or more after their first, one in fewer "
-    f"than {_CLOSE} versions; together they have {size(_LEAST_WRITTEN)} or more, and "
-    f"{_TIMES_DELTAS} times the bytes of the deltas between, which are less than "
-    f"{size(_MANY_DELTAS)} for each of them",
-    reason="by default maintenance looks for ten deltas or 128 MiB of them, and a snapshot comes "
-    "when they have half of its bytes; under checkpoint format 1 each time",
-    judge=_too_often,
-)
