@@ -14,8 +14,7 @@ from keyfold.fsck.finding import Finding
 from keyfold.fsck.report import FsckReport
 from keyfold.session import configure, jar_path
 from keyfold.setup.check import check
-from keyfold.setup.finding import SetupFinding
-from keyfold.setup.report import SetupReport
+from keyfold.setup.report import SetupFinding, SetupReport
 from keyfold.spark_log.flows import Flow
 from keyfold.subtasks.function import OperatorContext, OperatorFunction
 from keyfold.subtasks.operator import with_operator_state

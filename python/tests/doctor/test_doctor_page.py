@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from keyfold.doctor.rules import RULES
+from keyfold.doctor.doctor import RULES
 from kit.places import ROOT
 
 PAGE = (ROOT / "docs" / "doctor.md").read_text(encoding="utf-8")

@@ -13,8 +13,8 @@ import keyfold
 from keyfold.cli.main import cli
 from keyfold.cli.output import TextOutput
 from keyfold.doctor.advice import NOTE, Advice
+from keyfold.doctor.partitions import fewer, more
 from keyfold.doctor.report import DoctorReport
-from keyfold.doctor.rescale_to import fewer, more
 from python.tests.doctor.patient import Patient
 
 ADVICE = Advice(

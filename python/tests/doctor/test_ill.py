@@ -10,9 +10,9 @@ import pytest
 import keyfold
 from keyfold.doctor import doctor
 from keyfold.doctor.advice import Advice
+from keyfold.doctor.doctor import RULES
 from keyfold.doctor.exam import Exam, examine
 from keyfold.doctor.operator_state import length_of
-from keyfold.doctor.rules import RULES
 from keyfold.format.footer import Reference
 from keyfold.format.location import StoreLocation
 from keyfold.format.names import FileKind, FileName, Version

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import keyfold
-from keyfold.cli.exit_code import ExitCode
+from keyfold.cli.command import ExitCode
 from keyfold.cli.main import cli
 from keyfold.errors import (
     ExtraMissingError,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
-from keyfold.admin.result import lines, result
+from keyfold.admin.bridge import lines, result
 from keyfold.text.units import count, size
 
 if TYPE_CHECKING:

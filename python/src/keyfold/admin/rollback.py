@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from keyfold.admin import bridge
-from keyfold.admin.result import lines, result
-from keyfold.admin.sink import table_in
+from keyfold.admin.bridge import lines, result
 from keyfold.errors import ExtraMissingError, InvalidArgumentError, JvmError, StorageError
+from keyfold.sinks.find import find_table
 from keyfold.sinks.sink_table import SinkTable
+from keyfold.storage.storage import Storage
 from keyfold.text.units import count
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ def rollback(  # noqa: PLR0913 - one for each option
     if sink is not None:
         try:
             # Before the rollback, which gives the query a new id.
-            table = table_in(sink, path, storage_options, batch)
+            checkpoint = Storage(path, storage_options)
+            table = find_table(checkpoint.elsewhere(sink), checkpoint, batch)
         except (ExtraMissingError, StorageError) as error:
             # A file sink is for the JVM, which may have other credentials.
             unread = error

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from keyfold.admin import bridge
-from keyfold.admin.result import result
+from keyfold.admin.bridge import result
 from keyfold.text.units import count, size
 
 if TYPE_CHECKING:

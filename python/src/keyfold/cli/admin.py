@@ -1,4 +1,4 @@
-"""Commands that change a checkpoint, through a JVM that they start.
+"""Commands that start a JVM: those that change a checkpoint, and the check of a set-up.
 
 All but those that only add something plan, until --apply is given.
 """
@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -20,15 +21,22 @@ from keyfold.admin import rollback as rolling
 from keyfold.admin import sync as syncing
 from keyfold.admin.write import write
 from keyfold.checkpoint import open_checkpoint, require_checkpoint
-from keyfold.cli.command import changeable, command, folder, output, pairs, table_of
-from keyfold.cli.exit_code import ExitCode
+from keyfold.cli.command import ExitCode, changeable, command, folder, output, pairs, table_of
 from keyfold.cli.output import Output, message
 from keyfold.cli.query_file import load_query
 from keyfold.cli.rows_file import read_rows
 from keyfold.errors import InvalidArgumentError, JvmError
+from keyfold.session import bridge
+from keyfold.setup import check as checking
 from keyfold.table.edits import edits, written_name
 
 _apply = click.option("--apply", "applies", is_flag=True, help="Do it; without this, only plan.")
+
+
+def _show(output: Output, found: Any) -> int | None:  # noqa: ANN401 - results of operations
+    """Prints a result, or a plan; the answer is no if that is refused."""
+    output.value(asdict(found), str(found))
+    return ExitCode.NO if getattr(found, "refusals", ()) else None
 
 
 @command(
@@ -61,12 +69,9 @@ def rescale(  # noqa: PLR0913 - one for each option
     require_checkpoint(checkpoint)
     if operator is not None and parallelism is not None:
         dealt = redistributing.redistribute(checkpoint, operator, parallelism, dry_run=not applies)
-        output.value(asdict(dealt), str(dealt))
-        return ExitCode.NO if dealt.refusals else None
+        return _show(output, dealt)
     if partitions is None:
-        undone = rescaling.undo_rescale(checkpoint, dry_run=not applies)
-        output.value(asdict(undone), str(undone))
-        return None
+        return _show(output, rescaling.undo_rescale(checkpoint, dry_run=not applies))
     found = rescaling.rescale(checkpoint, partitions, dry_run=not applies)
     output.value(found.details, str(found))
     return ExitCode.NO if found.refusals else None
@@ -85,9 +90,7 @@ def migrate(output: Output, *, checkpoint: str, gives_up: bool, applies: bool) -
     """
     require_checkpoint(checkpoint)
     work = migrating.undo_migration if gives_up else migrating.migrate
-    found = work(checkpoint, dry_run=not applies)
-    output.value(asdict(found), str(found))
-    return ExitCode.NO if found.refusals else None
+    return _show(output, work(checkpoint, dry_run=not applies))
 
 
 @command(
@@ -126,7 +129,7 @@ def rollback(  # noqa: PLR0913 - one for each option
         found = rolling.undo_rollback(checkpoint, aside)
     else:
         raise InvalidArgumentError("--undo has no plan to show; give --apply as well.")
-    output.value(asdict(found), str(found))
+    _show(output, found)
 
 
 @command(
@@ -152,8 +155,10 @@ def clone(  # noqa: PLR0913 - one for each option
     sink_path: str | None,
 ) -> None:
     """Copy one batch to the folder TO, for a new query."""
-    found = open_checkpoint(checkpoint).clone(to, batch=batch, dry_run=dry_run, sink_path=sink_path)
-    output.value(asdict(found), str(found))
+    _show(
+        output,
+        open_checkpoint(checkpoint).clone(to, batch=batch, dry_run=dry_run, sink_path=sink_path),
+    )
 
 
 @command(
@@ -177,8 +182,7 @@ def sync(output: Output, *, checkpoint: str, to: str, seconds: float | None) -> 
         while True:
             began = time.monotonic()
             try:
-                found = once()
-                output.value(asdict(found), str(found))
+                _show(output, once())
                 sys.stdout.flush()
                 succeeded = True
             except JvmError as error:
@@ -206,8 +210,7 @@ def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
         names = opened.savepoints()
         output.value({"savepoints": list(names)}, "\n".join(names))
     else:
-        found = opened.savepoint(name)
-        output.value(asdict(found), str(found))
+        _show(output, opened.savepoint(name))
 
 
 @command(
@@ -250,8 +253,7 @@ def edit(  # noqa: PLR0913 - one for each option
         checkpoint, source.operator.id, written_name(source.layout), rows, keys,
         replace=replace, dry_run=not applies,
     )  # fmt: skip
-    output.value(asdict(found), str(found))
-    return ExitCode.NO if found.refusals else None
+    return _show(output, found)
 
 
 @command(
@@ -311,8 +313,7 @@ def evolve(  # noqa: PLR0913 - one for each option
         checkpoint, queries[0], to, output_mode=output_mode, before=queries[1], mapping=mapping,
         values=values, sources=None if sources is None else _sources(sources), dry_run=not applies,
     )  # fmt: skip
-    output.value(asdict(found), str(found))
-    return ExitCode.NO if found.refusals else None
+    return _show(output, found)
 
 
 def _sources(text: str) -> list[int | None]:
@@ -341,4 +342,23 @@ def vacuum(output: Output, *, checkpoint: str, older_than_hours: float, applies:
     found = open_checkpoint(checkpoint).vacuum(
         older_than_hours=older_than_hours, dry_run=not applies
     )
-    output.value(asdict(found), str(found))
+    _show(output, found)
+
+
+@command(
+    click.option("--remote", help="A Spark Connect server to check instead: sc://host:15002."),
+    click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[-- SUBMIT OPTIONS]"),
+    output,
+)
+def check(output: Output, remote: str | None, options: tuple[str, ...]) -> int | None:
+    """Check the set-up of Spark, on driver and executors.
+
+    It says what is wrong, and what to change. After --, give the options of spark-submit with which
+    your query is started: --master, --properties-file, --jars, --conf. A session is started with
+    them, and nothing is set but what they set; the driver is on this machine. Inside of a program,
+    use keyfold.check(spark).
+    """
+    with bridge().session_as_submitted(options, remote) as spark:
+        found = checking.check(spark)
+    output.value(found.to_dict(), str(found))
+    return None if found.ok else ExitCode.NO

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -12,19 +14,20 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from click.shell_completion import get_completion_class
 
 from keyfold._version import __version__
-from keyfold.checkpoint import Checkpoint
-from keyfold.cli import admin, setup, watch
-from keyfold.cli.command import cli, command, readable_or_pipeline, table_of
+from keyfold.checkpoint import Checkpoint, open_or_list, storage_to_watch
+from keyfold.cli import admin
+from keyfold.cli.command import ExitCode, cli, command, opened, table_of
 from keyfold.cli.command import output as _output
 from keyfold.cli.command import readable as _checkpoint
-from keyfold.cli.exit_code import ExitCode
 from keyfold.cli.output import JsonOutput, Output, message, progress
 from keyfold.errors import InvalidArgumentError
 from keyfold.spark_log.flows import Flow
+from keyfold.storage.storage import Storage
 from keyfold.text.units import parsed_size
+from keyfold.watch.watch import watch as watch_storage
 
-# Importing them adds their commands to the group.
-__all__ = ["admin", "cli", "setup", "watch"]
+# Importing it adds its commands to the group.
+__all__ = ["admin", "cli"]
 
 _INSPECT = (
     "partitions", "files", "snapshots", "deltas", "merged-deltas", "references", "groups",
@@ -38,7 +41,7 @@ _batch = click.option(
 )  # fmt: skip
 
 
-@command(readable_or_pipeline, _output)
+@command(opened(open_or_list), _output)
 def describe(output: Output, checkpoint: Checkpoint | tuple[Flow, ...]) -> None:
     """Size, versions and files of the state.
 
@@ -207,6 +210,36 @@ def doctor(
     found = checkpoint.doctor(cores=cores, memory_bytes=memory)
     output.value(found.to_dict(), str(found))
     return None if found.ok else ExitCode.NO
+
+
+@command(
+    opened(storage_to_watch),
+    click.option(
+        "--interval", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
+        help="From one look to the next: 2 by default, 5 on an object store.",
+    ),
+    click.option(
+        "--seconds", type=click.FloatRange(min=0), metavar="SECONDS",
+        help="End after so long; 0 looks once. By default it goes on until Ctrl-C.",
+    ),
+    _output,
+)  # fmt: skip
+def watch(
+    output: Output, checkpoint: Storage, interval: float | None, seconds: float | None
+) -> None:
+    """Batches, state and skew of a query while it runs.
+
+    The query runs anywhere, or has not begun. Without a terminal, or with -o json, prints a line
+    for each batch: the last ten, then each one when it is committed.
+    """
+    as_json = isinstance(output, JsonOutput)
+    looks = watch_storage(checkpoint, interval=interval, seconds=seconds, as_json=as_json)
+    if looks.is_looking:
+        # The storage does not answer, and Python would wait for the threads that ask it.
+        sys.stdout.flush()
+        if looks.is_late:
+            message(f"{looks.path} has not answered for {looks.waited_s:.0f} s.")
+        os._exit(ExitCode.FAILED if looks.is_late and not looks.has_seen else ExitCode.DONE)
 
 
 @command(_checkpoint, click.argument("file", type=click.Path(dir_okay=False)), _output)

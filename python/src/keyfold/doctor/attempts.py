@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from keyfold.doctor.advice import Advice, rule
-from keyfold.doctor.exam import Exam
 from contextlib import suppress
 from typing import NamedTuple
+
+from keyfold.doctor.advice import Advice, rule
+from keyfold.doctor.exam import Exam
 from keyfold.errors import KeyfoldError
 from keyfold.format.names import FileName, Version, original
 from keyfold.format.plan import parse_plan_name
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata, read_commit
 from keyfold.text.units import plural, size
-
 
 _LEAST_VERSIONS = 5
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from keyfold.doctor.advice import Advice, WITHOUT_STATE, rule
+
+from keyfold.doctor.advice import WITHOUT_STATE, Advice, rule
 from keyfold.doctor.exam import Exam
-from keyfold.text.units import plural, size
 from keyfold.settings import FORMAT_KEY, MEMORY_KEY
+from keyfold.text.units import plural, size
 
 
 @rule(

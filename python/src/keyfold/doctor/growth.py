@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import Advice, NOTE, WITHOUT_STATE, rule
+from keyfold.doctor.advice import NOTE, WITHOUT_STATE, Advice, rule
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import OperatorState
 from keyfold.errors import KeyfoldError

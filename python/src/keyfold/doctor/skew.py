@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import Advice, WITHOUT_STATE, rule
+from keyfold.doctor.advice import WITHOUT_STATE, Advice, rule
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import OperatorState, length_of
 from keyfold.errors import KeyfoldError
-from keyfold.inspection.skew import measure_partition
+from keyfold.inspection.skew import measure
 from keyfold.text.units import size
 
 _LEAST_BYTES = 128 << 20
@@ -66,7 +66,7 @@ def _keys(exam: Exam, operator: OperatorState, partition: int) -> str:
     if read > _MOST_READ:
         return f"Its {size(read)} of files were not read: {look}"
     try:
-        found = measure_partition(exam.storage, operator.metadata, exam.batch, partition, _SHOWN)
+        found = measure(exam.storage, [operator.metadata], exam.batch, "bytes", _SHOWN, partition)
     except KeyfoldError as error:
         return f"Its rows cannot be read ({error.condition}), so no key is named."
     rows = max(sum(found.partitions["bytes"].to_pylist()), 1)

@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from keyfold.format.frame import Frame
-from keyfold.format.group_table import GroupTable
 from keyfold.format.names import FileKind, FileName
 from keyfold.wire.codec import Codec
+
+Numbers: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTable:
+    """All groups of a file as columns, in the order of their entries.
+
+    `block` is the first block of each and `last_block` the last one.
+    """
+
+    family: Numbers
+    group: Numbers
+    block: Numbers
+    last_block: Numbers
+    entries: Numbers
+    bytes: Numbers
+
+    def __len__(self) -> int:
+        """Number of groups."""
+        return len(self.family)
+
+    def take(self, mask: npt.NDArray[np.bool_]) -> GroupTable:
+        """Some of the groups."""
+        return GroupTable(*(getattr(self, it.name)[mask] for it in fields(self)))
 
 
 def total(numbers: Iterable[int | None]) -> int | None:

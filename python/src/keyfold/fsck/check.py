@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from keyfold.errors import PartitionsMismatchError
 from keyfold.format.location import StoreLocation
-from keyfold.fsck.finding import Finding, Kind, Severity
-from keyfold.fsck.obstacle import Obstacle
+from keyfold.fsck.finding import Finding, Kind, Obstacle, Severity
 from keyfold.fsck.operators import Operators
 from keyfold.fsck.plans import Plans
 from keyfold.fsck.report import FsckReport

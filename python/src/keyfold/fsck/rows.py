@@ -12,7 +12,6 @@ from keyfold.errors import KeyfoldError
 from keyfold.format.block import Columns
 from keyfold.format.footer import Family, Footer
 from keyfold.format.names import Version
-from keyfold.fsck.subtasks import wrong_subtasks
 from keyfold.layout.layout import Layout, Shape
 from keyfold.layout.layouts import layouts
 from keyfold.rows.partition_key import NO_RULE, hashes_of
@@ -22,7 +21,10 @@ from keyfold.state.entries import Rows, rows_of_block
 from keyfold.state.store_files import StoreFiles
 from keyfold.state.version import load
 from keyfold.storage.storage import Storage
+from keyfold.subtasks.declared import SUBTASK_OF
 from keyfold.wire.cursor import MalformedError
+
+_COLUMNS = ("parallelism", "max_parallelism")
 
 
 @dataclass
@@ -115,3 +117,24 @@ def misplaced(footer: Footer, columns: Columns) -> Iterator[str]:
 def _of_bytes(it: Layout) -> Layout:
     """The same with strings in keys as bytes, of which their hashes are."""
     return replace(it, schema=replace(it.schema, key=as_bytes(it.schema.key)))
+
+
+def wrong_subtasks(layout: Layout, rows: Rows, family: Family) -> Iterator[str]:
+    """What is wrong with the row of a subtask: no start and no redistribution could go by it.
+
+    Raises MalformedError if the rows do not fit the schema.
+    """
+    is_own = layout.family.startswith(SUBTASK_OF) and set(_COLUMNS) <= set(
+        layout.schema.value.names
+    )
+    if not is_own or "subtask" not in layout.schema.key.names:
+        return
+    subtasks = layout.key_array(rows, family).field("subtask").to_pylist()
+    values = layout.value_array(rows, family)
+    said = zip(*(values.field(it).to_pylist() for it in _COLUMNS), strict=True)
+    for subtask, (parallelism, most) in zip(subtasks, said, strict=True):
+        if not 0 <= subtask < parallelism <= most:
+            yield (
+                f"subtask {subtask} says in {layout.family} that the operator has {parallelism} "
+                f"subtasks, of at most {most}"
+            )

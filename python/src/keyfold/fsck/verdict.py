@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from keyfold.fsck.obstacle import Obstacle
+from keyfold.fsck.finding import Obstacle
 from keyfold.storage.storage import Storage
 
 

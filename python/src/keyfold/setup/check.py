@@ -20,9 +20,8 @@ from keyfold.settings import (
 )
 from keyfold.setup import facts
 from keyfold.setup.facts import DriverFacts, ExecutorFacts, Jar
-from keyfold.setup.finding import SetupFinding
 from keyfold.setup.lost import lost_settings
-from keyfold.setup.report import SetupReport
+from keyfold.setup.report import SetupFinding, SetupReport
 from keyfold.setup.resources import local_disk, memory
 from keyfold.text.units import plural
 

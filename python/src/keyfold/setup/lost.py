@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 
 from keyfold.settings import JARS_KEY
-from keyfold.setup.finding import SetupFinding
+from keyfold.setup.report import SetupFinding
 
 _NUMBER, _GROUP = "PYSPARK_REMOTE_INIT_CONF_LEN", "PYSPARK_REMOTE_INIT_CONF_"
 

@@ -1,4 +1,4 @@
-"""Finds the version of a table that belongs to a batch of a query."""
+"""Finds the table that a query writes to, and its version as of a batch."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from keyfold.sinks.delta import delta_log
 from keyfold.sinks.iceberg import iceberg_log
 from keyfold.sinks.query_ids import query_ids
 from keyfold.sinks.sink_table import SinkTable
-from keyfold.sinks.table_log import TableLog, TableVersion
+from keyfold.sinks.table_log import TableVersion
 from keyfold.storage.storage import Storage
 
 
-def table_log(storage: Storage) -> TableLog | None:
-    """The log of the table in a folder, of which nothing is read yet; None if it is no table.
-
-    Raises StorageError if the folder cannot be listed.
-    """
-    return delta_log(storage) or iceberg_log(storage)
-
-
-def find_version(log: TableLog, place: str, checkpoint: Storage, batch: int) -> SinkTable:
-    """The version of a table as of a batch of a query.
+def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | None:
+    """The Delta or Iceberg table in a folder, and its version as of a batch of a query.
 
     Args:
-        log: that of the table.
-        place: the table's folder, as Spark takes it.
+        folder: the table's folder.
         checkpoint: that of the query.
         batch: a batch of the query.
 
+    Returns:
+        None if it is no table.
+
     Raises:
+        InvalidArgumentError: the newest commits are not in the log of the table.
         TableDamagedError: the log of the table cannot be parsed.
         FileMissingError: the id of the query is lost.
         CheckpointDamagedError: the id of the query cannot be parsed.
-        StorageError: the storage cannot be read.
+        StorageError: a file cannot be read.
     """
+    # As it is shown: a URI may have credentials in it.
+    place, folder = folder.root, folder.once()
+    log = delta_log(folder) or iceberg_log(folder)
+    if log is None:
+        return None
     ids = query_ids(checkpoint.once())
     applications = log.applications()
     is_known = not ids.keys().isdisjoint(applications)

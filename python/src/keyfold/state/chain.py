@@ -17,7 +17,7 @@ from keyfold.errors import (
 from keyfold.format.footer import Footer, Reference
 from keyfold.format.names import FileKind, FileName, Version
 from keyfold.rows.places import Flags
-from keyfold.state.residues import Residues
+from keyfold.state.selection import Residues
 from keyfold.state.store_files import StoreFiles
 
 

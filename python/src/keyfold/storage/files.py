@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -24,10 +24,8 @@ class Listed:
 
 # An open file: its length in bytes, and what reads so many bytes from an offset; fewer at its end.
 Ranges: TypeAlias = tuple[int, Callable[[int, int], bytes]]
+# Files, each with its folder.
 Pages: TypeAlias = list[tuple[str, Listed]]
-Run: TypeAlias = Callable[
-    [Callable[[tuple[str, str]], Pages], Sequence[tuple[str, str]]], list[Pages]
-]
 
 
 class Files(ABC):
@@ -47,16 +45,18 @@ class Files(ABC):
 
 
 class RemoteFiles(Files):
-    """Files on a server. A call costs a request, so few are made, and several at a time."""
+    """Files on a server. A call costs a request, so few are made, and several at a time.
+
+    `ordered` says that it can list from a name on, in the order of names.
+    """
+
+    ordered = False
 
     @abstractmethod
-    def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:
-        """All files below a folder, with their folders relative to it.
+    def below(self, path: str, start: str = "", end: str = "") -> Pages:
+        """Files below a folder, with their folders relative to it.
 
-        Args:
-            path: the folder.
-            splits: names between which it may be listed side by side, ascending.
-            run: calls a function for each item, side by side.
+        If it is ordered: paths from `start` until before `end`, in its order; "" is no limit.
         """
 
     @abstractmethod

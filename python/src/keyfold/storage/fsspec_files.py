@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from keyfold.storage.files import Listed, Pages, RemoteFiles, Run
+from keyfold.storage.files import Listed, Pages, RemoteFiles
 
 
 class FsspecFiles(RemoteFiles):
@@ -25,13 +25,13 @@ class FsspecFiles(RemoteFiles):
             return []
         return [_listed(it) for it in found if it["name"].strip("/") != path.strip("/")]
 
-    def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:  # noqa: ARG002
-        """As `Files`, without splits, which fsspec does not know."""
-        start = len(path.strip("/"))
+    def below(self, path: str, start: str = "", end: str = "") -> Pages:  # noqa: ARG002 - not ordered
+        """As `RemoteFiles`."""
+        above = len(path.strip("/"))
         with _errors():
             found = self._files.find(path, detail=True)
         return [
-            (name.strip("/").rpartition("/")[0][start:].lstrip("/"), _listed(it))
+            (name.strip("/").rpartition("/")[0][above:].lstrip("/"), _listed(it))
             for name, it in found.items()
         ]
 

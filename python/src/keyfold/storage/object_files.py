@@ -5,7 +5,7 @@ pyarrow asks for the length of each object before it reads it, which doubles the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import obstore
 from obstore.exceptions import BaseError
 
-from keyfold.storage.files import Listed, Pages, RemoteFiles, Run
+from keyfold.storage.files import Listed, Pages, RemoteFiles
 from keyfold.storage.refusal import is_missing, reason
 
 # Objects of a page of a listing; S3 gives at most as many.
@@ -21,12 +21,12 @@ _PAGE = 1000
 
 
 class ObjectFiles(RemoteFiles):
-    """A bucket; `ordered` says that it can list from a name on, in the order of names."""
+    """A bucket."""
 
     def __init__(self, store: Any, place: str, *, ordered: bool) -> None:  # noqa: ANN401 - obstore's
         self._store = store
         self._place = place
-        self._ordered = ordered
+        self.ordered = ordered
 
     def listing(self, path: str) -> list[Listed]:
         """As `Files`: one request for 1,000 objects."""
@@ -35,25 +35,17 @@ class ObjectFiles(RemoteFiles):
         folders = [Listed(_name(it), 0, is_folder=True) for it in found["common_prefixes"]]
         return folders + [_listed(it) for it in found["objects"] if it["path"] != path]
 
-    def below(self, path: str, splits: Sequence[str], run: Run) -> Pages:
-        """As `Files`: one request for 1,000 objects, and one for each split."""
-
-        def read(between: tuple[str, str]) -> Pages:
-            return list(self._between(path, *between))
-
-        starts = [f"{path}/{it}" for it in splits] if self._ordered else []
-        between = list(zip(["", *starts], [*starts, ""], strict=True))
-        return [it for found in run(read, between) for it in found]
-
-    def _between(self, path: str, start: str, end: str) -> Iterator[tuple[str, Listed]]:
-        """Files from `start` until before `end`, both in the order of the store; "" is no limit."""
+    def below(self, path: str, start: str = "", end: str = "") -> Pages:
+        """As `RemoteFiles`: one request for 1,000 objects."""
+        found: Pages = []
         with self._errors():
             pages = obstore.list(self._store, path or None, offset=start or None, chunk_size=_PAGE)
             for it in (it for page in pages for it in page):
                 if end and it["path"].encode() > end.encode():
-                    return
+                    break
                 folder = it["path"].rpartition("/")[0]
-                yield folder[len(path) :].lstrip("/"), _listed(it)
+                found.append((folder[len(path) :].lstrip("/"), _listed(it)))
+        return found
 
     def content(self, path: str) -> bytes:
         """As `Files`; the length is learnt from the response."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keyfold.format.footer import Footer, total
-from keyfold.format.group_table import Numbers
+from keyfold.format.footer import Footer, Numbers, total
 from keyfold.format.names import FileKind
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.walk import Part

@@ -1,8 +1,11 @@
-"""A look as HTML for a notebook, with plots where Matplotlib is installed."""
+"""A look as HTML for a notebook's cell, with plots where Matplotlib is installed."""
 
 from __future__ import annotations
 
+import sys
 from html import escape
+from importlib import import_module
+from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -12,9 +15,12 @@ from keyfold.report.growth import Size
 from keyfold.text.html_table import html_table
 from keyfold.text.printable import printable
 from keyfold.text.units import moment
+from keyfold.watch.batch import WatchedBatch
 from keyfold.watch.look import Look
+from keyfold.watch.loop import Looks
 from keyfold.watch.words import (
     Rows,
+    failed,
     group_rows,
     headline,
     hot_title,
@@ -110,3 +116,29 @@ def _table(rows: Rows) -> str:
     names, *others = rows
     shown = [[printable(it) for it in row] for row in others]
     return html_table(names, shown, right=range(1, len(names)))
+
+
+def is_notebook() -> bool:
+    """Whether this is the kernel of a notebook, whose cells show HTML."""
+    # A kernel has imported it; IPython in a terminal has no kernel.
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return hasattr(shell, "kernel")
+
+
+def show_in_cell(looks: Looks) -> None:
+    """Shows the looks in one output of the cell until they end; the last one stays there."""
+    display: Any = import_module("IPython.display")
+    handle = display.display(display.HTML("looking ..."), display_id=True)
+    look: Look | None = None
+    drawn: tuple[tuple[WatchedBatch, ...], str] = ((), "")
+    for seen in looks:
+        message = ""
+        if isinstance(seen, Look):
+            look = seen
+        else:
+            message = failed(seen, looks.interval)
+        look = look or Look(looks.path)
+        if look.batches != drawn[0]:
+            drawn = look.batches, plots(look)
+        handle.update(display.HTML(page(look, drawn[1], message)))

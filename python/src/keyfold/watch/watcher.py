@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from keyfold.describe.batch_table import commit_times
 from keyfold.errors import CheckpointDamagedError, FileMissingError
-from keyfold.format.group_table import Numbers
+from keyfold.format.footer import Numbers
 from keyfold.spark_log.logs import Offsets, batches, offsets_or_none, query_id
 from keyfold.spark_log.migrated import own_batches
 from keyfold.state.store_files import Footers
@@ -19,8 +19,7 @@ from keyfold.text.units import moment
 from keyfold.watch.batch import WatchedBatch, between
 from keyfold.watch.changes import Changed, changed, first, summed
 from keyfold.watch.log import CommitLog, commit_log
-from keyfold.watch.look import RECENT, Look
-from keyfold.watch.now import operators_now, partitions_now
+from keyfold.watch.look import RECENT, Look, operators_now, partitions_now
 from keyfold.watch.reading import BatchRead, read_earlier, read_last
 
 # Batches that are kept for plots.

@@ -37,10 +37,9 @@ def headline(look: Look, now_ms: int) -> str:
 def pace(look: Look) -> str:
     """How fast batches follow each other, and what they change."""
     parts = []
-    if look.interval_ms:
-        minute = _MINUTE_MS / look.interval_ms
-        parts.append(f"{minute:.1f} batches a minute, {duration(look.interval_ms)} apart")
-    changes, written = look.mean_changes, look.mean_written_bytes
+    if interval := look.mean("interval_ms"):
+        parts.append(f"{_MINUTE_MS / interval:.1f} batches a minute, {duration(interval)} apart")
+    changes, written = look.mean("changes"), look.mean("written_bytes")
     if changes is not None and written is not None:
         parts.append(f"{plural(round(changes), 'change')} and {size(round(written))} a batch")
     return "; ".join(parts)
