@@ -88,9 +88,9 @@ def test_keys_whose_hashes_are_taken_for_equal_stay_apart(
 ) -> None:
     import numpy as np  # noqa: PLC0415
 
-    from keyfold.state import merge  # noqa: PLC0415
+    from keyfold.state import entries  # noqa: PLC0415
 
-    monkeypatch.setattr(merge, "_shared", lambda it: np.ones(len(it), dtype=np.bool_))
+    monkeypatch.setattr(entries, "_shared", lambda it: np.ones(len(it), dtype=np.bool_))
     writer = StateWriter(fake)
     writer.batch({key: key for key in range(30)})
     writer.batch({3: 33, 4: None, 40: 40})

@@ -17,7 +17,7 @@ from keyfold.errors import (
     InvalidArgumentError,
     StorageError,
 )
-from keyfold.storage.refusal import reason
+from keyfold.storage.object_files import reason
 from keyfold.storage.storage import Storage
 from kit.counted_requests import Requests
 from kit.fake_checkpoint import FakeCheckpoint

@@ -23,8 +23,7 @@ from keyfold.admin.write import write
 from keyfold.checkpoint import open_checkpoint, require_checkpoint
 from keyfold.cli.command import ExitCode, changeable, command, folder, output, pairs, table_of
 from keyfold.cli.output import Output, message
-from keyfold.cli.query_file import load_query
-from keyfold.cli.rows_file import read_rows
+from keyfold.cli.user_files import load_query, read_rows
 from keyfold.errors import InvalidArgumentError, JvmError
 from keyfold.session import bridge
 from keyfold.setup import check as checking

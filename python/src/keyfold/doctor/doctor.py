@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from keyfold.doctor.attempts import several, unreferenced
 from keyfold.doctor.checkpoint import beyond, format_1, unreadable
-from keyfold.doctor.exam import Exam, examine
+from keyfold.doctor.exam import LEAST_BATCHES, Exam, examine
 from keyfold.doctor.growth import forever
-from keyfold.doctor.pace import LEAST_BATCHES
 from keyfold.doctor.partitions import too_few, too_many
 from keyfold.doctor.report import DoctorReport
 from keyfold.doctor.rescaling import few_numbers, not_movable

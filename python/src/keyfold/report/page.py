@@ -8,9 +8,8 @@ from html import escape
 from os import PathLike
 from pathlib import Path
 
-from keyfold.describe import html_report
 from keyfold.describe.batch_table import batch_table
-from keyfold.describe.description import Description
+from keyfold.describe.description import Description, html
 from keyfold.errors import InvalidArgumentError, KeyfoldError, StorageError
 from keyfold.inspection.inspector import Inspector
 from keyfold.report import pictures
@@ -57,7 +56,7 @@ def write_report(
         raise InvalidArgumentError(f"Cannot write {path}: there is no folder {folder}.")
     title = f"State of {described.path}"
     sections = [
-        _Section("Summary", "", html_report.render(described)),
+        _Section("Summary", "", html(described)),
         *_figures(storage, described, progress),
     ]
     links = "".join(f'<a href="#{it.title.lower()}">{it.title}</a>' for it in sections)
@@ -81,7 +80,7 @@ def write_report(
 
 def notebook(storage: Storage, described: Description) -> str:
     """The same for a notebook, without pictures where Matplotlib is not installed."""
-    parts = [html_report.render(described)]
+    parts = [html(described)]
     if is_installed():
         found = _figures(storage, described, None)
         parts += [f"<h4>{it.title}</h4>{_shown(it)}" for it in found]

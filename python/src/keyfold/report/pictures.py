@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.report.figure import COLOURS, GREY, drawing
+from keyfold.report.figure import COLOURS, GREY, drawing, from_zero, in_bytes, numbers, ranked
 from keyfold.report.growth import Size
-from keyfold.report.scale import from_zero, in_bytes, numbers, ranked
 
 _MANY = 40
 _MOST_BARS = 400

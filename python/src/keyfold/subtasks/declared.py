@@ -44,7 +44,7 @@ def states_of(function: OperatorFunction, operator: str, parallelism: int) -> tu
         InvalidArgumentError: two of them have one name, or a name or a schema is invalid.
         OperatorOutputError: `open` returns something.
     """
-    from keyfold.subtasks.schemas import stored_schema  # noqa: PLC0415 - needs PySpark
+    from keyfold.subtasks.arguments import stored_schema  # noqa: PLC0415 - needs PySpark
 
     declared: dict[str, Declared] = {}
 

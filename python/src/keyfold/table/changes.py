@@ -19,8 +19,7 @@ from keyfold.layout.layout import Shape
 from keyfold.rows.arrow import arrow_ints
 from keyfold.rows.places import Flags, Ints, ends_of
 from keyfold.spark_log.batch import Batch
-from keyfold.state.entries import NO_ROWS, Rows, joined
-from keyfold.state.merge import repeated
+from keyfold.state.entries import NO_ROWS, Rows, joined, repeated
 from keyfold.state.selection import ALL, Selection, Sieve
 from keyfold.table.source import Source
 

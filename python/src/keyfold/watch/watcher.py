@@ -16,8 +16,7 @@ from keyfold.state.store_files import Footers
 from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
 from keyfold.text.units import moment
-from keyfold.watch.batch import WatchedBatch, between
-from keyfold.watch.changes import Changed, changed, first, summed
+from keyfold.watch.batch import Changed, WatchedBatch, between, changed, first, summed
 from keyfold.watch.log import CommitLog, commit_log
 from keyfold.watch.look import RECENT, Look, operators_now, partitions_now
 from keyfold.watch.reading import BatchRead, read_earlier, read_last

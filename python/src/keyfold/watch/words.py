@@ -6,8 +6,7 @@ from typing import TypeAlias
 
 from keyfold.errors import KeyfoldError
 from keyfold.text.units import count, duration, moment, plural, size
-from keyfold.watch.batch import WatchedBatch
-from keyfold.watch.changes import first
+from keyfold.watch.batch import WatchedBatch, first
 from keyfold.watch.look import Look
 
 # A heading, and rows below it.
