@@ -241,4 +241,4 @@ def test_retention_does_not_look_for_them_where_few_batches_are_kept(
     storage = Storage(patient.root).once()
     exam = examine(storage, find_batch(storage, -1), None, None)
     monkeypatch.setattr(operator_state, "chain_of", None)
-    assert list(too_long.judge(exam)) == []
+    assert list(too_long(exam)) == []

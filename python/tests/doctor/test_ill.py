@@ -10,7 +10,6 @@ import pytest
 import keyfold
 from keyfold.doctor import doctor
 from keyfold.doctor.advice import Advice
-from keyfold.doctor.doctor import RULES
 from keyfold.doctor.exam import Exam, examine
 from keyfold.doctor.operator_state import length_of
 from keyfold.format.footer import Reference
@@ -24,6 +23,7 @@ from keyfold.storage.storage import Storage
 from kit.fake_checkpoint import FakeCheckpoint
 from kit.state_writer import StateWriter
 from python.tests.doctor.patient import GIB, MIB, Patient
+from python.tests.doctor.rules import GIVEN
 
 HOUR_MS = 3_600_000
 # What makes a patient ill, by the advice that it is to get.
@@ -70,7 +70,7 @@ def test_the_illness_is_named_and_nothing_else(tmp_path: Path, name: str) -> Non
 
 def test_each_illness_has_a_test() -> None:
     others = {"skew", "memory-budget", "unreferenced-files", "unreadable"}
-    assert {it.name for it in RULES} == {*ILL, *others}
+    assert set(GIVEN) == {*ILL, *others}
 
 
 def test_too_many_partitions_say_to_how_many_and_what_it_brings(tmp_path: Path) -> None:

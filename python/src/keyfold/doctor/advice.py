@@ -1,12 +1,9 @@
-"""Advice, and the rules by which it is given."""
+"""One piece of advice."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
-
-from keyfold.doctor.exam import Exam
 
 CHANGE, NOTE = "change", "note"
 
@@ -38,24 +35,3 @@ class Advice:
     def to_dict(self) -> dict[str, Any]:
         """The same as values for JSON."""
         return asdict(self)
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One illness: when a checkpoint has it.
-
-    Attributes:
-        name: that of its advice.
-        given: when it is given, with all limits. docs/doctor.md has it word for word, and the
-            reasons why the limits are what they are.
-        judge: the advice for a checkpoint; nothing if it does not have the illness.
-    """
-
-    name: str
-    given: str
-    judge: Callable[[Exam], Iterable[Advice]]
-
-
-def rule(name: str, *, given: str) -> Callable[[Callable[[Exam], Iterable[Advice]]], Rule]:
-    """Makes a rule of the function that judges."""
-    return lambda judge: Rule(name, given, judge)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from keyfold.doctor.advice import Advice, rule
+from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
 from keyfold.errors import KeyfoldError
 from keyfold.format.names import FileName, Version, original
@@ -23,12 +23,6 @@ _LEAST_BYTES = 1 << 30
 _SHARE = 4
 
 
-@rule(
-    "several-actions",
-    given=f"in {_LEAST_VERSIONS} of the last 20 batches or more, and in half of those that "
-    "changed state, half of the partitions that changed have deltas of several attempts; under "
-    "checkpoint format 2 only",
-)
 def several(exam: Exam) -> Iterator[Advice]:
     """Batches whose state is computed several times.
 
@@ -63,12 +57,6 @@ def several(exam: Exam) -> Iterator[Advice]:
     )
 
 
-@rule(
-    "unreferenced-files",
-    given="files of attempts that were not committed, a day older than the newest file, have "
-    f"{size(_LEAST_BYTES)} or more and 1/{_SHARE} of all; not if batches have several actions, "
-    "which is the cause then, nor where there is a plan of a rescale",
-)
 def unreferenced(exam: Exam) -> Iterator[Advice]:
     """Files of attempts that were not committed.
 
@@ -80,7 +68,7 @@ def unreferenced(exam: Exam) -> Iterator[Advice]:
     least = max(_LEAST_BYTES, exam.disk_bytes / _SHARE)
     old = list(_old_files(exam))
     # Before the commits are read, of which most checkpoints need none.
-    if is_rescaled or sum(it.length for it in old) < least or any(several.judge(exam)):
+    if is_rescaled or sum(it.length for it in old) < least or any(several(exam)):
         return
     written = {it.version: it for it in _batches(exam)}
     lost = [it for it in old if _is_lost(it, written.get(it.name.version))]

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import WITHOUT_STATE, Advice, rule
+from keyfold.doctor.advice import WITHOUT_STATE, Advice
 from keyfold.doctor.exam import Exam
 from keyfold.settings import FORMAT_KEY, MEMORY_KEY
 from keyfold.text.units import plural, size
 
 
-@rule(
-    "unreadable",
-    given="the description of an operator or the head of a partition cannot be read",
-)
 def unreadable(exam: Exam) -> Iterator[Advice]:
     """Something that cannot be read.
 
@@ -32,10 +28,6 @@ def unreadable(exam: Exam) -> Iterator[Advice]:
         )
 
 
-@rule(
-    "checkpoint-format-1",
-    given="the last commit has no ids of state; not if an operator has one partition only",
-)
 def format_1(exam: Exam) -> Iterator[Advice]:
     """Spark's older checkpoint format.
 
@@ -58,11 +50,6 @@ def format_1(exam: Exam) -> Iterator[Advice]:
         )
 
 
-@rule(
-    "memory-budget",
-    given="`--memory` is given, and the state takes more by the formula of "
-    "[Sizing](cluster.md#sizing)",
-)
 def beyond(exam: Exam) -> Iterator[Advice]:
     """State beyond the memory budget of the executors.
 

@@ -13,8 +13,7 @@ from keyfold.doctor.report import DoctorReport
 from keyfold.doctor.rescaling import few_numbers, not_movable
 from keyfold.doctor.retention import too_long, too_short
 from keyfold.doctor.skew import skew
-from keyfold.doctor.small_files import small_files
-from keyfold.doctor.snapshots import too_often, too_rare
+from keyfold.doctor.snapshots import small_files, too_often, too_rare
 from keyfold.errors import FileMissingError
 from keyfold.spark_log.batch import Batch, read_at
 from keyfold.spark_log.logs import batches
@@ -70,7 +69,7 @@ def examine_checkpoint(
 def _judged(exam: Exam) -> DoctorReport:
     return DoctorReport(
         path=exam.storage.root,
-        advice=tuple(it for rule in RULES for it in rule.judge(exam)),
+        advice=tuple(it for rule in RULES for it in rule(exam)),
         facts=tuple(_facts(exam)),
         notes=tuple(_notes(exam)),
         memory_bytes=exam.memory_bytes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import NOTE, WITHOUT_STATE, Advice, rule
+from keyfold.doctor.advice import NOTE, WITHOUT_STATE, Advice
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import OperatorState
 from keyfold.errors import KeyfoldError
@@ -20,13 +20,6 @@ _DAYS = 30
 _DAY_MS = 24 * 3_600_000
 
 
-@rule(
-    "grows-forever",
-    given=f"a dropDuplicates or a join has {plural(_LEAST_ROWS, 'row')} or more; it grew over "
-    f"both halves of the retained batches, {_LEAST_BATCHES} or more, in the second at half of the "
-    f"first's rate or more; none of these batches has a watermark; and at that rate it doubles in "
-    f"{_DAYS} days",
-)
 def forever(exam: Exam) -> Iterator[Advice]:
     """State from which nothing is ever removed.
 

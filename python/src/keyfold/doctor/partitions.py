@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import ceil
 from statistics import median
 
-from keyfold.doctor.advice import Advice, rule
+from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import OperatorState
 from keyfold.format.footer import total
@@ -32,16 +32,6 @@ _MUCH_CHANGED = _MIB
 _TIMES = 4
 
 
-@rule(
-    "too-many-partitions",
-    given=f"there are {_TIMES_TOO_MANY} times as many partitions as are enough: with "
-    f"{plural(_FEW_ROWS, 'row')} or {size(_FEW_BYTES)} in each, {_LEAST_PARTITIONS} at least, not "
-    "fewer than `--cores` or the subtasks of an operator; a batch writes "
-    f"{size(_LITTLE_CHANGED)} of changes in each, or less; and starting its tasks, at {_TASK_MS} "
-    f"ms each on {_CORES} cores, or less by `--cores`, takes 1/{_OF_INTERVAL} of the time from "
-    f"batch to batch, and 1/{_OF_DURATION} of a batch, or more; not if it is not known how long "
-    "batches take",
-)
 def too_many(exam: Exam) -> Iterator[Advice]:
     """Too many partitions.
 
@@ -96,12 +86,6 @@ def changed_bytes(exam: Exam, operator: OperatorState) -> float:
     return written / max(len(exam.recent) * len(operator.partitions), 1)
 
 
-@rule(
-    "too-few-partitions",
-    given=f"half of the partitions or more have over {plural(_MOST_ROWS, 'row')} or "
-    f"{size(_MOST_BYTES)}; or there are fewer than `--cores`, batches take half of the time or "
-    f"more, and one writes {size(_MUCH_CHANGED)} of changes in each partition, or more",
-)
 def too_few(exam: Exam) -> Iterator[Advice]:
     """Too few partitions.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import NOTE, WITHOUT_STATE, Advice, rule
+from keyfold.doctor.advice import NOTE, WITHOUT_STATE, Advice
 from keyfold.doctor.exam import Exam
 from keyfold.format.footer import total
 from keyfold.settings import STRICT_KEY
@@ -16,11 +16,6 @@ _TIMES = 4
 _LEAST_BYTES = 256 << 20
 
 
-@rule(
-    "not-rescalable",
-    given="the files mark a family as one that `keyfold rescale` refuses, or the offset log does "
-    f"not have `{STRICT_KEY}=true`",
-)
 def not_movable(exam: Exam) -> Iterator[Advice]:
     """State that cannot be rescaled.
 
@@ -55,12 +50,6 @@ def not_movable(exam: Exam) -> Iterator[Advice]:
             )
 
 
-@rule(
-    "key-groups",
-    given=f"an operator has {size(_LEAST_BYTES)} of state or more, and none of the numbers from "
-    f"1/{_TIMES} of its partitions to {_TIMES} times as many, but their own, divides its key "
-    "groups",
-)
 def few_numbers(exam: Exam) -> Iterator[Advice]:
     """Key groups that suit no other number of partitions.
 

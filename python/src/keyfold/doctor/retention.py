@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import Advice, rule
+from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import length_of
 from keyfold.spark_log.logs import batches
@@ -22,11 +22,6 @@ _FEW_BATCHES = 3
 _LEAST_LAST = 20
 
 
-@rule(
-    "retention-too-long",
-    given=f"over {_MOST_BATCHES} batches are in the commit log, and the files have "
-    f"{size(_LEAST_BYTES)} or more, and {_MOST_TIMES} times what the last batch needs",
-)
 def too_long(exam: Exam) -> Iterator[Advice]:
     """Too many old batches.
 
@@ -56,11 +51,6 @@ def too_long(exam: Exam) -> Iterator[Advice]:
         )
 
 
-@rule(
-    "retention-too-short",
-    given=f"{_FEW_BATCHES} batches or fewer of {_LEAST_LAST} or more are in the commit log; not "
-    "in a copy, nor after a rollback, a sync or a migration",
-)
 def too_short(exam: Exam) -> Iterator[Advice]:
     """Too few old batches.
 

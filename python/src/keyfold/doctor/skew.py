@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import WITHOUT_STATE, Advice, rule
+from keyfold.doctor.advice import WITHOUT_STATE, Advice
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import OperatorState, length_of
 from keyfold.errors import KeyfoldError
@@ -21,11 +21,6 @@ _MOST_SHOWN = 100
 _HEAVY = 0.1
 
 
-@rule(
-    "skew",
-    given=f"a partition has {size(_LEAST_BYTES)} or more, and {_TIMES} times the average of the "
-    "others",
-)
 def skew(exam: Exam) -> Iterator[Advice]:
     """A partition with much more state than the others.
 
