@@ -13,8 +13,7 @@ from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam, examine
 from keyfold.doctor.operator_state import length_of
 from keyfold.format.footer import Reference
-from keyfold.format.location import StoreLocation
-from keyfold.format.names import FileKind, FileName, Version
+from keyfold.format.names import FileKind, FileName, StoreLocation, Version
 from keyfold.spark_log.batch import Batch
 from keyfold.state.chain import Step
 from keyfold.state.store_files import StoreFiles

@@ -13,9 +13,8 @@ import pytest
 
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import Family, Footer, Part
-from keyfold.format.location import StoreLocation
 from keyfold.format.manifest import Layer, read_layer
-from keyfold.format.names import Version, written
+from keyfold.format.names import StoreLocation, Version, written
 from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource
 from keyfold.state.entries import Rows

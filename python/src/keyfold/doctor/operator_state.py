@@ -8,8 +8,7 @@ from functools import cached_property
 
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import Family, Footer, total
-from keyfold.format.location import StoreLocation
-from keyfold.format.names import FileKind, is_number, parse_name
+from keyfold.format.names import FileKind, StoreLocation, is_number, parse_name
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.chain import Step, chain_of
 from keyfold.state.walk import Part, is_in_partition_0_alone

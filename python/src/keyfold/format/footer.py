@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -64,6 +65,10 @@ class Identity:
     writer: str
 
 
+# What says how rows of a family are encoded and placed.
+_KEPT = attrgetter("key_encoding", "row_encoding", "partition_key", "ordered", "multi_value")
+
+
 @dataclass(frozen=True)
 class Family:
     """A column family: its flags and encodings, and its rows, values and bytes in the version.
@@ -91,13 +96,7 @@ class Family:
 
     def is_kept_as(self, other: Family) -> bool:
         """Whether the rows of both families have the same encoding and placement."""
-        return (
-            self.key_encoding == other.key_encoding
-            and self.row_encoding == other.row_encoding
-            and self.partition_key == other.partition_key
-            and self.ordered == other.ordered
-            and self.multi_value == other.multi_value
-        )
+        return bool(_KEPT(self) == _KEPT(other))
 
 
 @dataclass(frozen=True)

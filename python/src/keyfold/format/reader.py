@@ -29,8 +29,7 @@ from keyfold.format.frame import (
     footer_length,
     refuse_short,
 )
-from keyfold.format.location import location_of
-from keyfold.format.names import FileKind, parse_name
+from keyfold.format.names import FileKind, location_of, parse_name
 from keyfold.format.source import Source
 from keyfold.wire.codec import decompress
 from keyfold.wire.cursor import MalformedError

@@ -7,7 +7,7 @@ from itertools import chain as joined
 from typing import TYPE_CHECKING
 
 from keyfold.errors import PartitionsMismatchError
-from keyfold.format.location import StoreLocation
+from keyfold.format.names import StoreLocation
 from keyfold.fsck.finding import Finding, Kind, Obstacle, Severity
 from keyfold.fsck.operators import Operators
 from keyfold.fsck.plans import Plans

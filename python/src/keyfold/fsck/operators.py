@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from keyfold.errors import FileMissingError, KeyfoldError
-from keyfold.format.location import DEFAULT_STORE, StoreLocation
-from keyfold.format.names import FileName, is_store, parse_name
+from keyfold.format.names import DEFAULT_STORE, FileName, StoreLocation, is_store, parse_name
 from keyfold.fsck.finding import Finding, Kind, Obstacle, Severity
 from keyfold.schema.schema_file import read_state_schema, schema_paths
 from keyfold.spark_log.batch import Batch

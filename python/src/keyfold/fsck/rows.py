@@ -24,7 +24,7 @@ from keyfold.storage.storage import Storage
 from keyfold.subtasks.declared import SUBTASK_OF
 from keyfold.wire.cursor import MalformedError
 
-_COLUMNS = ("parallelism", "max_parallelism")
+_OF_SUBTASK = ("parallelism", "max_parallelism")
 
 
 @dataclass
@@ -93,7 +93,7 @@ class RowCheck:
     def _wrong_subtasks(self, rows: Rows, family: Family) -> list[str]:
         layout = self._layouts.get(family.name)
         try:
-            return [] if layout is None else list(wrong_subtasks(layout, rows, family))
+            return [] if layout is None else list(_wrong_subtasks(layout, rows, family))
         except (MalformedError, KeyfoldError):
             # The check of the rows' file says what is wrong with them.
             return []
@@ -119,19 +119,19 @@ def _of_bytes(it: Layout) -> Layout:
     return replace(it, schema=replace(it.schema, key=as_bytes(it.schema.key)))
 
 
-def wrong_subtasks(layout: Layout, rows: Rows, family: Family) -> Iterator[str]:
+def _wrong_subtasks(layout: Layout, rows: Rows, family: Family) -> Iterator[str]:
     """What is wrong with the row of a subtask: no start and no redistribution could go by it.
 
     Raises MalformedError if the rows do not fit the schema.
     """
-    is_own = layout.family.startswith(SUBTASK_OF) and set(_COLUMNS) <= set(
+    is_own = layout.family.startswith(SUBTASK_OF) and set(_OF_SUBTASK) <= set(
         layout.schema.value.names
     )
     if not is_own or "subtask" not in layout.schema.key.names:
         return
     subtasks = layout.key_array(rows, family).field("subtask").to_pylist()
     values = layout.value_array(rows, family)
-    said = zip(*(values.field(it).to_pylist() for it in _COLUMNS), strict=True)
+    said = zip(*(values.field(it).to_pylist() for it in _OF_SUBTASK), strict=True)
     for subtask, (parallelism, most) in zip(subtasks, said, strict=True):
         if not 0 <= subtask < parallelism <= most:
             yield (

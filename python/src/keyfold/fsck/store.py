@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer, Identity
-from keyfold.format.location import StoreLocation
-from keyfold.format.names import FileKind, FileName, Version, original
+from keyfold.format.names import FileKind, FileName, StoreLocation, Version, original
 from keyfold.format.reader import stream_columns
 from keyfold.fsck.finding import Finding, Kind, Severity, kind_of
 from keyfold.fsck.rows import RowCheck, misplaced

@@ -12,7 +12,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from keyfold.errors import InvalidArgumentError
 from keyfold.layout.layout import Shape
 from keyfold.layout.layouts import layouts
-from keyfold.rows.places import Ints
+from keyfold.rows.arrow import Ints
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.storage.storage import Storage

@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.format.footer import Family
-from keyfold.rows.arrow import arrow_ints, arrow_offsets, offsets_of, placed
+from keyfold.rows.arrow import arrow_ints, arrow_offsets, ends_of, offsets_of, placed
 from keyfold.rows.avro_row import avro_column
 from keyfold.rows.keys import key_columns
-from keyfold.rows.places import ends_of
 from keyfold.rows.unsafe_row import as_struct, struct_array
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import Atomic, DataType, Struct

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from keyfold.format.location import DEFAULT_STORE
+from keyfold.format.names import DEFAULT_STORE
 from keyfold.layout.layout import Layout, Shape
 from keyfold.schema.data_type import Atomic, Struct
 from keyfold.schema.schema_file import DEFAULT_FAMILY, FamilySchema, read_state_schema, schema_paths

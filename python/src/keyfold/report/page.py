@@ -8,6 +8,8 @@ from html import escape
 from os import PathLike
 from pathlib import Path
 
+import pyarrow as pa  # type: ignore[import-untyped]
+
 from keyfold.describe.batch_table import batch_table
 from keyfold.describe.description import Description, html
 from keyfold.errors import InvalidArgumentError, KeyfoldError, StorageError
@@ -139,5 +141,15 @@ def _figures(
     yield _Section(
         "Batches",
         "Duration of each batch, and when its state was durable.",
-        pictures.durations(batch_table(storage), files),
+        pictures.durations(batch_table(storage).to_pylist(), _written(files)),
     )
+
+
+def _written(files: pa.Table) -> dict[int, int]:
+    """The time of the last delta of each batch, where it is known."""
+    written: dict[int, int] = {}
+    for row in files.select(["batch_id", "kind", "modified_ms"]).to_pylist():
+        if row["kind"] == "delta" and row["modified_ms"] is not None:
+            number = row["batch_id"]
+            written[number] = max(written.get(number, 0), row["modified_ms"])
+    return written

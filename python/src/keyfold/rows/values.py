@@ -6,8 +6,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from keyfold.rows.arrow import arrow_flags, arrow_ints, validity
-from keyfold.rows.places import Flags, Ints, Octets, Places, gather, read
+from keyfold.rows.arrow import (
+    Flags,
+    Ints,
+    Octets,
+    Places,
+    arrow_flags,
+    arrow_ints,
+    gather,
+    read,
+    validity,
+)
 from keyfold.schema.arrow_type import arrow_type
 from keyfold.schema.data_type import DTYPES, Atomic, DataType, Decimal
 from keyfold.wire.cursor import MalformedError

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyfold.errors import CheckpointDamagedError
-from keyfold.format.location import StoreLocation
+from keyfold.format.names import StoreLocation
 from keyfold.schema.data_type import Struct, parse_struct
 from keyfold.spark_log.logs import StoreMetadata
 from keyfold.storage.storage import Storage

@@ -117,10 +117,7 @@ class DeltaLog(TableLog):
         path = f"{_LOG}/{number:020}.json"
         batches: dict[str, int] = {}
         operation, replaces = "", False
-        for line in self._storage.whole(path).decode(errors="replace").split("\n"):
-            if not line.strip() or line.startswith(_FILES):
-                continue
-            action = self._object(path, line)
+        for action in self._lines(path):
             if isinstance(info := action.get("commitInfo"), dict):
                 operation = str(info.get("operation", ""))
                 parameters = info.get("operationParameters")
@@ -135,8 +132,7 @@ class DeltaLog(TableLog):
     def _actions(self, path: str) -> list[dict[str, Any]]:
         """Those of a file of a checkpoint; of Parquet, ids and protocol."""
         if path.endswith(".json"):
-            lines = self._storage.whole(path).decode(errors="replace").split("\n")
-            return [self._object(path, it) for it in lines if it.strip()]
+            return self._lines(path)
         with self._storage.open(path, self._sizes[path.rpartition("/")[2]]) as source:
             file = RangedFile(source)
             try:
@@ -147,6 +143,10 @@ class DeltaLog(TableLog):
                 raise damaged(self._storage, path, str(error).strip()) from error
         columns = zip(table.column_names, table.columns, strict=True)
         return [{name: it} for name, its in columns for it in its.drop_null().to_pylist()]
+
+    def _lines(self, path: str) -> list[dict[str, Any]]:
+        lines = self._storage.whole(path).decode(errors="replace").split("\n")
+        return [self._object(path, it) for it in lines if it.strip() and not it.startswith(_FILES)]
 
     def _object(self, path: str, line: str) -> dict[str, Any]:
         try:

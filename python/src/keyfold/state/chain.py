@@ -16,7 +16,7 @@ from keyfold.errors import (
 )
 from keyfold.format.footer import Footer, Reference
 from keyfold.format.names import FileKind, FileName, Version
-from keyfold.rows.places import Flags
+from keyfold.rows.arrow import Flags
 from keyfold.state.selection import Residues
 from keyfold.state.store_files import StoreFiles
 

@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.format.block import Columns, EntryType
-from keyfold.rows.arrow import arrow_ints, numbers_of, offsets_of
-from keyfold.rows.places import Flags, Ints, Octets, ends_of
+from keyfold.rows.arrow import Flags, Ints, Octets, arrow_ints, ends_of, numbers_of, offsets_of
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MOST_BITS = 26

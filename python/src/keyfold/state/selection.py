@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from keyfold.format.footer import Footer
-from keyfold.rows.places import Flags, Ints
+from keyfold.rows.arrow import Flags, Ints
 
 Hashes: TypeAlias = npt.NDArray[np.int32]
 Groups: TypeAlias = npt.NDArray[np.int64]

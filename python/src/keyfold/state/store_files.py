@@ -11,9 +11,8 @@ from typing import NamedTuple, TypeAlias
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
-from keyfold.format.location import StoreLocation
 from keyfold.format.manifest import Layer, manifest_path, read_layer
-from keyfold.format.names import HEAD_KINDS, FileKind, FileName, Version, parse_name
+from keyfold.format.names import HEAD_KINDS, FileKind, FileName, StoreLocation, Version, parse_name
 from keyfold.format.reader import read_footer
 from keyfold.format.source import BytesSource, Source
 from keyfold.storage.storage import Storage

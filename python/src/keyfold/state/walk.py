@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from keyfold.errors import KeyfoldError, PartitionsMismatchError
 from keyfold.format.footer import Footer
-from keyfold.format.location import StoreLocation
-from keyfold.format.names import Version, is_number
+from keyfold.format.names import StoreLocation, Version, is_number
 from keyfold.rows.partition_key import only_partition_0
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata

@@ -14,8 +14,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from keyfold.errors import FileCorruptError, KeyfoldError, UnknownNameError
 from keyfold.format.footer import Family, Footer
-from keyfold.format.location import StoreLocation
-from keyfold.format.names import Version
+from keyfold.format.names import StoreLocation, Version
 from keyfold.layout.layout import Layout
 from keyfold.spark_log.batch import Batch, read_at
 from keyfold.spark_log.logs import OperatorMetadata

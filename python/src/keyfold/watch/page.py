@@ -31,8 +31,6 @@ from keyfold.watch.words import (
 )
 
 _ROWS = 5
-_BATCHES = pa.schema([(it, pa.int64()) for it in ("batch_id", "started_ms", "duration_ms")])
-_FILES = pa.schema([("batch_id", pa.int64()), ("kind", pa.string()), ("modified_ms", pa.int64())])
 _PARTITIONS = pa.schema([("partition", pa.int64()), ("live_bytes", pa.int64())])
 
 
@@ -68,13 +66,8 @@ def _durations(look: Look) -> str:
         {"batch_id": it.batch_id, "started_ms": it.started_ms, "duration_ms": it.duration_ms}
         for it in look.batches
     ]
-    files = [
-        {"batch_id": it.batch_id, "kind": "delta", "modified_ms": it.last_state_ms}
-        for it in look.batches
-    ]
-    return pictures.durations(
-        pa.Table.from_pylist(batches, _BATCHES), pa.Table.from_pylist(files, _FILES)
-    )
+    written = {it.batch_id: it.last_state_ms for it in look.batches if it.last_state_ms is not None}
+    return pictures.durations(batches, written)
 
 
 def _sizes(look: Look) -> list[Size]:
