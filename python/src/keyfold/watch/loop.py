@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from threading import Thread
+from threading import Event, Thread
 from typing import TypeAlias
 
 from keyfold.errors import InvalidArgumentError, KeyfoldError
@@ -85,18 +85,20 @@ class Looks:
     def _look(self, end: float | None) -> Seen | None:
         """A look; None if it has not ended by then."""
         found: list[Seen | BaseException] = []
+        # An interrupted join would take the thread for one that has ended.
+        done = Event()
 
         def look() -> None:
             try:
                 found.append(self._watcher.look())
             except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
                 found.append(error)
+            done.set()
 
         self._thread = Thread(target=look, name="keyfold-watch", daemon=True)
         self._thread.start()
-        while self.is_looking:
-            self._thread.join(_STEP_S)
-            if end is not None and time.monotonic() >= end and self.is_looking:
+        while not done.wait(_STEP_S):
+            if end is not None and time.monotonic() >= end:
                 return None
         (one,) = found
         if isinstance(one, (Look, KeyfoldError)):
