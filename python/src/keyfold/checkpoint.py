@@ -36,13 +36,7 @@ from keyfold.report.page import notebook, write_report
 from keyfold.settings import PROVIDER_CLASS
 from keyfold.spark_log.batch import find_batch
 from keyfold.spark_log.flows import Flow, flows
-from keyfold.spark_log.logs import (
-    batches,
-    metadata_folder,
-    operators,
-    query_id,
-    read_operators,
-)
+from keyfold.spark_log.logs import batches, metadata_folder, operators, query_id, read_operators
 from keyfold.spark_log.progress import newest_commit, read_progress
 from keyfold.storage.storage import Storage
 from keyfold.table.operator import Operator
@@ -217,11 +211,7 @@ class Checkpoint:
         return sync(self.path, path)
 
     def rollback(
-        self,
-        batch: int,
-        *,
-        dry_run: bool = True,
-        sink_path: str | None = None,
+        self, batch: int, *, dry_run: bool = True, sink_path: str | None = None
     ) -> Rollback:
         """Makes an earlier batch the last one: see `keyfold.admin.rollback.rollback`.
 

@@ -84,10 +84,7 @@ class RescalePlan:
                 )
             )
             where = "before batch" if self.is_open else "batch"
-            rows += [
-                ("done", f"{where} {self.batch}, in {self.duration_ms} ms"),
-                ("to undo", undo),
-            ]
+            rows += [("done", f"{where} {self.batch}, in {self.duration_ms} ms"), ("to undo", undo)]
         return lines(rows, applied=self.applied, refusals=self.refusals)
 
 
@@ -152,10 +149,7 @@ def _load(bytes_: int, files: int) -> str:
 
 
 def plan_rescale(
-    path: str | os.PathLike[str],
-    partitions: int,
-    *,
-    spark: SparkSession | None = None,
+    path: str | os.PathLike[str], partitions: int, *, spark: SparkSession | None = None
 ) -> RescalePlan:
     """Returns what `rescale` would do; writes nothing.
 

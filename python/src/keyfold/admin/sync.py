@@ -58,10 +58,7 @@ class Sync:
 
 
 def sync(
-    path: str | os.PathLike[str],
-    to: str | os.PathLike[str],
-    *,
-    spark: SparkSession | None = None,
+    path: str | os.PathLike[str], to: str | os.PathLike[str], *, spark: SparkSession | None = None
 ) -> Sync:
     """Brings a copy of a checkpoint to the newest committed batch. The query may run meanwhile.
 

@@ -6,15 +6,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import TypeVar
 
-from keyfold.format.footer import (
-    Block,
-    Family,
-    Fingerprint,
-    Footer,
-    Identity,
-    Part,
-    Reference,
-)
+from keyfold.format.footer import Block, Family, Fingerprint, Footer, Identity, Part, Reference
 from keyfold.format.footer_tables import MOST_AMOUNT, read_blocks, read_groups
 from keyfold.format.frame import Frame, UnknownVersionError, file_kind
 from keyfold.format.names import FileKind, FileName, Version, is_file, is_id, is_store

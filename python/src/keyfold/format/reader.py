@@ -9,11 +9,7 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
-from keyfold.errors import (
-    FileCorruptError,
-    FormatVersionError,
-    NotAKeyfoldFileError,
-)
+from keyfold.errors import FileCorruptError, FormatVersionError, NotAKeyfoldFileError
 from keyfold.format.block import Columns, EntryType, decode_block
 from keyfold.format.footer import Footer
 from keyfold.format.footer_parser import parse_footer

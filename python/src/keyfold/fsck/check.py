@@ -140,9 +140,7 @@ def _rank(it: Finding) -> tuple[int, str, str, str]:
 
 
 def _locations(
-    storage: Storage,
-    operator: OperatorMetadata,
-    committed: list[Batch],
+    storage: Storage, operator: OperatorMetadata, committed: list[Batch]
 ) -> tuple[list[tuple[StoreLocation, int]], list[Finding]]:
     """Every store of every partition in any of the batches, with its number in the operator.
 

@@ -57,10 +57,7 @@ def write_report(
     if not folder.is_dir():
         raise InvalidArgumentError(f"Cannot write {path}: there is no folder {folder}.")
     title = f"State of {described.path}"
-    sections = [
-        _Section("Summary", "", html(described)),
-        *_figures(storage, described, progress),
-    ]
+    sections = [_Section("Summary", "", html(described)), *_figures(storage, described, progress)]
     links = "".join(f'<a href="#{it.title.lower()}">{it.title}</a>' for it in sections)
     body = "".join(
         f'<section><h2 id="{it.title.lower()}">{it.title}</h2>{_shown(it)}</section>'

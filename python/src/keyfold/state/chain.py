@@ -8,12 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from keyfold.errors import (
-    FileCorruptError,
-    FileMissingError,
-    KeyfoldError,
-    KeyGroupsMismatchError,
-)
+from keyfold.errors import FileCorruptError, FileMissingError, KeyfoldError, KeyGroupsMismatchError
 from keyfold.format.footer import Footer, Reference
 from keyfold.format.names import FileKind, FileName, Version
 from keyfold.rows.arrow import Flags

@@ -13,14 +13,7 @@ from pyspark import cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import (
-    ArrayType,
-    DataType,
-    MapType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
 
 from keyfold.errors import InvalidArgumentError
 from keyfold.subtasks.function import OperatorFunction

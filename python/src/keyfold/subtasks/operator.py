@@ -86,11 +86,7 @@ def with_operator_state(  # noqa: PLR0913 - all but three by name
     marked = arguments.with_event_time(output, event_time, df)
     states = states_of(function, called, parallelism)
 
-    from pyspark.sql.types import (  # noqa: PLC0415 - needs PySpark
-        BinaryType,
-        StructField,
-        StructType,
-    )
+    from pyspark.sql.types import BinaryType, StructField, StructType  # noqa: PLC0415 - needs PySpark
 
     from keyfold.subtasks.processor import SubtaskProcessor, task_number  # noqa: PLC0415
 
