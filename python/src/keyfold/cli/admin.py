@@ -21,7 +21,7 @@ from keyfold.admin import rollback as rolling
 from keyfold.admin import sync as syncing
 from keyfold.admin.write import write
 from keyfold.checkpoint import open_checkpoint, require_checkpoint
-from keyfold.cli.command import ExitCode, changeable, command, folder, output, pairs, table_of
+from keyfold.cli.command import ExitCode, changeable, command, folder, pairs, table_of
 from keyfold.cli.output import Output, message
 from keyfold.cli.user_files import load_query, read_rows
 from keyfold.errors import InvalidArgumentError, JvmError
@@ -45,7 +45,6 @@ def _show(output: Output, found: Any) -> int | None:  # noqa: ANN401 - results o
     click.option("--parallelism", type=int, help="With --operator: number of subtasks."),
     click.option("--undo", "gives_up", is_flag=True, help="Undo a rescale before an open batch."),
     _apply,
-    output,
 )
 def rescale(  # noqa: PLR0913 - one for each option
     output: Output,
@@ -80,7 +79,6 @@ def rescale(  # noqa: PLR0913 - one for each option
     changeable,
     click.option("--undo", "gives_up", is_flag=True, help="Undo the migration."),
     _apply,
-    output,
 )
 def migrate(output: Output, *, checkpoint: str, gives_up: bool, applies: bool) -> int | None:
     """Convert state of HDFSBacked or RocksDB to Keyfold's.
@@ -103,7 +101,6 @@ def migrate(output: Output, *, checkpoint: str, gives_up: bool, applies: bool) -
         "table, for which the plan has the SQL that takes it back.",
     ),
     _apply,
-    output,
 )
 def rollback(  # noqa: PLR0913 - one for each option
     output: Output,
@@ -142,7 +139,6 @@ def rollback(  # noqa: PLR0913 - one for each option
         help="Folder of the query's Delta or Iceberg table, if the new query goes on with it: "
         "prints the SQL that takes the table back to the batch.",
     ),
-    output,
 )
 def clone(  # noqa: PLR0913 - one for each option
     output: Output,
@@ -167,7 +163,6 @@ def clone(  # noqa: PLR0913 - one for each option
         "--every", "seconds", type=click.FloatRange(min=1),
         help="Again after so many seconds, until Ctrl-C.",
     ),
-    output,
 )  # fmt: skip
 def sync(output: Output, *, checkpoint: str, to: str, seconds: float | None) -> None:
     """Keep a copy in the folder TO, for the same query elsewhere.
@@ -198,7 +193,7 @@ def sync(output: Output, *, checkpoint: str, to: str, seconds: float | None) -> 
             time.sleep(max(0, began + seconds - time.monotonic()))
 
 
-@command(changeable, click.argument("name", required=False), output)
+@command(changeable, click.argument("name", required=False))
 def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
     """Copy the newest batch to a savepoint NAME, which is kept.
 
@@ -221,7 +216,6 @@ def savepoint(output: Output, *, checkpoint: str, name: str | None) -> None:
     click.option("--delete", type=folder, help="File with keys of rows to delete."),
     click.option("--replace", is_flag=True, help="Delete all rows that are not put."),
     _apply,
-    output,
 )
 def edit(  # noqa: PLR0913 - one for each option
     output: Output,
@@ -286,7 +280,6 @@ def edit(  # noqa: PLR0913 - one for each option
         help="For each source of the changed query that of the checkpoint, or new.",
     ),
     _apply,
-    output,
 )  # fmt: skip
 def evolve(  # noqa: PLR0913 - one for each option
     output: Output,
@@ -331,7 +324,6 @@ def _sources(text: str) -> list[int | None]:
         help="Keep files that have changed since.",
     ),
     _apply,
-    output,
 )  # fmt: skip
 def vacuum(output: Output, *, checkpoint: str, older_than_hours: float, applies: bool) -> None:
     """Delete files that no batch needs.
@@ -347,7 +339,6 @@ def vacuum(output: Output, *, checkpoint: str, older_than_hours: float, applies:
 @command(
     click.option("--remote", help="A Spark Connect server to check instead: sc://host:15002."),
     click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[-- SUBMIT OPTIONS]"),
-    output,
 )
 def check(output: Output, remote: str | None, options: tuple[str, ...]) -> int | None:
     """Check the set-up of Spark, on driver and executors.

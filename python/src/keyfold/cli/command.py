@@ -79,11 +79,22 @@ def cli() -> None:
     """
 
 
-def command(*decorators: Callable[[C], C]) -> Callable[[C], click.Command]:
-    """A command with these options; what it returns is its exit code."""
+def _made(_: click.Context, __: click.Parameter, kind: str) -> Output:
+    return JsonOutput() if kind == "json" else TextOutput()
 
-    def decorate(function: C) -> click.Command:
-        for decorator in reversed(decorators):
+
+_output = click.option(
+    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    callback=_made,
+    help="Text, at most 1,000 rows; or JSON: one object, for tables one object a line.",
+)  # fmt: skip
+
+
+def command(*decorators: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command with these options and `output`; what it returns is its exit code."""
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        for decorator in reversed((*decorators, _output)):
             function = decorator(function)
         return cli.command()(function)
 
@@ -101,15 +112,6 @@ def _unexpected(error: Exception) -> str:
     )
 
 
-def _output(_: click.Context, __: click.Parameter, kind: str) -> Output:
-    return JsonOutput() if kind == "json" else TextOutput()
-
-
-output = click.option(
-    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    callback=_output,
-    help="Text, at most 1,000 rows; or JSON: one object, for tables one object a line.",
-)  # fmt: skip
 # A path for completion; a URI passes too, since nothing is asked to exist.
 folder = click.Path()
 _argument = click.argument("checkpoint", type=folder)

@@ -21,23 +21,9 @@ from keyfold.storage.storage import Storage
 from keyfold.text.units import count, duration, plural, size
 
 RULES = (
-    unreadable,
-    too_many,
-    too_few,
-    skew,
-    forever,
-    beyond,
-    several,
-    too_rare,
-    too_often,
-    too_long,
-    too_short,
-    small_files,
-    unreferenced,
-    format_1,
-    not_movable,
-    few_numbers,
-)
+    unreadable, too_many, too_few, skew, forever, beyond, several, too_rare, too_often, too_long,
+    too_short, small_files, unreferenced, format_1, not_movable, few_numbers,
+)  # fmt: skip
 
 
 def examine_checkpoint(

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from keyfold.errors import InvalidArgumentError
-from keyfold.sinks.table_log import TableLog, TableVersion, damaged
+from keyfold.sinks.table_log import TableVersion, damaged
 from keyfold.storage.files import Listed
 from keyfold.storage.ranged_file import RangedFile
 from keyfold.storage.storage import Storage
@@ -35,8 +35,8 @@ _COLUMNS = ["txn", "protocol"]
 _OF_CATALOGS = {"catalogManaged", "catalogOwned-preview", "coordinatedCommits-preview"}
 
 
-class DeltaLog(TableLog):
-    """See `TableLog`. A commit is read when it is asked for, and once."""
+class DeltaLog:
+    """The log of a table. A commit is read when it is asked for, and once."""
 
     format = "delta"
 
@@ -55,7 +55,7 @@ class DeltaLog(TableLog):
         self._protocols: dict[int, Any] = {}
 
     def applications(self) -> dict[str, int]:
-        """As `TableLog`: from the newest checkpoint, and from the commits after it.
+        """The newest batch of each application id: of the newest checkpoint and commits after it.
 
         Raises InvalidArgumentError if the log has not all commits.
         """
@@ -73,16 +73,16 @@ class DeltaLog(TableLog):
         return found
 
     def history(self) -> Iterator[TableVersion]:
-        """As `TableLog`."""
+        """Versions that led to the current one, newest first, until one that the log has lost."""
         yield from self._versions(self._commits)
 
     def can_restore(self, version: int) -> bool:
-        """As `TableLog`: there is a checkpoint, or the very first commit, to start from."""
+        """Whether there is a checkpoint, or the very first commit, from which it can be made."""
         oldest = self._commits[-1]
         return oldest == 0 or any(oldest - 1 <= it <= version for it in self._checkpoints)
 
     def restore(self, place: str, version: int) -> str:
-        """As `TableLog`."""
+        """The SQL that takes the table at `place` back to a version of `history`, or forward."""
         name = place.rstrip("/").replace("`", "``")
         return f"RESTORE TABLE delta.`{name}` TO VERSION AS OF {version}"
 
