@@ -29,9 +29,8 @@ from keyfold.errors import (
 from keyfold.fsck.check import fsck
 from keyfold.fsck.finding import Kind
 from keyfold.fsck.report import FsckReport
-from keyfold.fsck.runner import Progress
 from keyfold.inspection.inspector import Inspector
-from keyfold.report.growth import Progress as ReportProgress
+from keyfold.report.growth import Progress
 from keyfold.report.page import notebook, write_report
 from keyfold.settings import PROVIDER_CLASS
 from keyfold.spark_log.batch import find_batch
@@ -157,7 +156,7 @@ class Checkpoint:
                 raise InvalidArgumentError(f"Invalid {name} {number}: give a number of 1 or more.")
         return examine_checkpoint(self._storage, cores, memory_bytes)
 
-    def report(self, path: str | PathLike[str], *, progress: ReportProgress | None = None) -> None:
+    def report(self, path: str | PathLike[str], *, progress: Progress | None = None) -> None:
         """Writes a self-contained HTML page: the text of `describe`, and charts.
 
         Raises:

@@ -150,10 +150,8 @@ def clone(  # noqa: PLR0913 - one for each option
     sink_path: str | None,
 ) -> None:
     """Copy one batch to the folder TO, for a new query."""
-    _show(
-        output,
-        open_checkpoint(checkpoint).clone(to, batch=batch, dry_run=dry_run, sink_path=sink_path),
-    )
+    opened = open_checkpoint(checkpoint)
+    _show(output, opened.clone(to, batch=batch, dry_run=dry_run, sink_path=sink_path))
 
 
 @command(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from keyfold.errors import InvalidArgumentError
@@ -14,13 +15,13 @@ from keyfold.settings import (
     FILE_MANAGER_KEY,
     FORMAT_KEY,
     INSTANCES_KEY,
+    JARS_KEY,
     PROVIDER_KEY,
     QUERY_SETTINGS,
     jar_name,
 )
 from keyfold.setup import facts
 from keyfold.setup.facts import DriverFacts, ExecutorFacts, Jar
-from keyfold.setup.lost import lost_settings
 from keyfold.setup.report import SetupFinding, SetupReport
 from keyfold.setup.resources import local_disk, memory
 from keyfold.text.units import plural
@@ -33,6 +34,8 @@ _NAMES = {
     FORMAT_KEY: "checkpoint format",
     FILE_MANAGER_KEY: "file manager",
 }
+
+_NUMBER, _GROUP = "PYSPARK_REMOTE_INIT_CONF_LEN", "PYSPARK_REMOTE_INIT_CONF_"
 
 
 def check(spark: SparkSession) -> SetupReport:
@@ -174,3 +177,31 @@ def _jars(jar: Jar, answered: Sequence[ExecutorFacts]) -> SetupFinding:
 
 def _said(jar: Jar) -> str:
     return f"Keyfold {jar.version} for Spark {jar.line}"
+
+
+def lost_settings(
+    setting: Callable[[str], str | None], environment: Mapping[str, str]
+) -> SetupFinding | None:
+    """Names settings of SQL, and the jars, that were given and are not set; None if all are.
+
+    Args:
+        setting: gives the value that is set in the session, or None.
+        environment: the variables of this process.
+    """
+    lost = [it for it in _given(environment) if setting(it) is None]
+    if not lost:
+        return None
+    return SetupFinding(
+        "lost settings",
+        ", ".join(sorted(lost)),
+        "spark-pipelines was given these, and Spark's Connect client kept only some. Write them to "
+        "spark-defaults.conf in the folder that SPARK_CONF_DIR names, or start a Connect server "
+        "with them and give it as --remote.",
+    )
+
+
+def _given(environment: Mapping[str, str]) -> Iterator[str]:
+    for number in range(int(environment.get(_NUMBER, "0"))):
+        for key in json.loads(environment[f"{_GROUP}{number}"]):
+            if key == JARS_KEY or key.startswith("spark.sql."):
+                yield key

@@ -8,29 +8,32 @@ from typing import Any
 
 import pyarrow.fs as fs  # type: ignore[import-untyped] # noqa: PLR0402
 
-from keyfold.storage.files import Files, Listed, Ranges
+from keyfold.storage.files import Listed, Ranges
 
 
-class ArrowFiles(Files):
-    """A file system of pyarrow's. Its calls are quick: a file is opened, and read by ranges."""
+class ArrowFiles:
+    """A file system of pyarrow's, with what `RemoteFiles` has for one file.
+
+    Its calls are quick: a file is opened, and read by ranges.
+    """
 
     def __init__(self, files: Any) -> None:  # noqa: ANN401 - pyarrow's
         self._files = files
 
     def listing(self, path: str) -> list[Listed]:
-        """As `Files`. Names that are not UTF-8 are left out, since pyarrow cannot open them."""
+        """As `RemoteFiles`, without names that are not UTF-8, since pyarrow cannot open them."""
         selector = fs.FileSelector(path, allow_not_found=True)
         found = (_listed(it) for it in self._files.get_file_info(selector))
         return [it for it in found if it is not None]
 
     def content(self, path: str) -> bytes:
-        """As `Files`."""
+        """As `RemoteFiles`."""
         with self._files.open_input_stream(path, compression=None) as stream:
             return bytes(stream.read())
 
     @contextmanager
     def open(self, path: str, size: int | None) -> Iterator[Ranges]:  # noqa: ARG002 - not needed
-        """As `Files`."""
+        """As `RemoteFiles`."""
         with self._files.open_input_file(path) as file:
             yield file.size(), lambda offset, length: bytes(file.read_at(length, offset))
 

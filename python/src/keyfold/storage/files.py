@@ -1,10 +1,10 @@
-"""What a storage needs of a file system."""
+"""What a storage needs of a file system on a server."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -28,8 +28,14 @@ Ranges: TypeAlias = tuple[int, Callable[[int, int], bytes]]
 Pages: TypeAlias = list[tuple[str, Listed]]
 
 
-class Files(ABC):
-    """Files by path. A missing file raises FileNotFoundError, all else another OSError."""
+class RemoteFiles(ABC):
+    """Files on a server. A call costs a request, so few are made, and several at a time.
+
+    A missing file raises FileNotFoundError, all else another OSError. `ordered` says that it can
+    list from a name on, in the order of names.
+    """
+
+    ordered = False
 
     @abstractmethod
     def listing(self, path: str) -> list[Listed]:
@@ -38,19 +44,6 @@ class Files(ABC):
     @abstractmethod
     def content(self, path: str) -> bytes:
         """All bytes of a file, in one request."""
-
-    @abstractmethod
-    def open(self, path: str, size: int | None) -> AbstractContextManager[Ranges]:
-        """A file to read by ranges, a request each; `size` is its length if that is known."""
-
-
-class RemoteFiles(Files):
-    """Files on a server. A call costs a request, so few are made, and several at a time.
-
-    `ordered` says that it can list from a name on, in the order of names.
-    """
-
-    ordered = False
 
     @abstractmethod
     def below(self, path: str, start: str = "", end: str = "") -> Pages:
@@ -69,7 +62,7 @@ class RemoteFiles(Files):
 
     @contextmanager
     def open(self, path: str, size: int | None) -> Iterator[Ranges]:
-        """As `Files`."""
+        """A file to read by ranges, a request each; `size` is its length if that is known."""
         length = self.length(path) if size is None else size
 
         def read(offset: int, count: int) -> bytes:

@@ -17,7 +17,7 @@ class FsspecFiles(RemoteFiles):
         self._files = files
 
     def listing(self, path: str) -> list[Listed]:
-        """As `Files`."""
+        """As `RemoteFiles`."""
         try:
             with _errors():
                 found = self._files.ls(path, detail=True)
@@ -36,7 +36,7 @@ class FsspecFiles(RemoteFiles):
         ]
 
     def content(self, path: str) -> bytes:
-        """As `Files`."""
+        """As `RemoteFiles`."""
         with _errors():
             return bytes(self._files.cat_file(path))
 

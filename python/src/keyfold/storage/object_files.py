@@ -69,7 +69,7 @@ class ObjectFiles(RemoteFiles):
         self.ordered = ordered
 
     def listing(self, path: str) -> list[Listed]:
-        """As `Files`: one request for 1,000 objects."""
+        """As `RemoteFiles`: one request for 1,000 objects."""
         with self._errors():
             found = obstore.list_with_delimiter(self._store, path or None)
         folders = [Listed(_name(it), 0, is_folder=True) for it in found["common_prefixes"]]
@@ -88,7 +88,7 @@ class ObjectFiles(RemoteFiles):
         return found
 
     def content(self, path: str) -> bytes:
-        """As `Files`; the length is learnt from the response."""
+        """As `RemoteFiles`; the length is learnt from the response."""
         with self._errors():
             return bytes(obstore.get(self._store, path).bytes())
 

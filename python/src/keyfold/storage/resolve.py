@@ -14,7 +14,7 @@ from pyarrow import fs
 
 from keyfold.errors import ExtraMissingError, InvalidArgumentError, StorageError
 from keyfold.storage.arrow_files import ArrowFiles
-from keyfold.storage.files import Files
+from keyfold.storage.files import RemoteFiles
 from keyfold.storage.fsspec_files import FsspecFiles
 
 # At least two letters, so that a drive letter is not taken for a scheme.
@@ -38,7 +38,7 @@ _KNOWN = {"endpoint_override", "scheme", "region"}
 class Location:
     """A folder: its file system, its path there, how to show it, and what not to show."""
 
-    files: Files
+    files: ArrowFiles | RemoteFiles
     base: str
     shown: str
     secrets: tuple[str, ...] = ()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from keyfold.describe.batch_table import commit_times
 from keyfold.errors import CheckpointDamagedError, FileMissingError
 from keyfold.format.footer import Numbers
+from keyfold.format.names import is_number
 from keyfold.spark_log.logs import Offsets, batches, offsets_or_none, query_id
 from keyfold.spark_log.migrated import own_batches
 from keyfold.state.store_files import Footers
@@ -17,7 +18,6 @@ from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
 from keyfold.text.units import moment
 from keyfold.watch.batch import Changed, WatchedBatch, between, changed, first, summed
-from keyfold.watch.log import CommitLog, commit_log
 from keyfold.watch.look import RECENT, Look, operators_now, partitions_now
 from keyfold.watch.reading import BatchRead, read_earlier, read_last
 
@@ -25,6 +25,50 @@ from keyfold.watch.reading import BatchRead, read_earlier, read_last
 _KEPT = 400
 # Key groups that are named with a batch.
 _HOTTEST = 3
+
+
+@dataclass(frozen=True)
+class CommitLog:
+    """The entries of a commit log as they were listed, by batch."""
+
+    entries: dict[int, Listed] = field(default_factory=dict)
+
+    @property
+    def last(self) -> int | None:
+        """The last committed batch."""
+        return max(self.entries, default=None)
+
+    @property
+    def newest(self) -> Listed | None:
+        """Its entry."""
+        return None if self.last is None else self.entries[self.last]
+
+    def common(self, later: CommitLog) -> int | None:
+        """The last batch that a later listing has as it was; None if there is none."""
+        entries = self.entries.items()
+        return max((it for it, entry in entries if later.entries.get(it) == entry), default=None)
+
+    def what_happened(self, later: CommitLog, *, same_query: bool) -> str | None:
+        """Why a later listing does not go on with this one; None if it does.
+
+        If retention has deleted all entries meanwhile, the same query has gone on.
+        """
+        last, common = self.last, self.common(later)
+        if last is None or last == common:
+            return None
+        if common is not None:
+            return f"rolled back from batch {last} to batch {common}"
+        if not later.entries:
+            return f"no batch is committed any more; batch {last} was the last"
+        if same_query and min(later.entries) > last:
+            return None
+        return f"another query's checkpoint is here now; batch {last} was the last"
+
+
+def commit_log(storage: Storage) -> CommitLog:
+    """Lists the commit log. Raises StorageError."""
+    found = storage.listing("commits")
+    return CommitLog({int(it.name): it for it in found if not it.is_folder and is_number(it.name)})
 
 
 class _Recent(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from keyfold.errors import KeyfoldError
@@ -62,10 +63,10 @@ def operator_rows(look: Look) -> Rows:
         (
             f"{it.id} {it.name}",
             count(it.partitions),
-            _number(it.rows),
-            _size(it.live_bytes),
+            _known(count, it.rows),
+            _known(size, it.live_bytes),
             size(it.disk_bytes),
-            _UNKNOWN if it.snapshot_age is None else count(it.snapshot_age),
+            _known(count, it.snapshot_age),
         )
         for it in look.operators
     ]
@@ -111,11 +112,11 @@ def recent(look: Look) -> str:
 
 def line(it: WatchedBatch) -> str:
     """A batch in one line."""
-    written = "unknown" if it.written_bytes is None else size(it.written_bytes)
+    took, commit = (_known(duration, ms, "unknown") for ms in (it.duration_ms, it.commit_ms))
     return (
-        f"batch {it.batch_id}, began {moment(it.started_ms)}, took {_duration(it.duration_ms)}, "
-        f"commit {_duration(it.commit_ms)}, changes {count(it.changes)}, written {written}, "
-        f"rows {count(it.rows)}, state {size(it.live_bytes)}"
+        f"batch {it.batch_id}, began {moment(it.started_ms)}, took {took}, commit {commit}, "
+        f"changes {count(it.changes)}, written {size(it.written_bytes)}, rows {count(it.rows)}, "
+        f"state {size(it.live_bytes)}"
     )
 
 
@@ -123,25 +124,17 @@ def _batch(it: WatchedBatch) -> tuple[str, ...]:
     return (
         str(it.batch_id),
         _UNKNOWN if it.started_ms is None else moment(it.started_ms)[11:19],
-        _UNKNOWN if it.duration_ms is None else duration(it.duration_ms),
-        _UNKNOWN if it.commit_ms is None else duration(it.commit_ms),
-        _number(it.changes),
-        _size(it.written_bytes),
-        _number(it.rows),
-        _size(it.live_bytes),
+        _known(duration, it.duration_ms),
+        _known(duration, it.commit_ms),
+        _known(count, it.changes),
+        _known(size, it.written_bytes),
+        _known(count, it.rows),
+        _known(size, it.live_bytes),
     )
 
 
-def _duration(ms: int | None) -> str:
-    return "unknown" if ms is None else duration(ms)
-
-
-def _number(number: int | None) -> str:
-    return _UNKNOWN if number is None else count(number)
-
-
-def _size(number: int | None) -> str:
-    return _UNKNOWN if number is None else size(number)
+def _known(show: Callable[[int], str], number: int | None, unknown: str = _UNKNOWN) -> str:
+    return unknown if number is None else show(number)
 
 
 def _ago(ms: int | None, now_ms: int) -> str:
