@@ -13,9 +13,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from pyarrow import fs
 
 from keyfold.errors import ExtraMissingError, InvalidArgumentError, StorageError
-from keyfold.storage.arrow_files import ArrowFiles
+from keyfold.storage.file_systems import ArrowFiles, FsspecFiles
 from keyfold.storage.files import RemoteFiles
-from keyfold.storage.fsspec_files import FsspecFiles
 
 # At least two letters, so that a drive letter is not taken for a scheme.
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?:/([^/?]*))?(.*)", re.DOTALL)

@@ -15,20 +15,11 @@ from keyfold.report.growth import Size
 from keyfold.text.html_table import html_table
 from keyfold.text.printable import printable
 from keyfold.text.units import moment
+from keyfold.watch import words
 from keyfold.watch.batch import WatchedBatch
 from keyfold.watch.look import Look
 from keyfold.watch.loop import Looks
-from keyfold.watch.words import (
-    Rows,
-    failed,
-    group_rows,
-    headline,
-    hot_title,
-    operator_rows,
-    pace,
-    partition_rows,
-    recent,
-)
+from keyfold.watch.words import Rows
 
 _ROWS = 5
 _PARTITIONS = pa.schema([("partition", pa.int64()), ("live_bytes", pa.int64())])
@@ -38,10 +29,10 @@ def page(look: Look, drawn: str, message: str) -> str:
     """One `div`: text and tables, plots as `plots` has drawn them, and a message at the end."""
     parts = [
         f"<b>{escape(printable(look.path))}</b>, query {escape(look.query_id or 'not known')}",
-        escape(headline(look, look.looked_ms)),
+        escape(words.headline(look, look.looked_ms)),
     ]
     if look.last is not None:
-        parts += [escape(pace(look)), _table(operator_rows(look)), drawn, _skew(look)]
+        parts += [escape(words.pace(look)), _table(words.operator_rows(look)), drawn, _skew(look)]
     notes = ([look.note] if look.note else []) + list(look.problems) + [message]
     parts += [escape(printable(it)) for it in notes if it]
     parts.append(f"Looked at {moment(look.looked_ms)}")
@@ -92,14 +83,14 @@ def _spread(look: Look) -> str:
     return pictures.spread(
         pa.Table.from_pylist(partitions, _PARTITIONS),
         groups,
-        f"bytes of changed rows, {recent(look)}",
+        f"bytes of changed rows, {words.recent(look)}",
     )
 
 
 def _skew(look: Look) -> str:
     tables = [
-        ("Heaviest partitions", partition_rows(look, _ROWS)),
-        (hot_title(look).capitalize(), group_rows(look, _ROWS)),
+        ("Heaviest partitions", words.partition_rows(look, _ROWS)),
+        (words.hot_title(look).capitalize(), words.group_rows(look, _ROWS)),
     ]
     cells = "".join(f"<div><h4>{name}</h4>{_table(rows)}</div>" for name, rows in tables)
     return f'<div style="display:flex;flex-wrap:wrap;column-gap:60px">{cells}</div>'
@@ -130,7 +121,7 @@ def show_in_cell(looks: Looks) -> None:
         if isinstance(seen, Look):
             look = seen
         else:
-            message = failed(seen, looks.interval)
+            message = words.failed(seen, looks.interval)
         look = look or Look(looks.path)
         if look.batches != drawn[0]:
             drawn = look.batches, plots(look)
