@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from keyfold.format.footer import Footer, Numbers, total
+from keyfold.format.footer import Numbers, total
 from keyfold.format.names import FileKind
-from keyfold.spark_log.logs import OperatorMetadata
+from keyfold.spark_log.logs import Offsets, OperatorMetadata
 from keyfold.state.walk import Part
 
-_COLUMNS = 5
+# No key groups, as a table with a row for each field of a `KeyGroup`.
+NO_GROUPS = np.zeros((5, 0), dtype=np.int64)
+# Key groups that are named with a batch.
+_HOTTEST = 3
 
 
 @dataclass(frozen=True)
@@ -74,12 +77,12 @@ class WatchedBatch:
     @property
     def duration_ms(self) -> int | None:
         """From the start to the entry in the commit log."""
-        return between(self.started_ms, self.committed_ms)
+        return _between(self.started_ms, self.committed_ms)
 
     @property
     def commit_ms(self) -> int | None:
         """From the first state file to the entry in the commit log."""
-        return between(self.first_state_ms, self.committed_ms)
+        return _between(self.first_state_ms, self.committed_ms)
 
     @property
     def changes(self) -> int | None:
@@ -107,41 +110,56 @@ class WatchedBatch:
         return total(getattr(it, name) for it in self.operators)
 
 
-def between(first: int | None, last: int | None) -> int | None:
+def _between(first: int | None, last: int | None) -> int | None:
     """From one time to another, not below 0: the clocks of driver and storage may differ."""
     return None if first is None or last is None else max(last - first, 0)
 
 
-@dataclass(frozen=True)
-class Changed:
-    """The state files that a batch wrote, and what is in them.
+def watched_batch(
+    number: int,
+    offsets: Offsets | None,
+    committed_ms: int | None,
+    before: WatchedBatch | None,
+    of_operators: Mapping[OperatorMetadata, list[Part]] | None,
+) -> tuple[WatchedBatch, Numbers]:
+    """A batch, and the key groups that it has changed: a row for each field of a `KeyGroup`.
 
-    `times` are those of the files, None if not known. `groups` has a column for each field of a
-    `KeyGroup` in any order.
+    Args:
+        number: its own.
+        offsets: its entry in the offset log; None if that cannot be read.
+        committed_ms: when it was committed; None if not known.
+        before: the batch that was watched before it.
+        of_operators: all parts at it; None if its files were not looked at in time.
     """
-
-    operators: tuple[OperatorAfter, ...]
-    times: tuple[int | None, ...]
-    written_bytes: int
-    groups: Numbers
-
-
-def changed(of_operators: Mapping[OperatorMetadata, list[Part]]) -> Changed:
-    """What is in the files of a batch, given all parts at it."""
-    every = [part for parts in of_operators.values() for part in parts]
-    wrote = [(part, part.head) for part in every if part.head and _is_new(part)]
-    tables = [_groups(part, head) for part, head in wrote]
-    return Changed(
-        tuple(_operator(it, parts) for it, parts in of_operators.items()),
-        tuple(part.files.times.get(head.name) for part, head in wrote),
-        sum(part.files.sizes[head.name] for part, head in wrote),
-        np.hstack([np.zeros((_COLUMNS, 0), dtype=np.int64), *tables]),
+    its = of_operators or {}
+    parts = [part for parts in its.values() for part in parts]
+    wrote = [(part.files, part.head.name) for part in parts if part.head and _is_new(part)]
+    groups = np.hstack([NO_GROUPS, *map(_groups, parts)])
+    started = None if offsets is None else offsets.timestamp_ms
+    follows = before is not None and before.batch_id == number - 1
+    # A copy's files have other times than those that were copied.
+    known = [files.times.get(name) for files, name in wrote] if committed_ms else []
+    times = [it for it in known if it is not None]
+    batch = WatchedBatch(
+        batch_id=number,
+        started_ms=started,
+        first_state_ms=min(times, default=None),
+        last_state_ms=max(times, default=None),
+        committed_ms=committed_ms,
+        interval_ms=_between(before.started_ms, started) if before and follows else None,
+        partitions=None if offsets is None else offsets.shuffle_partitions,
+        written_bytes=None
+        if of_operators is None
+        else sum(files.sizes[name] for files, name in wrote),
+        operators=tuple(_operator(it, parts) for it, parts in its.items()),
+        hottest=first(summed([groups]), _HOTTEST),
     )
+    return batch, groups
 
 
 def summed(tables: Iterable[Numbers]) -> Numbers:
     """The groups of some batches, each once, with the most bytes first."""
-    found = np.hstack([np.zeros((_COLUMNS, 0), dtype=np.int64), *tables])
+    found = np.hstack([NO_GROUPS, *tables])
     places, which = np.unique(found[:3], axis=1, return_inverse=True)
     # Sums of up to 53 bits are exact as floating-point numbers.
     sums = [np.bincount(which.reshape(-1), it, places.shape[1]) for it in found[3:]]
@@ -159,10 +177,12 @@ def _is_new(part: Part) -> bool:
     return part.written.number == part.version
 
 
-def _groups(part: Part, head: Footer) -> Numbers:
-    if head.frame.kind is not FileKind.DELTA:
-        # All rows, or none: a snapshot or reference in the place of a delta does not say.
-        return np.zeros((_COLUMNS, 0), dtype=np.int64)
+def _groups(part: Part) -> Numbers:
+    """The key groups of a part in the delta that the batch wrote of it; none if it wrote none."""
+    head = part.head
+    if head is None or head.frame.kind is not FileKind.DELTA or not _is_new(part):
+        # A snapshot or reference in the place of a delta does not say what has changed.
+        return NO_GROUPS
     internal = np.array([it.internal for it in head.families], dtype=np.bool_)
     found = head.groups.take(~internal[head.groups.family])
     places = [np.full(len(found), it) for it in (part.location.operator, part.location.partition)]
@@ -176,11 +196,5 @@ def _operator(operator: OperatorMetadata, parts: list[Part]) -> OperatorAfter:
         partitions=len({it.location.partition for it in parts}),
         rows=total(it.rows for it in parts),
         live_bytes=total(it.bytes for it in parts),
-        changes=total(_changes(it) for it in parts),
+        changes=total(int(_groups(it)[3].sum()) if it.head else None for it in parts),
     )
-
-
-def _changes(part: Part) -> int | None:
-    if part.head is None:
-        return None
-    return int(_groups(part, part.head)[3].sum()) if _is_new(part) else 0

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
-
 from keyfold.format.footer import Numbers, total
 from keyfold.format.names import FileKind
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.walk import Part
-from keyfold.watch.batch import WatchedBatch
+from keyfold.watch.batch import NO_GROUPS, WatchedBatch
 
 # Batches of the first look, and those of which means and the hottest key groups are.
 RECENT = 10
@@ -71,7 +69,7 @@ class Look:
     begun_ms: int | None = None
     operators: tuple[OperatorNow, ...] = ()
     partitions: tuple[PartitionNow, ...] = ()
-    groups: Numbers = field(default_factory=lambda: np.zeros((5, 0), dtype=np.int64))
+    groups: Numbers = field(default_factory=lambda: NO_GROUPS)
     hot_batches: int = 0
     problems: tuple[str, ...] = ()
 

@@ -11,20 +11,18 @@ from keyfold.describe.batch_table import commit_times
 from keyfold.errors import CheckpointDamagedError, FileMissingError
 from keyfold.format.footer import Numbers
 from keyfold.format.names import is_number
-from keyfold.spark_log.logs import Offsets, batches, offsets_or_none, query_id
+from keyfold.spark_log.logs import batches, offsets_or_none, query_id
 from keyfold.spark_log.migrated import own_batches
 from keyfold.state.store_files import Footers
 from keyfold.storage.files import Listed
 from keyfold.storage.storage import Storage
 from keyfold.text.units import moment
-from keyfold.watch.batch import Changed, WatchedBatch, between, changed, first, summed
+from keyfold.watch.batch import WatchedBatch, summed, watched_batch
 from keyfold.watch.look import RECENT, Look, operators_now, partitions_now
 from keyfold.watch.reading import BatchRead, read_earlier, read_last
 
 # Batches that are kept for plots.
 _KEPT = 400
-# Key groups that are named with a batch.
-_HOTTEST = 3
 
 
 @dataclass(frozen=True)
@@ -152,11 +150,11 @@ class Watcher:
         made, before = [], known[-1] if known else None
         for number in numbers:
             found = read.get(number)
-            what = changed(found.parts) if found else None
-            if found and what:
-                self._recent.append(_Recent(number, found.batch.shuffle_partitions, what.groups))
-            before = _batch(number, offsets[number], times[number], what, before)
+            parts = found.parts if found else None
+            before, groups = watched_batch(number, offsets[number], times[number], before, parts)
             made.append(before)
+            if found:
+                self._recent.append(_Recent(number, found.batch.shuffle_partitions, groups))
         return made
 
     def _summed(self, last: BatchRead, seen: Look) -> Look:
@@ -191,31 +189,6 @@ class Watcher:
         self._seen = replace(
             self._seen, begun=number, begun_ms=None if offsets is None else offsets.timestamp_ms
         )
-
-
-def _batch(
-    number: int,
-    offsets: Offsets | None,
-    committed: int | None,
-    what: Changed | None,
-    before: WatchedBatch | None,
-) -> WatchedBatch:
-    started = None if offsets is None else offsets.timestamp_ms
-    follows = before is not None and before.batch_id == number - 1
-    # A copy's files have other times than those that were copied.
-    times = [it for it in what.times if it is not None] if what and committed else []
-    return WatchedBatch(
-        batch_id=number,
-        started_ms=started,
-        first_state_ms=min(times, default=None),
-        last_state_ms=max(times, default=None),
-        committed_ms=committed,
-        interval_ms=between(before.started_ms, started) if before and follows else None,
-        partitions=None if offsets is None else offsets.shuffle_partitions,
-        written_bytes=what.written_bytes if what else None,
-        operators=what.operators if what else (),
-        hottest=first(summed([what.groups]), _HOTTEST) if what else (),
-    )
 
 
 def _query(storage: Storage) -> str | None:
