@@ -207,7 +207,7 @@ def test_after_a_rescale_the_files_that_are_referred_to_count(tmp_path: Path) ->
     own = {FileName(1, "old", FileKind.SNAPSHOT): 10}
     listed = StoreFiles(Storage(fake.root), StoreLocation(0, 0, "default"), own)
     part = Part(2, "", Version(2, ""), listed, None, None)
-    other = Reference("state/0/1/1_old.snapshot", FileKind.SNAPSHOT, 1, "old", None, 5 * MIB)
+    other = Reference("state/0/1/1_old.snapshot", FileName(1, "old", FileKind.SNAPSHOT), 5 * MIB)
     assert length_of(part, Step("state/0/0/1_old.snapshot")) == 10
     assert length_of(part, Step("state/0/1/1_old.snapshot", other)) == 5 * MIB
     assert length_of(part, Step("state/0/1/1_old.snapshot")) == 0

@@ -125,13 +125,11 @@ def result(kind: type[T], answer: Mapping[str, Any], **other: object) -> T:
             are its type; a refusal its reason.
         other: fields that the answer has in another form.
     """
-    its = {_name_of(name): it for name, it in answer.items()} | other
+    its = {
+        _NAMES.get(name) or _WORD_ENDS.sub("_", name).lower(): it for name, it in answer.items()
+    } | other
     hints = get_type_hints(kind).items()
     return kind(**{name: _plain(its[name], hint) for name, hint in hints if name in its})
-
-
-def _name_of(field: str) -> str:
-    return _NAMES.get(field) or _WORD_ENDS.sub("_", field).lower()
 
 
 def _plain(value: Any, hint: Any) -> Any:  # noqa: ANN401 - JSON, and any type

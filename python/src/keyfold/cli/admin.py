@@ -19,6 +19,8 @@ from keyfold.admin import redistribute as redistributing
 from keyfold.admin import rescale as rescaling
 from keyfold.admin import rollback as rolling
 from keyfold.admin import sync as syncing
+from keyfold.admin.bridge import command_line
+from keyfold.admin.bridge import session as session_of
 from keyfold.admin.write import write
 from keyfold.checkpoint import open_checkpoint, require_checkpoint
 from keyfold.cli.command import ExitCode, changeable, command, folder, pairs, table_of
@@ -170,11 +172,13 @@ def sync(output: Output, *, checkpoint: str, to: str, seconds: float | None) -> 
     """
     require_checkpoint(checkpoint)
     succeeded = False
-    with syncing.syncs(checkpoint, to) as once, suppress(*([KeyboardInterrupt] if seconds else [])):
+    # One for all: it takes seconds to start.
+    session = session_of(command_line("sync", checkpoint, to), None)
+    with session as spark, suppress(*([KeyboardInterrupt] if seconds else [])):
         while True:
             began = time.monotonic()
             try:
-                _show(output, once())
+                _show(output, syncing.sync(checkpoint, to, spark=spark))
                 sys.stdout.flush()
                 succeeded = True
             except JvmError as error:

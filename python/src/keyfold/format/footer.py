@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from keyfold.format.frame import Frame
-from keyfold.format.names import FileKind, FileName
+from keyfold.format.names import FileName
 from keyfold.wire.codec import Codec
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -117,16 +117,8 @@ class Reference:
     """A file in a manifest."""
 
     path: str
-    kind: FileKind
-    version: int
-    id: str
-    base: int | None
+    name: FileName
     length: int
-
-    @property
-    def name(self) -> FileName:
-        """The name that the file has to have."""
-        return FileName(self.version, self.id, self.kind, self.base)
 
     def may_have_length(self, length: int) -> bool:
         """Whether the file may have so many bytes (docs/FORMAT.md, rule R7).
@@ -134,7 +126,7 @@ class Reference:
         Each executor that has a version in memory may write its snapshot, or merge its deltas, with
         the same rows in other bytes. The id tells which rows these are.
         """
-        return length == self.length or (self.kind.is_replaceable and self.id != "")
+        return length == self.length or (self.name.kind.is_replaceable and self.name.id != "")
 
 
 @dataclass(frozen=True)

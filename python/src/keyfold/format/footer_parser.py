@@ -245,7 +245,7 @@ def parse_reference(cursor: Cursor) -> Reference:
         raise MalformedError("a manifest names a reference")
     if not is_file(path, str(name)):
         raise MalformedError(f"{path!r} is no path of {name}")
-    return Reference(path, kind, name.version, name.id, name.base, length=cursor.u64())
+    return Reference(path, name, cursor.u64())
 
 
 def _head(cursor: Cursor) -> Fingerprint:

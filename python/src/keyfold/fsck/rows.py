@@ -42,8 +42,9 @@ class RowCheck:
         except KeyfoldError:
             # An unreadable schema is reported once, not for each row.
             return {}
+        # With strings in keys as bytes, of which their hashes are.
         return {
-            it.family: _of_bytes(it)
+            it.family: replace(it, schema=replace(it.schema, key=as_bytes(it.schema.key)))
             for it in every
             if it.store == self.store and it.shape is not Shape.JOIN_SIDE
         }
@@ -112,11 +113,6 @@ def misplaced(footer: Footer, columns: Columns) -> Iterator[str]:
             f"{columns.hashes[wrong[0]]}, belong to partition {owners[wrong[0]]} of "
             f"{identity.partitions}, not to {identity.partition}. A query would not find them."
         )
-
-
-def _of_bytes(it: Layout) -> Layout:
-    """The same with strings in keys as bytes, of which their hashes are."""
-    return replace(it, schema=replace(it.schema, key=as_bytes(it.schema.key)))
 
 
 def _wrong_subtasks(layout: Layout, rows: Rows, family: Family) -> Iterator[str]:

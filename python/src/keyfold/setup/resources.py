@@ -92,7 +92,9 @@ def _beyond_machine(known: Iterable[tuple[ExecutorFacts, Memory]]) -> Iterator[S
 
     for _, group in groupby(sorted(known, key=place), key=place):
         here = list(group)
-        needed = sum(_most(its) for _, its in here)
+        needed = sum(
+            its.heap + its.budget + its.beside_heap + (its.off_heap or 0) for _, its in here
+        )
         available = min(its.machine for _, its in here)
         if needed > available:
             names = ", ".join(it.id for it, _ in here)
@@ -105,10 +107,6 @@ def _beyond_machine(known: Iterable[tuple[ExecutorFacts, Memory]]) -> Iterator[S
                 "spark.driver.memory) or the number of executors on a machine, or give it more "
                 "memory.",
             )
-
-
-def _most(its: Memory) -> int:
-    return its.heap + its.budget + its.beside_heap + (its.off_heap or 0)
 
 
 def _summary(every: Sequence[Memory]) -> str:

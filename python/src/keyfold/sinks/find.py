@@ -58,7 +58,7 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
     later = [it for it in since if not it.batches.keys().isdisjoint(ids)]
     # What others wrote before the first later batch stays.
     kept = since[since.index(later[-1]) + 1 :] if later else since
-    if found is None and later and kept and _first(later[-1], ids) == batch + 1:
+    if found is None and later and kept and min(_batches(later[-1], ids)) == batch + 1:
         # The batch of a clone was written under another id, and the clone found it in the table.
         found, kept = kept[0], []
     others = [it for it in since[: since.index(later[-1])] if it not in later] if later else []
@@ -70,9 +70,7 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
         format=log.format,
         path=place,
         newest=newest,
-        batch=None
-        if found is None
-        else max((n for app, n in found.batches.items() if app in ids), default=batch),
+        batch=None if found is None else max(_batches(found, ids), default=batch),
         version=None if target is None else target.version,
         later=tuple(it.version for it in reversed(later)),
         others=tuple(reversed(others)),
@@ -86,8 +84,9 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
     )
 
 
-def _first(version: TableVersion, ids: dict[str, int | None]) -> int:
-    return min(number for app, number in version.batches.items() if app in ids)
+def _batches(version: TableVersion, ids: dict[str, int | None]) -> list[int]:
+    """Those of the query."""
+    return [number for app, number in version.batches.items() if app in ids]
 
 
 def _has_batch_until(batch: int, version: TableVersion, ids: dict[str, int | None]) -> bool:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from keyfold.errors import FileMissingError, KeyfoldError
 from keyfold.format.footer import Footer
@@ -30,14 +30,9 @@ _HELD_BYTES = 16 << 20
 Footers: TypeAlias = dict[tuple[str, int | None, int | None], Footer]
 
 
-class _Ancestor(NamedTuple):
-    """A version in a lineage.
-
-    `is_complete`: versions between the one before it and this one have the rows of that one.
-    """
-
-    version: Version
-    is_complete: bool
+# A version in a lineage, and whether versions between the one before it and this one have the rows
+# of that one.
+_Ancestor: TypeAlias = tuple[Version, bool]
 
 
 @dataclass(frozen=True)
@@ -243,10 +238,7 @@ class StoreFiles:
         reached: set[int] = set()
         # What follows the last version that is reached and those that have its rows.
         end = 0
-        ancestry = [
-            *self._ancestry(version, head),
-            _Ancestor(Version(version + 1, ""), is_complete=True),
-        ]
+        ancestry = [*self._ancestry(version, head), (Version(version + 1, ""), True)]
         for (at, _), (following, is_complete) in pairwise(ancestry):
             heads = {it for it in HEAD_KINDS if FileName(*at, it) in self.sizes}
             is_on_base = not reached.isdisjoint(self.bases(at))
@@ -264,7 +256,7 @@ class StoreFiles:
             # Without ids a version has one name, so the listing is enough.
             last = version if head else version - 1
             names = {it.version for it in self.sizes if not it.id and it.version <= last}
-            return [_Ancestor(Version(it, ""), is_complete=True) for it in sorted(names)]
+            return [(Version(it, ""), True) for it in sorted(names)]
         ids = {head.identity.version: head.identity.id}
         complete = {head.identity.version}
         left = [head]
@@ -282,7 +274,7 @@ class StoreFiles:
                     if footer is not None:
                         left.append(footer)
                         complete.add(link.version)
-        return [_Ancestor(Version(*it), it[0] in complete) for it in sorted(ids.items())]
+        return [(Version(*it), it[0] in complete) for it in sorted(ids.items())]
 
 
 def list_partitions(storage: Storage, operator: int, partitions: int) -> None:

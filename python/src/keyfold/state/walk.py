@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from keyfold.errors import KeyfoldError, PartitionsMismatchError
 from keyfold.format.footer import Footer
 from keyfold.format.names import StoreLocation, Version, is_number
-from keyfold.rows.partition_key import only_partition_0
+from keyfold.rows.partition_key import CONSTANT
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.spark_log.migrated import earlier_batches
@@ -59,7 +59,7 @@ def folders(storage: Storage, operator: OperatorMetadata) -> int:
 
 def is_in_partition_0_alone(heads: list[Footer]) -> bool:
     """Whether an operator has no shuffle key, so that it runs in one partition."""
-    return only_partition_0(it.partition_key for head in heads for it in head.families)
+    return {it.partition_key for head in heads for it in head.families} == {CONSTANT}
 
 
 def partitions_with_state(batch: Batch, operator: OperatorMetadata, heads: list[Footer]) -> int:

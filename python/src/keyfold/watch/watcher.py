@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from keyfold.describe.batch_table import commit_times
 from keyfold.errors import CheckpointDamagedError, FileMissingError
@@ -69,14 +68,6 @@ def commit_log(storage: Storage) -> CommitLog:
     return CommitLog({int(it.name): it for it in found if not it.is_folder and is_number(it.name)})
 
 
-class _Recent(NamedTuple):
-    """What a batch has changed of key groups, and the query's partitions at that time."""
-
-    batch: int
-    partitions: int | None
-    groups: Numbers
-
-
 class Watcher:
     """Looks at a checkpoint whose query may run meanwhile, also before its first batch.
 
@@ -90,7 +81,8 @@ class Watcher:
         self._begun: Listed | None = None
         self._doubts = False
         self._footers: Footers = {}
-        self._recent: list[_Recent] = []
+        # With the key groups that they have changed.
+        self._recent: list[tuple[WatchedBatch, Numbers]] = []
         self._seen = Look(storage.root)
 
     def look(self) -> Look:
@@ -126,8 +118,7 @@ class Watcher:
         if happened is not None:
             note, common = f"{moment(_now_ms())}: {happened}.", before.common(log)
             known = tuple(it for it in known if common is not None and it.batch_id <= common)
-            kept = {it.batch_id for it in known}
-            self._recent = [it for it in self._recent if it.batch in kept]
+            self._recent = [it for it in self._recent if it[0] in known]
         if last is None:
             self._seen = Look(self._storage.root, query, note=note)
         else:
@@ -154,7 +145,7 @@ class Watcher:
             before, groups = watched_batch(number, offsets[number], times[number], before, parts)
             made.append(before)
             if found:
-                self._recent.append(_Recent(number, found.batch.shuffle_partitions, groups))
+                self._recent.append((before, groups))
         return made
 
     def _summed(self, last: BatchRead, seen: Look) -> Look:
@@ -166,7 +157,7 @@ class Watcher:
         self._recent = self._recent[-RECENT:]
         # Before a rescale, key groups were in other partitions.
         now = last.batch.shuffle_partitions
-        tables = [it.groups for it in self._recent if it.partitions == now]
+        tables = [groups for batch, groups in self._recent if batch.partitions == now]
         return replace(
             seen,
             batches=seen.batches[-_KEPT:],
