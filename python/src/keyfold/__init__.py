@@ -7,8 +7,7 @@ from keyfold.admin.redistribute import redistribute
 from keyfold.admin.rescale import plan_rescale, rescale, undo_rescale
 from keyfold.checkpoint import Checkpoint, open_checkpoint, pipeline_flows
 from keyfold.describe.description import Description
-from keyfold.doctor.advice import Advice
-from keyfold.doctor.report import DoctorReport
+from keyfold.doctor.report import Advice, DoctorReport
 from keyfold.errors import KeyfoldError
 from keyfold.fsck.finding import Finding
 from keyfold.fsck.report import FsckReport

@@ -15,8 +15,8 @@ from keyfold.doctor import (
     skew,
     snapshots,
 )
-from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
+from keyfold.doctor.report import Advice
 from keyfold.settings import STRICT_KEY
 from keyfold.text.units import plural, size
 

@@ -9,9 +9,9 @@ import pytest
 
 import keyfold
 from keyfold.doctor import doctor
-from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam, examine
 from keyfold.doctor.operator_state import length_of
+from keyfold.doctor.report import Advice
 from keyfold.format.footer import Reference
 from keyfold.format.names import FileKind, FileName, StoreLocation, Version
 from keyfold.spark_log.batch import Batch

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
+from keyfold.doctor.report import Advice
 from keyfold.errors import KeyfoldError
 from keyfold.format.names import FileName, Version, original
 from keyfold.format.plan import parse_plan_name

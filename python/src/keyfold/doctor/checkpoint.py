@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import WITHOUT_STATE, Advice
 from keyfold.doctor.exam import Exam
+from keyfold.doctor.report import WITHOUT_STATE, Advice
 from keyfold.settings import FORMAT_KEY, MEMORY_KEY
 from keyfold.text.units import plural, size
 

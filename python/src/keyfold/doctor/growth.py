@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import NOTE, WITHOUT_STATE, Advice
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import OperatorState
+from keyfold.doctor.report import NOTE, WITHOUT_STATE, Advice
 from keyfold.errors import KeyfoldError
 from keyfold.format.footer import total
 from keyfold.spark_log.batch import find_batch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,7 +47,7 @@ class OperatorState:
     @cached_property
     def is_spread(self) -> bool:
         """Whether it has more than one partition, or could have."""
-        return not is_in_partition_0_alone(self._heads(self.parts))
+        return not is_in_partition_0_alone(self._heads)
 
     @cached_property
     def subtasks(self) -> int | None:
@@ -58,7 +58,7 @@ class OperatorState:
     @cached_property
     def key_groups(self) -> int | None:
         """Number of key groups; None if no head can be read."""
-        return next((it.identity.key_groups for it in self._heads(self.parts)), None)
+        return next((it.identity.key_groups for it in self._heads), None)
 
     @cached_property
     def not_movable(self) -> list[str]:
@@ -116,11 +116,11 @@ class OperatorState:
 
     @cached_property
     def _families(self) -> list[Family]:
-        return [family for head in self._heads(self.parts) for family in head.families]
+        return [family for head in self._heads for family in head.families]
 
-    @staticmethod
-    def _heads(parts: Iterable[Part]) -> list[Footer]:
-        return [it.head for it in parts if it.head is not None]
+    @cached_property
+    def _heads(self) -> list[Footer]:
+        return [it.head for it in self.parts if it.head is not None]
 
 
 def length_of(part: Part, step: Step) -> int:

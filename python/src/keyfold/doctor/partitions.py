@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from math import ceil
 from statistics import median
 
-from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import OperatorState
+from keyfold.doctor.report import Advice
 from keyfold.format.footer import total
 from keyfold.settings import PARTITIONS_KEY
 from keyfold.text.units import count, duration, plural, size

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import NOTE, WITHOUT_STATE, Advice
 from keyfold.doctor.exam import Exam
+from keyfold.doctor.report import NOTE, WITHOUT_STATE, Advice
 from keyfold.format.footer import total
 from keyfold.settings import STRICT_KEY
 from keyfold.text.printable import printable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import length_of
+from keyfold.doctor.report import Advice
 from keyfold.spark_log.logs import batches
 from keyfold.spark_log.migrated import earlier_batches
 from keyfold.text.units import count, size

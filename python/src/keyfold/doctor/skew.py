@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyfold.doctor.advice import WITHOUT_STATE, Advice
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.operator_state import OperatorState, length_of
+from keyfold.doctor.report import WITHOUT_STATE, Advice
 from keyfold.errors import KeyfoldError
 from keyfold.inspection.skew import measure
 from keyfold.text.units import size

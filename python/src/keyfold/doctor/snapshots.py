@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from math import ceil
 from statistics import median
 
-from keyfold.doctor.advice import Advice
 from keyfold.doctor.exam import Exam
 from keyfold.doctor.partitions import too_many
+from keyfold.doctor.report import Advice
 from keyfold.format.names import FileKind
 from keyfold.state.walk import Part
 from keyfold.text.units import count, plural, size

@@ -11,14 +11,13 @@ from keyfold.format.names import StoreLocation
 from keyfold.fsck.finding import Finding, Kind, Obstacle, Severity
 from keyfold.fsck.operators import Operators
 from keyfold.fsck.plans import Plans
-from keyfold.fsck.report import FsckReport
+from keyfold.fsck.report import FsckReport, verdict
 from keyfold.fsck.rows import RowCheck
 from keyfold.fsck.runner import Progress, run_here, run_on_spark
 from keyfold.fsck.spark_logs import read_logs, startable, undoable_migration
 from keyfold.fsck.start import in_logs, uncommitted
 from keyfold.fsck.store import StoreCheck
 from keyfold.fsck.tree import Tree
-from keyfold.fsck.verdict import verdict
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata, batches
 from keyfold.spark_log.migrated import earlier_batches

@@ -148,12 +148,8 @@ def _decimals(array: pa.Array, it: Decimal, seeds: Hashes) -> Hashes:
     unscaled = [
         int.from_bytes(wide[at : at + 16], "little", signed=True) for at in range(0, len(wide), 16)
     ]
-    texts = [
-        value.to_bytes(
-            ((value if value >= 0 else ~value).bit_length() // 8) + 1, "big", signed=True
-        )
-        for value in unscaled
-    ]
+    lengths = [(it if it >= 0 else ~it).bit_length() // 8 + 1 for it in unscaled]
+    texts = [it.to_bytes(n, "big", signed=True) for it, n in zip(unscaled, lengths, strict=True)]
     return _texts(pa.array(texts, pa.binary()), seeds)
 
 

@@ -39,6 +39,8 @@ class DeltaLog:
     """The log of a table. A commit is read when it is asked for, and once."""
 
     format = "delta"
+    # The SQL that takes a table back to a version of `history`, and forward again.
+    restore = undo = "RESTORE TABLE delta.`{name}` TO VERSION AS OF {version}"
 
     def __init__(self, storage: Storage, files: Sequence[Listed]) -> None:
         """`files` are those in the log."""
@@ -80,13 +82,6 @@ class DeltaLog:
         """Whether there is a checkpoint, or the very first commit, from which it can be made."""
         oldest = self._commits[-1]
         return oldest == 0 or any(oldest - 1 <= it <= version for it in self._checkpoints)
-
-    def restore(self, place: str, version: int) -> str:
-        """The SQL that takes the table at `place` back to a version of `history`, or forward."""
-        name = place.rstrip("/").replace("`", "``")
-        return f"RESTORE TABLE delta.`{name}` TO VERSION AS OF {version}"
-
-    undo = restore
 
     def _require_commits(self) -> None:
         protocol = self._protocols[max(self._protocols)] if self._protocols else None

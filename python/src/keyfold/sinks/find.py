@@ -66,6 +66,7 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
     if target and not log.can_restore(target.version):
         found = target = None
     newest = next((it.version for it in log.history()), None)
+    name = place.rstrip("/").replace("`", "``")
     return SinkTable(
         format=log.format,
         path=place,
@@ -79,8 +80,8 @@ def find_table(folder: Storage, checkpoint: Storage, batch: int) -> SinkTable | 
         query=next(app for app, last in ids.items() if last is None),
         known=is_known,
         applications={} if is_known else applications,
-        restore=log.restore(place, target.version) if target and later else None,
-        undo=log.undo(place, newest) if newest is not None and target and later else None,
+        restore=log.restore.format(name=name, version=target.version) if target and later else None,
+        undo=log.undo.format(name=name, version=newest) if target and later else None,
     )
 
 

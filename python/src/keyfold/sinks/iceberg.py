@@ -32,6 +32,10 @@ class IcebergLog:
     """The log of a table. The metadata are read when they are asked for, and once."""
 
     format = "iceberg"
+    # The names of catalog and table are known to the user alone. Once it was taken back, the newest
+    # snapshot is none of the ancestors.
+    restore = "CALL <catalog>.system.rollback_to_snapshot('<table>', {version})"
+    undo = "CALL <catalog>.system.set_current_snapshot('<table>', {version})"
 
     def __init__(self, storage: Storage, files: Sequence[Listed]) -> None:
         """`files` are those in the folder of the metadata."""
@@ -93,16 +97,6 @@ class IcebergLog:
     def can_restore(self, version: int) -> bool:
         """As `DeltaLog`: a snapshot that the metadata have is whole."""
         return any(it.version == version for it in self._ancestors)
-
-    def restore(self, place: str, version: int) -> str:
-        """As `DeltaLog`. The names of catalog and table are known to the user alone."""
-        del place
-        return f"CALL <catalog>.system.rollback_to_snapshot('<table>', {version})"
-
-    def undo(self, place: str, version: int) -> str:
-        """As `DeltaLog`. That snapshot is no ancestor then."""
-        del place
-        return f"CALL <catalog>.system.set_current_snapshot('<table>', {version})"
 
 
 def iceberg_log(storage: Storage) -> IcebergLog | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,18 +31,20 @@ class KeyGroup:
 
 
 @dataclass(frozen=True)
-class OperatorAfter:
-    """An operator after a batch.
-
-    Rows and live bytes are None where no head says them, as after a rescale; changes are None if a
-    file of the batch was not read.
-    """
+class OperatorSize:
+    """An operator. Rows and live bytes are None where no head says them, as after a rescale."""
 
     id: int
     name: str
     partitions: int
     rows: int | None
     live_bytes: int | None
+
+
+@dataclass(frozen=True)
+class OperatorAfter(OperatorSize):
+    """An operator after a batch; changes are None if a file of the batch was not read."""
+
     changes: int | None
 
 
@@ -189,12 +191,16 @@ def _groups(part: Part) -> Numbers:
     return np.stack([*places, found.group, found.entries, found.bytes]).astype(np.int64)
 
 
+_Size: TypeAlias = tuple[int, str, int, int | None, int | None]
+
+
+def size_of(operator: OperatorMetadata, parts: list[Part]) -> _Size:
+    """The fields of an `OperatorSize`, given all its parts."""
+    partitions = len({it.location.partition for it in parts})
+    rows, live_bytes = total(it.rows for it in parts), total(it.bytes for it in parts)
+    return operator.id, operator.name, partitions, rows, live_bytes
+
+
 def _operator(operator: OperatorMetadata, parts: list[Part]) -> OperatorAfter:
-    return OperatorAfter(
-        id=operator.id,
-        name=operator.name,
-        partitions=len({it.location.partition for it in parts}),
-        rows=total(it.rows for it in parts),
-        live_bytes=total(it.bytes for it in parts),
-        changes=total(int(_groups(it)[3].sum()) if it.head else None for it in parts),
-    )
+    changes = total(int(_groups(it)[3].sum()) if it.head else None for it in parts)
+    return OperatorAfter(*size_of(operator, parts), changes)

@@ -10,7 +10,7 @@ from keyfold.format.footer import Numbers, total
 from keyfold.format.names import FileKind
 from keyfold.spark_log.logs import OperatorMetadata
 from keyfold.state.walk import Part
-from keyfold.watch.batch import NO_GROUPS, WatchedBatch
+from keyfold.watch.batch import NO_GROUPS, OperatorSize, WatchedBatch, size_of
 
 # Batches of the first look, and those of which means and the hottest key groups are.
 RECENT = 10
@@ -20,7 +20,7 @@ _WHOLE = {FileKind.SNAPSHOT, FileKind.REFERENCE}
 
 
 @dataclass(frozen=True)
-class OperatorNow:
+class OperatorNow(OperatorSize):
     """An operator at the last batch, with all its files.
 
     `snapshot_age` is the number of batches from the newest snapshot of a partition, or from the
@@ -28,11 +28,6 @@ class OperatorNow:
     be read.
     """
 
-    id: int
-    name: str
-    partitions: int
-    rows: int | None
-    live_bytes: int | None
     disk_bytes: int
     snapshot_age: int | None
 
@@ -89,11 +84,7 @@ def operators_now(of_operators: Mapping[OperatorMetadata, list[Part]]) -> tuple[
     """Each operator, given all parts at the last batch."""
     return tuple(
         OperatorNow(
-            id=operator.id,
-            name=operator.name,
-            partitions=len({it.location.partition for it in parts}),
-            rows=total(it.rows for it in parts),
-            live_bytes=total(it.bytes for it in parts),
+            *size_of(operator, parts),
             disk_bytes=sum(sum(it.files.sizes.values()) for it in parts),
             snapshot_age=max((_snapshot_age(it) for it in parts if it.head), default=None),
         )
