@@ -13,21 +13,20 @@ from typing import Any
 
 import click
 
+from keyfold import session as setup
+from keyfold.admin import bridge
 from keyfold.admin import evolve as evolving
 from keyfold.admin import migrate as migrating
 from keyfold.admin import redistribute as redistributing
 from keyfold.admin import rescale as rescaling
 from keyfold.admin import rollback as rolling
 from keyfold.admin import sync as syncing
-from keyfold.admin.bridge import command_line
-from keyfold.admin.bridge import session as session_of
 from keyfold.admin.write import write
 from keyfold.checkpoint import open_checkpoint, require_checkpoint
 from keyfold.cli.command import ExitCode, changeable, command, folder, pairs, table_of
 from keyfold.cli.output import Output, message
 from keyfold.cli.user_files import load_query, read_rows
 from keyfold.errors import InvalidArgumentError, JvmError
-from keyfold.session import bridge
 from keyfold.setup import check as checking
 from keyfold.table.edits import edits, written_name
 
@@ -173,7 +172,7 @@ def sync(output: Output, *, checkpoint: str, to: str, seconds: float | None) -> 
     require_checkpoint(checkpoint)
     succeeded = False
     # One for all: it takes seconds to start.
-    session = session_of(command_line("sync", checkpoint, to), None)
+    session = bridge.session(bridge.command_line("sync", checkpoint, to), None)
     with session as spark, suppress(*([KeyboardInterrupt] if seconds else [])):
         while True:
             began = time.monotonic()
@@ -350,7 +349,7 @@ def check(output: Output, remote: str | None, options: tuple[str, ...]) -> int |
     them, and nothing is set but what they set; the driver is on this machine. Inside of a program,
     use keyfold.check(spark).
     """
-    with bridge().session_as_submitted(options, remote) as spark:
+    with setup.bridge().session_as_submitted(options, remote) as spark:
         found = checking.check(spark)
     output.value(found.to_dict(), str(found))
     return None if found.ok else ExitCode.NO
