@@ -19,7 +19,7 @@ Numbers: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class GroupTable:
-    """All groups of a file as columns, in the order of their entries.
+    """All groups of a file as columns, in the order of their entries (section 4.6).
 
     `block` is the first block of each and `last_block` the last one.
     """

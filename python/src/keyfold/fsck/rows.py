@@ -118,6 +118,8 @@ def misplaced(footer: Footer, columns: Columns) -> Iterator[str]:
 def _wrong_subtasks(layout: Layout, rows: Rows, family: Family) -> Iterator[str]:
     """What is wrong with the row of a subtask: no start and no redistribution could go by it.
 
+    docs/operator-state.md says what subtasks keep of themselves.
+
     Raises MalformedError if the rows do not fit the schema.
     """
     is_own = layout.family.startswith(SUBTASK_OF) and set(_OF_SUBTASK) <= set(

@@ -14,6 +14,7 @@ from keyfold.wire.cursor import MalformedError
 
 Hashes: TypeAlias = npt.NDArray[np.uint32]
 
+# Of Murmur3, of many numbers or strings at once, each with its own seed.
 _C1, _C2 = np.uint32(0xCC9E2D51), np.uint32(0x1B873593)
 _M, _N = np.uint32(5), np.uint32(0xE6546B64)
 _F1, _F2 = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)

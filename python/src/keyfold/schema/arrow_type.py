@@ -1,4 +1,4 @@
-"""Arrow types and Avro schemas of Spark's types: the same as Spark's own conversions have."""
+"""Arrow types and Avro schemas of Spark's types, the same as Spark's own conversions have."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ATOMIC = {
     "void": pa.null(),
 }
 
-_NAMES = {
+_AVRO_NAMES = {
     "boolean": "boolean",
     "byte": "int",
     "short": "int",
@@ -73,7 +73,10 @@ def arrow_field(it: Field) -> pa.Field:
 
 
 def avro_schema(it: Struct) -> dict[str, Any]:
-    """The schema of a row."""
+    """The Avro schema by which Spark writes a row of state (SchemaConverters.scala, with defaults).
+
+    Logical types are left out: Spark's type tells whether a number is a date or a timestamp.
+    """
     return _record(it, count())
 
 
@@ -118,6 +121,6 @@ def _type(it: DataType, numbers: count[int]) -> Any:  # noqa: ANN401
                 "precision": precision,
                 "scale": scale,
             }
-        case Atomic(name) if name in _NAMES:
-            return _NAMES[name]
+        case Atomic(name) if name in _AVRO_NAMES:
+            return _AVRO_NAMES[name]
     raise MalformedError(f"Spark does not write {it} as Avro")

@@ -172,6 +172,10 @@ def lost_settings(
 ) -> SetupFinding | None:
     """Names settings of SQL, and the jars, that were given and are not set; None if all are.
 
+    `spark-pipelines`, and `spark-submit` in the mode of Connect, hand what they were given to
+    Python in groups of ten settings, in no order. PySpark 4.0 to 4.3 reads all groups and keeps the
+    last.
+
     Args:
         setting: gives the value that is set in the session, or None.
         environment: the variables of this process.

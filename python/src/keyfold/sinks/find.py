@@ -99,6 +99,8 @@ def _has_batch_until(batch: int, version: TableVersion, ids: dict[str, int | Non
 def query_ids(storage: Storage) -> dict[str, int | None]:
     """For each id of the query the last batch that still counts; None for the current id.
 
+    A rollback or a sync has given it a new one, and kept the one before.
+
     Raises FileMissingError or CheckpointDamagedError if the current id cannot be read.
     """
     names = [it.name for it in storage.listing(_FOLDER)]

@@ -19,6 +19,7 @@ from keyfold.storage.files import Listed, Pages, RemoteFiles
 # Objects of a page of a listing; S3 gives at most as many.
 _PAGE = 1000
 
+# What answers that are errors say; below, what a user can check.
 _CODE = re.compile(r"<Code>\s*([^<\s]+)\s*</Code>")
 _MESSAGE = re.compile(r"<Message>([^<]*)</Message>")
 _STATUS = re.compile(r"non-2xx status code: (\d+ [A-Za-z ]+)")

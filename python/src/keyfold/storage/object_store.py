@@ -38,6 +38,7 @@ _KNOWN = {
     "azure_storage_client_secret, azure_storage_tenant_id, azure_skip_signature",
 }
 
+# Of a user's AWS profile, where neither options nor the environment have them.
 _KEYS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
 # Other places of credentials, which obstore looks at.
 _OTHERS = (

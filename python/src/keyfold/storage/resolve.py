@@ -29,8 +29,9 @@ _HADOOP = (
 )
 _SECRET = re.compile(r"(secret|token|password|sas|credential|key)(?!.*_id$)", re.IGNORECASE)
 
-_QUERY = re.compile(r"(.*?)\?([A-Za-z_]+=[^?]*)", re.DOTALL)
-_KNOWN = {"endpoint_override", "scheme", "region"}
+# After the question mark of a URI of S3.
+_S3_QUERY = re.compile(r"(.*?)\?([A-Za-z_]+=[^?]*)", re.DOTALL)
+_S3_KNOWN = {"endpoint_override", "scheme", "region"}
 
 
 @dataclass(frozen=True)
@@ -155,16 +156,18 @@ def _secrets(options: Mapping[str, Any]) -> tuple[str, ...]:
 def parse_s3_uri(authority: str, path: str) -> tuple[str, str, dict[str, str]]:
     """Bucket and folder of a URI, and what else it says, as storage options.
 
+    It is one as pyarrow reads them: `s3://key:secret@bucket/folder?endpoint_override=host:9000`.
+
     Raises InvalidArgumentError, without what the URI says.
     """
     keys, _, bucket = authority.rpartition("@")
     key, _, secret = keys.partition(":")
-    query = _QUERY.fullmatch(path)
+    query = _S3_QUERY.fullmatch(path)
     said = dict(parse_qsl(query[2], keep_blank_values=True)) if query else {}
-    if not said.keys() <= _KNOWN:
+    if not said.keys() <= _S3_KNOWN:
         raise InvalidArgumentError(
             f"Invalid checkpoint path in bucket {bucket!r}: after a question mark only "
-            f"{', '.join(sorted(_KNOWN))} can be said. Give all else as storage options."
+            f"{', '.join(sorted(_S3_KNOWN))} can be said. Give all else as storage options."
         )
     endpoint = said.get("endpoint_override")
     options = {

@@ -76,7 +76,7 @@ def _decompress(stored: bytes, raw_length: int, codec: Codec) -> bytes:
 
 
 def most_bytes(frame: bytes) -> int:
-    """The largest decompressed size of a frame, computed from the headers of its blocks.
+    """The largest decompressed size of a frame, by the headers of its blocks (RFC 8878, 3.1.1).
 
     Raises:
         MalformedError: the bytes are not one frame.
