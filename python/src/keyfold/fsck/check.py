@@ -21,7 +21,7 @@ from keyfold.fsck.tree import Tree
 from keyfold.spark_log.batch import Batch
 from keyfold.spark_log.logs import OperatorMetadata, batches
 from keyfold.spark_log.migrated import earlier_batches
-from keyfold.state.walk import MOST_WITHOUT_FOLDER, Walk, folders
+from keyfold.state.walk import Walk, folders
 from keyfold.storage.storage import Storage
 
 if TYPE_CHECKING:
@@ -143,19 +143,19 @@ def _locations(
 ) -> tuple[list[tuple[StoreLocation, int]], list[Finding]]:
     """Every store of every partition in any of the batches, with its number in the operator.
 
-    If a number of partitions cannot be this query's, a finding says so, and of the partitions that
-    have no folder not all are in the result.
+    If a number of partitions cannot be this query's, a finding says so, and partitions that have no
+    folder are not in the result.
     """
     findings: list[Finding] = []
     most = 0
     # The newest batch of each number of partitions.
-    for batch in {it.partitions(operator): it for it in committed}.values():
+    for said, batch in {it.partitions(operator): it for it in committed}.items():
         try:
             count = Walk(storage, batch).partitions(operator)
         except PartitionsMismatchError as error:
             path = f"offsets/{batch.number}"
             findings.append(Finding(Kind.DAMAGED, path, str(error.args[0]), Severity.LOSES))
-            count = min(count, folders(storage, operator) + MOST_WITHOUT_FOLDER)
+            count = min(said, folders(storage, operator))
         most = max(most, count)
     locations = [
         (StoreLocation(operator.id, partition, store.name), index)

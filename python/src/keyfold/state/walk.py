@@ -17,7 +17,7 @@ from keyfold.state.store_files import Footers, StoreFiles, list_partitions, list
 from keyfold.storage.storage import Storage
 
 # So many partitions without a folder are looked at one by one.
-MOST_WITHOUT_FOLDER = 1000
+_MOST_WITHOUT_FOLDER = 1000
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Walk:
         heads = [part.head for store in first for part in store if part.head is not None]
         count = partitions_with_state(self._batch, operator, heads)
         there = folders(self._storage, operator)
-        if count > there + MOST_WITHOUT_FOLDER:
+        if count > there + _MOST_WITHOUT_FOLDER:
             raise PartitionsMismatchError(
                 f"Batch {self._batch.number} has {count:,} partitions by offsets/"
                 f"{self._batch.number}, and operator {operator.id} has {there:,} folders of "
